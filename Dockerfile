@@ -3,7 +3,7 @@ ARG BASE=python:3.11-slim
 FROM ${BASE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /src
-# The dependencies are a layer of their own: a change of code does not install them again. `make lock` pins them.
+# The dependencies are a separate layer, so code changes do not reinstall them. `make lock` pins them.
 COPY deploy/image ./
 RUN python3 -m venv /venv && python3 -m venv /build \
  && /venv/bin/python -m pip install --no-compile --require-hashes --requirement requirements.txt \
@@ -11,7 +11,7 @@ RUN python3 -m venv /venv && python3 -m venv /build \
 COPY pyproject.toml README.md LICENSE ./
 COPY engine engine
 COPY service service
-# Compiled is what starting imports, and no more; tests of dependencies are left out.
+# Compile only the modules that starting the service imports, and remove the tests of dependencies.
 RUN /build/bin/python -m pip wheel --no-deps --no-build-isolation --wheel-dir /tmp/wheel . \
  && /venv/bin/python -m pip install --no-compile --no-deps /tmp/wheel/*.whl \
  && /venv/bin/python -m pip uninstall --yes setuptools pip \
@@ -20,8 +20,8 @@ RUN /build/bin/python -m pip wheel --no-deps --no-build-isolation --wheel-dir /t
 
 FROM ${BASE}
 COPY --from=build /venv /venv
-# One worker and one BLAS thread a container: replicas are the unit of scale, and the service has a pool of its own.
-# The root file system may be read-only: nothing is written outside /tmp.
+# One server process and one BLAS thread per container: scale by adding replicas; the service has its own pool.
+# The root file system may be read-only: the service writes only to /tmp.
 ENV GRADWIRE_HOST=0.0.0.0 \
     GRADWIRE_PORT=8000 \
     GRADWIRE_LOG_LEVEL=info \

@@ -1,9 +1,9 @@
-# Every target builds what it needs, and only when it is missing or out of date.
-# Another Python beside the first: make test PYTHON=python3.13 VENV=.venv-3.13
+# Every target builds its prerequisites if they are missing or out of date.
+# To use another Python in its own environment: make test PYTHON=python3.13 VENV=.venv-3.13
 
 PYTHON ?= python3
 VENV ?= .venv
-# Handed on to the program: make test ARGS="-k hessian -x"
+# Passed to the program: make test ARGS="-k hessian -x"
 ARGS ?=
 FUZZ_SECONDS ?= 60
 SOAK_SECONDS ?= 600
@@ -16,19 +16,19 @@ RUNTIME := $(VENV)/.runtime
 TEST := $(VENV)/.test
 DEV := $(VENV)/.dev
 RELEASE := $(VENV)/.release
-# Each worker takes work from the others when its own is done.
+# An idle worker takes tests from the others.
 PARALLEL := -n auto --dist worksteal
-# For tests that take longer than a test may that hangs.
+# For tests that legitimately take longer than the time after which a test counts as hung.
 PATIENT := -o faulthandler_timeout=3600
 FUZZER := $(VENV)/fuzzer
 TOOLS := $(VENV)/tools
 ANSWERS := service/gradwire_service/examples/answers.json
-# The first of each version that can make environments.
+# For each version, the first interpreter found that can create environments.
 OTHER_PYTHONS = $(foreach version,3.12 3.13 3.14,$(shell \
 	for one in "$$(command -v python$(version))" $(wildcard $(HOME)/.pyenv/versions/$(version).*/bin/python$(version)); \
 	do "$$one" -c 'import ensurepip, venv' 2>/dev/null && echo "$$one" && break; done))
 
-# Container images set it; tests start many processes, each of which would compile every module.
+# Container images set it; then each of the many processes that tests start would compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -40,20 +40,21 @@ help: ## List the targets
 
 setup: $(DEV) ## Install both distributions, editable, with all tools into .venv (2.7 GB)
 
-serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (needs the runtime only)
+serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (installs only the runtime)
 	@exec $(BIN)/gradwire-server serve $(ARGS)
 
 test: $(TEST) ## Run the tests, on all cores
 	@$(BIN)/pytest $(PARALLEL) $(ARGS)
 
-test-all: ## Run all tests: more random examples, then what `make test` leaves out
+test-all: ## Run all tests: `make test` with more random examples, then `make test-rest`
 	@$(MAKE) --no-print-directory test ARGS='--hypothesis-profile=thorough $(ARGS)'; status=$$?; \
 	$(MAKE) --no-print-directory test-rest && exit $$status
 
-# What measures time comes last, by itself. Containers take minutes: they are tested where what makes them has changed.
-test-rest: $(DEV) $(TOOLS)/.made ## Run what `make test` leaves out: the other kind of processor, adapters, notebooks, examples, generated clients, the Helm chart, fleets, containers, other Pythons
+# Tests that measure time run last, alone. Container tests take minutes: they run only if their inputs changed.
+test-rest: $(DEV) $(TOOLS)/.made ## Run the tests that `make test` leaves out: the other kind of processor, the reference backend, adapters, notebooks, examples, generated clients, the Helm chart, fleets, containers, other Pythons
 	@status=0; \
 	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize tests/engine/record $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/notebook tests/examples tests/generators tests/cluster $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
 	do $(MAKE) --no-print-directory sdk-test PYTHON=$$other || status=1; done; \
@@ -65,19 +66,19 @@ test-rest: $(DEV) $(TOOLS)/.made ## Run what `make test` leaves out: the other k
 	$(BIN)/pytest $(PATIENT) tests/benchmarks tests/fleet $(ARGS) || status=1; \
 	exit $$status
 
-sdk-test: $(SDK_VENV)/.test ## Test the SDK with another Python, without what only adapters need: make sdk-test PYTHON=python3.13
+sdk-test: $(SDK_VENV)/.test ## Test the SDK with another Python, except the adapters: make sdk-test PYTHON=python3.13
 	@$(SDK_VENV)/bin/pytest $(PARALLEL) -o norecursedirs='.* adapters' tests/clients $(ARGS)
 
-fleet-test: $(DEV) ## Run the tests of running services alone: fleets, faults, load (nginx and Redis if installed)
+fleet-test: $(DEV) ## Run only the tests of running services: fleets, faults, load (nginx and Redis if installed)
 	@FLEET_OVERLOAD_SECONDS=20 $(BIN)/pytest $(PATIENT) tests/fleet $(ARGS)
 
-soak: $(DEV) ## Load a service for SOAK_SECONDS and look for what grows
+soak: $(DEV) ## Load a service for SOAK_SECONDS and look for growing memory, files, threads or tasks
 	@FLEET_SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/pytest $(PATIENT) tests/fleet/test_soak.py -rA $(ARGS)
 
-attacks: $(DEV) ## Attack a service in all ways there are, alone and behind nginx, then at random for ATTACK_SECONDS beside ordinary load (root, for its control groups)
+attacks: $(DEV) ## Run every attack on a service, alone and behind nginx, then random ones for ATTACK_SECONDS during ordinary load (as root, for control groups)
 	@FLEET_ATTACK_SECONDS=$(ATTACK_SECONDS) $(BIN)/pytest $(PATIENT) tests/fleet/test_attacks.py -rA $(ARGS)
 
-coverage: $(DEV) ## Run the tests and report the branches that none of them takes
+coverage: $(DEV) ## Run the tests and report the branches that no test takes
 	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks cluster containers fleet generators' $(ARGS)
 
 check: $(DEV) ## Lint, check format, types, import directions and generated modules
@@ -89,7 +90,7 @@ check: $(DEV) ## Lint, check format, types, import directions and generated modu
 	@VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes gradwire --ignoreexternal \
 	> .pyright.log || { grep -E 'error:|score' .pyright.log; false; }
 
-container-test: $(DEV) ## Build the image, bring the compose file up and test both, by podman as root on Debian 12
+container-test: $(DEV) ## Build the image, start the compose file and test both (with podman, as root, on Debian 12)
 	@$(BIN)/pytest $(PATIENT) tests/containers $(ARGS)
 	@$(BIN)/python tools/container_inputs.py > deploy/container-test.passed
 
@@ -103,7 +104,7 @@ fuzz: $(TEST) ## Fuzz every decoder for FUZZ_SECONDS each, where atheris has a w
 	then PYTHONPATH=$(FUZZER) $(BIN)/python fuzz/campaign.py --seconds $(FUZZ_SECONDS) $(ARGS); \
 	else echo "Skipped: atheris cannot be installed for this Python."; fi
 
-docs: $(TEST) ## Write docs/operations.md, docs/configuration.md and the answers of /openapi.json from the code itself
+docs: $(TEST) ## Generate docs/operations.md, docs/configuration.md and the example responses of /openapi.json from the code
 	@for page in operations configuration; \
 	do $(BIN)/python tools/$${page}_page.py > docs/$$page.md.new && mv docs/$$page.md.new docs/$$page.md; done
 	@$(BIN)/python tools/example_answers.py > $(ANSWERS).new && mv $(ANSWERS).new $(ANSWERS)
@@ -113,7 +114,7 @@ bench: $(DEV) ## Run the benchmarks
 
 LOCK = $(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
-lock: $(RELEASE) ## Pin what the image is made of: deploy/image; ARGS=--upgrade for newer versions
+lock: $(RELEASE) ## Pin the image's dependencies in deploy/image; ARGS=--upgrade for newer versions
 	@$(LOCK) $(ARGS) pyproject.toml --output-file deploy/image/requirements.txt >/dev/null
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	| $(LOCK) $(ARGS) - --output-file deploy/image/build.txt >/dev/null
@@ -124,7 +125,7 @@ release: $(RELEASE) ## Build and check both distributions into dist/: make relea
 clean: ## Remove the environment and every cache
 	rm -rf $(VENV) .venv-* .pyright.log .coverage .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
 
-# The link dangles when its Python was removed; then make sees no file and builds the environment anew.
+# If its Python was removed, the link dangles: make sees no file and rebuilds the environment.
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	|| { echo "$(PYTHON) is missing or older than 3.11. Name another: make PYTHON=python3.12" >&2; exit 1; }

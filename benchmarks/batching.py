@@ -1,4 +1,4 @@
-"""Many clients at once, with requests batched and without: where it pays to wait for others."""
+"""Many concurrent clients with and without batching: where waiting for a batch pays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONNECTIONS = (16, 64)
 _TITLE = "POST /v1/gradient on {} connections, batched within {} us, beside not batched"
 _FIGURES = ("req/s", "p50, ms", "p99, ms", "CPU, ms")
 _PERCEPTRON = "sum((tanh(tanh(x @ w1 + b1) @ w2 + b2) @ w3 + b3 - y)**2)"
-#: Species that eat one another, by the classical method, and how far they are from what was seen.
+#: Predators and prey, integrated by the classical Runge-Kutta method, and the misfit to data.
 _SPECIES = """
 def grown(y):
     return r * y * (1.0 - a @ y)
@@ -39,7 +39,7 @@ sum((y - seen)**2)
 
 
 class Clients:
-    """So many clients of a server, each with one request under way at a time."""
+    """A number of clients of a server, each with one request at a time."""
 
     def __init__(self, server: Server, asked: Sequence[bytes], connections: int) -> None:
         self._server = server
@@ -48,7 +48,7 @@ class Clients:
         self.figures: dict[str, Figures] = {name: [] for name in _FIGURES}
 
     def round(self, _: int = 0) -> float:
-        """Ask; gives the requests a second."""
+        """Send the requests; returns the throughput in requests a second."""
         count = 20 * self._connections
         before = self._server.cpu_seconds()
         requests = islice(self._requests, count)
@@ -63,7 +63,7 @@ class Clients:
 
 
 def report(*, quick: bool) -> list[str]:
-    """A table for each number of connections."""
+    """One table per number of connections."""
     window = {"GRADWIRE_BATCH_WINDOW_MICROSECONDS": str(WINDOW_MICROSECONDS)}
     head = ["", *[name for figure in _FIGURES for name in (figure, "ratio")]]
     rounds = 3 if quick else 9
@@ -82,7 +82,7 @@ def report(*, quick: bool) -> list[str]:
 
 
 def problems() -> dict[str, tuple[str, Mapping[str, Array]]]:
-    """Programs, and values of their variables."""
+    """Programs and values of their variables."""
     draw = np.random.default_rng(0).normal
     layers = {"w1": (10, 32), "b1": (32,), "w2": (32, 32), "b2": (32,), "w3": (32, 1), "b3": (1,)}
     weights = {name: 0.2 * draw(size=shape) for name, shape in layers.items()}
@@ -104,7 +104,7 @@ def _case(make: Callable[[int], Any]) -> tuple[str, Mapping[str, Array]]:
 
 
 def requests(text: str, values: Mapping[str, Array], distinct: int = 64) -> list[bytes]:
-    """Requests about a program at points near these values."""
+    """Requests for a program at points near these values."""
     draw = np.random.default_rng(1).normal
 
     def document() -> dict[str, Any]:
@@ -117,8 +117,8 @@ def requests(text: str, values: Mapping[str, Array], distinct: int = 64) -> list
 def _row(
     batched: Server, plain: Server, asked: Sequence[bytes], connections: int, rounds: int
 ) -> list[str]:
-    """Each figure's median over the rounds, and that of the rounds' own ratios."""
-    for _ in range(2):  # the first to compile, the second to measure
+    """The medians of the figures over the rounds, and of the ratios of each round."""
+    for _ in range(2):  # the first round compiles, the second one is measured
         ours, theirs = (Clients(server, asked, connections) for server in (batched, plain))
         interleave(rounds, ours.round, theirs.round)
     return [

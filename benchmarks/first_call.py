@@ -1,4 +1,4 @@
-"""How long the first answer about a new program takes, and which phase takes it."""
+"""The time of the first call of a new program, and of its phases."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from unittest.mock import patch
 
 from gradwire_engine import Engine
 from gradwire_engine.answer import Query
+from gradwire_engine.backends.numpy.backend import NumpyBackend
 from gradwire_engine.compile import derivatives, query
 from measure import Row, compared, interleave, shown, table
 from programs import Case, Maker, chain, mixture, mlp, random_case, rosenbrock, runge_kutta
 
-#: Each kind of program, and the bar on its milliseconds.
+#: The kinds of programs, and the maximum for each in milliseconds.
 CASES: dict[str, tuple[Maker, float | None]] = {
     "Rosenbrock": (rosenbrock, 5.0),
     "mixture likelihood": (mixture, 5.0),
@@ -29,23 +30,23 @@ CASES: dict[str, tuple[Maker, float | None]] = {
     "chain, 10,000 nodes": (chain(10_000), None),
 }
 PHASES = ("parse", "look up", "record", "differentiate", "optimise", "lower", "replay")
-#: The phases inside of a compilation; recording is the rest of it.
+#: The phases of a compilation; the rest is recording.
 INNER = {
     "differentiate": (derivatives, "pullback"),
     "optimise": (query, "optimize"),
-    "lower": (query, "Executable"),
+    "lower": (NumpyBackend, "compile"),
 }
 
 Seconds = dict[str, float]
 
 
 def report(*, quick: bool) -> list[str]:
-    """First calls beside what Python takes to compile the same text, and their phases."""
+    """First calls compared with Python's compilation of the same text, and their phases."""
     rounds = 5 if quick else 15
     spent: dict[str, list[Seconds]] = {name: [] for name in CASES}
     measurements: list[Callable[[int], float]] = []
     for name, (maker, _) in CASES.items():
-        first_call(maker(1_000))  # what the process makes once is made now
+        first_call(maker(1_000))  # one-time initialisation happens here
         measurements += _timed_engine(maker, spent[name]), _timed_python(maker)
     figures = interleave(rounds, *measurements)
     totals = dict(zip(CASES, figures[::2], strict=True))
@@ -65,7 +66,7 @@ def report(*, quick: bool) -> list[str]:
 
 
 def first_call(case: Case) -> Seconds:
-    """Answer a new program once; gives the CPU seconds of each phase."""
+    """Run a new program once; returns the CPU seconds of each phase."""
     spent = dict.fromkeys(PHASES, 0.0)
     engine = Engine()
     with ExitStack() as patches:
@@ -117,11 +118,11 @@ def _timed_python(maker: Maker) -> Callable[[int], float]:
 
 
 def _growth(totals: dict[str, list[float]]) -> Row:
-    """A node of a long chain beside a node of a short one."""
+    """The time per node of a long chain compared with a short one."""
     short = [milliseconds / 1.0 for milliseconds in totals["chain, 1,000 nodes"]]
     long = [milliseconds / 10.0 for milliseconds in totals["chain, 10,000 nodes"]]
     return Row.of("chain, 10,000 nodes", long, short, "us/node", ratio_bar=2.0)
 
 
 def _go_on() -> None:
-    """There is no deadline."""
+    """A deadline that never passes."""

@@ -1,6 +1,6 @@
-"""How the cost grows with the size of arrays and with the length of programs, as tables and plots.
+"""How cost grows with the size of arrays and with the length of programs, as tables and plots.
 
-The plots are drawn into ``docs/growth.svg`` where matplotlib is, of a report that is not quick.
+A full report draws the plots into ``docs/growth.svg``, if matplotlib is installed.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from peers.tools import gradwire, numpy
 from peers.workloads import WORKLOADS, Problem
 from programs import Case, chain
 
-#: Programs by what a plot calls them, and how many numbers an example of the data has.
+#: Programs by their label in plots, and the number of values per example of the data.
 PROGRAMS = {
     "Rosenbrock": ("Rosenbrock, n = 10", 1),
     "12 elementwise": ("12 elementwise, n = 1,000,000", 1),
     "logistic, 10 columns": ("logistic, 10,000 x 100", 10),
 }
 PLOT = Path(__file__).parents[1] / "docs" / "growth.svg"
-#: How long a round is to take at least, in seconds.
+#: The minimum duration of a round in seconds.
 _ROUND = 0.01
 _UNLIMITED = Limits(instructions=10**9)
-#: Legible on light and on dark.
+#: Legible on light and dark backgrounds.
 _INK, _COLOURS = "#808080", ("#2a9d8f", "#d1762b", "#7b6fd0")
 
 
 class Point(NamedTuple):
-    """What one element, or one operation, takes, in nanoseconds: two figures to compare."""
+    """The time per element or operation in nanoseconds: two figures to compare."""
 
     number: int
     figure: float
@@ -45,7 +45,7 @@ Curves = dict[str, list[Point]]
 
 
 def report(*, quick: bool) -> list[str]:
-    """Both kinds of growth; quickly to a tenth or a hundredth of the largest."""
+    """Both kinds of growth; a quick report stops at a tenth or a hundredth of the largest size."""
     most, longest, rounds = (10**5, 1_000, 3) if quick else (10**7, 100_000, 7)
     sizes = {name: by_size(name, decades(most), rounds) for name in PROGRAMS}
     lengths = by_length(decades(longest), rounds)
@@ -58,12 +58,12 @@ def report(*, quick: bool) -> list[str]:
 
 
 def decades(most: int) -> list[int]:
-    """The powers of ten from 10 on."""
+    """The powers of ten from 10."""
     return [10**power for power in range(1, len(str(most)))]
 
 
 def by_size(name: str, sizes: Sequence[int], rounds: int) -> list[Point]:
-    """Value and gradient for each element, ours and by hand."""
+    """The time of value and gradient per element, by Gradwire and by hand."""
     what, columns = PROGRAMS[name]
     row, points = WORKLOADS[what], []
     for size in sizes:
@@ -75,7 +75,7 @@ def by_size(name: str, sizes: Sequence[int], rounds: int) -> list[Point]:
 
 
 def by_length(lengths: Sequence[int], rounds: int) -> list[Point]:
-    """The first call and later ones for each operation of a chain on ten numbers."""
+    """The time of first and later calls per operation of a chain on ten numbers."""
     points = []
     for length in lengths:
         firsts = [_first(chain(length)(seed)) for seed in range(rounds)]
@@ -91,14 +91,14 @@ def _call(case: Case) -> Call:
 
 
 def _first(case: Case) -> float:
-    """Nanoseconds from the text to the gradient."""
+    """The time from the text to the gradient in nanoseconds."""
     start = process_time()
     _call(case).replay(_go_on)
     return 1e9 * (process_time() - start)
 
 
 def _timed(run: Callable[[], Any]) -> Callable[[int], float]:
-    """Nanoseconds of a later run, of as many as make a round."""
+    """The time of a later run in nanoseconds, averaged over a round."""
     for _ in range(3):
         start = process_time()
         run()
@@ -120,7 +120,7 @@ def _told(title: str, what: str, compared: Sequence[str], points: Sequence[Point
 
 
 def draw(path: Path, sizes: Curves, lengths: Sequence[Point]) -> None:
-    """Both as curves, in the colours of pages that are light or dark."""
+    """Draw both as curves, in colours for light and dark pages."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -148,4 +148,4 @@ def draw(path: Path, sizes: Curves, lengths: Sequence[Point]) -> None:
 
 
 def _go_on() -> None:
-    """There is no deadline."""
+    """A deadline that never passes."""

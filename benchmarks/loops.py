@@ -1,4 +1,4 @@
-"""What loops take: first results, replays for each instruction and pass, growth, and memory."""
+"""The cost of loops: first calls, replays per instruction and iteration, growth and memory."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gradwire_engine import Engine, Leaf, Query
 from measure import Row, compared, interleave
 
 PASSES = 10_000
-#: Bodies of five operations, and how many of them a pass makes.
+#: Bodies of five operations, and the number of operations per iteration.
 FOR = "y = x\nfor i in range({n}):\n  y = y + sin(y * w) * h / 3\ny"
 WHILE = "y, t = x, 0.0\nwhile t < end:\n  y = y + sin(y * w) * h / 3\n  t = t + h\ny"
 INSTRUCTIONS = 5
-#: A vector whose steps keep what they begin with, once plainly and once with checkpoints.
+#: A vector loop that stores the value of each step, once plainly and once with checkpoints.
 VECTOR = """
 def f(y):
     for i in range({n}):
@@ -27,7 +27,7 @@ sum({f}(x))
 
 
 def report(*, quick: bool) -> list[str]:
-    """First results and replays of value and gradient, beside the same loop in Python and NumPy."""
+    """First calls and replays of value and gradient, compared with Python and NumPy loops."""
     rounds = 3 if quick else 11
     first, replays, growth = [], [], []
     for name, text, values in (
@@ -58,7 +58,7 @@ def _values(**more: float) -> dict[str, Leaf]:
 
 
 def _measurements(text: str, values: dict[str, Leaf]) -> list[Callable[[int], float]]:
-    """Milliseconds of a first call, of a replay, and of the loop and its adjoint by hand."""
+    """Milliseconds of a first call, a replay, and the handwritten loop with its adjoint."""
     engine = Engine()
     call = engine.call(engine.parse(text), values, Query("gradient"))
     for _ in range(2):
@@ -97,7 +97,7 @@ def _compiling(text: str) -> Callable[[int], float]:
 
 
 def _peak(text: str) -> float:
-    """Megabytes that a value with its gradient takes at once."""
+    """The peak memory of value and gradient in megabytes."""
     engine, values = Engine(), {**_values(), "x": Leaf(np.linspace(0, 1, 1_000))}
     call = engine.call(engine.parse(text), values, Query("gradient"))
     call.replay(_go_on)
@@ -118,4 +118,4 @@ def _timed(run: Callable[..., Any], *args: Any) -> Callable[[int], float]:
 
 
 def _go_on() -> None:
-    """There is no deadline."""
+    """A deadline that never passes."""

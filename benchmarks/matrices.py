@@ -1,4 +1,4 @@
-"""What a Hessian and a batch of points take, beside NumPy by hand and beside one point."""
+"""The time of a Hessian and of a batch of points, compared with NumPy by hand and one point."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DIMENSIONS, _POINTS = 50, 1000
 
 
 def report(*, quick: bool) -> list[str]:
-    """A dense Hessian, and the gradients of many points of a scalar program at once."""
+    """A dense Hessian, and the gradients of a scalar program at many points at once."""
     rounds = 9 if quick else 41
     ours, by_hand = interleave(rounds, *_hessian())
     together, alone = interleave(rounds, *_batch())
@@ -51,13 +51,13 @@ def _batch() -> tuple[Callable[[int], float], Callable[[int], float]]:
 def _call(text: str, variables: dict[str, Leaf], query: Query) -> Call:
     engine = Engine()
     call = engine.call(engine.parse(text), variables, query)
-    for _ in range(2):  # the second generates code
+    for _ in range(2):  # the second call generates code
         call.replay(_go_on)
     return call
 
 
 def _timed(work: Callable[[], Any], repeats: int, parts: int = 1) -> Callable[[int], float]:
-    """Microseconds of a part of the work."""
+    """The time of a part of the work in microseconds."""
 
     def measure(_: int) -> float:
         start = thread_time()
@@ -69,4 +69,4 @@ def _timed(work: Callable[[], Any], repeats: int, parts: int = 1) -> Callable[[i
 
 
 def _go_on() -> None:
-    """No deadline."""
+    """A deadline that never passes."""

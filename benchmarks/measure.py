@@ -1,4 +1,4 @@
-"""What all benchmarks share: interleaved rounds, their medians, and the tables they are told in."""
+"""Shared by all benchmarks: interleaved rounds, medians and tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Figures = list[float]
 def interleave(rounds: int, *measurements: Callable[[int], float]) -> list[Figures]:
     """One figure of each measurement per round: A B, then B A, and so on.
 
-    What slows the machine down for a while then falls on all of them alike.
+    A temporary slowdown of the machine then affects all of them equally.
     """
     figures: list[Figures] = [[] for _ in measurements]
     pairs = list(zip(figures, measurements, strict=True))
@@ -25,15 +25,15 @@ def interleave(rounds: int, *measurements: Callable[[int], float]) -> list[Figur
 
 
 def median_ratio(figures: Figures, references: Figures) -> float:
-    """The median of the rounds' own ratios, which noise over several rounds cannot move."""
+    """The median of the ratios of each round, which slow drifts of the machine do not change."""
     return median(a / b for a, b in zip(figures, references, strict=True))
 
 
 @dataclass(frozen=True)
 class Row:
-    """A figure beside its reference; the bar is on the ratio, or on the figure itself.
+    """A figure and its reference; the bar applies to the ratio or to the figure itself.
 
-    A bar is the most that it may be, a floor the least.
+    A bar is a maximum, a floor a minimum.
     """
 
     what: str
@@ -57,14 +57,14 @@ class Row:
         ratio_bar: float | None = None,
         ratio_floor: float | None = None,
     ) -> Row:
-        """The medians of the rounds of a figure and of its reference."""
+        """The row with the medians over the rounds of a figure and its reference."""
         ratio = median_ratio(figures, references)
         medians = median(figures), median(references)
         return cls(what, *medians, ratio, unit, figure_bar, ratio_bar, ratio_floor)
 
     @property
     def bar(self) -> str:
-        """What is promised, and ``-`` where the row is only for information."""
+        """The bar as text, or ``-`` if the row is only for information."""
         if self.figure_bar is not None:
             return f"<= {self.figure_bar:g} {self.unit}"
         if self.ratio_floor is not None:
@@ -73,7 +73,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """``ok``, ``over``, ``under``, or nothing where there is no bar."""
+        """``ok``, ``over``, ``under``, or nothing without a bar."""
         if self.figure_bar is not None:
             return "ok" if self.figure <= self.figure_bar else "over"
         if self.ratio_bar is not None:
@@ -83,7 +83,7 @@ class Row:
         return ""
 
     def cells(self) -> list[str]:
-        """The row as text."""
+        """The cells of the row as text."""
         figure, reference = shown(self.figure), shown(self.reference)
         ratio = f"{self.ratio:.2f}"
         return [self.what, figure, reference, self.unit, ratio, self.bar, self.verdict]
@@ -97,7 +97,7 @@ def shown(number: float) -> str:
 
 
 def compared(title: str, reference: str, rows: Sequence[Row]) -> str:
-    """A table of rows with ``reference`` above their references."""
+    """A table of rows, with ``reference`` as the heading of their references."""
     head = ["", "gradwire", reference, "unit", "ratio", "bar", ""]
     return table(title, head, [row.cells() for row in rows])
 

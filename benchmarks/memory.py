@@ -1,4 +1,4 @@
-"""What the kernel knows of a process's memory, unlike ``ru_maxrss`` without its parent's."""
+"""The memory of a process as reported by the kernel; unlike ``ru_maxrss``, without its parent's."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 
 
 def resident_mib(pid: int | str = "self") -> float:
-    """MiB that a process, or this one, holds now."""
+    """The current memory of a process, by default this one, in MiB."""
     return _mib("VmRSS", pid)
 
 
 def peak_mib(pid: int | str = "self") -> float:
-    """The most MiB that it held since its start, or since ``forget_peak``."""
+    """The peak memory in MiB since its start, or since ``forget_peak``."""
     return _mib("VmHWM", pid)
 
 
 def forget_peak(pid: int | str = "self") -> None:
-    """Let the peak start anew from what is held now."""
+    """Reset the peak to the current memory."""
     (_of(pid) / "clear_refs").write_text("5")
 
 

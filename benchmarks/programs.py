@@ -1,4 +1,4 @@
-"""Programs to measure with, and values for their variables; a new text for every seed."""
+"""Programs for benchmarks, and values for their variables; every seed gives a new text."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from peers.workloads import ROSENBROCK
 
 _UNARY = "sin cos tanh arctan abs square negative".split()
 _BINARY = "add subtract multiply maximum".split()
-#: What a chain repeats; no text repeats, since each has constants of its own.
+#: The lines that a chain repeats; each has its own constants, so no text occurs twice.
 _LINKS = ("sin({0})", "{0} * x", "{0} + {1}", "tanh({0})", "{1} * {0}")
 _LENGTH = 20
 
 
 class Case(NamedTuple):
-    """A program whose gradient by all of its variables is asked for."""
+    """A program and values of its variables, for a gradient by all of them."""
 
     text: str
     variables: dict[str, Leaf]
@@ -28,9 +28,9 @@ Maker = Callable[[int], Case]
 
 
 def random_case(nodes: int, *, scalar: bool = False) -> Maker:
-    """Programs of ``nodes`` operations, all of which the result depends on.
+    """A program of ``nodes`` operations, on all of which the result depends.
 
-    Arrays and scalars are mixed, unless everything is to be ``scalar``.
+    It mixes arrays and scalars, unless ``scalar`` is set.
     """
 
     def make(seed: int) -> Case:
@@ -71,7 +71,7 @@ def random_case(nodes: int, *, scalar: bool = False) -> Maker:
 
 
 def chain(nodes: int) -> Maker:
-    """One operation after another, each on the result of the one before."""
+    """A chain of operations, each on the result of the previous one."""
 
     def make(seed: int) -> Case:
         random = Random(seed)
@@ -86,7 +86,7 @@ def chain(nodes: int) -> Maker:
 
 
 def runge_kutta(seed: int) -> Case:
-    """Sixteen steps of the classical method on predators and prey, written out in scalars."""
+    """Sixteen unrolled classical Runge-Kutta steps for predators and prey, in scalars."""
     slopes = "p{0} = alpha * u{0} - beta * u{0} * v{0}\nq{0} = delta * u{0} * v{0} - kappa * v{0}"
     within = "u{0} = u + {1} * p{2}\nv{0} = v + {1} * q{2}"
     mean = "{0} = {0} + h / 6 * ({1}1 + 2 * {1}2 + 2 * {1}3 + {1}4)"
@@ -100,7 +100,7 @@ def runge_kutta(seed: int) -> Case:
 
 
 def mlp(seed: int) -> Case:
-    """Softmax cross entropy of a perceptron with two hidden layers and weight decay."""
+    """The softmax cross entropy of a perceptron with two hidden layers, with weight decay."""
     text = f"""
 h1 = tanh(x @ w1 + b1)
 h2 = tanh(h1 @ w2 + b2)
@@ -119,7 +119,7 @@ decay = sum(w1**2) + sum(w2**2) + sum(w3**2)
 
 
 def mixture(seed: int) -> Case:
-    """Log-likelihood of a mixture of normal distributions with diagonal covariances."""
+    """The log-likelihood of a mixture of normal distributions with diagonal covariances."""
     text = f"""
 logw = alpha - logsumexp(alpha)
 z = (x[:, None, :] - mu) * exp(-logs)
@@ -132,7 +132,7 @@ sum(logsumexp(logw + logn, axis=1))
 
 
 def rosenbrock(seed: int) -> Case:
-    """Rosenbrock's valley, its width another for each seed."""
+    """Rosenbrock's valley with a width that depends on the seed."""
     text = ROSENBROCK.replace("100.0", f"10{seed}.0")
     return Case(text, {"x": Leaf(_normal(seed, (10,)))})
 

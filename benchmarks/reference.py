@@ -1,4 +1,4 @@
-"""The least a gradient service can be: Rosenbrock's by hand behind a route, for comparison.
+"""A minimal gradient service for comparison: Rosenbrock's gradient by hand behind a route.
 
 ``python reference.py 8001`` serves it as ``gradwire-server serve`` would.
 """
@@ -22,7 +22,7 @@ Array: TypeAlias = NDArray[np.float64]
 
 
 async def answer(request: Request) -> Response:
-    """Read the variables, whatever the program is; write value and gradient."""
+    """Read the variables, ignore the program; write value and gradient."""
     document = orjson.loads(await request.body())
     value, gradient = rosenbrock(np.array(document["variables"]["x"], np.float64))
     body = {"value": value, "gradients": {"x": gradient}}
@@ -32,13 +32,13 @@ async def answer(request: Request) -> Response:
 
 
 async def answer_octets(request: Request) -> Response:
-    """Read float64 and nothing else; write the value, then the gradient."""
+    """Read only raw float64 numbers; write the value, then the gradient."""
     value, gradient = rosenbrock(np.frombuffer(await request.body(), np.float64))
     return Response(b"".join([value, gradient.data]), media_type="application/octet-stream")
 
 
 def serve(port: int) -> None:
-    """Serve with the options that Gradwire gives to uvicorn."""
+    """Serve with the same uvicorn options as Gradwire."""
     routes = [
         Route("/v1/gradient", answer, methods=["POST"]),
         Route("/v1/gradient/octets", answer_octets, methods=["POST"]),

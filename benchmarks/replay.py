@@ -1,4 +1,4 @@
-"""What a replay takes beyond the NumPy calls it makes, and with values by reference."""
+"""The overhead of a replay over its NumPy calls, and replays with values by reference."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from gradwire_engine import Engine
 from gradwire_engine.answer import Leaf, Limits, Query
-from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.backends.base import Executable
 from gradwire_engine.compile import Compiled, compile_query
+from gradwire_engine.engine import BACKENDS
 from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.ops.constants import Constant, Input
 from measure import Row, compared, interleave
@@ -19,7 +20,7 @@ from peers.by_hand import rosenbrock
 from peers.workloads import ROSENBROCK
 from reference import Array
 
-#: The chain's links in the language, and as the calls that a person would write.
+#: The links of the chain in the program language, and as handwritten NumPy calls.
 LINKS = (
     ("sin(r)", "sin(r)"),
     ("r * x", "multiply(r, x)"),
@@ -32,12 +33,12 @@ z = (x - mean(x, axis=0)) / std(x, axis=0)
 h = tanh(z @ w1 + b1)
 mean((h @ w2 + b2 - y)**2)
 """
-#: Those of an epoch.
+#: The minibatches of an epoch.
 _MINIBATCHES = 10
 
 
 def report(*, quick: bool) -> list[str]:
-    """Chains of elementwise operations, one real gradient, and steps of a training."""
+    """Chains of elementwise operations, one real gradient, and training steps."""
     rounds, seconds = (7, 0.01) if quick else (21, 0.03)
     rows = [
         _overhead(length, size, rounds, seconds)
@@ -52,7 +53,7 @@ def report(*, quick: bool) -> list[str]:
 
 
 def _overhead(length: int, size: int, rounds: int, seconds: float) -> Row:
-    """Time of a replay, less that of the same calls, per instruction."""
+    """The time of a replay minus that of the same NumPy calls, per instruction."""
     links = [LINKS[i % len(LINKS)] for i in range(length)]
     text = "r = x\n" + "".join(f"r = {link}\n" for link, _ in links)
     x = np.linspace(0.1, 1, size)
@@ -61,7 +62,7 @@ def _overhead(length: int, size: int, rounds: int, seconds: float) -> Row:
     instructions = executable.tape.instructions
     count = sum(not isinstance(i.op, Constant | Input) for i in instructions)
     assert count == length
-    assert np.array_equal(executable.run([x], _go_on)[0], by_hand(x))
+    assert np.array_equal(executable.replay([x], _go_on).outputs[0], by_hand(x))
     ours, theirs = _compare(executable, by_hand, x, rounds, seconds)
     beyond = [1e6 * (a - b) / count for a, b in zip(ours, theirs, strict=True)]
     calls = [1e6 * b / count for b in theirs]
@@ -72,7 +73,7 @@ def _overhead(length: int, size: int, rounds: int, seconds: float) -> Row:
 def _rosenbrock(size: int, rounds: int, seconds: float) -> Row:
     x = np.random.default_rng(0).normal(size=size)
     compiled = _compiled(ROSENBROCK, x, Query("gradient"))
-    outputs = compiled.executable.run([x], _go_on)
+    outputs = compiled.executable.replay([x], _go_on).outputs
     value, gradient = rosenbrock(x)
     assert np.allclose(compiled.value.fill(outputs), value)
     assert np.allclose(compiled.derivatives["gradients"].fill(outputs)["x"], gradient)
@@ -82,7 +83,7 @@ def _rosenbrock(size: int, rounds: int, seconds: float) -> Row:
 
 
 def _training(rounds: int) -> Row:
-    """Steps of which each has other weights under other digests, and the next minibatch."""
+    """Training steps, each with new weights under new digests and the next minibatch."""
     rng = np.random.default_rng(0)
     batches = [
         {"x": rng.normal(size=(64, 100)), "y": rng.normal(size=(64, 10))}
@@ -91,7 +92,7 @@ def _training(rounds: int) -> Row:
     shapes = {"w1": (100, 50), "b1": (50,), "w2": (50, 10), "b2": (10,)}
     names = "all by reference, a two-layer network, the minibatches in turn"
     steps = [_step(batches, shapes, by_reference=given) for given in (True, False)]
-    interleave(2, *steps)  # upon two epochs, what recurs is known
+    interleave(2, *steps)  # after two epochs, recurring values are known
     ours, sent = interleave(rounds, *steps)
     return Row.of(names, ours, sent, "us", ratio_bar=1.2)
 
@@ -99,7 +100,7 @@ def _training(rounds: int) -> Row:
 def _step(
     batches: list[dict[str, Array]], shapes: dict[str, tuple[int, ...]], *, by_reference: bool
 ) -> Callable[[int], float]:
-    """An epoch's microseconds of CPU for each step, the call's making included."""
+    """The CPU microseconds per step of an epoch, including the creation of the call."""
     engine, query = Engine(), Query("gradient", sources=list(shapes))
     program, numbers = engine.parse(NETWORK), count()
     rng = np.random.default_rng(1)
@@ -124,14 +125,16 @@ def _step(
 
 
 def _compiled(text: str, x: Array, query: Query) -> Compiled:
-    return compile_query(parse_text(text), {"x": Leaf(x)}, query, None, Limits(), _go_on, {})
+    backend = BACKENDS["numpy"]
+    given = parse_text(text), {"x": Leaf(x)}, query, None, Limits(), backend, _go_on
+    return compile_query(*given, {})
 
 
 def _straight_line(calls: list[str]) -> Callable[[Array], Any]:
-    """The calls as a function, one a line."""
+    """A function with the calls, one per line."""
     lines = ["def by_hand(x):", " r = x", *(f" r = {call}" for call in calls), " return r"]
     names: dict[str, Any] = {name: getattr(np, name) for name in dir(np)}
-    exec("\n".join(lines), names)  # the lines are those above
+    exec("\n".join(lines), names)  # the lines come from this module
     by_hand: Callable[[Array], Any] = names["by_hand"]
     return by_hand
 
@@ -143,9 +146,12 @@ def _compare(
     rounds: int,
     seconds: float,
 ) -> list[list[float]]:
-    """CPU seconds of one run of each, a figure a round."""
+    """The CPU seconds of one run of each function, one figure per round."""
     inputs = [x]
-    runs: list[Callable[[], Any]] = [lambda: executable.run(inputs, _go_on), lambda: by_hand(x)]
+    runs: list[Callable[[], Any]] = [
+        lambda: executable.replay(inputs, _go_on).outputs,
+        lambda: by_hand(x),
+    ]
     times = max(1, int(seconds / max(_per_run(run, 3) for run in runs)))
     return interleave(rounds, *[lambda _, run=run: _per_run(run, times) for run in runs])
 
@@ -160,4 +166,4 @@ def _per_run(run: Callable[[], Any], times: int) -> float:
 
 
 def _go_on() -> None:
-    """There is no deadline."""
+    """A deadline that never passes."""

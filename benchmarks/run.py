@@ -24,6 +24,7 @@ NAMES = (
     "versions",
     "gradbench.timings",
     "growth",
+    "writings",
     "peers",
 )
 

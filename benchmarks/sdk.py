@@ -1,4 +1,4 @@
-"""Calls by the Python SDK beside requests written by hand with httpx, and beside other SDKs."""
+"""Calls through the Python SDK compared with handwritten httpx requests and other SDKs."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ _LINEAR = "mean((data @ w)**2)"
 
 @dataclass
 class Side:
-    """One way to ask, and the medians of each round: microseconds until the answer, and of CPU."""
+    """One way to call, and the medians of each round: latency and CPU time in microseconds."""
 
     ask: Ask
     latency: Figures = field(default_factory=list)
     cpu: Figures = field(default_factory=list)
 
     def once(self, x: Array) -> tuple[float, float]:
-        """What one call takes."""
+        """The latency and CPU time of one call."""
         begin, cpu = perf_counter(), process_time()
         self.ask(x)
         return (perf_counter() - begin) * 1e6, (process_time() - cpu) * 1e6
 
 
 def report(*, quick: bool) -> list[str]:
-    """What a call takes from NumPy to NumPy: encode, send, wait, decode."""
+    """Calls from NumPy to NumPy: encode, send, wait, decode."""
     rounds = 8 if quick else 40
     with running(GRADWIRE) as server, gradwire.Client(_url(server)) as client:
         rows = [*_waiting(server, client, rounds), *_awaiting(server, rounds)]
@@ -61,7 +61,7 @@ def report(*, quick: bool) -> list[str]:
 
 
 def _waiting(server: Server, client: gradwire.Client, rounds: int) -> list[Row]:
-    """``Client`` beside ``httpx.Client``."""
+    """``Client`` compared with ``httpx.Client``."""
     with httpx.Client(base_url=_url(server)) as http:
 
         def by_hand(body: bytes, media_type: str) -> bytes:
@@ -95,7 +95,7 @@ def _rows(what: str, ours: Side, theirs: Side, most: float) -> list[Row]:
 
 
 def _awaiting(server: Server, rounds: int) -> list[Row]:
-    """``AsyncClient`` beside ``httpx.AsyncClient``."""
+    """``AsyncClient`` compared with ``httpx.AsyncClient``."""
     with asyncio.Runner() as runner:
         http = httpx.AsyncClient(base_url=_url(server))
         client = gradwire.AsyncClient(_url(server))
@@ -115,7 +115,7 @@ def _awaiting(server: Server, rounds: int) -> list[Row]:
 
 
 def _again(server: Server, rounds: int) -> Row:
-    """What comes again goes by reference; beside it a client that is told not to."""
+    """Repeated values by reference, compared with a client with references disabled."""
     data, w = np.random.default_rng(0).normal(size=(10_000, 100)), np.ones(100)
 
     def asking(client: gradwire.Client) -> Callable[[int], float]:
@@ -136,7 +136,7 @@ def _again(server: Server, rounds: int) -> Row:
 
 
 def alternate(rounds: int, size: int, count: int, ours: Ask, theirs: Ask) -> tuple[Side, Side]:
-    """Both in turn, call by call, after their answers were checked."""
+    """Alternate calls of both, after checking their results."""
     (start,) = points(size, 1)
     sides = Side(ours), Side(theirs)
     for side in sides:
@@ -148,7 +148,7 @@ def alternate(rounds: int, size: int, count: int, ours: Ask, theirs: Ask) -> tup
         found: list[list[tuple[float, float]]] = [[], []]
         for turn in range(count):
             for i in (turn % 2, 1 - turn % 2):
-                x = start + 1e-9 * next(numbers)  # no point comes again
+                x = start + 1e-9 * next(numbers)  # no point is repeated
                 found[i].append(sides[i].once(x))
         for side, figures in zip(sides, found, strict=True):
             latencies, cpu = zip(*figures, strict=True)
@@ -184,7 +184,7 @@ def _url(server: Server) -> str:
 
 
 def _others(*, quick: bool) -> str:
-    """Other services by their own SDKs, which ask twice; each skipped where it is not installed."""
+    """Other services through their own SDKs, with two requests; missing ones are skipped."""
     found: dict[str, Sequence[float]] = {}
     for name in ("gradwire", *PEERS):
         if name == "gradwire" or installed(name):
@@ -200,7 +200,7 @@ def _others(*, quick: bool) -> str:
 
 
 def _asked_there(name: str, server: Server, count: int) -> list[float]:
-    """The median microseconds for each size, by a process that has the SDK."""
+    """The median microseconds for each size, from a process that has the SDK."""
     command = [interpreter(name), "-m", "peers.sdks", name, _url(server), str(count)]
     sizes = [str(size) for size in _SIZES]
     around = environment()

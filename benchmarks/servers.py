@@ -1,6 +1,6 @@
-"""Servers that a benchmark starts, measures and ends, and a client that costs little.
+"""Servers that a benchmark starts, measures and stops, and a cheap client.
 
-The CPU time of another process is read as Linux tells it.
+Linux reports the CPU time of other processes.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _BUFFER_BYTES = 1 << 16
 
 
 class Server:
-    """A running server and the CPU time it has taken."""
+    """A running server and its CPU time."""
 
     def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
         self._process = process
         self.port = port
 
     def family(self) -> list[int]:
-        """The process, and those that it has started and that are there still."""
+        """The process and its existing child processes."""
         found = [self._process.pid]
         for pid in found:
             with suppress(OSError):
@@ -42,16 +42,16 @@ class Server:
         return found
 
     def cpu_seconds(self) -> float:
-        """CPU time of all its threads and processes since their start."""
+        """The CPU time of all its threads and processes since their start."""
         seconds = 0.0
         for pid in self.family():
             with suppress(OSError):
-                # Linux' number for the CPU clock of another process: clock_getcpuclockid(3).
+                # Linux's id of the CPU clock of another process: clock_getcpuclockid(3).
                 seconds += time.clock_gettime((~pid << 3) | 2)
         return seconds
 
     def await_start(self) -> None:
-        """Return once connections are accepted."""
+        """Wait until connections are accepted."""
         end = time.monotonic() + _START_SECONDS
         while True:
             if self._process.poll() is not None:
@@ -73,9 +73,9 @@ def running(
     environment: Mapping[str, str] | None = None,
     log: int | None = None,
 ) -> Iterator[Server]:
-    """Start ``python`` with these arguments and a free port after them; end it at the end.
+    """Start ``python`` with these arguments and a free port; stop it after the context.
 
-    ``environment`` stands above this process's own; what is printed goes to ``log``.
+    ``environment`` extends this process's own; output goes to ``log``.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -100,10 +100,9 @@ def running(
 
 
 class Connection:
-    """One kept-alive connection, on which whole requests are sent and replies read.
+    """One keep-alive connection that sends whole requests and reads replies.
 
-    Replies are read into a buffer that grows to the longest, and no byte is copied: a body holds
-    until the next reply.
+    It reads replies into a growing buffer without copies: a body is valid until the next reply.
     """
 
     def __init__(self, port: int) -> None:
@@ -118,7 +117,7 @@ class Connection:
         self.socket.sendall(request)
 
     def receive_some(self) -> memoryview | None:
-        """Read what there is; gives the body once it is complete."""
+        """Read available bytes; returns the body once it is complete."""
         count = self.socket.recv_into(memoryview(self._buffer)[self._received :])
         if not count:
             raise ConnectionError("the server closed the connection")
@@ -143,9 +142,9 @@ class Connection:
         self.socket.close()
 
     def _find_body(self) -> None:
-        """Read where the body is, once the head is complete, and make room for it.
+        """Find the body once the head is complete, and make room for it.
 
-        Raises: ``RuntimeError`` where the reply is no success.
+        Raises: ``RuntimeError`` if the reply is not successful.
         """
         end = self._buffer.find(b"\r\n\r\n", 0, self._received)
         if end < 0:

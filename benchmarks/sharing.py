@@ -1,4 +1,4 @@
-"""What others wait for while long programs run: in threads, and in processes."""
+"""The latency of short requests while long programs run, in threads and in processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from measure import Figures, shown, table
 from servers import GRADWIRE, Connection, Server, http_request, running
 from wire.forms import to_json
 
-#: Long requests that are always under way.
+#: The number of long requests running at any time.
 BUSY = 4
 _SIZES = {"numbers": 150_000, "arrays of 1,000": 2_000, "arrays of 1,000,000": 4}
 _STEP = "y = y + sin(y) / (1.0 + y * y)"
@@ -22,7 +22,7 @@ _PAUSE_SECONDS = 0.005
 
 
 def report(*, quick: bool) -> list[str]:
-    """One table: each kind of long request, answered in threads and in processes."""
+    """One table: each kind of long request, computed in threads and in processes."""
     rounds, seconds = (2, 1.5) if quick else (7, 3.0)
     embedded = {"GRADWIRE_PROCESSES": "0"}
     processes = {"GRADWIRE_PROCESSES": "5"}
@@ -48,7 +48,7 @@ def report(*, quick: bool) -> list[str]:
 
 
 def answered_in(server: Server, request: bytes, seconds: float) -> int:
-    """How many of these requests are answered in so many seconds."""
+    """The number of these requests answered in this time."""
     with _busy(server, request) as answered:
         before = answered[0]
         time.sleep(seconds)
@@ -61,7 +61,7 @@ def _row(server: Server, busy: bytes | None, rounds: int, seconds: float) -> lis
 
 
 def long_request(what: str) -> bytes:
-    """A request that takes some 0.1 s."""
+    """A request that takes about 0.1 s."""
     steps = _SIZES[what]
     size = what.removeprefix("arrays of ").replace(",", "")
     start = "x" if what == "numbers" else f"x * linspace(0.0, 1.0, {size})"
@@ -70,7 +70,7 @@ def long_request(what: str) -> bytes:
 
 
 def _measured(server: Server, busy: bytes | None, seconds: float) -> Figures:
-    """Latencies of both short requests in ms, and long ones a second."""
+    """The latencies of both short requests in ms, and the long requests a second."""
     health = b"GET /healthz HTTP/1.1\r\nHost: gradwire\r\n\r\n"
     short = http_request(
         "/v1/gradient", to_json({"program": "sum(x**2)", "variables": {"x": [1.0, 2.0]}})
@@ -98,7 +98,7 @@ def _measured(server: Server, busy: bytes | None, seconds: float) -> Figures:
 
 @contextmanager
 def _busy(server: Server, request: bytes | None) -> Iterator[list[int]]:
-    """Clients that always have a long request under way; gives how many were answered."""
+    """Clients that each always have one long request running; counts the responses."""
     answered, over = [0], threading.Event()
     lock = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""What sparse Jacobians and Hessians take, from the function to the nonzeros, and slices."""
+"""The time of sparse Jacobians and Hessians, from the function to the nonzeros, and slices."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.autodiff.sparse_matrices import sparse_hessian, sparse_jacobian
-from gradwire_engine.backends.numpy.executable import Executable
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.check import trace
-from gradwire_engine.collection import collection_held
+from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.optimize.simplify import optimize
 from measure import Row, compared, interleave
@@ -24,7 +24,7 @@ SIZES = (1_000, 10_000, 100_000)
 
 
 def report(*, quick: bool) -> list[str]:
-    """First nonzeros of new functions and how that grows, and replays beside NumPy by hand."""
+    """First calls of new functions and their growth, and replays compared with NumPy by hand."""
     rounds = 3 if quick else 11
     first, growth, replays = [], [], []
     for name, matrix, by_hand in (
@@ -53,8 +53,8 @@ def _timed(matrix: Matrix, size: int) -> Callable[[int], float]:
     def measure(seed: int) -> float:
         x = np.random.default_rng(seed).normal(size=size)
         start = thread_time()
-        with collection_held:
-            _compiled(matrix, x).run([x], _go_on)
+        with gc_paused:
+            _compiled(matrix, x).replay([x], _go_on)
         return 1e3 * (thread_time() - start)
 
     return measure
@@ -63,16 +63,16 @@ def _timed(matrix: Matrix, size: int) -> Callable[[int], float]:
 def _replays(
     matrix: Matrix, by_hand: Callable[[Array], Array], size: int
 ) -> list[Callable[[int], float]]:
-    """Milliseconds of a replay, and of the same numbers by hand."""
+    """The milliseconds of a replay, and of the same computation by hand."""
     x = np.random.default_rng(0).normal(size=size)
     executable = _compiled(matrix, x)
-    for _ in range(2):  # the second generates code
-        (values,) = executable.run([x], _go_on)
+    for _ in range(2):  # the second call generates code
+        (values,) = executable.replay([x], _go_on).outputs
     np.testing.assert_allclose(values, by_hand(x))
 
     def ours(_: int) -> float:
         start = thread_time()
-        executable.run([x], _go_on)
+        executable.replay([x], _go_on)
         return 1e3 * (thread_time() - start)
 
     def theirs(_: int) -> float:
@@ -83,9 +83,9 @@ def _replays(
     return [ours, theirs]
 
 
-def _compiled(matrix: Matrix, x: Array) -> Executable:
+def _compiled(matrix: Matrix, x: Array) -> NumpyExecutable:
     b, _, values = trace(lambda b, x: matrix(b, x).values, [x])
-    return Executable(optimize(b.tape(values), NUMPY, _go_on))
+    return NumpyExecutable(optimize(b.tape(values), NUMPY_BACKEND, _go_on))
 
 
 def _function(b: Any, name: str, *args: Any) -> Any:
@@ -119,7 +119,7 @@ def _rosenbrock_by_hand(x: Array) -> Array:
 
 
 def _slices() -> tuple[Callable[[int], float], Callable[[int], float]]:
-    """Value and gradient of what a table's rows are gathered for, and the same by hand."""
+    """Value and gradient of a function of gathered table rows, and the same by hand."""
     rng = np.random.default_rng(0)
     table = rng.normal(size=(1_000_000, 16)).astype(np.float32)
     ids = rng.integers(0, len(table), 1_000)
@@ -146,4 +146,4 @@ def _slices() -> tuple[Callable[[int], float], Callable[[int], float]]:
 
 
 def _go_on() -> None:
-    """There is no deadline."""
+    """A deadline that never passes."""

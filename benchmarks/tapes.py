@@ -1,4 +1,4 @@
-"""Later gradients of a persistent tape beside stateless ones, which run the program each time."""
+"""Later gradients of a persistent tape compared with stateless ones, which rerun the program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PROGRAM = f"h = x\nfor i in range({_LAYERS}):\n    h = tanh(h @ w[i])\nlast = h
 
 
 def report(*, quick: bool) -> list[str]:
-    """Replays as ``Server-Timing`` tells them, after each question has been asked twice."""
+    """Replay times from ``Server-Timing``, after sending each request twice."""
     rounds = 9 if quick else 41
     with running(GRADWIRE) as server:
         url = f"http://127.0.0.1:{server.port}"
@@ -66,13 +66,13 @@ def _rows(client: gradwire.Client, rounds: int) -> list[Row]:
 
 
 def _replay_us(ask: Callable[[], gradwire.Gradient], parts: int = 1) -> Callable[[int], float]:
-    """Microseconds of the replay of a question that is compiled by now."""
+    """The replay time of a compiled request in microseconds."""
     for _ in range(2):
         ask()
     return lambda _: 1000 * ask().timings["replay"] / parts
 
 
 def _check_counter(metrics: str) -> None:
-    """See that no question about the tape ran the program again."""
+    """Check that no request to the tape ran the program again."""
     outcomes = re.findall(r'^gradwire_tape_values_total\{outcome="(\w+)"\}', metrics, re.MULTILINE)
     assert outcomes == ["kept"], outcomes

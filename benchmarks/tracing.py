@@ -1,4 +1,4 @@
-"""What recording a Python function costs the client, and calling a recorded one beside HTTP."""
+"""The client's cost of recording a Python function, and of calling a recorded one, without HTTP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gradwire.steps import BlockingStep
 from gradwire.tracing.functions import Function
 from measure import Row, compared, interleave
 
-#: Calls in a round, so that the clock's steps do not matter.
+#: Calls per round, enough for the clock's resolution not to matter.
 CALLS = 200
 RECORDINGS = 5
 
@@ -31,14 +31,14 @@ def hundred_operations(x: Any, w: Any) -> Any:
 
 
 def of_scipy(x: Any, w: Any) -> Any:
-    """Functions that NumPy does not hand over."""
+    """Functions without NumPy's dispatch protocols."""
     for _ in range(50):
         x = scipy.linalg.expm(scipy.linalg.inv(x) * w)
     return scipy.special.logsumexp(x)
 
 
 def nested(params: Any, x: Any) -> Any:
-    """A value of two layers' parameters, nested."""
+    """A value with nested parameters of two layers."""
     for layer in params["layers"]:
         x = np.tanh(x @ layer["w"] + layer["b"])
     return np.sum(x) * params["scale"]
@@ -47,12 +47,12 @@ def nested(params: Any, x: Any) -> Any:
 VECTOR = np.linspace(0.1, 1.0, 10)
 MATRIX = np.eye(4) + 0.1
 LAYERS = [{"w": np.eye(10), "b": VECTOR}, {"w": np.eye(10), "b": VECTOR}]
-#: What is recorded, what is called, and the bar on its milliseconds.
+#: The function to record, its arguments, and the maximum in milliseconds.
 RECORDED: dict[str, tuple[Callable[..., Any], Arguments, float | None]] = {
     "100 operations of NumPy": (hundred_operations, (VECTOR, VECTOR), 2.0),
     "100 functions of SciPy": (of_scipy, (MATRIX, 0.5), None),
 }
-#: The same, and the bar on its microseconds: a request alone takes some hundreds.
+#: The same with the maximum in microseconds; a request alone takes some hundreds.
 CALLED: dict[str, tuple[Callable[..., Any], Arguments, float]] = {
     "10 numbers": (lambda x: np.sum(x**2), (VECTOR,), 60.0),
     "two layers, nested": (nested, ({"layers": LAYERS, "scale": 2.0}, VECTOR), 60.0),
@@ -60,13 +60,13 @@ CALLED: dict[str, tuple[Callable[..., Any], Arguments, float]] = {
 
 
 class Echo:
-    """Follows steps as a client does, and answers each request by the numbers that it was sent."""
+    """Runs steps like a client, and answers each request with the numbers that it was sent."""
 
     def __init__(self) -> None:
         self.document: Any = None
 
     def run(self, asked: Any, /) -> Any:
-        """What the steps come to."""
+        """The result of the steps."""
         steps = iter(asked)
         try:
             step = next(steps)
@@ -83,7 +83,7 @@ class Echo:
 
 
 def report(*, quick: bool) -> list[str]:
-    """Recording beside the same calls of NumPy; a recorded call beside its document by hand."""
+    """Recording compared with the NumPy calls; a recorded call with a handwritten document."""
     rounds = 5 if quick else 25
     recorded, called = [], []
     for name, (f, args, bar) in RECORDED.items():

@@ -1,4 +1,4 @@
-"""The service beside another version of itself, whose checkout ``GRADWIRE_BENCH_BEFORE`` names.
+"""The service compared with another version, whose checkout ``GRADWIRE_BENCH_BEFORE`` names.
 
 Both run from their sources in this environment: ``git worktree add /tmp/before <commit>``.
 """
@@ -23,7 +23,7 @@ _LONG_SECONDS = 3.0
 
 
 def report(*, quick: bool) -> list[str]:
-    """Latency, CPU, throughput and memory of both, in alternating rounds."""
+    """Latency, CPU time, throughput and memory of both, in alternating rounds."""
     before = os.environ.get(_VARIABLE)
     if before is None:
         return [f"Versions: skipped, {_VARIABLE} names no checkout of another version."]
@@ -70,7 +70,7 @@ def _throughput(what: str, ours: Load, theirs: Load) -> list[Row]:
 
 
 def _long(what: str, servers: tuple[Server, Server], rounds: int) -> Row:
-    """Requests a second of programs of some 0.1 s, from four clients."""
+    """Throughput of programs of about 0.1 s with four clients, in requests a second."""
 
     def measured(server: Server) -> Callable[[int], float]:
         return lambda _: answered_in(server, long_request(what), _LONG_SECONDS) / _LONG_SECONDS
@@ -87,7 +87,7 @@ def _memory(what: str, servers: tuple[Server, Server]) -> Row:
 
 
 def _proportional_mib(server: Server) -> float:
-    """Memory of all processes of a server; what they share counts once."""
+    """The memory of all processes of a server; shared memory counts once."""
     kib = 0
     for pid in server.family():
         with suppress(OSError):

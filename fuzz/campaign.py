@@ -1,6 +1,6 @@
-"""Fuzz the decoders, each in a process of its own; what they must not raise is written to a file.
+"""Fuzz the decoders, each in its own process; inputs that raise unexpected errors are saved.
 
-Atheris is imported from where ``make fuzz`` has put it.
+Atheris is imported from the folder in which ``make fuzz`` installs it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def fuzz(name: str, folder: Path, seconds: int) -> None:
-    """Fuzz one decoder; this process ends with it."""
+    """Fuzz one decoder, which ends this process."""
     import atheris
 
     with atheris.instrument_imports(include=["gradwire_service.wire", "decoders"]):
@@ -26,7 +26,7 @@ def fuzz(name: str, folder: Path, seconds: int) -> None:
     corpus.mkdir(parents=True, exist_ok=True)
     for number, body in enumerate(seeds()[name]):
         (corpus / f"seed-{number}").write_bytes(body)
-    dictionary = folder / f"{name}-words"  # one each: several are fuzzed at once
+    dictionary = folder / f"{name}-words"  # one thread each, since several run at once
     dictionary.write_text("".join(f'"{word.decode()}"\n' for word in words()))
     options = [
         f"-max_total_time={seconds}",
@@ -43,7 +43,7 @@ def fuzz(name: str, folder: Path, seconds: int) -> None:
 
 
 def main() -> int:
-    """Fuzz the decoders that are named, else all; how many of them failed."""
+    """Fuzz the named decoders, or all; returns the number that failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("decoders", nargs="*", help="all, if none is named")
     parser.add_argument("--seconds", type=int, default=60, help="for each decoder")

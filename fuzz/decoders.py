@@ -1,4 +1,4 @@
-"""Every decoder of what clients send, on any bytes: it refuses them, or agrees with another one."""
+"""Every decoder of client input must refuse any bytes or agree with a reference decoder."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-#: What is decompressed at most.
+#: The limit of decompression.
 MOST_BYTES = 1 << 20
 
 
 def read_json(body: bytes) -> None:
-    """Python's own parser finds the same document: of equal names, both take the last."""
+    """Python's parser gives the same document; of duplicate names both take the last."""
     read = JSON.read(body)
     assert repr(json.loads(body, parse_int=_wide)) == repr(read)
 
 
 def read_messagepack(body: bytes) -> None:
-    """Another reader finds the same document."""
+    """Another implementation gives the same document."""
     read = _plain(unpack(bytearray(body)))
     assert repr(_plain(msgpack.unpackb(body, strict_map_key=False))) == repr(read)
 
 
 def read_file(body: bytes) -> None:
-    """NumPy finds the same array."""
+    """NumPy gives the same array."""
     read = read_npy(body)
     loaded = np.load(BytesIO(body), allow_pickle=False)
     assert (read.dtype, read.shape) == (loaded.dtype.newbyteorder("="), loaded.shape)
@@ -54,35 +54,35 @@ def read_file(body: bytes) -> None:
 
 
 def read_gzip(body: bytes) -> None:
-    """Python's own reader finds the same bytes."""
+    """Python's gzip module gives the same bytes."""
     assert CODINGS["gzip"].decompress(body, MOST_BYTES) == gzip.decompress(body)
 
 
 def read_zstd(body: bytes) -> None:
-    """The library's reader of whole bodies finds the same bytes."""
+    """The library's decompressor for whole bodies gives the same bytes."""
     assert CODINGS["zstd"].decompress(body, MOST_BYTES) == zstd.decompress(body)
 
 
 def read_request(body: bytes) -> None:
-    """A request of a kind that its first byte says."""
+    """A request; the first byte selects its kind."""
     number, rest = body[0] if body else 0, bytearray(body[1:])
     document = unpack(rest) if number & 128 else JSON.read(rest)
     read_any_request(document, number & 127)
 
 
 def read_any_request(document: Any, number: int) -> None:
-    """``document`` as the request that ``number`` says, counted round."""
+    """Read ``document`` as the kind of request with this number, modulo the number of kinds."""
     REQUESTS[number % len(REQUESTS)](document)
 
 
 def _wide(digits: str) -> float:
-    """An integer; a float where it has more than 64 bits."""
+    """An integer, or a float if it has more than 64 bits."""
     number = int(digits)
     return number if -(1 << 63) <= number < 1 << 64 else float(digits)
 
 
 def _plain(value: Any) -> Any:
-    """``value`` with views of the body as bytes."""
+    """``value`` with views of the body replaced by bytes."""
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -112,6 +112,6 @@ DECODERS: dict[str, Callable[[bytes], None]] = {
 
 
 def decode(name: str, body: bytes) -> None:
-    """Read ``body``; to refuse it is right, too."""
+    """Read ``body``; refusing it is also right."""
     with suppress(RequestError, Malformed):
         DECODERS[name](body)

@@ -1,4 +1,4 @@
-"""Where fuzzing begins: the requests of the documentation, in every form that is read."""
+"""The initial corpus for fuzzing: the documentation's requests in every accepted encoding."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REQUEST = re.compile(r"^```http\n[A-Z]+ /[^`]*?\n(\{.*?)^```", re.MULTILINE | r
 
 
 def seeds() -> dict[str, list[bytes]]:
-    """Bodies that are right, by the decoder that reads them."""
+    """Valid bodies for each decoder."""
     documents = list(_documents())
     written = [json.dumps(document).encode() for document in documents]
     packed = [b"".join(pack(document)) for document in documents]
@@ -47,7 +47,7 @@ def seeds() -> dict[str, list[bytes]]:
 
 
 def words() -> list[bytes]:
-    """What bodies are made of: names of fields, and words that mean something."""
+    """The dictionary for fuzzing: names of fields and keywords."""
     said = json.dumps([*_documents(), component_schemas()])
     return sorted({word.encode() for word in re.findall(r'"([a-z0-9_/-]{1,30})"', said)})
 

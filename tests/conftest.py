@@ -21,25 +21,35 @@ settings.load_profile("quick")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--processor``."""
+    """Add ``--processor`` and ``--backend``."""
     parser.addoption(
         "--processor",
         choices=("found", "other"),
         default="found",
         help="optimise tapes for this processor, or as if it had AVX-512 just where it has not",
     )
+    parser.addoption(
+        "--backend",
+        default="numpy",
+        help="what computes in tests of the engine that name no backend: numpy or reference",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the seed of the run, before Hypothesis looks for it, and the processor."""
+    """Choose the seed of the run, before Hypothesis looks for it, processor and backend."""
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.randrange(2**32))
     effort.seed = config.option.hypothesis_seed
     if config.getoption("--processor") == "other":
-        from gradwire_engine.backends.numpy.namespace import NUMPY
+        from gradwire_engine.backends.reference.namespace import NUMPY
 
         NUMPY.quick = frozenset(("tan",)) - NUMPY.quick
+    if config.getoption("--backend") != "numpy":
+        from gradwire_engine.engine import BACKENDS, Engine
+
+        Engine.backend = BACKENDS[config.getoption("--backend")]
+    config.addinivalue_line("markers", "generated: says something of code that backends generate")
     # JAX, where a test has imported it, warns of forks in all others.
     config.addinivalue_line("filterwarnings", r"ignore:os\.fork\(\) was called:RuntimeWarning")
 

@@ -1,4 +1,4 @@
-"""Print docs/configuration.md: every setting, written from the settings themselves."""
+"""Print docs/configuration.md: every setting, generated from the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints a digest of what the containers' tests are about: whether they ran since it changed."""
+"""Prints a digest of the container tests' inputs, to see if they changed since the last run."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ INPUTS = [
     "tests/containers",
     "tools/container_inputs.py",
 ]
-#: Written when they have passed.
+#: The file with the digest for which the container tests last passed.
 PASSED = "deploy/container-test.passed"
 
 
 def files(root: Path) -> Iterator[Path]:
-    """The files of all inputs, but for keys and what Python leaves."""
+    """The files of all inputs, except keys and Python's caches."""
     for name in INPUTS:
         place = root / name
         yield from sorted(
@@ -40,7 +40,7 @@ def files(root: Path) -> Iterator[Path]:
 
 
 def digest(root: Path) -> str:
-    """Of the names and contents of all inputs."""
+    """The digest of the names and contents of all inputs."""
     total = sha256()
     for path in files(root):
         content = sha256(path.read_bytes()).hexdigest()

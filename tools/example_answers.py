@@ -1,6 +1,6 @@
-"""Print what a service answers to the examples of the OpenAPI document, as JSON for the document.
+"""Print a service's responses to the examples of the OpenAPI document, as JSON for the document.
 
-Ids and times, which are others each time, are those of the examples.
+Ids and times, which differ in each run, are replaced by those of the examples.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
 
 _EXPIRES = "2030-01-01T00:00:00Z"
-#: Of what is long, a part.
+#: The single entries shown of long responses.
 _OPERATION = "tanh"
 _METRIC = "gradwire_in_flight"
 
@@ -25,7 +25,7 @@ _Ask = Callable[..., Awaitable[Any]]
 
 
 async def answers() -> dict[str, dict[str, Any]]:
-    """What each operation answers, by the names of its examples."""
+    """The responses of each operation, by the names of its examples."""
     app = create_app(Settings(cores=1))
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
@@ -95,7 +95,7 @@ async def _told(ask: _Ask) -> dict[str, dict[str, Any]]:
 
 
 def _steady(value: Any) -> None:
-    """Put ids and times of the examples in the place of those of now."""
+    """Replace the current ids and times by those of the examples."""
     if isinstance(value, dict):
         for name, now in {"tape": examples.PARAMETERS["tape"], "expires_at": _EXPIRES}.items():
             if isinstance(value.get(name), str):

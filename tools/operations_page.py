@@ -1,4 +1,4 @@
-"""Print docs/operations.md: every operation, written from the classes themselves."""
+"""Print docs/operations.md: every operation, generated from the code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _item(entry: dict[str, Any]) -> str:
 
 
 def _prose(text: str) -> str:
-    """A docstring's paragraph on one line, its code marked as Markdown does."""
+    """A docstring's paragraph on one line, with code marked as in Markdown."""
     return re.sub(r"``(.+?)``", r"`\1`", re.sub(r"\s+", " ", text)).strip()
 
 

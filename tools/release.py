@@ -1,9 +1,10 @@
-"""Builds what a release publishes into dist/: both distributions, and what the image is made of.
+"""Builds a release into dist/: both distributions, and a list of the image's components.
 
 python tools/release.py https://host/owner/gradwire
 
-The repository's address is not written into it: where it is published decides. Built is the commit
-that is checked out, its READMEs with links that lead there, since a package's page has no files.
+The sources do not contain the repository's address, since that depends on where it is published.
+The build uses the checked-out commit and makes the README's links point to that address, since a
+package's page has no files.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 
 
 def project(folder: str = ".", root: Path = ROOT) -> dict[str, Any]:
-    """What a distribution says of itself."""
+    """The metadata of a distribution."""
     text = (root / folder / "pyproject.toml").read_text("utf-8")
     said: dict[str, Any] = tomllib.loads(text)["project"]
     return said
 
 
 def absolute(readme: str, folder: str, repository: str, tag: str) -> str:
-    """A README of a folder whose links lead to the files of a tag; pictures to these themselves."""
+    """A folder's README with links to the files of a tag, and direct links to pictures."""
 
     def led(link: re.Match[str]) -> str:
         picture, text, path, anchor = link.groups("")
@@ -43,7 +44,7 @@ def absolute(readme: str, folder: str, repository: str, tag: str) -> str:
 
 
 def with_urls(pyproject: str, repository: str) -> str:
-    """A pyproject.toml that says where the project is."""
+    """A pyproject.toml with the project's address."""
     urls = {
         "Repository": repository,
         "Documentation": f"{repository}/tree/HEAD/docs",
@@ -55,7 +56,7 @@ def with_urls(pyproject: str, repository: str) -> str:
 
 
 def published(source: Path, repository: str) -> None:
-    """Put the address into a copy of the sources."""
+    """Insert the address into a copy of the sources."""
     for folder in DISTRIBUTIONS:
         tag = f"v{project(folder, source)['version']}"
         readme, pyproject = (source / folder / name for name in ("README.md", "pyproject.toml"))
@@ -65,7 +66,7 @@ def published(source: Path, repository: str) -> None:
 
 
 def main(repository: str) -> None:
-    """Build, check and say what is left to do."""
+    """Build, check, and print the remaining steps."""
     version = project()["version"]
     if _output("git", "status", "--porcelain"):
         sys.exit("There are changes that are not committed.")

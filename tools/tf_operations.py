@@ -1,10 +1,10 @@
-"""Writes gradwire/tf/operations/: the functions of ``gradwire.tf`` that only pass arguments on.
+"""Generates gradwire/tf/operations/: functions of ``gradwire.tf`` that only forward arguments.
 
     python tools/tf_operations.py           writes the modules
-    python tools/tf_operations.py --check   only says whether they are as they would be written
+    python tools/tf_operations.py --check   only checks whether the modules are up to date
 
-The table beside this file says which functions there are and how they are called; what they do is
-said by the engine's own catalogue. Editors see plain functions with types.
+The table next to this file lists the functions and their parameters; the engine's catalogue has
+their descriptions. Editors see plain functions with types.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ _PACKAGES = {
     "arrays": "Functions of ``tf`` that move elements about.",
 }
 _ELEMENTWISE = {"unary", "bool_unary", "real_unary", "binary", "compare", "ternary"}
-#: What a function gives, where that is no one tensor.
+#: The result type of functions that do not return a single tensor.
 _LISTS = re.compile(r"(list|spectrum|complex) \d")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter as the table writes it."""
+    """A parameter in the form of the table."""
 
     name: str
-    kind: str | None  # the type of what is no tensor
+    kind: str | None  # the type, if it is not a tensor
     default: str | None
-    integer: bool = False  # a tensor of places, which has a dtype of its own
+    integer: bool = False  # a tensor of indices, which has its own dtype
 
     @property
     def tensor(self) -> bool:
-        """Whether it is differentiated, or at least sent."""
+        """Whether it is a tensor, which is sent and perhaps differentiated."""
         return self.kind in (None, "Optional")
 
     def written(self) -> str:
-        """As in the definition."""
+        """The parameter in a function definition."""
         kind = {None: "TensorLike", "Optional": "TensorLike | None", "Unused": "Any"}.get(
             self.kind, self.kind
         )
@@ -72,13 +72,13 @@ class Row:
     kinds: str
     result: str
     parameters: tuple[Parameter, ...]
-    #: The name of the operation has its own place among the parameters: -1 is the last one.
+    #: The position of ``name`` among the parameters; -1 is the last.
     name_at: int
-    #: Whether the service refuses some values, so that it is asked at once.
+    #: Whether the service refuses some values, so that the call is sent immediately.
     refuses: bool
     #: Whether TensorFlow knows its derivative.
     registered: bool
-    #: What ``None`` for a parameter stands for.
+    #: The meaning of ``None`` for a parameter.
     absent: str | None
 
     @property
@@ -125,7 +125,7 @@ def _parameters(text: str) -> Iterator[Parameter]:
 
 
 def module_text(module: str) -> str:
-    """A module as it is written."""
+    """The source of a module."""
     own = [row for row in rows() if row.module == module]
     body = "\n\n".join(_function(row) for row in own)
     names = sorted(row.called for row in own)
@@ -256,7 +256,7 @@ def _formatted(text: str) -> str:
 
 
 def main() -> int:
-    """Write the modules, or with ``--check`` compare them."""
+    """Write the modules, or compare them with ``--check``."""
     stale = [path for path, text in written().items() if not _is(path, text)]
     if "--check" in sys.argv:
         for path in stale:

@@ -1,4 +1,4 @@
-"""The programs of the twelve evaluations, and what a request sends with them."""
+"""The programs of the twelve evaluations, and their variables."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 
 NAMES = "hello gmm ba lstm ht kmeans ode llsq lse det particle saddle".split()
 _FOLDER = Path(__file__).parent / "programs"
-#: The evaluations whose programs start with descent.txt.
+#: The evaluations whose programs begin with descent.txt.
 _DESCENTS = {"particle", "saddle"}
-#: Members of inputs that count or number something; all other numbers are real.
+#: Members of inputs that are counts or indices; all other numbers are real.
 _INTEGERS = set("n m p d k s ell parents correspondences triangles".split())
-#: Members that say how often to run, and the names of bones: no program reads them.
+#: Members that no program reads: the numbers of runs and the names of bones.
 _UNREAD = {"min_runs", "min_seconds", "bone_names"}
 
 
 def program(evaluation: str, function: str, settings: str = "") -> str:
-    """The text that gives what ``function`` of an evaluation returns.
+    """The program text whose result is that of ``function`` of an evaluation.
 
     Each program defines functions of no arguments, with GradBench's names; their free names are
     the members of the input. ``settings`` are assignments that replace a program's own.

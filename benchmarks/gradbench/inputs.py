@@ -1,4 +1,4 @@
-"""Small inputs for each evaluation, as GradBench sends them; another draw for every seed."""
+"""Small random inputs for each evaluation in GradBench's form; each seed gives others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def gmm(draw: Draw, *, d: int = 3, k: int = 4, n: int = 20) -> Input:
 
 
 def ba(draw: Draw, *, n: int = 3, m: int = 4, p: int = 10) -> Input:
-    """One camera that sees a point before it, each repeated."""
+    """One camera with a point in front of it, each repeated."""
     camera = [*draw.normal(scale=0.1, size=6), 500.0, 320.0, 240.0, 0.01, -0.02]
     x = draw.normal(loc=[0.0, 0.0, 5.0])
     feature = draw.normal(scale=100.0, size=2) + 300.0
@@ -35,7 +35,7 @@ def ba(draw: Draw, *, n: int = 3, m: int = 4, p: int = 10) -> Input:
 
 
 def lstm(draw: Draw, *, layers: int = 2, width: int = 5, length: int = 6) -> Input:
-    """A text of one-hot characters and parameters of stacked cells."""
+    """A text of one-hot characters, and the parameters of stacked cells."""
     text = np.eye(width)[draw.integers(width, size=length)]
     sizes = {"main_params": (2 * layers, 4 * width), "extra_params": (3, width)}
     sizes["state"] = (2 * layers, width)
@@ -76,7 +76,7 @@ _LAST_ROW = ((0, 0), (0, 0), (0, 1), (0, 0))
 
 
 def kmeans(draw: Draw, *, points: int = 40, clusters: int = 4, d: int = 3) -> Input:
-    """Points, and the first of them as centroids, so that none is without a point."""
+    """Points, the first of which are the centroids, so that each centroid has a point."""
     drawn = draw.normal(size=(points, d))
     near = drawn[:clusters] + draw.normal(scale=0.01, size=(clusters, d))
     return {"points": drawn.tolist(), "centroids": near.tolist()}
@@ -98,17 +98,17 @@ def lse(draw: Draw, *, n: int = 50) -> Input:
 
 
 def det(draw: Draw, *, ell: int = 5) -> Input:
-    """A square matrix, flat."""
+    """A square matrix, flattened."""
     return {"A": draw.normal(size=ell * ell).tolist(), "ell": ell}
 
 
 def particle(_: Draw) -> Input:
-    """Where the descent starts; there is no other input whose answer is published."""
+    """The start of the descent, the only input with a published answer."""
     return {"w": 0.0}
 
 
 def saddle(_: Draw) -> Input:
-    """Where all descents start; there is no other input whose answer is published."""
+    """The start of all descents, the only input with a published answer."""
     return {"start": [1.0, 1.0]}
 
 
@@ -119,5 +119,5 @@ GENERATORS: dict[str, Callable[..., Input | float]] = {
 
 
 def sample(evaluation: str, seed: int = 0, **sizes: Any) -> Any:
-    """A small input of an evaluation; ``sizes`` are its generator's."""
+    """A small input of an evaluation; ``sizes`` are the arguments of its generator."""
     return GENERATORS[evaluation](np.random.default_rng(seed), **sizes)

@@ -1,4 +1,4 @@
-"""How long the programs of GradBench take in the engine: the first call, and every later one."""
+"""The times of GradBench's programs in the engine: the first call, and later ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from measure import interleave, shown, table
 from gradbench.evaluations import NAMES, program, variables
 from gradbench.inputs import sample
 
-#: The function of each evaluation that asks for a derivative.
+#: The function of each evaluation that computes a derivative.
 DERIVATIVES = dict(
     zip(
         NAMES,
@@ -42,7 +42,7 @@ def _medians(name: str, rounds: int) -> list[str]:
     text = program(name, DERIVATIVES[name])
     given = _leaves(variables(sample(name)))
     warm = Engine()
-    _milliseconds(warm, text, given, calls=2)  # the second writes the function that later ones run
+    _milliseconds(warm, text, given, calls=2)  # the second call generates code
     figures = interleave(
         rounds,
         lambda _: _milliseconds(Engine(), text, given, calls=1),
@@ -66,4 +66,4 @@ def _leaves(nested: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _go_on() -> None:
-    """There is no deadline."""
+    """A deadline that never passes."""

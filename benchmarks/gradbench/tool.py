@@ -1,4 +1,4 @@
-"""A tool for GradBench: answers its messages, one JSON document a line, by asking a service.
+"""A tool for GradBench: answers its messages, one JSON document per line, with a service.
 
 GRADWIRE_URL=http://127.0.0.1:8000 PYTHONPATH=benchmarks python -m gradbench.tool
 """
@@ -16,12 +16,12 @@ import numpy as np
 
 from gradbench.evaluations import NAMES, program, variables
 
-#: The most time that a service gives a request, unless it is told otherwise.
+#: The default maximum of a service for the timeout of a request.
 TIMEOUT_MS = 60_000
 
 
 def main() -> None:
-    """Answer until the input ends."""
+    """Answer messages until the input ends."""
     with gradwire.Client() as client:
         for line in sys.stdin:
             message = json.loads(line)
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def respond(client: gradwire.Client, message: Mapping[str, Any]) -> dict[str, Any]:
-    """What is said to a message; one that asks nothing is only acknowledged."""
+    """The reply to a message; messages that need no result are only acknowledged."""
     kind = message["kind"]
     if kind == "start":
         return {"tool": "gradwire"}
@@ -47,7 +47,7 @@ def respond(client: gradwire.Client, message: Mapping[str, Any]) -> dict[str, An
 
 
 def _evaluate(client: gradwire.Client, message: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a function as often as asked; a run is a request and its answer, over the wire."""
+    """Run a function the requested number of times; each run is one request and its response."""
     text = program(message["module"], message["function"])
     given = message["input"]
     wanted = given if isinstance(given, Mapping) else {}

@@ -1,4 +1,4 @@
-"""Each workload's value and gradient as a person writes them with NumPy: what is compared with."""
+"""Each workload's value and gradient written by hand with NumPy, as the reference."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def gmm(
 
 
 def lstm(sequence: Array, gates: Array, extra: Array, state: Array) -> tuple[Any, ...]:
-    """A layer after the other; what does not recur in it, for all steps at once."""
+    """Layer by layer; everything that is not recurrent is computed for all steps at once."""
     x, targets = sequence[:-1] * extra[0], sequence[1:]
     layers = []
     for gate, hidden, cell in zip(gates, state[::2], state[1::2], strict=True):
@@ -108,7 +108,7 @@ def lstm(sequence: Array, gates: Array, extra: Array, state: Array) -> tuple[Any
 
 
 def _layer(x: Array, weight: Array, bias: Array, h: Array, c: Array) -> tuple[Array, ...]:
-    """What the way back reads: inputs, hidden and cell states, and the gates, step by step."""
+    """The values that the backward pass needs: inputs, hidden and cell states, and the gates."""
     forget, read = (0.5 + 0.5 * np.tanh(0.5 * (x * weight[i] + bias[i])) for i in (0, 2))
     # The logistic function is a hyperbolic tangent of half the argument: one call for both gates.
     scale = np.array([[0.5], [1.0]])
@@ -136,12 +136,12 @@ def _layer_back(
     both: Array,
     squashed: Array,
 ) -> tuple[Array, Array]:
-    """Cotangents of a layer's weights and biases, and of its inputs."""
+    """The cotangents of a layer's weights, biases and inputs."""
     write, change = both[:, 0], both[:, 1]
     through = read * (1 - squashed * squashed)
     slopes = np.stack([write * (1 - write) * change, (1 - change * change) * write], axis=1)
     recurrent = slopes * weight[1::2]
-    carried = recurrent.sum(axis=1)  # from a cell's cotangent to that of the state before
+    carried = recurrent.sum(axis=1)  # from a cell's cotangent to that of the previous state
     h_bars, c_bars = np.empty_like(x), np.empty_like(x)
     h_bar, c_bar = out_bar[-1], np.zeros_like(x[0])
     for t in range(len(x) - 1, -1, -1):
@@ -168,7 +168,7 @@ def runge_kutta(
     kappa: Array,
     steps: int,
 ) -> tuple[float, ...]:
-    """In Python's own floats, since a call of NumPy's takes as long as ten of their operations."""
+    """With Python floats, since one NumPy call takes as long as ten of their operations."""
     a, b, d, k = (float(rate) for rate in (alpha, beta, delta, kappa))
     x, y = float(prey), float(predators)
     half, sixth, third = STEP / 2, STEP / 6, STEP / 3

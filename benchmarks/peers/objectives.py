@@ -1,4 +1,4 @@
-"""Each workload once more as a function of an array namespace, for tools that trace Python."""
+"""Each workload as a function of an array namespace, for tools that trace Python."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from peers.workloads import STEP
 
 
 def scan(step: Callable[..., Any], carry: Any, times: int, *rows: Any) -> Any:
-    """``step(carry, *row)`` again and again, written out as Python runs it."""
+    """``step(carry, *row)`` repeatedly, unrolled by Python."""
     for i in range(times):
         carry = step(carry, *[row[i] for row in rows])
     return carry
 
 
 class Namespace(Protocol):
-    """The functions of a tool by NumPy's names, and what tools name differently."""
+    """The functions of a tool with NumPy's names, and those that tools name differently."""
 
     sum: Callable[..., Any]
     exp: Callable[[Any], Any]
@@ -36,7 +36,7 @@ class Namespace(Protocol):
     softplus: Callable[[Any], Any]
     #: Along the last axis.
     concatenate: Callable[[Any], Any]
-    #: ``scan(step, carry, times, *rows)`` carries on by ``step(carry, *row)``.
+    #: ``scan(step, carry, times, *rows)`` repeats ``step(carry, *row)``.
     scan: Callable[..., Any]
 
 

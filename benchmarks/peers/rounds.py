@@ -1,4 +1,4 @@
-"""Rounds of all tools on a workload, each in its own process on one core, and their page."""
+"""Rounds of all tools on a workload, each in its own process on one core, and the report."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from peers.interpreters import environment, installed, interpreter
 from peers.tools import MODULES, asked
 from peers.workloads import WORKLOADS, Workload
 
-#: XLA's default emitters take minutes to compile what is written out in single numbers.
+#: XLA's default emitters take minutes to compile workloads unrolled into single numbers.
 UNROLLED = "--xla_cpu_use_fusion_emitters=false"
-#: How long a round of a tool is to take at least, and first calls at most.
+#: The minimum duration of a tool's round, and the maximum of its first calls.
 _ROUND, _FIRSTS = 20.0, 3000.0
-#: What ours may take at the peak, times what NumPy by hand does.
+#: The maximum peak memory of Gradwire, relative to NumPy by hand.
 _MOST_MEMORY = 1.2
 
 
 class Figure(NamedTuple):
-    """What a tool takes: milliseconds of rounds and of first calls, megabytes at the peak."""
+    """The cost of a tool: milliseconds of rounds and first calls, peak megabytes."""
 
     warm: Figures
     first: float
@@ -32,7 +32,7 @@ class Figure(NamedTuple):
 
 
 def report(*, quick: bool) -> list[str]:
-    """Ratios of value and gradient to NumPy by hand, then first calls and memory."""
+    """Tables: value and gradient relative to NumPy by hand, then first calls and memory."""
     missing = sorted({module for module in MODULES.values() if not installed(module)})
     tools = ["numpy", "gradwire", *(tool for tool in MODULES if MODULES[tool] not in missing)]
     found = {
@@ -68,7 +68,7 @@ def _ratios(row: Workload, found: dict[str, Figure], tools: list[str]) -> list[s
 
 
 def _firsts(row: Workload, found: dict[str, Figure], tools: list[str]) -> list[str]:
-    """The bar is the row's own, or a tenth of JAX's where that is less."""
+    """The bar is the row's own, or a tenth of JAX's time if that is less."""
     compiled = [found[tool].first / 10 for tool in ("jax",) if tool in found]
     bar = min(row.first_bar, *compiled) if compiled else row.first_bar
     verdict = "ok" if found["gradwire"].first <= bar else "over"
@@ -103,7 +103,7 @@ def _measured(row: Workload, tools: list[str], rounds: int) -> dict[str, Figure]
 
 
 def _first(ask: Callable[[int | None], float]) -> float:
-    """The median of three first calls, or one that takes seconds."""
+    """The median of three first calls, or a single one if it takes seconds."""
     spent = [ask(0)]
     while len(spent) < 3 and sum(spent) < _FIRSTS:
         spent.append(ask(0))
@@ -111,14 +111,14 @@ def _first(ask: Callable[[int | None], float]) -> float:
 
 
 def _times(ask: Callable[[int | None], float]) -> int:
-    """How many runs make a round."""
+    """The number of runs in a round."""
     ask(2)
     return max(1, int(_ROUND / ask(3)))
 
 
 @contextmanager
 def _asking(tool: str, row: Workload) -> Iterator[Callable[[int | None], float]]:
-    """A worker that is asked by numbers of runs; None ends it."""
+    """A worker that takes numbers of runs; None ends it."""
     with subprocess.Popen(
         [interpreter(MODULES.get(tool, "gradwire")), "-m", "peers.worker", tool, row.what],
         stdin=subprocess.PIPE,

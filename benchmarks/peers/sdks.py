@@ -1,7 +1,7 @@
-"""Rosenbrock's function by the SDKs of several services, for whichever of them there is.
+"""Rosenbrock's function through the SDKs of several services, as far as they are installed.
 
-``python -m peers.sdks umbridge http://127.0.0.1:4242 100 10 100000`` asks a hundred times at ten
-numbers, and so on, and prints the medians in microseconds.
+``python -m peers.sdks umbridge http://127.0.0.1:4242 100 10 100000`` makes a hundred calls with
+ten numbers, then with 100,000, and prints the medians in microseconds.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def gradwire(url: str) -> Ask:
 
 
 def umbridge(url: str) -> Ask:
-    """Lists, and a request each."""
+    """Lists, with one request each for value and gradient."""
     import umbridge as sdk
 
     model = sdk.HTTPModel(url, "rosenbrock")
@@ -49,7 +49,7 @@ def umbridge(url: str) -> Ask:
 
 
 def tesseract_core(url: str) -> Ask:
-    """Arrays, and a request each."""
+    """Arrays, with one request each for value and gradient."""
     from tesseract_core import Tesseract
 
     tesseract = Tesseract.from_url(url)
@@ -63,7 +63,7 @@ def tesseract_core(url: str) -> Ask:
 
 
 def latency(ask: Ask, size: int, count: int) -> float:
-    """The median microseconds of so many calls, after their answer was checked."""
+    """The median microseconds of a number of calls, after checking a result."""
     x = np.random.default_rng(0).normal(size=size)
     for value, expected in zip(ask(x), rosenbrock(x), strict=True):
         np.testing.assert_allclose(value, expected, rtol=1e-9)

@@ -1,4 +1,4 @@
-"""CasADi's side: expressions of matrices, or of single numbers where the program has such."""
+"""CasADi's workloads: expressions of matrices, or of single numbers for scalar programs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from peers import objectives
 from peers.by_hand import Array
 from peers.workloads import Problem
 
-#: Programs that are faster in single numbers than in matrices.
+#: Programs that are faster with single numbers than with matrices.
 _SCALAR = ("lstm", "runge_kutta", "hessian")
 
 
 def casadi(problem: Problem) -> Callable[[], list[Any]]:
-    """A function of CasADi's, called on buffers that are bound to it once."""
+    """A CasADi function, called with buffers that are bound to it once."""
     row = problem.row
     kind = ca.SX if row.objective in _SCALAR else ca.MX
     values = {name: value for name, value in problem.values.items() if name != "index"}
-    # A matrix lies in memory by columns; what has more axes is a column, laid out as NumPy's.
+    # Matrices are stored by columns; arrays with more axes are one column in NumPy's order.
     shapes = {name: v.shape if v.ndim == 2 else (v.size,) for name, v in values.items()}
     symbols = {name: kind.sym(name, *shape) for name, shape in shapes.items()}
     value = _EXPRESSIONS[row.objective](problem, symbols)
@@ -38,7 +38,7 @@ def casadi(problem: Problem) -> Callable[[], list[Any]]:
 
 
 class _Bound:
-    """A function with the memory that it reads and writes, which its own buffer does not hold."""
+    """A function and the memory that it reads and writes, which its buffer does not keep alive."""
 
     def __init__(self, function: Any, given: list[Array]) -> None:
         self._shapes = [function.size_out(i) for i in range(function.n_out())]
@@ -57,7 +57,7 @@ class _Bound:
 
 
 def _as_written(problem: Problem, symbols: dict[str, Any]) -> Any:
-    """What needs no broadcasting and no third axis is the objective of the other tools."""
+    """Workloads without broadcasting and third axes use the objective of the other tools."""
     xp = SimpleNamespace(
         **{name: getattr(ca, name) for name in ("exp", "log", "sin", "sqrt", "tanh")},
         sum=lambda x, axis=None: ca.sum2(x) if axis else ca.sum1(ca.sum2(x)),
@@ -70,7 +70,7 @@ def _as_written(problem: Problem, symbols: dict[str, Any]) -> Any:
 
 
 def _lstm(problem: Problem, symbols: dict[str, Any]) -> Any:
-    """Arrays of numbers' symbols, which NumPy adds and multiplies."""
+    """Arrays of scalar symbols, which NumPy adds and multiplies."""
     exp, tanh = (np.frompyfunc(function, 1, 1) for function in (ca.exp, ca.tanh))
     xp = SimpleNamespace(
         exp=exp, log=lambda x: np.array([ca.log(x)]), tanh=tanh, sum=np.sum, scan=objectives.scan
@@ -84,7 +84,7 @@ def _lstm(problem: Problem, symbols: dict[str, Any]) -> Any:
 
 
 def _gmm(problem: Problem, symbols: dict[str, Any]) -> Any:
-    """A component after the other, in matrices."""
+    """Component by component, with matrices."""
     x, alpha, means, logs, lower = (
         symbols[name] for name in ("x", "alpha", "means", "logs", "lower")
     )
@@ -102,7 +102,7 @@ def _gmm(problem: Problem, symbols: dict[str, Any]) -> Any:
 
 
 def _logsumexp(x: Any) -> Any:
-    """Of each row."""
+    """The logarithm of the sum of exponentials of each row."""
     highest = reduce(ca.fmax, ca.horzsplit(x))
     return highest + ca.log(ca.sum2(ca.exp(x - ca.repmat(highest, 1, x.shape[1]))))
 

@@ -1,4 +1,4 @@
-"""How each tool that traces Python is asked for a value and its gradient."""
+"""How each tool that traces Python computes a value and its gradient."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy as np
 from peers import by_hand, objectives
 from peers.workloads import Problem, Workload
 
-#: The value and the gradients by the sources in their order; or the Hessian alone.
+#: The value and the gradients in the order of the sources, or only the Hessian.
 Answer: TypeAlias = Sequence[Any]
 Run: TypeAlias = Callable[[], Answer]
 
 
 def numpy(problem: Problem) -> Run:
-    """The function that a person wrote."""
+    """The handwritten function."""
     function = getattr(by_hand, problem.row.objective)
     return partial(function, **problem.values, **problem.static)
 
 
 def gradwire(problem: Problem) -> Run:
-    """The engine in this process: a replay, after what only the first call needs."""
+    """The engine in this process: a replay, with the first call's work already done."""
     from gradwire_engine import Engine, Leaf, Query
 
     row, engine = problem.row, Engine()
@@ -74,7 +74,7 @@ def autograd(problem: Problem) -> Run:
 
 
 def jax(problem: Problem, *, unrolled: bool = False) -> Run:
-    """JAX's compiled function; loops are its ``scan``, or written out."""
+    """JAX's compiled function; loops use ``scan`` or are unrolled."""
     import jax
     import jax.numpy as jnp
 
@@ -109,7 +109,7 @@ def jax(problem: Problem, *, unrolled: bool = False) -> Run:
 
 
 def torch(problem: Problem) -> Run:
-    """PyTorch, eager: an operation after the other, recorded on the way."""
+    """PyTorch in eager mode, which records each operation as it runs."""
     import torch
 
     torch.set_num_threads(1)
@@ -159,7 +159,7 @@ TOOLS: dict[str, Callable[[Problem], Run]] = {
 }
 
 
-#: The module that each tool but NumPy and ours needs.
+#: The module of each tool except NumPy and Gradwire.
 MODULES = {
     "jax": "jax",
     "jax unrolled": "jax",
@@ -170,10 +170,10 @@ MODULES = {
 
 
 def asked(tool: str, row: Workload) -> bool:
-    """Whether a tool has this workload.
+    """Whether a tool supports this workload.
 
-    CasADi computes in double precision and has no factors of matrices with derivatives. JAX has
-    loops as ``scan``, and those of single numbers written out as well.
+    CasADi uses double precision and cannot differentiate matrix factorisations. JAX runs loops as
+    ``scan``, and scalar loops also unrolled.
     """
     if tool == "jax unrolled":
         return row.objective == "runge_kutta"
@@ -181,7 +181,7 @@ def asked(tool: str, row: Workload) -> bool:
 
 
 def check(problem: Problem, answer: Answer) -> None:
-    """Whether this is the answer by hand; errors are relative to its largest element."""
+    """Check against the result by hand; errors are relative to its largest element."""
     for found, expected in zip(answer, numpy(problem)(), strict=True):
         scale = float(np.abs(expected).max())
         np.testing.assert_allclose(
@@ -190,7 +190,7 @@ def check(problem: Problem, answer: Answer) -> None:
 
 
 def _function(xp: Any, problem: Problem, values: dict[str, Any]) -> tuple[Any, list[Any]]:
-    """The objective as a function of its sources, and these."""
+    """The objective as a function of its sources, and the values of the sources."""
     objective, names = getattr(objectives, problem.row.objective), problem.row.sources
 
     def function(sources: Sequence[Any]) -> Any:
@@ -205,4 +205,4 @@ def _affine(x: Any, w: Any, b: Any) -> Any:
 
 
 def _go_on() -> None:
-    """There is no deadline."""
+    """A deadline that never passes."""

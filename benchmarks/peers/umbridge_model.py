@@ -1,6 +1,6 @@
 """Rosenbrock's function as a UM-Bridge model: ``python -m peers.umbridge_model 4242`` serves it.
 
-It takes as many numbers as the configuration says: ``{"size": 10}``.
+The configuration sets the number of inputs: ``{"size": 10}``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from peers.by_hand import rosenbrock
 
 
 class Rosenbrock(umbridge.Model):  # type: ignore[misc]  # the package has no types
-    """Value and gradient are two requests, in the protocol."""
+    """The protocol needs separate requests for value and gradient."""
 
     def __init__(self) -> None:
         super().__init__("rosenbrock")

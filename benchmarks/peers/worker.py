@@ -1,8 +1,8 @@
 """One tool on one workload in a process of its own: ``python -m peers.worker TOOL WORKLOAD``.
 
-Each line of standard input is answered by a line of JSON. ``0`` asks for a first call, from the
-text to the answer; another number for as many later ones; both are told in milliseconds of the
-process's CPU. At the end of the input the answer is checked and the memory told, in megabytes.
+It answers each line of standard input with a line of JSON. ``0`` runs a first call, from the text
+to the result; another number runs this many later calls; the reply is the CPU time of the process
+in milliseconds. At the end of the input it checks the result and prints its memory in megabytes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from peers.workloads import WORKLOADS
 
 
 def main(tool: str, what: str) -> None:
-    """Answer until the input ends, on one core."""
+    """Answer lines until the input ends, on one core."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     prepare, problem = TOOLS[tool], WORKLOADS[what].problem()
     another = WORKLOADS["RK4, 1,163 scalar operations"].problem(small=True)
     run = prepare(another)
-    run()  # what a process does once is no part of a first call
+    run()  # one-time initialisation is not part of a first call
     before = resident_mib()
     forget_peak()
     for line in sys.stdin:

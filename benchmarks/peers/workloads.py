@@ -1,4 +1,4 @@
-"""The programs that all tools differentiate, their values and what is promised of ours."""
+"""The programs that all tools differentiate, their values, and the bars for Gradwire."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ CHOLESKY = """
 factor = cholesky(covariance)
 sum(solve_triangular(factor, y, lower=True)**2) / 2 + sum(log(diagonal(factor)))
 """
-#: Where predators and prey begin, their rates, and how far a step goes.
+#: The initial numbers of predators and prey, their rates, and the step size.
 RATES = {"prey": 1.0, "predators": 0.5, "alpha": 0.6, "beta": 1.3, "delta": 1.0, "kappa": 0.9}
 STEP = 0.01
 
 
 class Workload(NamedTuple):
-    """A program, its values at the sizes that are measured, and the bar on the ratio.
+    """A program, its values at the measured sizes, and the bar on the ratio.
 
-    ``objective`` names what the tools call it; ``small`` are sizes at which tests compare them.
+    ``objective`` is the name of the tools' function; ``small`` are the sizes for tests.
     """
 
     what: str
@@ -85,7 +85,7 @@ class Workload(NamedTuple):
     sizes: Mapping[str, int]
     small: Mapping[str, int]
     bar: float
-    #: Promised of the first call, in ms; everything is promised a tenth of JAX's.
+    #: The maximum for the first call in ms; every workload also has a maximum of a tenth of JAX's.
     first_bar: float = 5.0
     dtype: str = "float64"
     kind: Literal["gradient", "hessian"] = "gradient"
@@ -99,19 +99,19 @@ class Workload(NamedTuple):
         }
 
     def problem(self, *, small: bool = False) -> Problem:
-        """The workload at the sizes that are measured, or at those of tests."""
+        """The workload at the measured sizes, or at those for tests."""
         sizes = self.small if small else self.sizes
         static = {"steps": sizes["steps"]} if "steps" in sizes else {}
         return Problem(self, self.text(sizes), self.drawn(sizes), static)
 
     @property
     def rtol(self) -> float:
-        """How near an answer is to the one by hand, relative to the largest element."""
+        """The tolerance relative to the largest element, to compare with the result by hand."""
         return 1e-9 if self.dtype == "float64" else 1e-4
 
 
 class Problem(NamedTuple):
-    """A workload at certain values; ``static`` are what functions need to know beside these."""
+    """A workload with values; ``static`` are further parameters of the functions."""
 
     row: Workload
     text: str
@@ -135,7 +135,7 @@ def _mlp(draw: Draw, n: int, inputs: int, first: int, second: int, classes: int)
 
 
 def _gmm(draw: Draw, n: int, k: int, d: int) -> Values:
-    index = np.zeros((d, d), np.int64)  # of a zero, the diagonal and what is below it, in a row
+    index = np.zeros((d, d), np.int64)  # a zero, the diagonal and the entries below it, in one row
     index[np.diag_indices(d)] = 1 + np.arange(d)
     below = np.tril_indices(d, -1)
     index[below] = 1 + d + np.arange(len(below[0]))
@@ -151,9 +151,9 @@ def _lstm(draw: Draw, layers: int, length: int, width: int) -> Values:
 
 
 def runge_kutta(sizes: Mapping[str, int]) -> str:
-    """Steps of the classical method on predators and prey, written out: 58 scalar operations each.
+    """Unrolled classical Runge-Kutta steps for predators and prey: 58 scalar operations each.
 
-    Three more are for the square of the distance at the end.
+    Three more compute the squared distance at the end.
     """
     slopes = (
         "p{0} = alpha * u{1} - beta * u{1} * v{1}",

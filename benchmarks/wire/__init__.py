@@ -1,4 +1,4 @@
-"""Gradients over HTTP: Gradwire beside a bare endpoint that has the one gradient by hand."""
+"""Gradients over HTTP: Gradwire compared with a bare endpoint with one handwritten gradient."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways to ask Gradwire and the bare endpoint about Rosenbrock's function."""
+"""The forms of requests for Rosenbrock's function to Gradwire and to the bare endpoint."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def to_messagepack(document: Mapping[str, Any]) -> bytes:
 
 
 def from_leaf(leaf: Any) -> Array:
-    """The array of a MessagePack reply's ``{"dtype", "shape", "data"}``, or its number."""
+    """The array of ``{"dtype", "shape", "data"}`` in a MessagePack reply, or its number."""
     if isinstance(leaf, dict):
         return np.frombuffer(leaf["data"], leaf["dtype"]).reshape(leaf["shape"])
     return np.asarray(leaf)
 
 
 def in_json(program: Any) -> Form:
-    """The program as text or reference, numbers as lists."""
+    """The program as text or by reference, numbers as lists."""
     return Form(lambda x: [_post(program, x)], _read_json)
 
 
 def new_programs(points: Sequence[Array]) -> Iterator[Question]:
-    """Questions about programs that differ in a constant's last digits, each asked once."""
+    """Requests for programs that differ in a constant's last digits, each sent once."""
     for number, x in zip(count(), cycle(points)):
         yield [_post(ROSENBROCK.replace("100.0", f"{100 + number * 1e-12:.12f}"), x)]
 
@@ -77,22 +77,22 @@ def _read_octets(bodies: Sequence[bytes]) -> tuple[Any, Any]:
     return numbers[0], numbers[1:]
 
 
-#: The program as text, numbers as lists: what the bare endpoint takes as well.
+#: The program as text, numbers as lists; the bare endpoint also accepts this.
 LISTS = in_json(ROSENBROCK)
-#: Numbers as raw bytes, here and back.
+#: Numbers as raw bytes in both directions.
 BINARY = Form(_write_messagepack, _read_messagepack)
-#: To the bare endpoint, nothing but numbers; back, the value before the gradient.
+#: For the bare endpoint: only numbers; the reply has the value, then the gradient.
 OCTETS = Form(_write_octets, _read_octets)
 
 
 def registered(server: Server, text: str) -> dict[str, str]:
-    """A reference to a program that is registered now."""
+    """Register a program and return its reference."""
     (body,) = ask(server, [http_request("/v1/programs", to_json({"program": text}))])
     return {"ref": orjson.loads(body)["id"]}
 
 
 def stored(server: Server, array: Array) -> dict[str, str]:
-    """A reference to a tensor that is resident now."""
+    """Store a tensor and return its reference."""
     file = BytesIO()
     np.save(file, array)
     request = http_request(

@@ -1,4 +1,4 @@
-"""Servers under load: one question after another, and several at once."""
+"""Servers under load: sequential and concurrent requests."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from servers import Connection, Server
 
 CONNECTIONS = 16
 
-#: Whole requests, most often one, whose replies together have a value and its gradient.
+#: Whole requests, usually one, whose replies together have a value and its gradient.
 Question: TypeAlias = Sequence[bytes]
 
 
 class Form(NamedTuple):
-    """How a point is asked about, and where the replies' bodies have value and gradient."""
+    """Writes the requests for a point, and reads value and gradient from the replies."""
 
     write: Callable[[Array], Question]
     read: Callable[[Sequence[bytes]], tuple[Any, Any]]
 
 
 class Load:
-    """A server under questions, and what each round of them found.
+    """A server with requests, and the figures of each round.
 
-    A round is ``count`` questions in sequence, then ``at_once`` on several connections.
+    A round sends ``count`` requests in sequence, then ``at_once`` on several connections.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Load:
         self.per_second: Figures = []
 
     def round(self, _: int = 0) -> float:
-        """Ask; gives the median latency in microseconds."""
+        """Send the requests; returns the median latency in microseconds."""
         self._ask_one_by_one()
         if self._at_once:
             self._ask_at_once()
@@ -78,7 +78,7 @@ class Load:
 def at_once(
     server: Server, requests: Iterator[bytes], connections: int
 ) -> tuple[float, list[float]]:
-    """Keep a request under way on each connection; how long that took, and each of them."""
+    """Keep one request running on each connection; returns the total time and all latencies."""
     began: dict[Connection, float] = {}
     latencies: list[float] = []
     with selectors.DefaultSelector() as selector, ExitStack() as stack:
@@ -115,32 +115,32 @@ def load(
     *,
     by_hand: Callable[[Array], tuple[Any, Any]] = rosenbrock,
 ) -> Load:
-    """A load of questions about these points in turn, once each answer was seen to be right."""
+    """A load with requests for these points in turn, after checking each result."""
     for point in points:
         check(form, ask(server, form.write(point)), by_hand(point))
     return Load(server, cycle([form.write(point) for point in points]), count, at_once)
 
 
 def ask(server: Server, question: Question) -> list[bytes]:
-    """The bodies of the replies to one question."""
+    """The bodies of the replies for one point."""
     with closing(Connection(server.port)) as connection:
         return [bytes(connection.exchange(request)) for request in question]
 
 
 def check(form: Form, bodies: Sequence[bytes], expected: tuple[Any, Any]) -> None:
-    """Whether replies have the value and the gradient that were computed by hand."""
+    """Check that replies have the value and the gradient computed by hand."""
     for found, by_hand in zip(form.read(bodies), expected, strict=True):
         scale = float(np.abs(by_hand).max())
         np.testing.assert_allclose(found, by_hand, rtol=0, atol=1e-9 * scale)
 
 
 def alternate(rounds: int, *loads: Load) -> None:
-    """Rounds of all loads in turn."""
+    """Run rounds of all loads in turn."""
     interleave(rounds, *[load.round for load in loads])
 
 
 def rows(what: str, ours: Load, theirs: Load, bar: float | None = None) -> list[Row]:
-    """Latency and CPU time for a question."""
+    """The rows for latency and CPU time per request."""
     return [
         Row.of(f"{what}: median latency", ours.p50_us, theirs.p50_us, "us", ratio_bar=bar),
         Row.of(f"{what}: CPU of the server", ours.cpu_us, theirs.cpu_us, "us", ratio_bar=bar),

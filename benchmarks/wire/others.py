@@ -1,8 +1,8 @@
-"""Other services that compute gradients over HTTP, each skipped where it is not installed.
+"""Other services that compute gradients over HTTP; missing ones are skipped.
 
-A UM-Bridge model takes and gives lists; a Tesseract has a schema, and arrays in base64 where asked.
-Both have the gradient by hand here, give it by a request of its own after that for the value, and
-are served as their packages serve them.
+A UM-Bridge model uses lists; a Tesseract has a schema, and arrays in base64 on request. Both use
+the handwritten gradient here, need a second request for it after that for the value, and are
+served by their own packages.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BASE64 = "application/json+base64"
 
 
 def report(*, quick: bool) -> list[str]:
-    """A column for each service and form."""
+    """Tables with one column per service and form."""
     missing = [module for module in PEERS if not installed(module)]
     small: dict[str, Load] = {}
     large: dict[str, Load] = {}

@@ -1,4 +1,4 @@
-"""The most memory that a server holds while it answers a request of 64 MiB."""
+"""The peak memory of a server during a request of 64 MiB."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from wire.forms import MESSAGEPACK, from_leaf, to_messagepack
 _ELEMENTS = 1 << 23
 _MIB = 8 * _ELEMENTS / (1 << 20)
 _PROGRAM = "sum(x * x)"
-#: What a body may have beside the array.
+#: A limit for bodies with room for the array.
 _ROOM = {"GRADWIRE_MAX_BODY_BYTES": str(8 * _ELEMENTS + 1024)}
 
 
 def report(*, quick: bool) -> list[str]:
-    """Growth, each time in a new process."""
+    """Memory growth, each time in a new process."""
     rounds = 1 if quick else 3
     x = np.random.default_rng(0).normal(size=_ELEMENTS)
     body = [_MIB] * rounds
@@ -37,7 +37,7 @@ def report(*, quick: bool) -> list[str]:
 
 
 def growth_mib(kind: str, x: Array) -> float:
-    """MiB at the peaks of all processes, beyond what a new server holds after ten numbers."""
+    """The growth of the peaks of all processes in MiB, relative to a request of ten numbers."""
     with (
         running(GRADWIRE, environment=_ROOM) as server,
         closing(Connection(server.port)) as connection,
@@ -60,7 +60,7 @@ def _request(kind: str, x: Array) -> bytes:
 
 
 def _check(reply: memoryview, x: Array) -> None:
-    """Whether it says ``x · x``, and ``2x`` where there is a gradient."""
+    """Check the value ``x · x``, and the gradient ``2x`` if there is one."""
     answer = unpack(reply)
     value = answer["value"] if "value" in answer else answer["outputs"]
     np.testing.assert_allclose(from_leaf(value), x @ x, rtol=1e-9)

@@ -1,4 +1,4 @@
-"""Logistic regression where the observations stay with the service and only weights travel."""
+"""Logistic regression with stored observations, so that requests contain only the weights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REPLAYS = 20
 
 
 def report(*, quick: bool) -> list[str]:
-    """Beside sending all each time, and beside what cannot be saved: a replay and a request."""
+    """Compared with sending everything, and with the minimum: a replay plus a small request."""
     values = WORKLOADS["logistic, 10,000 x 100"].problem().values
     weights = [np.random.default_rng(seed).normal(size=100) for seed in range(4)]
     with running(GRADWIRE) as server, threadpool_limits(1):
@@ -37,7 +37,7 @@ def report(*, quick: bool) -> list[str]:
 def rows(
     server: Server, values: Mapping[str, Array], weights: Sequence[Array], rounds: int
 ) -> list[Row]:
-    """Median latencies, with these observations and weights."""
+    """Median latencies with these observations and weights."""
     data = {name: values[name] for name in ("x", "y")}
     refs = {name: stored(server, array) for name, array in data.items()}
 
@@ -60,7 +60,7 @@ def rows(
 
 
 def _with(observations: Mapping[str, Any]) -> Form:
-    """Questions that have the observations, or references to them."""
+    """Requests with the observations, or with references to them."""
 
     def write(w: Array) -> list[bytes]:
         variables = {**observations, "w": w}
@@ -94,4 +94,4 @@ def _replay_us(held: Mapping[str, Leaf], weights: Sequence[Array]) -> Callable[[
 
 
 def _go_on() -> None:
-    """There is no deadline."""
+    """A deadline that never passes."""

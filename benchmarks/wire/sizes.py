@@ -1,4 +1,4 @@
-"""Value and gradient of Rosenbrock's function of ten, a hundred thousand and a million numbers."""
+"""Value and gradient of Rosenbrock's function of 10, 100,000 and 1,000,000 numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TITLE = "POST /v1/gradient of Rosenbrock's function of {:,} numbers, one worker
 
 
 def report(*, quick: bool) -> list[str]:
-    """Latency, CPU and throughput beside the bare endpoint, after all answers were checked."""
+    """Latency, CPU time and throughput compared with the bare endpoint, after checking results."""
     rounds = 6 if quick else 30
     with running(GRADWIRE) as gradwire, running(BARE) as bare:
         small = _small(gradwire, bare, rounds, at_once=200 if quick else 400)
@@ -31,7 +31,7 @@ def report(*, quick: bool) -> list[str]:
 
 
 def points(size: int, distinct: int) -> list[Array]:
-    """Points to ask about in turn."""
+    """The points of the requests, in turn."""
     return [np.random.default_rng(seed).normal(size=size) for seed in range(distinct)]
 
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gradwire_engine.answer import Answer, Array, Leaf, Limits, Poll, Query
-from gradwire_engine.backends.numpy.finite import all_finite
-from gradwire_engine.cache import Cache
+from gradwire_engine.answer import Answer, Array, Leaf, Poll, Query
+from gradwire_engine.backends.finite import all_finite
+from gradwire_engine.cache import Context
 from gradwire_engine.call import Call, in_order
 from gradwire_engine.compile import Compiled
 from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.errors import EngineError, InputError, Place
 from gradwire_engine.ops.composites import Composite
-from gradwire_engine.ops.constants import GuardFailed
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import rebuild
 from gradwire_engine.record.variables import flatten
@@ -34,8 +33,7 @@ class BatchedCall(Call):
 
     def __init__(
         self,
-        cache: Cache,
-        limits: Limits,
+        context: Context,
         program: Program,
         variables: Mapping[str, Any],
         query: Query,
@@ -54,7 +52,7 @@ class BatchedCall(Call):
         }
         variables, vectors = self._example(0)
         held = {path: leaf.resident for path, leaf in flatten(self._given) if path in stacked}
-        super().__init__(cache, limits, program, variables, query, vectors)
+        super().__init__(context, program, variables, query, vectors)
         for path, stack in stacked.items():
             if (digest := held.get(path)) is not None:
                 self._digests[len(self.inputs)] = digest
@@ -111,12 +109,13 @@ class BatchedCall(Call):
         Others only pass through, and may fail where they never would have gone.
         """
         try:
-            outputs, unsure = self._outputs(compiled, poll)
-            finite = all_finite(unsure)
+            replayed = self._outputs(compiled, poll)
+            if replayed.guard is not None:
+                return []
+            outputs: Sequence[Any] = replayed.outputs
+            finite = replayed.finite
             if not finite:
                 outputs = self._as_recorded(compiled, outputs, poll)
-        except GuardFailed:
-            return []
         except EngineError:
             if compiled.decided is None:
                 raise
@@ -156,7 +155,7 @@ class BatchedCall(Call):
         return [(took, of_one)]
 
     def _one(self, variables: Mapping[str, Any], query: Query, vectors: Any) -> Call:
-        return Call(self._cache, self._limits, self._program, variables, query, vectors)
+        return Call(self._context, self._program, variables, query, vectors)
 
 
 def _arrays(vectors: Any, path: str) -> Iterator[tuple[str, Array | None]]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, NamedTuple
 
-from gradwire_engine.answer import Poll
-from gradwire_engine.collection import collection_held
+from gradwire_engine.answer import Limits, Poll
+from gradwire_engine.backends.base import Backend
 from gradwire_engine.compile import Compiled
 from gradwire_engine.frontends.text import parse_text
+from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.locks import locked
 from gradwire_engine.program import Program
 from gradwire_engine.residents import ResidentHistory
-from gradwire_engine.room import Room, Share
+from gradwire_engine.shared_budget import BudgetShare, SharedBudget
 
 #: Recordings kept of one program and query, one for each path that values take through it.
 _PATHS = 16
@@ -60,11 +61,11 @@ class Entry:
         self.paths = tuple(paths)
 
 
-class Cache(Share):
-    """Entries by key, in a room for bytes."""
+class Cache(BudgetShare):
+    """Entries by key, in a shared budget of bytes."""
 
-    def __init__(self, room: Room) -> None:
-        super().__init__(room)
+    def __init__(self, budget: SharedBudget) -> None:
+        super().__init__(budget)
         self._entries: OrderedDict[Any, Entry] = OrderedDict()
 
     def __len__(self) -> int:
@@ -83,7 +84,7 @@ class Cache(Share):
 
     def find(self, key: Any, key_bytes: int = 0) -> Entry:
         """The entry of ``key``, which takes so much itself, made where there is none."""
-        with self.room.lock:
+        with self.budget.lock:
             entry = self._entries.get(key)
             if entry is None:
                 entry = self._entries[key] = Entry(key_bytes)
@@ -94,24 +95,32 @@ class Cache(Share):
 
     def add(self, key: Any, entry: Entry, compiled: Compiled) -> None:
         """Add a recording to its entry."""
-        with self.room.lock:
-            entry.add(compiled, self.room.most // 2)
+        with self.budget.lock:
+            entry.add(compiled, self.budget.most // 2)
         self.count(key, entry)
 
     def count(self, key: Any, entry: Entry) -> None:
         """Take what an entry takes by now, which may have been dropped meanwhile."""
-        with self.room.lock:
+        with self.budget.lock:
             grown = entry.nbytes - entry.counted_bytes
             if grown and self._entries.get(key) is entry:
                 entry.counted_bytes += grown
                 self.take(grown)
 
 
-class Programs(Share):
-    """Programs by their source text, in a room for bytes; the oldest is dropped first."""
+class Context(NamedTuple):
+    """What the calls of an engine share."""
 
-    def __init__(self, room: Room) -> None:
-        super().__init__(room)
+    cache: Cache
+    limits: Limits
+    backend: Backend
+
+
+class Programs(BudgetShare):
+    """Programs by their source text, in a shared budget of bytes; the oldest is dropped first."""
+
+    def __init__(self, budget: SharedBudget) -> None:
+        super().__init__(budget)
         self._programs: OrderedDict[str, Program] = OrderedDict()
 
     def __len__(self) -> int:
@@ -124,9 +133,9 @@ class Programs(Share):
         """The program of ``text``, parsed where it is new."""
         program = self._programs.get(text)
         if program is None:
-            with collection_held:
+            with gc_paused:
                 program = parse_text(text, poll)
-            with self.room.lock:
+            with self.budget.lock:
                 if text not in self._programs:
                     self._programs[text] = program
                     self.take(_counted(text, program))

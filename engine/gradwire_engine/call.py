@@ -14,31 +14,29 @@ from gradwire_engine.answer import (
     Array,
     Direction,
     Leaf,
-    Limits,
     Nonfinite,
     Poll,
     Query,
 )
-from gradwire_engine.backends.numpy.diagnose import first_lapses, lapses
-from gradwire_engine.backends.numpy.executable import Executable
-from gradwire_engine.backends.numpy.failures import explained
-from gradwire_engine.backends.numpy.finite import all_finite
-from gradwire_engine.backends.numpy.hints import better_way
-from gradwire_engine.backends.numpy.parted import PartedExecutable, Specialised
-from gradwire_engine.cache import Cache, Entry
-from gradwire_engine.collection import collection_held
+from gradwire_engine.backends.base import Executable, Replayed
+from gradwire_engine.backends.finite import all_finite
+from gradwire_engine.backends.nonfinite import first_nonfinite, nonfinite_results
+from gradwire_engine.backends.stable_alternatives import stable_alternative
+from gradwire_engine.backends.staged import Specialised, StagedExecutable
+from gradwire_engine.cache import Context, Entry
 from gradwire_engine.compile import Compiled, compile_query
 from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.compile.differences import judged
 from gradwire_engine.compile.query import check_budget
 from gradwire_engine.errors import EngineError, OverBudget, Place
+from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import GuardFailed, Input, WayUnknown
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.record.variables import flatten
 from gradwire_engine.residents import NOTHING, Recurring
-from gradwire_engine.tape import ArrayType, Instruction, Witness
+from gradwire_engine.tape import ArrayType, Instruction, TapeListener
 
 #: What a variable takes in the key of what is compiled: its path, dtype and shape.
 _LEAF_BYTES = 300
@@ -52,19 +50,18 @@ class Call:
     #: On what else it depends what is compiled.
     _terms: tuple[Hashable, ...] = ()
     #: Hears of every tape on the way, where somebody asks.
-    told: Witness | None = None
+    told: TapeListener | None = None
 
     def __init__(
         self,
-        cache: Cache,
-        limits: Limits,
+        context: Context,
         program: Program,
         variables: Mapping[str, Any],
         query: Query,
         vectors: Any,
     ) -> None:
-        self._cache = cache
-        self._limits = limits
+        self._context = context
+        self._cache, self._limits, self._backend = context
         self._program = program
         self._variables = variables
         self._query = query
@@ -73,7 +70,7 @@ class Call:
         #: The digests of those of them that are resident, by their numbers.
         self._digests: dict[int, str] = {}
         self._found: Recurring | None = None
-        self._specialised: dict[PartedExecutable, Specialised | None] = {}
+        self._specialised: dict[StagedExecutable, Specialised | None] = {}
         signature: list[Hashable] = []
         for path, leaf in flatten(variables):
             value = leaf.value
@@ -93,7 +90,7 @@ class Call:
         asked = _frozen(query)
         self._key = (program.id, tuple(signature), outline, asked, along, *stacks, self._terms)
         key_bytes = _LEAF_BYTES * len(signature) + (len(asked) if isinstance(asked, str) else 0)
-        self._entry = cache.find(self._key, key_bytes)
+        self._entry = self._cache.find(self._key, key_bytes)
 
     @property
     def entry(self) -> Entry:
@@ -141,10 +138,7 @@ class Call:
         if not self._entry.paths:
             self.compile(poll)
         paths = self._entry.paths
-        try:
-            return self._run(paths[0], poll)
-        except GuardFailed:
-            answer = self._first(paths[1:], poll)
+        answer = self._first(paths, poll)
         if answer is not None:
             return answer
         with self._entry.locked(poll):
@@ -152,24 +146,27 @@ class Call:
             if answer is not None:  # another thread has recorded this path meanwhile
                 return answer
             compiled = self._record(self._variables, self._vectors, poll)
-        try:
-            return self._run(compiled, poll)
-        except WayUnknown:
-            compiled = self._record(self._variables, self._vectors, poll, unroll=True)
-            return self._run(compiled, poll)
-        except GuardFailed:  # at a threshold, where optimising moved the last digit
-            return self._run(compiled.unguarded(poll), poll)
+        return self._run_recorded(compiled, poll)
 
     def _first(self, paths: Sequence[Compiled], poll: Poll) -> Answer | None:
         """The answer of the first recording whose guards hold."""
         for compiled in paths:
-            try:
-                answer = self._run(compiled, poll)
-            except GuardFailed:
-                continue
-            self._entry.prefer(compiled)
-            return answer
+            answer = self._run(compiled, poll)
+            if isinstance(answer, Answer):
+                self._entry.prefer(compiled)
+                return answer
         return None
+
+    def _run_recorded(self, compiled: Compiled, poll: Poll) -> Answer:
+        """The answer of what was recorded for these very values."""
+        answer = self._run(compiled, poll)
+        if answer is WayUnknown:
+            compiled = self._record(self._variables, self._vectors, poll, unroll=True)
+            answer = self._run(compiled, poll)
+        if not isinstance(answer, Answer):  # at a threshold, where optimising moved the last digit
+            answer = self._run(compiled.unguarded(poll), poll)
+        assert isinstance(answer, Answer)
+        return answer
 
     def _record(
         self,
@@ -179,7 +176,7 @@ class Call:
         *,
         unroll: bool = False,
     ) -> Compiled:
-        with collection_held, np.errstate(all="ignore"):
+        with gc_paused, np.errstate(all="ignore"):
             try:
                 compiled = self._compiled(variables, vectors, poll, unroll=unroll)
             except WayUnknown:  # in what a decision needs
@@ -195,9 +192,8 @@ class Call:
         *,
         unroll: bool,
     ) -> Compiled:
-        program, query, limits = self._program, self._query, self._limits
-        given = program, variables, query, vectors, limits, poll, self._stacks
-        return compile_query(*given, unroll=unroll, told=self.told)
+        given = self._program, variables, self._query, vectors, self._limits, self._backend, poll
+        return compile_query(*given, self._stacks, unroll=unroll, told=self.told)
 
     @property
     def _recurring(self) -> Recurring:
@@ -213,7 +209,7 @@ class Call:
         """Make sure that a recording is parted for the residents that recur."""
         residents = self._recurring.numbers
         if not compiled.knows(residents):
-            with collection_held, np.errstate(all="ignore"):
+            with gc_paused, np.errstate(all="ignore"):
                 compiled.part(residents, poll)
             self._cache.count(self._key, self._entry)
 
@@ -228,11 +224,14 @@ class Call:
             self._cache.count(self._key, self._entry)
         return self._specialised[parted] or compiled.executable
 
-    def _run(self, compiled: Compiled, poll: Poll) -> Answer:
-        outputs, unsure = self._outputs(compiled, poll)
-        if not unsure or all_finite(unsure):
-            return compiled.answer(outputs)
-        outputs = self._as_recorded(compiled, outputs, poll)
+    def _run(self, compiled: Compiled, poll: Poll) -> Answer | type[GuardFailed]:
+        """The answer by a recording, or the guard that fails."""
+        replayed = self._outputs(compiled, poll)
+        if replayed.guard is not None:
+            return replayed.guard
+        if replayed.finite:
+            return compiled.answer(replayed.outputs)
+        outputs = self._as_recorded(compiled, replayed.outputs, poll)
         answer = compiled.answer(outputs)
         if not all_finite(outputs):
             answer.nonfinite = self._nonfinite(compiled, poll)
@@ -241,20 +240,20 @@ class Call:
     def _as_recorded(self, compiled: Compiled, outputs: Sequence[Any], poll: Poll) -> Sequence[Any]:
         """What the operations as recorded give: near the ends of the range it may be finite."""
         if not compiled.executable.exact:
-            with suppress(GuardFailed, OverBudget):
+            with suppress(OverBudget):
                 exact = compiled.exactly(poll)
                 check_budget(exact.executable, self._limits)
-                outputs, _ = self._outputs(exact, poll)
+                replayed = self._outputs(exact, poll)
+                if replayed.guard is None:
+                    return replayed.outputs
         return outputs
 
-    def _outputs(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], Sequence[Any]]:
-        """What is replayed, and what of it is not known to be finite."""
+    def _outputs(self, compiled: Compiled, poll: Poll) -> Replayed:
+        """What a recording gives; errors have their place in the program."""
         try:
             if self._digests:
                 self._compile_parts(compiled, poll)
             return self._executable(compiled).replay(self.inputs, poll)
-        except GuardFailed:
-            raise
         except EngineError as error:
             failed = compiled.executable.failed_at(error)
             error.at = error.at or (failed and self._program.place(failed.origin))
@@ -268,18 +267,18 @@ class Call:
         Where these take too much memory to answer, they may stay finite; then by what replays.
         """
         tape = compiled.exactly(poll).executable.tape
-        found = lapses(tape, self.inputs, poll)
+        found = nonfinite_results(tape, self.inputs, self._backend, poll)
         if found.keys().isdisjoint(tape.outputs):
             tape = compiled.executable.tape
-            found = lapses(tape, self.inputs, poll)
+            found = nonfinite_results(tape, self.inputs, self._backend, poll)
         return {
             direction: Nonfinite(
                 self.place(found[slot].instruction),
                 found[slot].instruction.op.name,
                 found[slot].operands,
-                better_way(tape, slot, found),
+                stable_alternative(tape, slot, found),
             )
-            for direction, slot in first_lapses(tape, found).items()
+            for direction, slot in first_nonfinite(tape, found).items()
         }
 
     def place(self, instruction: Instruction) -> Place:
@@ -299,11 +298,11 @@ class Call:
         return Place(id=field, pointer=f"/{field}")
 
     def _explained(self, compiled: Compiled, error: Exception) -> EngineError:
-        """A failure of NumPy's in the terms of the program."""
+        """A failure of a kernel in the terms of the program."""
         failed = compiled.executable.failed_at(error)
         if failed is None:
             raise error
-        found = explained(failed.op, error)
+        found = self._backend.explain(failed.op, error)
         if found is None:
             raise error
         found.at = self._program.place(failed.origin)

@@ -6,34 +6,48 @@ import threading
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from gradwire_engine.answer import Limits, Poll, Query
+from gradwire_engine.backends.base import Backend
+from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.batched_call import BatchedCall
-from gradwire_engine.cache import Cache, Programs
+from gradwire_engine.cache import Cache, Context, Programs
 from gradwire_engine.call import Call
-from gradwire_engine.collection import collection_held
 from gradwire_engine.frontends.graph import parse_graph
+from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.polling import unhurried
 from gradwire_engine.program import Program
 from gradwire_engine.recording import Recording, Watching
-from gradwire_engine.room import Room
+from gradwire_engine.shared_budget import SharedBudget
+
+#: What may compute, by name.
+BACKENDS: Mapping[str, Backend] = {backend.name: backend for backend in (NUMPY_BACKEND, REFERENCE)}
 
 
 class Engine:
     """Answers queries about programs. Thread-safe; one compilation per key at a time."""
 
-    def __init__(self, limits: Limits | None = None, cache_bytes: int = 256 << 20) -> None:
+    #: What computes where nothing else is asked for.
+    backend: ClassVar[Backend] = BACKENDS["numpy"]
+
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        cache_bytes: int = 256 << 20,
+        backend: Backend | None = None,
+    ) -> None:
         limits = limits or Limits()
         self.limits = replace(limits, kept_bytes=min(limits.kept_bytes, cache_bytes // 2))
-        room = Room(cache_bytes)
-        self._cache = Cache(room)
-        self._programs = Programs(room)
+        budget = SharedBudget(cache_bytes)
+        self._context = Context(Cache(budget), self.limits, (backend or self.backend).apart())
+        self._programs = Programs(budget)
         self._lock = threading.Lock()
         self._apart: dict[str, Self] = {}
 
     def apart(self, whose: str) -> Self:
-        """An engine like this one that keeps what it parsed and compiled apart, in the same room.
+        """An engine like this one that keeps apart what it parsed and compiled, in the same budget.
 
         So how long its answers take tells nothing of what others asked, nor does it lose anything
         to one who has more. Each is kept as long as this one is.
@@ -44,8 +58,10 @@ class Engine:
                 engine = self._apart.get(whose)
                 if engine is None:
                     engine = copy(self)
-                    engine._cache = Cache(self._cache.room)
-                    engine._programs = Programs(self._programs.room)
+                    cache = Cache(self._context.cache.budget)
+                    backend = self._context.backend.apart()
+                    engine._context = Context(cache, self.limits, backend)
+                    engine._programs = Programs(self._programs.budget)
                     self._apart[whose] = engine
         return engine
 
@@ -57,7 +73,7 @@ class Engine:
         if isinstance(source, Program):
             return source
         if not isinstance(source, str):
-            with collection_held:
+            with gc_paused:
                 program = parse_graph(source, poll)
         else:
             program = self._programs.find(source, poll)
@@ -73,7 +89,7 @@ class Engine:
         structure, None for ones, or tangents in that of the sources.
         """
         kind = BatchedCall if query.batch else Call
-        return kind(self._cache, self.limits, program, variables, query, vectors)
+        return kind(self._context, program, variables, query, vectors)
 
     def recording(
         self,
@@ -92,5 +108,5 @@ class Engine:
         source. It is ``exact`` as a query is, and so are all answers about it.
         """
         watching = Watching(tuple(watch), watch_accessed)
-        given = self._cache, self.limits, program, variables, promotion, watching
+        given = self._context, program, variables, promotion, watching
         return Recording(*given, exact=exact)

@@ -6,26 +6,25 @@ All of it is plain data, for whoever shows it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from gradwire_engine.answer import Poll, Query
-from gradwire_engine.backends.numpy import loops, lower
-from gradwire_engine.backends.numpy.grouping import grouped
-from gradwire_engine.backends.numpy.plan import Plan, plan
-from gradwire_engine.backends.numpy.sweeps import Sweep
-from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends import base
+from gradwire_engine.backends.base import Backend, FusedGroup, evaluated
 from gradwire_engine.engine import Engine
 from gradwire_engine.errors import Place
-from gradwire_engine.ops.constants import GuardFailed, Input, Source
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.constants import GuardFailed, Source
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize.liveness import alive
-from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.polling import unhurried
 from gradwire_engine.program import Program
 from gradwire_engine.tape import Instruction, Tape
+from gradwire_engine.traversal import dead_after, last_readers
 
 #: Gives seconds, from any moment on.
 Clock: TypeAlias = Callable[[], float]
@@ -39,8 +38,8 @@ class Step(NamedTuple):
 
     ``flops`` and ``nbytes``, of its result, are predictions. A ``derivative`` came of
     differentiating what is at that place. What is not ``needed``, a later pass drops. Of a loop,
-    ``body`` is what its passes do; of a sweep, the instructions that it computes block by block, by
-    their slots before they were grouped.
+    ``body`` is what its passes do; of a fused kernel, those that it computes block by block, by
+    their slots before they were fused.
     """
 
     slot: int
@@ -90,13 +89,16 @@ class Explanation(NamedTuple):
     """What becomes of a program.
 
     ``stages`` are the tapes by what made them: recorded, differentiated, batched; shrunk, where
-    loops make only what is read; apart, if some are several; simplified; compacted; grouped, if
+    loops make only what is read; distributed, if some are several; simplified; compacted; fused, if
     some is computed by blocks. The last is ``replayed``: by ``code``, and that in ``inner`` for the
-    loop or the sweep at these slots, each in the body of the one before.
+    loop or the fused kernel at these slots, each in the body of the one before.
     """
 
     stages: Mapping[str, Listing]
-    plan: Plan
+    flops: int
+    peak_bytes: int
+    #: What nothing reads after each instruction.
+    dead: Sequence[Sequence[int]]
     code: Sequence[Line]
     inner: Mapping[tuple[int, ...], Sequence[Line]]
     times: Times | None
@@ -132,10 +134,11 @@ def explain(
     tapes: dict[str, Tape] = {}
     call.told = tapes.__setitem__
     call.replay(poll)
-    tape = tapes["compacted"] if query.exact else grouped(tapes["compacted"], poll)
-    if tape is not tapes["compacted"]:
-        tapes["grouped"] = tape
-    planned, quick = plan(tape, poll), not query.exact
+    executable = call.entry.paths[0].executable
+    code, inner = executable.listing(poll)
+    tape = executable.replayed
+    if tape is not executable.tape:
+        tapes["fused"] = tape
 
     def within(instruction: Instruction) -> Place:
         return program.place(instruction.origin)
@@ -144,12 +147,12 @@ def explain(
     times = None
     if clock is not None:
         inputs = [x[()] for x in call.inputs]  # without axes, as scalars
-        walks = [_walked(tape, planned, inputs, clock, poll, quick=quick) for _ in range(_WALKS)]
+        walks = [_walked(tape, Engine.backend, inputs, clock, poll) for _ in range(_WALKS)]
         seconds = [median(spent) for spent in zip(*walks, strict=True)]
         times = _summed(tape, [*stages.values()][-1].steps, seconds)
-    inner = {slots: _lines(text, within) for slots, text in _inner(tape, poll, quick=quick)}
-    code = _lines(lower.written(tape, planned, poll, quick=quick), call.place)
-    return Explanation(stages, planned, code, inner, times)
+    bodies = {slots: _lines(lines, within) for slots, lines in inner.items()}
+    costs = executable.flops, executable.peak_bytes, dead_after(last_readers(tape))
+    return Explanation(stages, *costs, _lines(code, call.place), bodies, times)
 
 
 def _listing(tape: Tape, where: _Where, within: _Where) -> Listing:
@@ -162,14 +165,14 @@ def _listing(tape: Tape, where: _Where, within: _Where) -> Listing:
         nbytes, body = kind.nbytes, None
         if isinstance(op, Loop):
             nbytes, body = op.nbytes, _listing(op.body.tape, within, within)
-        elif isinstance(op, Sweep):
-            body = _swept(op, where)
+        elif isinstance(op, FusedGroup):
+            body = _fused(op, where)
         flops = op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
         steps.append(_step(slot, instruction, where, flops, nbytes, bool(needed[slot]), body))
     return Listing(tuple(steps), tape.outputs)
 
 
-def _swept(op: Sweep, where: _Where) -> Listing:
+def _fused(op: FusedGroup, where: _Where) -> Listing:
     steps = [
         _step(slot, instruction, where, flops, instruction.type.nbytes, True, None)
         for slot, instruction, flops in zip(op.slots, op.instructions, op.each, strict=True)
@@ -191,46 +194,32 @@ def _step(
     return Step(*shown, origin < 0, needed, body)
 
 
-def _inner(
-    tape: Tape, poll: Poll, outer: tuple[int, ...] = (), *, quick: bool
-) -> Iterator[tuple[tuple[int, ...], Text]]:
-    """The texts of loops and sweeps, those in bodies after the one that they are in."""
-    for slot, instruction in enumerate(polled(tape.instructions, poll)):
-        op = instruction.op
-        if isinstance(op, Loop):
-            yield (*outer, slot), loops.written(op, poll, quick=quick)
-            yield from _inner(op.body.tape, poll, (*outer, slot), quick=quick)
-        elif isinstance(op, Sweep):
-            yield (*outer, slot), op.text
-
-
-def _lines(text: Text, where: _Where) -> list[Line]:
+def _lines(lines: Sequence[base.Line], where: _Where) -> list[Line]:
     return [
         Line(line, None, None) if of is None else Line(line, of.op.name, where(of))
-        for line, of in text.lines
+        for line, of in lines
     ]
 
 
 def _walked(
-    tape: Tape, planned: Plan, inputs: Sequence[Any], clock: Clock, poll: Poll, *, quick: bool
+    tape: Tape, backend: Backend, inputs: Sequence[Any], clock: Clock, poll: Poll
 ) -> list[float]:
     """Seconds of each instruction, in the memory of a replay."""
-    values: list[Any] = []
     spent: list[float] = []
-    with np.errstate(all="ignore"):
-        for slot, (op, args, _, _) in enumerate(tape.instructions):
-            operands = [inputs[op.index]] if isinstance(op, Input) else [values[a] for a in args]
-            compute = loops.bound(op, poll, quick=quick)
-            start = clock()
-            try:
-                values.append(compute(*operands))
-            except GuardFailed:  # at a threshold, where optimising moved the last digit
-                values.append(None)
+
+    def timed(op: Op, *operands: Any) -> Any:
+        start = clock()
+        try:
+            return backend.evaluate(op, poll, *operands)
+        except GuardFailed:  # at a threshold, where optimising moved the last digit
+            return None
+        finally:
             spent.append(0.0 if isinstance(op, Source) else clock() - start)
-            for gone in planned.dead[slot]:
-                values[gone] = None
-            if slot in planned.polls:
-                poll()
+
+    dead = dead_after(last_readers(tape))
+    with np.errstate(all="ignore"):
+        for _ in evaluated(tape, inputs, range(len(tape.instructions)), timed, dead):
+            poll()
     return spent
 
 

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Answer, Array, Leaf, Poll
-from gradwire_engine.backends.numpy.finite import all_finite
 from gradwire_engine.call import Call
 from gradwire_engine.compile import Compiled
 from gradwire_engine.ops.composites import Composite
-from gradwire_engine.ops.constants import GuardFailed
 from gradwire_engine.tape import ArrayType
 
 #: Most paths that are recorded for many: each replay of one computes all examples.
@@ -42,7 +40,7 @@ class JointCall(Call):
         stacks = {i: np.array(each) for i, each in enumerate(inputs) if i not in shared}
         self._stacks = {i: ArrayType(x.dtype, x.shape) for i, x in stacks.items()}
         given = first._program, first._variables, first._query, first._vectors
-        super().__init__(first._cache, first._limits, *given)
+        super().__init__(first._context, *given)
         self._digests = shared
         self.inputs += stacks.values()
 
@@ -87,15 +85,15 @@ class JointCall(Call):
         self, compiled: Compiled, left: Array, found: list[Answer | None], poll: Poll
     ) -> None:
         """Find the answers of those ``left`` that decide as recorded; they are then not."""
-        try:
-            outputs, unsure = self._outputs(compiled, poll)
-        except GuardFailed:
+        replayed = self._outputs(compiled, poll)
+        if replayed.guard is not None:
             return
+        outputs = replayed.outputs
         took = left.copy()
         if compiled.decided is not None:
             took &= outputs[compiled.decided]
         left &= ~took
-        if unsure and not all_finite(unsure):
+        if not replayed.finite:
             took &= reduce(np.logical_and, map(_finite_rows, outputs))
         rows = compress(enumerate(zip(*outputs, strict=True)), took)
         for k, row in rows:

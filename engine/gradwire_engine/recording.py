@@ -11,21 +11,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradwire_engine.answer import Answer, Direction, Limits, Nonfinite, Notice, Poll, Query
+from gradwire_engine.answer import Answer, Direction, Nonfinite, Notice, Poll, Query
 from gradwire_engine.autodiff.reverse import dependents
-from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.backends.base import Backend, Replayed
 from gradwire_engine.batched_call import BatchedCall
-from gradwire_engine.cache import Cache
+from gradwire_engine.cache import Context
 from gradwire_engine.call import Call
-from gradwire_engine.collection import collection_held
 from gradwire_engine.compile import Compiled, Template
 from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.compile.names import Names
 from gradwire_engine.compile.query import check_budget, new_recorder, resume_query
 from gradwire_engine.errors import InputError, Place
+from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.locks import locked
 from gradwire_engine.ops.builder import Var, describe
-from gradwire_engine.ops.constants import Input
+from gradwire_engine.ops.constants import GuardFailed, Input
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves
@@ -60,6 +60,7 @@ class Recorded:
     def __init__(
         self,
         recorder: Recorder,
+        backend: Backend,
         result: Any,
         variables: Mapping[str, Any],
         watching: Watching,
@@ -67,6 +68,7 @@ class Recorded:
         exact: bool,
     ) -> None:
         self._recorder = recorder
+        self._backend = backend
         self._result = result
         self._lock = threading.Lock()
         b = recorder.b
@@ -90,7 +92,7 @@ class Recorded:
             if not told.isdisjoint([var.slot for var in versions.get(path, ())])
         ]
         #: Computes the value of every slot.
-        self.executable = Executable(b.tape(b.vars), b.poll, exact=exact)
+        self.executable = backend.compile(b.tape(b.vars), b.poll, exact=exact)
         check_budget(self.executable, b.limits, answers=False)
         #: Bytes of all values together.
         self.nbytes = self.executable.peak_bytes
@@ -129,8 +131,8 @@ class Recorded:
         whole: bool = False,
     ) -> Compiled:
         """Compile what a query asks beyond the ``values`` of a tape, or the ``whole`` of it."""
-        told = self._recorder, self._result, variables, values
-        with locked(self._lock, poll), collection_held, np.errstate(all="ignore"):
+        told = self._recorder, self._backend, self._result, variables, values
+        with locked(self._lock, poll), gc_paused, np.errstate(all="ignore"):
             self._recorder.b.poll = poll
             return resume_query(*told, query, vectors, stacks, self._watched, whole=whole)
 
@@ -180,8 +182,7 @@ class Recording(Call):
 
     def __init__(
         self,
-        cache: Cache,
-        limits: Limits,
+        context: Context,
         program: Program,
         variables: Mapping[str, Any],
         promotion: str,
@@ -194,7 +195,7 @@ class Recording(Call):
         self._promotion = promotion
         self._watching = watching
         self._terms = (watching, promotion, exact)
-        super().__init__(cache, limits, program, variables, Query("evaluate"), None)
+        super().__init__(context, program, variables, Query("evaluate"), None)
 
     @property
     def nbytes(self) -> int:
@@ -211,7 +212,7 @@ class Recording(Call):
         """The same with all passes of loops, each recorded by itself."""
         if self._unrolled is None:
             other = copy(self)
-            other._run(other._record(self._variables, None, poll, unroll=True), poll)
+            other._run_recorded(other._record(self._variables, None, poll, unroll=True), poll)
             self._unrolled = other
         return self._unrolled
 
@@ -232,19 +233,25 @@ class Recording(Call):
     def _compiled(
         self, variables: Mapping[str, Any], vectors: Any, poll: Poll, *, unroll: bool
     ) -> Compiled:
-        program, promotion, limits = self.program, self._promotion, self._limits
-        recorder = new_recorder(program, variables, promotion, limits, poll, unroll=unroll)
+        given = self.program, variables, self._promotion, self._limits, self._backend, poll
+        recorder = new_recorder(*given, unroll=unroll)
         result, exact = recorder.record(), self.exact
-        recorded = Recorded(recorder, result, variables, self._watching, exact=exact)
+        recorded = Recorded(
+            *(recorder, self._backend, result, variables, self._watching), exact=exact
+        )
         nothing = Template(None)
         executable = recorded.executable
         return _Run(
-            *(executable, nothing, None, {}, {}, {}, (), executable.tape), recorded=recorded
+            *(executable, self._backend, nothing, None, {}, {}, {}, (), executable.tape),
+            recorded=recorded,
         )
 
-    def _run(self, compiled: Compiled, poll: Poll) -> Answer:
+    def _run(self, compiled: Compiled, poll: Poll) -> Answer | type[GuardFailed]:
         assert isinstance(compiled, _Run)
-        self.values, _ = self._outputs(compiled, poll)
+        replayed = self._outputs(compiled, poll)
+        if replayed.guard is not None:
+            return replayed.guard
+        self.values = replayed.outputs
         self.recorded = compiled.recorded
         return Answer()
 
@@ -262,8 +269,8 @@ class RecordedCall(Call):
         self._recording = recording
         self._recorded, self._values = recording.recorded, recording.values
         self._terms = (self._recorded.identity,)
-        cache, limits, variables = recording._cache, recording._limits, recording._variables
-        super().__init__(cache, limits, recording.program, variables, query, vectors)
+        given = recording.program, recording._variables
+        super().__init__(recording._context, *given, query, vectors)
 
     def _compiled(
         self, variables: Mapping[str, Any], vectors: Any, poll: Poll, *, unroll: bool
@@ -276,7 +283,7 @@ class RecordedCall(Call):
         told = self._variables, self._values, self._query, vectors, self._stacks
         return self._recorded.compile(*told, poll, whole=whole)
 
-    def _outputs(self, compiled: Compiled, poll: Poll) -> tuple[Sequence[Any], Sequence[Any]]:
+    def _outputs(self, compiled: Compiled, poll: Poll) -> Replayed:
         everything, values = self.inputs, self._values
         self.inputs = everything[self._recorded.inputs :]
         for slot, item in compiled.known:

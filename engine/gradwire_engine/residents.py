@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
-from gradwire_engine.backends.numpy.parted import PartedExecutable, Specialised
+from gradwire_engine.backends.staged import Specialised, StagedExecutable
 
 #: The numbers of inputs with their digests.
 Digests: TypeAlias = tuple[tuple[int, str], ...]
@@ -43,7 +43,7 @@ class ResidentHistory:
         self._marks = OrderedDict[int, tuple[int, int]]()
         self._now = 0
         #: With the time of its last use, those last that were used last.
-        self._specialised = OrderedDict[tuple[PartedExecutable, Digests], tuple[Specialised, int]]()
+        self._specialised = OrderedDict[tuple[StagedExecutable, Digests], tuple[Specialised, int]]()
         self._kept_bytes = 0
 
     @property
@@ -85,7 +85,7 @@ class ResidentHistory:
         return first, last
 
     def specialised(
-        self, parted: PartedExecutable, residents: Recurring, most_bytes: int
+        self, parted: StagedExecutable, residents: Recurring, most_bytes: int
     ) -> Specialised | None:
         """What is specialised for ``residents``; None if there is no room for another.
 
@@ -121,6 +121,6 @@ class ResidentHistory:
             self._kept_bytes = 0
 
 
-def _nbytes(parted: PartedExecutable, digests: Digests) -> int:
+def _nbytes(parted: StagedExecutable, digests: Digests) -> int:
     """Approximate memory of what is specialised."""
     return parted.kept_bytes + _SPECIALISED_BYTES + _DIGEST_BYTES * len(digests)

@@ -159,4 +159,4 @@ class Tape:
 
 
 #: Told of each tape on the way from a program to what is replayed, with the name of what made it.
-Witness: TypeAlias = Callable[[str, Tape], None]
+TapeListener: TypeAlias = Callable[[str, Tape], None]

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gradwire_service import __version__, openapi
 from gradwire_service.access.authentication import Authentication
 from gradwire_service.access.keyring import Keyring
-from gradwire_service.access.opening import open_keys
+from gradwire_service.access.keys_file import open_keys
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.engines import open_engines
 from gradwire_service.http.cors import RefusingPreflights, with_cors
@@ -139,7 +139,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     bounds = Bounds(settings.queue_requests, settings.queue_bytes, settings.queue_seconds)
     queue = Queue(settings.cores, bounds, metrics.waited)
     capacity = Capacity(queue)
-    metrics.watch(capacity)
+    metrics.watch_load(lambda: capacity.in_flight, lambda: queue.requests)
     isolated = keyring is not None
     engines = open_engines(settings, isolated=isolated)
 

@@ -35,10 +35,10 @@ def page(explained: Explanation) -> Iterator[str]:
         yield from _listed(listing, [*_beside(explained)] if replayed else ())
         yield ""
         before = listing
-    plan = explained.plan
-    yield f"planned: {plan.flops:,} operations on large arrays, {plan.peak_bytes:,} bytes at once"
-    yield f"  {len(plan.dead)} values in {explained.registers} variables"
-    for slot, dead in enumerate(plan.dead):
+    flops, peak_bytes = explained.flops, explained.peak_bytes
+    yield f"planned: {flops:,} operations on large arrays, {peak_bytes:,} bytes at once"
+    yield f"  {len(explained.dead)} values in {explained.registers} variables"
+    for slot, dead in enumerate(explained.dead):
         if dead:
             yield f"  nothing reads {_slots(dead)} after %{slot}"
     yield from _code("the replay", explained.code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Generic, TypeVar
 
-from gradwire_engine.room import Room, Share
+from gradwire_engine.shared_budget import BudgetShare, SharedBudget
 
 from gradwire_service.store import Key, Kind
 
@@ -20,7 +20,7 @@ class ByteBoundedLRU(Generic[Value]):
     """
 
     def __init__(self, max_bytes: int, *, per_owner: bool = False) -> None:
-        self._room = Room(max_bytes)
+        self._budget = SharedBudget(max_bytes)
         self._per_owner = per_owner
         self._partitions: dict[str, _Partition[Value]] = {}
 
@@ -33,7 +33,7 @@ class ByteBoundedLRU(Generic[Value]):
     def get(self, key: Key) -> Value | None:
         """The cached value of ``key``, which becomes the most recently used."""
         partition = self._partition(key)
-        with self._room.lock:
+        with self._budget.lock:
             found = partition.values.get(key)
             if found is None:
                 return None
@@ -43,31 +43,31 @@ class ByteBoundedLRU(Generic[Value]):
     def put(self, key: Key, value: Value, nbytes: int) -> None:
         """Cache ``value`` in place of any other under ``key``, unless it alone is too large."""
         partition = self._partition(key)
-        with self._room.lock:
+        with self._budget.lock:
             partition.discard(key)
-            if nbytes <= self._room.most:
+            if nbytes <= self._budget.most:
                 partition.values[key] = value, nbytes
                 partition.take(nbytes)
 
     def discard(self, key: Key) -> None:
         """Remove ``key`` from the cache."""
         partition = self._partition(key)
-        with self._room.lock:
+        with self._budget.lock:
             partition.discard(key)
 
     def _partition(self, key: Key) -> _Partition[Value]:
         owner = key.owner if self._per_owner else ""
         partition = self._partitions.get(owner)
         if partition is None:
-            partition = self._partitions.setdefault(owner, _Partition(self._room))
+            partition = self._partitions.setdefault(owner, _Partition(self._budget))
         return partition
 
 
-class _Partition(Share, Generic[Value]):
+class _Partition(BudgetShare, Generic[Value]):
     """The values of one owner, or of all, with their sizes."""
 
-    def __init__(self, room: Room) -> None:
-        super().__init__(room)
+    def __init__(self, budget: SharedBudget) -> None:
+        super().__init__(budget)
         self.values: OrderedDict[tuple[Kind, str, str], tuple[Value, int]] = OrderedDict()
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""What is measured with requests batched: answers are finite, and each request is counted."""
+"""The batching benchmark: results are finite, and each request is counted."""
 
 import batching
 import numpy as np
@@ -10,7 +10,7 @@ from wire.loads import at_once
 
 
 @pytest.mark.parametrize("what", batching.problems())
-def test_problems_may_be_answered_together(what):
+def test_the_benchmarks_programs_can_be_batched(what):
     text, values = batching.problems()[what]
     engine = Engine()
     given = {name: Leaf(np.asarray(value)) for name, value in values.items()}

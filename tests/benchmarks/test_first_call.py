@@ -1,4 +1,4 @@
-"""The phases of a first call are found where they are."""
+"""The phases of a first call are measured."""
 
 import first_call
 from programs import rosenbrock

@@ -1,4 +1,4 @@
-"""GradBench's programs, asked through its protocol, against closed forms, SciPy and differences."""
+"""GradBench's programs, through its protocol, agree with closed forms, SciPy and differences."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def ask(client):
 
 
 def differences(f, given, *names):
-    """The Jacobian by central differences, a column for each number of the named members."""
+    """The Jacobian by central differences, with one column per number of the named members."""
     arrays = [np.asarray(given[name], float) for name in names]
     point = np.concatenate([array.ravel() for array in arrays])
 
@@ -57,7 +57,7 @@ def test_hello(ask):
 
 
 def mixture(given):
-    """The posterior from SciPy's densities, each precision being L' L."""
+    """The posterior from SciPy's densities, with precisions L' L."""
     d, k, gamma, m = (given[name] for name in ("d", "k", "gamma", "m"))
     icf, weights = np.asarray(given["icf"]), softmax(given["alpha"])
     density, prior = 0.0, 0.0
@@ -80,7 +80,7 @@ def test_gmm(ask):
 
 
 def reprojections(given):
-    """All residuals: two for each observation, then those of the weights."""
+    """All residuals: two per observation, then those of the weights."""
     p, cameras, points = given["p"], given["cameras"], given["points"]
     residuals = []
     for i, weight in enumerate(given["weights"]):
@@ -116,7 +116,7 @@ def test_ba(ask, turn):
 
 
 def predictions(given):
-    """The log loss, a character after another; rows of the state are hidden, then cell."""
+    """The log loss, character by character; rows of the state are hidden, then cell."""
     hidden, cell = list(given["state"][0::2]), list(given["state"][1::2])
     losses = []
     for character, following in zip(given["sequence"], given["sequence"][1:], strict=False):
@@ -140,7 +140,7 @@ def test_lstm(ask):
 
 
 def hand(given):
-    """The misses, every bone and vertex by itself."""
+    """The residuals, computed separately for every bone and vertex."""
     theta, data, model = given["theta"], given["data"], given["data"]["model"]
     transforms: list[np.ndarray] = []
     for bone, parent in enumerate(model["parents"]):
@@ -193,7 +193,7 @@ def test_kmeans(ask):
 
 
 def test_ode(ask):
-    """Of four equations the method makes no error: y[i] = x[0] … x[i] t^(i+1) / (i+1)!."""
+    """For four equations the method is exact: y[i] = x[0] … x[i] t^(i+1) / (i+1)!."""
     given = sample("ode", n=4)
     expected = np.cumprod(given["x"]) * [2, 2, 4 / 3, 2 / 3]
     assert ask("ode", "primal", given) == pytest.approx(expected)
@@ -226,7 +226,7 @@ def test_det(ask, ell):
 
 
 def descend(derive, x, rate):
-    """The same descent, on a value and a gradient that are known in closed form."""
+    """The same descent, with value and gradient in closed form."""
     helped, (value, slope) = 0, derive(x)
     while min(1.0, rate) * np.linalg.norm(slope) > 1e-5:
         moved = x - rate * slope
@@ -240,7 +240,7 @@ def descend(derive, x, rate):
 
 
 def shot(height, dt):
-    """Where a charge crosses the axis; the force is written out, so a complex height will do."""
+    """Where a charge crosses the axis; the force is written out, so the height may be complex."""
     x, velocity = np.array([0.0, 8.0]), np.array([0.75, 0.0])
     while True:
         moved = x + dt * velocity
@@ -279,17 +279,17 @@ def test_particle(client, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_saddle_as_published(client, mode):
+def test_saddle_agrees_with_the_published_answer(client, mode):
     found = client.evaluate(program("saddle", mode), variables(sample("saddle"))).outputs
     assert found == pytest.approx([8.246324826e-06] * 4, rel=1e-9)
 
 
-def test_particle_as_published(client):
+def test_particle_agrees_with_the_published_answer(client):
     found = client.evaluate(program("particle", "rr"), variables(sample("particle"))).outputs
     assert found == pytest.approx(0.2071918746, rel=1e-9)
 
 
-def test_the_descents_that_are_compared_with_end_at_the_published_answers():
+def test_the_reference_descents_agree_with_the_published_answers():
     saddle = descend(lambda x: (x @ x, 2 * x), np.ones(2), 1e-5)
     assert saddle == pytest.approx([8.246324826e-06] * 2, rel=1e-9)
     particle = descend(square_of_shot(0.1), np.array([0.0]), 1e-5)

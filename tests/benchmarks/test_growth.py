@@ -1,4 +1,4 @@
-"""Growth is measured at every size that is asked for, and drawn."""
+"""Growth is measured at every requested size and drawn."""
 
 from xml.etree import ElementTree
 
@@ -22,7 +22,7 @@ def test_sizes_are_powers_of_ten():
     assert growth.decades(10_000) == [10, 100, 1_000, 10_000]
 
 
-def test_plots_say_what_their_curves_are(tmp_path):
+def test_plots_have_labels_for_their_curves(tmp_path):
     pytest.importorskip("matplotlib")
     points = [growth.Point(10, 5.0, 2.0), growth.Point(100, 2.0, 1.0)]
     growth.draw(tmp_path / "growth.svg", dict.fromkeys(growth.PROGRAMS, points), points)

@@ -1,4 +1,4 @@
-"""Peers are found in this environment, or in the one that a variable names."""
+"""Peers are found in this environment, or in one named by an environment variable."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ import sys
 from peers.interpreters import environment, installed, interpreter
 
 
-def test_a_variable_names_the_python_of_a_peer(monkeypatch, tmp_path):
+def test_an_environment_variable_names_the_python_of_a_peer(monkeypatch, tmp_path):
     other = tmp_path / "python"
     other.symlink_to(sys.executable)
     monkeypatch.setenv("GRADWIRE_BENCH_TESSERACT", str(other))
@@ -15,7 +15,7 @@ def test_a_variable_names_the_python_of_a_peer(monkeypatch, tmp_path):
     assert interpreter("umbridge") == sys.executable
 
 
-def test_what_is_installed_is_asked_of_the_interpreter(monkeypatch, tmp_path):
+def test_the_interpreter_says_what_is_installed(monkeypatch, tmp_path):
     assert installed("json")
     assert not installed("no_such_module")
     without = tmp_path / "python"
@@ -25,7 +25,7 @@ def test_what_is_installed_is_asked_of_the_interpreter(monkeypatch, tmp_path):
     assert not installed("json")
 
 
-def test_processes_find_the_benchmarks_and_have_one_thread_for_products():
+def test_processes_import_the_benchmarks_and_use_one_blas_thread():
     script = "import os, measure; print(os.environ['OMP_NUM_THREADS'], os.environ['MORE'])"
     told = subprocess.check_output([sys.executable, "-c", script], env=environment(MORE="so"))
     assert told.split() == [b"1", b"so"]

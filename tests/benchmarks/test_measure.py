@@ -1,4 +1,4 @@
-"""A row says whether it keeps what is promised of it."""
+"""A row says whether it meets its bar."""
 
 import pytest
 from measure import Row
@@ -8,7 +8,7 @@ def row(**bars):
     return Row.of("what", [2.0, 4.0, 3.0], [4.0, 4.0, 4.0], "us", **bars)
 
 
-def test_figures_are_medians_and_the_ratio_is_of_the_rounds():
+def test_figures_are_medians_and_the_ratio_is_the_median_of_ratios():
     found = Row.of("what", [1.0, 8.0, 9.0], [1.0, 2.0, 3.0], "us")
     assert (found.figure, found.reference, found.ratio) == (8.0, 2.0, 3.0)
 
@@ -25,7 +25,7 @@ def test_figures_are_medians_and_the_ratio_is_of_the_rounds():
         ({"ratio_floor": 0.8}, "ratio >= 0.8", "under"),
     ],
 )
-def test_bars_are_the_most_and_floors_the_least(bars, bar, verdict):
+def test_bars_are_maximums_and_floors_minimums(bars, bar, verdict):
     found = row(**bars)
     assert (found.bar, found.verdict) == (bar, verdict)
     assert found.cells()[-2:] == [bar, verdict]

@@ -11,20 +11,20 @@ from peers.tools import MODULES, TOOLS, asked, check
 from peers.workloads import WORKLOADS
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-# PyTorch makes its own tables of derivatives by what it has deprecated itself.
+# PyTorch itself uses a deprecated function for its derivative tables.
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script`:DeprecationWarning")
 INSTALLED = [tool for tool in TOOLS if tool not in MODULES or find_spec(MODULES[tool])]
 
 
 @pytest.mark.parametrize("what", WORKLOADS)
 @pytest.mark.parametrize("tool", INSTALLED)
-def test_answers_what_is_computed_by_hand(tool, what):
+def test_a_tool_agrees_with_the_result_by_hand(tool, what):
     problem = WORKLOADS[what].problem(small=True)
     if asked(tool, problem.row):
         check(problem, TOOLS[tool](problem)())
 
 
-def test_a_worker_tells_a_first_call_and_later_ones_and_its_memory():
+def test_a_worker_measures_first_and_later_calls_and_memory():
     """It also checks its answer at the end."""
     done = subprocess.run(
         [sys.executable, "-m", "peers.worker", "gradwire", "Rosenbrock, n = 10"],

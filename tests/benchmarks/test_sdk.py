@@ -1,4 +1,4 @@
-"""Both sides of the SDK's benchmark answer rightly, and no point is asked about again."""
+"""Both sides of the SDK benchmark give right results, and no point is repeated."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def server():
         yield server
 
 
-def test_each_round_has_a_latency_of_both():
+def test_each_round_measures_both_latencies():
     asked = []
 
     def ask(x):
@@ -29,7 +29,7 @@ def test_each_round_has_a_latency_of_both():
     assert len(set(asked)) == len(asked) - 1 == 2 * 3 * 4 + 1
 
 
-def test_a_wrong_answer_is_not_timed():
+def test_a_wrong_result_stops_the_benchmark():
     def wrong(x):
         value, gradient = rosenbrock(x)
         return value, gradient + 1e-3
@@ -38,7 +38,7 @@ def test_a_wrong_answer_is_not_timed():
         sdk.alternate(1, 10, 1, rosenbrock, wrong)
 
 
-def test_the_sdk_and_what_is_by_hand_are_compared(server):
+def test_the_sdk_is_compared_with_handwritten_requests(server):
     import gradwire
 
     with gradwire.Client(sdk._url(server)) as client:
@@ -47,19 +47,19 @@ def test_the_sdk_and_what_is_by_hand_are_compared(server):
     assert all(row.figure > 0 for row in rows)
 
 
-def test_the_sdk_of_gradwire_is_asked_in_a_process_of_its_own(server):
+def test_the_gradwire_sdk_runs_in_its_own_process(server):
     assert all(figure > 0 for figure in sdk._asked_there("gradwire", server, 5))
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_the_sdks_of_others_answer(name):
+def test_sdks_of_other_services_work(name):
     if not installed(name):
         pytest.skip(f"{name} is not installed")
     with SERVERS[name]() as server:
         assert all(figure > 0 for figure in sdk._asked_there(name, server, 5))
 
 
-def test_latency_is_of_answers_that_are_right():
+def test_latency_is_measured_for_right_results():
     assert sdks.latency(rosenbrock, 10, 3) > 0
     with pytest.raises(AssertionError):
         sdks.latency(lambda x: (0.0, np.zeros_like(x)), 10, 3)

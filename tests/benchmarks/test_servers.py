@@ -1,4 +1,4 @@
-"""The benchmarks' client reads replies as they arrive, of whatever length."""
+"""The client of the benchmarks reads replies of any length as they arrive."""
 
 import json
 import socket
@@ -11,7 +11,7 @@ from servers import BARE, Connection, http_request, running
 
 @pytest.fixture
 def served():
-    """A connection, and the socket at its other end."""
+    """A connection and the socket at its other end."""
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         closing(Connection(listener.getsockname()[1])) as connection,
@@ -24,7 +24,7 @@ def reply(body, status=b"200 OK"):
     return b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body)
 
 
-def test_a_reply_may_come_in_any_pieces(served):
+def test_a_reply_may_arrive_in_any_pieces(served):
     connection, other = served
     whole = reply(b"first") + reply(b"")
     for length in range(1, len(whole) - len(reply(b""))):
@@ -36,7 +36,7 @@ def test_a_reply_may_come_in_any_pieces(served):
     assert connection.receive_some() == b""
 
 
-def test_long_replies_are_read_whole_and_one_after_another(served):
+def test_long_replies_are_read_completely_and_in_order(served):
     connection, other = served
     bodies = [bytes([digit]) * length for digit, length in enumerate((10, 3_000_000, 7, 400_000))]
     for body in bodies:
@@ -48,21 +48,21 @@ def test_long_replies_are_read_whole_and_one_after_another(served):
         sender.join()
 
 
-def test_a_reply_that_is_no_success_is_told(served):
+def test_an_unsuccessful_reply_raises_an_error(served):
     connection, other = served
     other.sendall(reply(b"what is wrong", b"404 Not Found"))
     with pytest.raises(RuntimeError, match="what is wrong"):
         connection.receive_some()
 
 
-def test_a_connection_that_ends_is_told(served):
+def test_a_closed_connection_raises_an_error(served):
     connection, other = served
     other.shutdown(socket.SHUT_WR)
     with pytest.raises(ConnectionError):
         connection.receive_some()
 
 
-def test_a_server_answers_until_it_is_ended_and_tells_its_cpu_time():
+def test_a_server_answers_until_stopped_and_reports_its_cpu_time():
     request = http_request("/v1/gradient", b'{"variables": {"x": [2, 1]}}')
     with running(BARE) as server, closing(Connection(server.port)) as connection:
         before = server.cpu_seconds()

@@ -1,4 +1,4 @@
-"""What is recorded for the clock is what the service would be sent."""
+"""The tracing benchmark records the same programs that the service would get."""
 
 import gradwire
 import numpy as np
@@ -8,7 +8,7 @@ from gradwire.tracing.functions import Function
 
 
 @pytest.mark.parametrize("name", tracing.RECORDED)
-def test_functions_are_recorded_whole(name, service_url):
+def test_functions_are_recorded_completely(name, service_url):
     f, args, _ = tracing.RECORDED[name]
     echo = tracing.Echo()
     Function(f, echo)(*args)

@@ -1,4 +1,4 @@
-"""Every form is answered rightly by its server before it is timed, and rounds are counted."""
+"""Every form gives right results before it is timed, and rounds are counted."""
 
 from itertools import islice
 from statistics import median
@@ -29,13 +29,13 @@ def gradwire():
 
 
 @pytest.mark.parametrize("form", [forms.LISTS, forms.OCTETS], ids=["lists", "octets"])
-def test_the_bare_endpoint_answers_by_hand(bare, form):
+def test_the_bare_endpoint_gives_the_handwritten_gradient(bare, form):
     for size in SIZES:
         (x,) = points(size, 1)
         check(form, ask(bare, form.write(x)), rosenbrock(x))
 
 
-def test_gradwire_answers_every_form(gradwire):
+def test_gradwire_gives_right_results_in_every_form(gradwire):
     by_id = forms.in_json(forms.registered(gradwire, ROSENBROCK))
     for form in (forms.LISTS, forms.BINARY, by_id):
         for size in SIZES:
@@ -43,7 +43,7 @@ def test_gradwire_answers_every_form(gradwire):
             check(form, ask(gradwire, form.write(x)), rosenbrock(x))
 
 
-def test_new_programs_have_the_same_answer_and_other_texts(gradwire):
+def test_new_programs_have_the_same_result_and_different_texts(gradwire):
     asked = points(10, 2)
     questions = list(islice(forms.new_programs(asked), 4))
     assert len({question[0] for question in questions}) == 4
@@ -52,7 +52,7 @@ def test_new_programs_have_the_same_answer_and_other_texts(gradwire):
 
 
 @pytest.mark.parametrize("wrong", [(1.0, 0.0), (0.0, 1e-3)])
-def test_a_wrong_answer_is_not_timed(bare, wrong):
+def test_a_wrong_result_stops_the_benchmark(bare, wrong):
     def off(x):
         value, gradient = rosenbrock(x)
         return value + wrong[0], gradient + wrong[1]
@@ -61,7 +61,7 @@ def test_a_wrong_answer_is_not_timed(bare, wrong):
         load(bare, forms.LISTS, points(10, 1), 1, by_hand=off)
 
 
-def test_rounds_find_latency_cpu_and_throughput(bare):
+def test_rounds_measure_latency_cpu_and_throughput(bare):
     # Some systems count CPU time in ticks of 10 ms: a round takes several.
     ours, theirs = (
         load(bare, form, points(10, 3), 200, 40) for form in (forms.LISTS, forms.OCTETS)
@@ -77,8 +77,8 @@ def test_rounds_find_latency_cpu_and_throughput(bare):
     assert latency.bar == cpu.bar == "ratio <= 1.5"
 
 
-def test_a_round_asks_each_question_once():
-    """In sequence, after one that is not counted, then on all connections at once."""
+def test_a_round_sends_each_request_once():
+    """In sequence, after one uncounted request, then on all connections concurrently."""
     asked = []
 
     def questions():
@@ -91,7 +91,7 @@ def test_a_round_asks_each_question_once():
     assert asked == list(range(1 + 7 + 30))
 
 
-def test_observations_that_are_resident_give_the_gradient_of_those_sent(gradwire):
+def test_resident_observations_give_the_same_gradient_as_sent_ones(gradwire):
     draw = np.random.default_rng(0)
     values = {"x": draw.normal(size=(9, 4)), "y": np.sign(draw.normal(size=9))}
     sent, kept = residents.rows(gradwire, values, [draw.normal(size=4) for _ in range(2)], 2)
@@ -100,14 +100,14 @@ def test_observations_that_are_resident_give_the_gradient_of_those_sent(gradwire
 
 
 @pytest.mark.parametrize("kind", ["evaluate", "gradient"])
-def test_growth_is_at_least_the_request(kind):
+def test_memory_growth_is_at_least_the_request_size(kind):
     x = np.random.default_rng(0).normal(size=1 << 20)
     assert peak.growth_mib(kind, x) > 7
 
 
 @pytest.mark.parametrize("name", others.FORMS)
-def test_other_services_answer_by_hand(name):
-    """In all their forms, where they are installed."""
+def test_other_services_give_the_handwritten_gradient(name):
+    """In all their forms, if they are installed."""
     if name in others.PEERS and not installed(name):
         pytest.skip(f"{name} is not installed")
     with others.SERVERS[name]() as server:

@@ -1,6 +1,6 @@
-"""Both clients of the real service, and a server whose answers a test writes itself.
+"""Both clients of the real service, and a server with scripted responses.
 
-The latter is for what the real service never does.
+The scripted server does what the real service never does.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from gradwire_service.app import create_app
 
 
 class ScriptedServer:
-    """Answers one request after another from its script, and keeps what it was sent.
+    """Answers requests one after another from a script, and records them.
 
     In the script, ``None`` hangs up and ``...`` never answers.
     """
@@ -81,7 +81,7 @@ class ScriptedServer:
 
 @pytest.fixture
 def script(monkeypatch) -> Iterator[Callable[..., ScriptedServer]]:
-    """Start servers that answer as they are told; retries do not wait long."""
+    """Starts scripted servers; retries do not wait long."""
     monkeypatch.setattr(gradwire.exchange, "FIRST_DELAY_SECONDS", 0.01)
     running: list[ScriptedServer] = []
 
@@ -96,14 +96,14 @@ def script(monkeypatch) -> Iterator[Callable[..., ScriptedServer]]:
 
 @pytest.fixture(scope="session")
 def client(service_url) -> Iterator[gradwire.Client]:
-    """A client that waits, of the service on the loopback."""
+    """A synchronous client of the service on the loopback."""
     with gradwire.Client(service_url) as client:
         yield client
 
 
 @pytest.fixture
 async def awaiting_client() -> AsyncIterator[gradwire.AsyncClient]:
-    """A client that is awaited, of a service in the same loop."""
+    """An asynchronous client of a service in the same event loop."""
     app = create_app()
     transport = httpx.ASGITransport(app)
     async with (

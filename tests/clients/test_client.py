@@ -15,7 +15,7 @@ OUTPUTS = '{"outputs": 3.0, "program": "sha256:0"}'
 
 
 def answer(status: int, body: str = "{}", **headers: str) -> bytes:
-    """A whole response, byte for byte."""
+    """The bytes of a complete HTTP response."""
     named = "".join(f"{name.replace('_', '-')}: {text}\r\n" for name, text in headers.items())
     head = f"HTTP/1.1 {status} Scripted\r\nContent-Length: {len(body)}\r\n{named}\r\n"
     return (head + body).encode()
@@ -39,7 +39,7 @@ def evaluate(request):
     return request.param
 
 
-def test_a_request_carries_the_document_and_says_who_sends_it(script, evaluate):
+def test_a_request_has_the_document_and_a_user_agent(script, evaluate):
     server = script(answer(200, OUTPUTS))
     assert evaluate(server.url + "/behind/a/proxy/", api_key="secret").outputs == 3.0
     head, _, body = server.requests[0].partition(b"\r\n\r\n")
@@ -52,7 +52,7 @@ def test_a_request_carries_the_document_and_says_who_sends_it(script, evaluate):
     assert msgpack.unpackb(body) == {"program": "x", "variables": {"x": 3.0}}
 
 
-def test_an_answer_tells_what_came_with_it(script, evaluate):
+def test_a_response_has_headers_and_timings(script, evaluate):
     timing = 'parse;dur=0.5, compile;dur="2";desc=new, cached'
     answered = evaluate(script(answer(200, OUTPUTS, X_Request_ID="a1-2", Server_Timing=timing)).url)
     assert answered.request_id == "a1-2"
@@ -62,7 +62,7 @@ def test_an_answer_tells_what_came_with_it(script, evaluate):
     assert answered.raw.json()["outputs"] == 3.0
 
 
-def test_an_overloaded_service_is_asked_again(script, evaluate):
+def test_requests_to_an_overloaded_service_are_retried(script, evaluate):
     server = script(answer(503, Retry_After="1"), answer(200, OUTPUTS))
     begin = time.monotonic()
     assert evaluate(server.url).outputs == 3.0
@@ -70,58 +70,58 @@ def test_an_overloaded_service_is_asked_again(script, evaluate):
     assert len(server.requests) == 2
 
 
-def test_a_dropped_connection_is_made_again(script, evaluate):
+def test_dropped_connections_are_retried(script, evaluate):
     server = script(None, None, answer(200, OUTPUTS))
     assert evaluate(server.url).outputs == 3.0
     assert server.connections == 3
     assert server.requests[0] == server.requests[2]
 
 
-def test_retries_end(script, evaluate):
+def test_the_number_of_retries_is_limited(script, evaluate):
     server = script(None, None, None)
     with pytest.raises(gradwire.TransportError, match=server.url):
         evaluate(server.url)
     assert len(server.requests) == 3
 
 
-def test_retries_can_be_forbidden(script, evaluate):
+def test_retries_can_be_disabled(script, evaluate):
     server = script(answer(502, "<html>"))
     with pytest.raises(gradwire.ServerError, match=r"answered 502 \(Bad Gateway\)"):
         evaluate(server.url, max_retries=0)
 
 
-def test_the_client_does_not_wait_longer_than_its_timeout(script, evaluate):
+def test_the_client_keeps_its_timeout(script, evaluate):
     with pytest.raises(gradwire.RequestTimeout):
         evaluate(script(...).url, timeout=0.05)
 
 
-def test_a_service_that_is_not_there_is_a_transport_error(evaluate):
+def test_an_unreachable_service_is_a_transport_error(evaluate):
     with pytest.raises(
         gradwire.TransportError, match=r"no Gradwire service at http://127\.0\.0\.1:1 "
     ):
         evaluate("http://127.0.0.1:1", max_retries=0)
 
 
-def test_an_answer_that_is_not_decodable_is_a_transport_error(script, evaluate):
+def test_an_undecodable_response_is_a_transport_error(script, evaluate):
     with pytest.raises(gradwire.TransportError):
         evaluate(script(answer(200, "not gzip at all", Content_Encoding="gzip")).url)
 
 
-def test_a_large_body_arrives_whole(service_url):
-    x = np.random.default_rng(0).normal(size=500_000)  # of which a connection takes a part at once
+def test_a_large_body_is_sent_completely(service_url):
+    x = np.random.default_rng(0).normal(size=500_000)  # larger than the buffers of a connection
     with gradwire.Client(service_url) as client:
         answer = client.evaluate("x[::-1]", {"x": x})
         np.testing.assert_array_equal(answer.outputs, x[::-1])
         assert len(answer.raw.request.content) > x.nbytes
 
 
-async def test_a_large_body_arrives_whole_where_it_is_awaited(service_url):
+async def test_a_large_body_is_sent_completely_by_the_async_client(service_url):
     x = np.random.default_rng(0).normal(size=500_000)
     async with gradwire.AsyncClient(service_url) as client:
         np.testing.assert_array_equal((await client.evaluate("x + 1", {"x": x})).outputs, x + 1)
 
 
-def test_connections_are_kept(script):
+def test_connections_are_reused(script):
     server = script(*[answer(200, OUTPUTS)] * 3)
     with gradwire.Client(server.url) as client:
         for _ in range(3):
@@ -129,7 +129,7 @@ def test_connections_are_kept(script):
     assert server.connections == 1
 
 
-def test_the_environment_says_where_the_service_is(script, monkeypatch):
+def test_the_environment_can_give_the_services_address(script, monkeypatch):
     server = script(answer(200, OUTPUTS))
     monkeypatch.setenv("GRADWIRE_URL", server.url)
     monkeypatch.setenv("GRADWIRE_API_KEY", "from the environment")
@@ -139,7 +139,7 @@ def test_the_environment_says_where_the_service_is(script, monkeypatch):
     assert b"Authorization: Bearer from the environment" in server.requests[0]
 
 
-def test_other_options_share_the_connections(script):
+def test_with_options_shares_the_connections(script):
     server = script(answer(200, OUTPUTS), ..., answer(502), answer(200, OUTPUTS))
     with gradwire.Client(server.url) as client:
         with client.with_options(max_retries=0) as other:
@@ -161,7 +161,7 @@ def test_a_given_http_client_is_used_and_left_open(script):
     assert b"X-Team: gradients" in server.requests[0]
 
 
-def test_many_requests_are_under_way_at_once(script):
+def test_many_requests_run_concurrently(script):
     server = script(*[answer(200, OUTPUTS)] * 8)
 
     async def gather():
@@ -172,7 +172,7 @@ def test_many_requests_are_under_way_at_once(script):
     assert server.connections > 1
 
 
-async def test_what_is_sent_is_what_the_values_were_when_it_was_asked_for(service_url):
+async def test_values_are_copied_when_the_method_is_called(service_url):
     x = np.zeros(3)
     async with gradwire.AsyncClient(service_url) as client:
         asked = client.evaluate("x", {"x": x})
@@ -181,7 +181,7 @@ async def test_what_is_sent_is_what_the_values_were_when_it_was_asked_for(servic
 
 
 @pytest.mark.parametrize("kind", [gradwire.Client, gradwire.AsyncClient])
-def test_a_client_goes_to_other_processes_as_its_options(kind, monkeypatch):
+def test_pickling_a_client_keeps_its_options(kind, monkeypatch):
     monkeypatch.setenv("GRADWIRE_API_KEY", "known there, too")
     client = kind("http://service", timeout=7.0, max_retries=1, references=False)
     sent = pickle.dumps(client)
@@ -193,7 +193,7 @@ def test_a_client_goes_to_other_processes_as_its_options(kind, monkeypatch):
     assert (own._options.api_key, own._options.timeout) == ("own", 1)
 
 
-def test_what_belongs_to_this_process_stays_in_it():
+def test_clients_bound_to_this_process_cannot_be_pickled():
     with (
         httpx.Client() as http,
         pytest.raises(TypeError, match="with an http_client cannot be pickled"),
@@ -219,5 +219,5 @@ if child:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
-def test_a_forked_process_opens_connections_of_its_own(service_url):
+def test_a_forked_process_opens_its_own_connections(service_url):
     subprocess.run([sys.executable, "-c", FORKED, service_url], check=True, timeout=60)

@@ -12,7 +12,7 @@ def test_requests_are_messagepack_and_problems_json():
         assert codec.decode(json.dumps(document).encode(), media_type) == document
 
 
-def test_bytes_that_are_no_document_are_refused():
+def test_invalid_documents_are_refused():
     with pytest.raises(ValueError, match="Expecting value"):
         codec.decode(b"<html>", "text/html")
     with pytest.raises(ValueError, match="trailing bytes after the document, from byte 1"):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 
-def test_an_evaluation_has_the_programs_output(client):
+def test_evaluate_returns_the_programs_output(client):
     answer = client.evaluate("sum(x**2)", {"x": [1, 2, 3]})
     assert answer.outputs == 14.0
     assert isinstance(answer.outputs, float)
@@ -16,7 +16,7 @@ def test_a_program_without_variables_is_evaluated(client):
     assert client.evaluate("2 ** 10").outputs == 1024.0
 
 
-def test_outputs_are_named_and_keep_their_dtypes(client):
+def test_outputs_can_be_named_and_keep_their_dtypes(client):
     program = "small = x.astype('float32')\nlarge = x > 1\ncount = sum(large)"
     names = ("small", {"large": "large", "count": "count"})
     answer = client.evaluate(program, {"x": [1.0, 2.0]}, outputs=names)
@@ -26,33 +26,33 @@ def test_outputs_are_named_and_keep_their_dtypes(client):
     assert others["count"].dtype == np.int64
 
 
-def test_several_outputs_of_a_program_are_a_list(client):
+def test_several_outputs_are_a_list(client):
     total, rows = client.evaluate("sum(x), x", {"x": [1.0, 2.0]}).outputs
     assert total == 3.0
     np.testing.assert_array_equal(rows, [1.0, 2.0])
 
 
-def test_values_that_are_not_finite_arrive_as_they_are(client):
+def test_nonfinite_values_are_returned_unchanged(client):
     answer = client.evaluate("x * 2", {"x": np.array([np.nan, np.inf, -np.inf])})
     np.testing.assert_array_equal(answer.outputs, [np.nan, np.inf, -np.inf])
 
 
-def test_complex_numbers_pass_both_ways(client):
+def test_complex_numbers_are_sent_and_returned(client):
     z = np.array([1 + 2j, -1j], np.complex64)
     answer = client.evaluate("conj(z)", {"z": z})
     np.testing.assert_array_equal(answer.outputs, z.conj(), strict=True)
 
 
-def test_a_large_array_passes_both_ways_unchanged(client):
+def test_a_large_array_is_sent_and_returned_unchanged(client):
     x = np.random.default_rng(7).standard_normal((300, 200))
     np.testing.assert_array_equal(client.evaluate("x + 0", {"x": x}).outputs, x, strict=True)
 
 
-def test_an_array_without_elements_keeps_its_shape(client):
+def test_an_empty_array_keeps_its_shape(client):
     assert client.evaluate("x * 2", {"x": np.zeros((0, 3), np.float32)}).outputs.shape == (0, 3)
 
 
-def test_assigned_variables_come_back_as_updates(client):
+def test_assigned_variables_are_returned_as_updates(client):
     variables = {"state": {"x": np.float32(3)}, "y": 4.0}
     answer = client.evaluate("state.x.assign_add(1)\nstate.x * y", variables)
     assert answer.outputs == 16.0
@@ -60,12 +60,12 @@ def test_assigned_variables_come_back_as_updates(client):
     assert answer.updates["state.x"].dtype == np.float32
 
 
-def test_warnings_are_told(client):
+def test_warnings_are_returned(client):
     answer = client.evaluate("grad(y, x)\ny + x", {"x": 1.0, "y": 2.0})
     assert [notice.code for notice in answer.warnings] == ["no_path"]
 
 
-def test_a_registered_program_that_is_not_there_is_named(client):
+def test_an_unknown_program_is_named(client):
     with pytest.raises(gradwire.UnknownRef) as caught:
         client.evaluate({"ref": "sha256:" + "0" * 64})
     assert caught.value.missing == ["sha256:" + "0" * 64]
@@ -77,7 +77,7 @@ def test_a_graph_is_a_program_too(client):
     assert answer.gradients == {"x": 1.0}
 
 
-def test_an_error_shows_the_line_it_is_about(client):
+def test_an_error_shows_its_line(client):
     with pytest.raises(gradwire.ShapeMismatch) as caught:
         client.evaluate("a = 1\nb = x @ w", {"x": np.zeros((3, 4)), "w": np.zeros((5, 2))})
     assert caught.value.status == 422
@@ -98,13 +98,13 @@ def test_an_error_shows_the_line_it_is_about(client):
     ],
     ids=str,
 )
-def test_each_refusal_has_its_class(client, program, variables, error):
+def test_each_error_has_its_class(client, program, variables, error):
     with pytest.raises(error):
         client.evaluate(program, variables)
 
 
 @pytest.mark.parametrize("x", np.linspace(0.1, 2, 8))
-def test_exact_answers_have_the_bits_of_numpy_every_time(client, x):
+def test_exact_results_equal_numpys_bit_for_bit_every_time(client, x):
     for _ in range(3):
         with client.tape("tanh(x)", {"x": x}, exact=True) as tape:
             assert tape.outputs == tape.gradient().value == np.tanh(x)
@@ -113,13 +113,13 @@ def test_exact_answers_have_the_bits_of_numpy_every_time(client, x):
         assert answer.value == np.tanh(x)
 
 
-def test_work_ends_when_its_time_has_passed(client):
+def test_computations_end_at_the_timeout(client):
     program = "s = x\nwhile s >= 0:\n    s = s * 0.5 + 1"
     with pytest.raises(gradwire.DeadlineExceeded):
         client.evaluate(program, {"x": 1.0}, timeout_ms=50)
 
 
-async def test_anything_of_the_protocol_can_be_asked_for(client, awaiting_client):
+async def test_any_route_of_the_protocol_can_be_called(client, awaiting_client):
     registered = client.request("POST", "/v1/programs", {"program": "x + 1"})
     assert registered.response.status_code in (200, 201)
     again = await awaiting_client.request("POST", "/v1/programs", {"program": "x + 1"})

@@ -5,7 +5,7 @@ import gradwire
 from gradwire.defaults import default_client
 
 
-def test_the_default_client_follows_the_environment(monkeypatch):
+def test_the_default_client_is_configured_by_the_environment(monkeypatch):
     monkeypatch.setenv("GRADWIRE_URL", "http://one.example")
     one = default_client()
     monkeypatch.setenv("GRADWIRE_API_KEY", "secret")
@@ -16,7 +16,7 @@ def test_the_default_client_follows_the_environment(monkeypatch):
     assert two is not one
 
 
-def test_it_is_closed_at_the_end(service_url, monkeypatch):
+def test_the_default_client_is_closed_at_exit(service_url, monkeypatch):
     monkeypatch.setenv("GRADWIRE_URL", service_url)
     program = "import gradwire; print(gradwire.grad(lambda x: x**2)(3.0))"
     ran = subprocess.run(

@@ -23,7 +23,7 @@ POINT = {"x": X, "y": Y, "w": W, "b": 0.125}
 GRADIENT_W = 2 / 3 * X.T @ (X @ W + 0.125 - Y)
 
 
-def test_a_gradient_has_its_sources_structure_dtype_and_shape(client):
+def test_gradients_have_the_structure_dtype_and_shape_of_their_sources(client):
     answer = client.gradient(LINEAR, POINT, sources={"weights": ("w",), "bias": "b"})
     (dw,) = answer.gradients["weights"]
     assert dw.dtype == np.float32
@@ -38,7 +38,7 @@ class Layer:
     b: Any
 
 
-def test_without_sources_the_variables_own_structure_comes_back(client):
+def test_without_sources_gradients_have_the_structure_of_the_variables(client):
     variables = {
         "layers": (Layer(np.eye(2), np.zeros(2)), Layer(np.ones(2), {"value": 0.5})),
         "x": {"value": [1.0, 2.0], "trainable": False},
@@ -57,14 +57,14 @@ def test_without_sources_the_variables_own_structure_comes_back(client):
     assert answer.unconnected["n"].reason == "integer_dtype"
 
 
-def test_variables_may_be_called_as_the_parts_of_an_array_are(client):
+def test_variables_may_be_named_like_the_fields_of_an_array(client):
     variables = {"base64": np.array([1.0, 2.0]), "dtype": 3.0}
     answer = client.gradient("base64.assign(base64 * dtype)\nbase64", variables, target="dtype")
     assert answer.gradients == {"base64": None, "dtype": 1.0}
     np.testing.assert_array_equal(answer.updates["base64"], [3.0, 6.0])
 
 
-def test_targets_outputs_and_their_gradients_are_named(client):
+def test_targets_and_outputs_are_given_by_name(client):
     answer = client.gradient(
         "y = x**2\nz = x**3",
         {"x": np.array([1.0, 2.0])},
@@ -87,7 +87,7 @@ def test_a_missing_gradient_is_none_or_zeros(client):
     np.testing.assert_array_equal(zeros.gradients["z"], [0.0, 0.0])
 
 
-def test_what_is_not_finite_is_pointed_out(client):
+def test_nonfinite_gradients_are_located(client):
     answer = client.gradient("sqrt(x)", {"x": 0.0})
     assert np.isinf(answer.gradients["x"])
     where = answer.nonfinite["backward"]
@@ -95,7 +95,7 @@ def test_what_is_not_finite_is_pointed_out(client):
     assert where.operands[1] == gradwire.Range(shape=(), min=0.0, max=0.0, nonfinite=0)
 
 
-def test_value_and_grad_is_a_function_of_the_variables(client):
+def test_value_and_grad_returns_a_function_of_the_variables(client):
     f = client.value_and_grad(LINEAR, sources="w")
     value, gradient = f(POINT)
     again, _ = f({"x": X, "y": Y}, w=W, b=0.125)
@@ -105,7 +105,7 @@ def test_value_and_grad_is_a_function_of_the_variables(client):
     assert by_name == {"x": 3.0, "y": 2.0}
 
 
-def test_value_and_grad_is_what_scipy_takes(client):
+def test_value_and_grad_works_with_scipy(client):
     f = client.value_and_grad("sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)", sources="x")
     found = scipy.optimize.minimize(lambda x: f(x=x), np.zeros(4), jac=True, method="BFGS")
     assert found.success
@@ -117,7 +117,7 @@ POINTS = {"p": {"x": np.float32(3), "y": 4.0}, "w": 2.0}
 
 
 @pytest.mark.parametrize("mode", [None, "forward", "reverse"])
-def test_jacobians_have_their_sources_structure_and_dtype(client, mode):
+def test_jacobians_have_the_structure_and_dtype_of_their_sources(client, mode):
     sources = ({"inner": "p"}, ["h", None])
     answer = client.jacobian(HYPOT, POINTS, sources=sources, mode=mode)
     np.testing.assert_allclose(answer.value, [5.0, np.arctan2(4, 3), 2.0])
@@ -130,7 +130,7 @@ def test_jacobians_have_their_sources_structure_and_dtype(client, mode):
     assert nothing is None
 
 
-def test_a_jacobian_has_the_targets_axes_and_then_its_sources(client):
+def test_a_jacobian_has_the_axes_of_the_target_then_of_the_source(client):
     x = np.arange(6.0).reshape(2, 3)
     answer = client.jacobian("y = x @ w", {"x": x, "w": np.ones((3, 4))}, target="y")
     expected = np.einsum("ik,jl->ijkl", np.eye(2), np.ones((4, 3)))
@@ -138,7 +138,7 @@ def test_a_jacobian_has_the_targets_axes_and_then_its_sources(client):
     np.testing.assert_array_equal(answer.jacobian["w"], np.einsum("ik,jl->ijkl", x, np.eye(4)))
 
 
-def test_of_many_examples_each_has_its_own(client):
+def test_a_batch_has_one_jacobian_per_example(client):
     xs = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
     variables = {"x": xs.T, "a": 2.0}
     each: dict[str, Any] = {"batch": {"x": 1}, "sources": ["x"]}
@@ -155,7 +155,7 @@ QUARTIC = "sum(layer.w**4 * layer.b) + n * sum(layer.w) * x"
 LAYER = Layer(np.array([1.0, 2.0]), np.float32(0.5))
 
 
-def test_a_hessian_has_the_variables_own_structure_twice(client):
+def test_a_hessian_has_the_structure_of_the_variables_twice(client):
     variables = {"layer": LAYER, "n": np.int64(3), "x": 1.0, "s": 7.0}
     answer = client.hessian(QUARTIC, variables)
     w, cubes = LAYER.w, 4 * LAYER.w**3
@@ -194,7 +194,7 @@ TREES = st.recursive(
 
 
 def alike(found: Any, like: Any, path: str = "") -> list[tuple[str, Any, Any]]:
-    """Each leaf's path and what was found there, in exactly the structure of another tree."""
+    """Each leaf's path and value, after checking that two trees have the same structure."""
     levels: Any = members(like)
     if levels is None:
         return [(path, found, like)]
@@ -210,7 +210,7 @@ def alike(found: Any, like: Any, path: str = "") -> list[tuple[str, Any, Any]]:
 
 @given(st.dictionaries(KEYS, TREES, min_size=1, max_size=2))
 @examples(30)
-def test_derivatives_of_any_nested_variables_are_nested_alike(client, variables):
+def test_derivatives_are_nested_like_their_variables(client, variables):
     leaves = [(path, x) for path, x, _ in alike(variables, variables)]
     linear = " + ".join(["0.0", *(f"sum({path})" for path, _ in leaves)])
     squares = " + ".join(["0.0", *(f"sum({path}**2)" for path, _ in leaves)])
@@ -228,7 +228,7 @@ def test_derivatives_of_any_nested_variables_are_nested_alike(client, variables)
         np.testing.assert_array_equal(product, 2 * x, strict=True)
 
 
-def test_a_hessian_in_scalars_and_intermediates_is_nested_as_their_names(client):
+def test_a_hessian_of_scalars_and_intermediates_is_nested_by_name(client):
     program = "p = (x + y, x * y)\np[0]**2 * p[1]"
     answer = client.hessian(program, {"x": 1.0, "y": 2.0}, sources=("p", "x"))
     (row, other), last = answer.hessian
@@ -239,7 +239,7 @@ def test_a_hessian_in_scalars_and_intermediates_is_nested_as_their_names(client)
     assert twice == [[4.0, 2.0], [2.0, 0.0]]
 
 
-def test_a_product_with_tangents_has_the_targets_structure(client):
+def test_jvp_has_the_structure_of_the_target(client):
     program = "y = layer.w**2 * layer.b\nz = x + 1\nu = sum(y)"
     answer = client.jvp(
         program,
@@ -256,7 +256,7 @@ def test_a_product_with_tangents_has_the_targets_structure(client):
     assert zeros.unconnected["y"].reason == "no_path"
 
 
-def test_products_with_vectors_have_the_vectors_structure(client):
+def test_hvp_has_the_structure_of_the_vectors(client):
     vectors = {"layer": Layer([1.0, -1.0], 2.0), "x": {"value": 1.0}}
     answer = client.hvp(QUARTIC, {"layer": LAYER, "n": 3.0, "x": 1.0}, vectors)
     w, cubes = LAYER.w, 4 * LAYER.w**3
@@ -268,7 +268,7 @@ def test_products_with_vectors_have_the_vectors_structure(client):
     assert answer.hvp["x"] == 0.0
 
 
-def test_products_are_those_of_the_matrices(client):
+def test_jvp_and_hvp_equal_products_with_the_matrices(client):
     rng = np.random.default_rng(3)
     variables = {"a": rng.normal(size=(3, 2)), "b": rng.normal(size=2)}
     along = {"a": rng.normal(size=(3, 2)), "b": rng.normal(size=2)}
@@ -292,20 +292,20 @@ def test_products_are_those_of_the_matrices(client):
     ],
     ids=str,
 )
-def test_tangents_that_do_not_fit_are_refused_with_their_place(client, tangents, pointer):
+def test_mismatched_tangents_are_refused_with_their_place(client, tangents, pointer):
     with pytest.raises(gradwire.APIError) as caught:
         client.jvp("x * x", {"x": 1.0}, tangents)
     assert caught.value.pointer == pointer
 
 
-def test_tangents_that_cannot_be_sent_are_named(client):
+def test_invalid_tangents_are_named(client):
     with pytest.raises(TypeError, match=r"tangents go by name, .* not in a list"):
         client.jvp("x", {"x": 1.0}, [1.0])
     with pytest.raises(TypeError, match=r"vectors\.x cannot be sent"):
         client.hvp("x", {"x": 1.0}, {"x": None})
 
 
-def test_many_cotangents_and_tangents_are_answered_at_once(client):
+def test_cotangents_and_tangents_can_be_batched(client):
     rng = np.random.default_rng(4)
     point = {"a": rng.normal(size=(3, 2)), "b": rng.normal(size=2)}
     program, asked = "h = tanh(a @ b)\nk = sum(b**3)", {"target": {"h": "h", "k": ["k"]}}
@@ -333,14 +333,14 @@ def test_many_cotangents_and_tangents_are_answered_at_once(client):
         np.testing.assert_allclose(products.hvp["a"][k], product["a"])
 
 
-def test_a_jacobian_of_several_arrays_is_refused(client):
+def test_a_jacobian_of_several_targets_is_refused(client):
     with pytest.raises(gradwire.APIError) as caught:
         client.jacobian("y = x\nz = x", {"x": 1.0}, target=["y", "z"])
     assert caught.value.pointer == "/target"
     assert caught.value.hint
 
 
-def test_a_gradient_is_checked(client):
+def test_check_confirms_a_right_gradient(client):
     variables = {"x": np.array([1.0, 2.0]), "w": np.float32(3), "n": np.int64(2)}
     answer = client.check("sum(x**2) * w", variables, sources=["x", {"w": "w"}, "n"])
     assert answer.ok
@@ -350,7 +350,7 @@ def test_a_gradient_is_checked(client):
     assert answer.checks.keys() == {"x", "w"}
 
 
-def test_a_wrong_gradient_is_found(client):
+def test_check_finds_a_wrong_gradient(client):
     tie = client.check("maximum(x, 2)", {"x": [1.0, 2.0]}, sources="x", step=0.01)
     assert not tie.ok
     assert tie.checks["x"].at == (1,)
@@ -364,7 +364,7 @@ METHODS = [name for name in vars(Derivatives) if not name.startswith("_")]
 
 
 @pytest.mark.parametrize("name", [*METHODS, "evaluate", "tape", "map", "request"])
-def test_the_examples_of_the_methods_are_true(client, name):
+def test_the_examples_in_the_docstrings_run(client, name):
     shown = {"client": client, "gradwire": gradwire, "np": np, "scipy": scipy}
     (example,) = doctest.DocTestFinder(recurse=False).find(getattr(client, name), name, globs=shown)
     assert example.examples
@@ -373,7 +373,7 @@ def test_the_examples_of_the_methods_are_true(client, name):
     assert not failed, "".join(report)
 
 
-async def test_the_awaiting_client_answers_the_same(client, awaiting_client):
+async def test_the_async_client_gives_the_same_results(client, awaiting_client):
     evaluation = await awaiting_client.evaluate("x**2", {"x": 3})
     assert evaluation.outputs == 9.0
     gradient = await awaiting_client.gradient(LINEAR, POINT, sources="w")
@@ -392,7 +392,7 @@ async def test_the_awaiting_client_answers_the_same(client, awaiting_client):
         await awaiting_client.hessian("q(x)", {"x": 1.0})
 
 
-async def test_many_gradients_are_gathered(awaiting_client):
+async def test_many_gradients_can_be_gathered(awaiting_client):
     calls = (awaiting_client.gradient("x**2", {"x": i}) for i in range(20))
     answers = await asyncio.gather(*calls)
     assert [answer.gradients["x"] for answer in answers] == [2.0 * i for i in range(20)]

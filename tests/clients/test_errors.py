@@ -5,7 +5,7 @@ import pytest
 from gradwire.errors import error_class
 from gradwire_service.problems import KINDS
 
-#: Codes of the protocol that no version of the service sends yet.
+#: Codes in the protocol that the service does not send yet.
 PLANNED = {
     "unauthenticated": 401,
     "forbidden": 403,
@@ -17,7 +17,7 @@ CODES = {code: kind.status for code, kind in KINDS.items()} | PLANNED
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_every_code_has_a_class_beneath_that_of_its_status(code):
+def test_every_code_has_a_subclass_of_its_statuss_class(code):
     precise, general = error_class(CODES[code], code), error_class(CODES[code], "of a later day")
     assert precise.__name__ in gradwire.__all__
     assert issubclass(precise, general)
@@ -36,7 +36,7 @@ def test_an_unknown_code_falls_back_to_the_status(status, name):
     assert error_class(status, None).__name__ == name
 
 
-def test_failures_of_the_connection_are_caught_as_pythons_own():
+def test_connection_errors_are_also_pythons_connection_errors():
     assert issubclass(gradwire.TransportError, ConnectionError)
     assert issubclass(gradwire.RequestTimeout, TimeoutError)
 
@@ -55,7 +55,7 @@ def shape_mismatch() -> gradwire.APIError:
     )
 
 
-def test_the_text_says_what_where_and_what_to_do():
+def test_the_message_says_what_where_and_what_to_do():
     assert str(shape_mismatch()) == (
         "matmul needs equal inner sizes, got (3, 4) and (5, 2)\n"
         "  line 2: y = h @ w\n"
@@ -65,11 +65,11 @@ def test_the_text_says_what_where_and_what_to_do():
     )
 
 
-def test_the_text_leaves_out_what_is_not_known():
+def test_the_message_omits_missing_parts():
     assert str(gradwire.APIError("gone", status=410)) == "gone\n(410)"
 
 
-def test_errors_pass_between_processes():
+def test_errors_can_be_pickled():
     error = pickle.loads(pickle.dumps(shape_mismatch()))
     assert type(error) is gradwire.ShapeMismatch
     assert str(error) == str(shape_mismatch())

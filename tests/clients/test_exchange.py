@@ -30,7 +30,7 @@ def answer(status: int, document: Any = None, **headers: str) -> httpx.Response:
     return httpx.Response(status, headers=named, content=content, request=REQUEST)
 
 
-def test_a_success_is_read_at_once():
+def test_a_successful_response_ends_the_exchange():
     one = exchange()
     assert (one.method, one.url) == ("POST", "http://service/v1/evaluate")
     assert msgpack.unpackb(one.content) == {"program": "y = q(x)"}
@@ -39,7 +39,7 @@ def test_a_success_is_read_at_once():
     assert one.result() == 3
 
 
-def test_attempts_bear_one_key_and_calls_different_ones():
+def test_attempts_share_an_idempotency_key_and_calls_do_not():
     one, other = exchange(), exchange()
     first = dict(one.headers)
     one.receive(answer(503))
@@ -47,7 +47,7 @@ def test_attempts_bear_one_key_and_calls_different_ones():
     assert one.headers["Idempotency-Key"] != other.headers["Idempotency-Key"]
 
 
-def test_a_program_is_named_by_what_it_begins_with_wherever_it_is_asked_from():
+def test_the_routing_header_depends_on_the_start_of_the_program():
     def named(text: str | None) -> str | None:
         call = Call("POST", "/v1/evaluate", {}, read, text)
         return Exchange(call, ClientOptions("http://service", None, 60.0, 2)).headers.get(
@@ -61,7 +61,7 @@ def test_a_program_is_named_by_what_it_begins_with_wherever_it_is_asked_from():
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_another_attempt_follows_what_may_pass(status):
+def test_temporary_errors_are_retried(status):
     one = exchange()
     one.receive(answer(status))
     assert not one.done
@@ -79,7 +79,7 @@ def test_another_attempt_follows_what_may_pass(status):
     ],
     ids=repr,
 )
-def test_another_attempt_follows_a_lost_connection(failure):
+def test_lost_connections_are_retried(failure):
     one = exchange(max_retries=1)
     one.fail(failure)
     assert not one.done
@@ -90,7 +90,7 @@ def test_another_attempt_follows_a_lost_connection(failure):
 
 
 @pytest.mark.parametrize("failure", [httpx.ReadTimeout("slow"), httpx.PoolTimeout("")], ids=repr)
-def test_a_timeout_is_final(failure):
+def test_timeouts_are_not_retried(failure):
     one = exchange()
     one.fail(failure)
     with pytest.raises(gradwire.RequestTimeout):
@@ -98,13 +98,13 @@ def test_a_timeout_is_final(failure):
 
 
 @pytest.mark.parametrize("status", [400, 404, 409, 413, 422, 500, 501])
-def test_a_refusal_is_final(status):
+def test_permanent_errors_are_not_retried(status):
     one = exchange()
     one.receive(answer(status))
     assert one.done
 
 
-def test_a_deadline_that_the_service_kept_is_final():
+def test_deadline_exceeded_is_not_retried():
     one = exchange()
     one.receive(answer(504, {"code": "deadline_exceeded", "detail": "10000 ms have passed"}))
     with pytest.raises(gradwire.DeadlineExceeded, match="10000 ms have passed"):
@@ -119,7 +119,7 @@ def test_the_last_error_is_raised():
         one.result()
 
 
-def test_delays_grow_with_jitter():
+def test_delays_between_retries_grow_with_jitter():
     for _ in range(100):
         one = exchange(max_retries=3)
         for longest in (0.5, 1.0, 2.0):
@@ -127,14 +127,14 @@ def test_delays_grow_with_jitter():
             assert longest / 2 <= one.delay_seconds <= longest
 
 
-def test_a_delay_has_a_limit():
+def test_delays_are_limited():
     one = exchange(max_retries=30)
     for _ in range(30):
         one.receive(answer(502))
     assert one.delay_seconds <= 8.0
 
 
-def test_retry_after_is_the_least_delay():
+def test_retry_after_is_the_minimum_delay():
     one = exchange()
     one.receive(answer(503, Retry_After="3"))
     assert 3.0 <= one.delay_seconds <= 3.5
@@ -147,13 +147,13 @@ def test_retry_after_may_be_a_date():
 
 
 @pytest.mark.parametrize("header", ["soon", "-1", ""])
-def test_a_retry_after_that_means_nothing_is_ignored(header):
+def test_an_invalid_retry_after_is_ignored(header):
     one = exchange()
     one.receive(answer(503, Retry_After=header))
     assert one.delay_seconds <= 0.5
 
 
-def test_a_service_that_asks_for_minutes_is_not_waited_for():
+def test_a_retry_after_of_minutes_is_not_retried():
     one = exchange()
     one.receive(answer(503, Retry_After="3600"))
     with pytest.raises(gradwire.Unavailable) as caught:
@@ -161,7 +161,7 @@ def test_a_service_that_asks_for_minutes_is_not_waited_for():
     assert caught.value.retry_after_seconds == 3600.0
 
 
-def test_a_problem_becomes_its_error():
+def test_a_problem_becomes_the_error_of_its_code():
     one = exchange()
     document = {
         "code": "unknown_op",
@@ -185,7 +185,7 @@ def test_a_problem_becomes_its_error():
 
 
 @pytest.mark.parametrize("body", [b"<html>Bad Gateway</html>", b"", b"[1]"])
-def test_a_proxys_answer_becomes_the_error_of_its_status(body):
+def test_a_proxys_response_becomes_the_error_of_its_status(body):
     one = exchange(max_retries=0)
     one.receive(answer(502, body))
     message = r"http://service/v1/evaluate answered 502 \(Bad Gateway\)"
@@ -201,13 +201,13 @@ def test_an_unknown_status_is_an_error_too():
 
 
 @pytest.mark.parametrize("body", [b"<html>Welcome</html>", b"{}", b"3"])
-def test_a_success_that_is_not_the_services_is_malformed(body):
+def test_a_successful_response_of_another_service_is_an_error(body):
     one = exchange()
     one.receive(answer(200, body))
     with pytest.raises(gradwire.MalformedReply, match="answered 200 with a document of"):
         one.result()
 
 
-def test_there_is_no_result_before_the_end():
+def test_an_unfinished_exchange_has_no_result():
     with pytest.raises(RuntimeError, match="the exchange is not done"):
         exchange().result()

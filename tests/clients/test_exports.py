@@ -8,7 +8,7 @@ PUBLIC_MODULES = ("client", "errors", "locations", "ragged", "results", "sparse"
 
 
 def defined_in(module):
-    """The classes that a module defines itself."""
+    """The classes defined in a module."""
     return {
         name: member
         for name, member in vars(module).items()
@@ -32,7 +32,7 @@ def test_every_public_class_is_exported():
     assert defined - set(gradwire.__all__) == {"Connection", "Recorded", "TapeBeingMade"}
 
 
-def test_every_module_and_public_class_says_what_it_is():
+def test_every_module_and_public_class_has_a_docstring():
     for module in pkgutil.iter_modules(gradwire.__path__, "gradwire."):
         assert importlib.import_module(module.name).__doc__
     for name in gradwire.__all__:

@@ -1,4 +1,4 @@
-"""The first errors that a newcomer meets say what to do."""
+"""The errors that new users meet first say what to do."""
 
 import gradwire
 import httpx
@@ -22,13 +22,13 @@ from tests.service.access.conftest import issued
         ("http://\ud800", "http://"),
     ],
 )
-def test_what_is_no_address_says_what_one_is(address, told):
+def test_an_invalid_address_is_explained(address, told):
     with pytest.raises(gradwire.UsageError) as caught:
         gradwire.Client(address)
     assert told in f"{caught.value}"
 
 
-def test_no_service_is_told_how_to_start_one():
+def test_an_unreachable_service_error_says_how_to_start_one():
     with (
         gradwire.Client("http://127.0.0.1:1", max_retries=0) as client,
         pytest.raises(gradwire.TransportError) as caught,
@@ -40,7 +40,7 @@ def test_no_service_is_told_how_to_start_one():
 
 
 @pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/gradient"])
-def test_an_address_with_a_path_of_the_protocol_is_told_the_address(service_url, path):
+def test_an_address_with_an_api_path_gets_the_base_address_as_hint(service_url, path):
     with (
         gradwire.Client(service_url + path) as client,
         pytest.raises(gradwire.NotFound, match=f"{service_url} is the address"),
@@ -49,7 +49,7 @@ def test_an_address_with_a_path_of_the_protocol_is_told_the_address(service_url,
 
 
 @pytest.mark.parametrize("status", [200, 404, 405])
-def test_what_is_no_gradwire_service_is_told_so(script, status):
+def test_another_kind_of_service_is_reported(script, status):
     page = answer(status, "<html>Welcome</html>", Content_Type="text/html")
     with (
         gradwire.Client(script(page).url) as client,
@@ -59,7 +59,7 @@ def test_what_is_no_gradwire_service_is_told_so(script, status):
 
 
 @pytest.mark.parametrize("key", [None, "another-key"])
-def test_a_missing_or_wrong_key_is_told_where_keys_come_from(key, monkeypatch):
+def test_authentication_errors_say_where_keys_come_from(key, monkeypatch):
     monkeypatch.delenv("GRADWIRE_API_KEY", raising=False)
     _, entry = issued()
     transport = LocalTransport(keys=write_entries([entry]))
@@ -71,7 +71,7 @@ def test_a_missing_or_wrong_key_is_told_where_keys_come_from(key, monkeypatch):
         client.evaluate("1")
 
 
-def test_a_body_that_is_too_large_says_who_sets_the_limit():
+def test_a_too_large_body_error_says_who_sets_the_limit():
     with (
         gradwire.Client.local(max_body_bytes=1000) as client,
         pytest.raises(gradwire.BodyTooLarge, match="GRADWIRE_MAX_BODY_BYTES"),
@@ -80,25 +80,25 @@ def test_a_body_that_is_too_large_says_who_sets_the_limit():
 
 
 @pytest.mark.parametrize("key", ["of two\nlines", "schlüssel", " ", 3, b"key"])
-def test_what_no_header_can_carry_is_no_key(key):
+def test_keys_invalid_in_a_header_are_refused(key):
     with pytest.raises(gradwire.UsageError, match="GRADWIRE_API_KEY"):
         gradwire.Client(api_key=key)
 
 
 @pytest.mark.parametrize("timeout", ["3", -1, 0, float("nan"), 1e300])
-def test_what_is_no_time_is_no_timeout(timeout):
+def test_invalid_timeouts_are_refused(timeout):
     with pytest.raises(gradwire.UsageError, match="timeout needs a positive number of seconds"):
         gradwire.Client(timeout=timeout)
 
 
-def test_a_client_that_is_closed_says_so(service_url):
+def test_using_a_closed_client_is_reported(service_url):
     client = gradwire.Client(service_url)
     client.close()
     with pytest.raises(gradwire.UsageError, match="closed"):
         client.evaluate("1")
 
 
-def test_an_error_of_httpx_leaves_as_one_of_the_sdk():
+def test_errors_of_httpx_become_errors_of_the_sdk():
     def broken(request: httpx.Request) -> httpx.Response:
         raise httpx.TooManyRedirects("in a circle", request=request)
 

@@ -19,7 +19,7 @@ ENDLESS = "while x < 1e300:\n    x = x + 1\nx"
 
 
 def threads() -> set[threading.Thread]:
-    """Those that run services."""
+    """The threads that run services."""
     return {thread for thread in threading.enumerate() if thread.name == "gradwire"}
 
 
@@ -29,7 +29,7 @@ def local():
         yield client
 
 
-def test_a_service_in_this_process_answers_as_one_elsewhere(local, client):
+def test_a_local_service_answers_like_a_remote_one(local, client):
     variables = {"x": np.linspace(0.0, 1.0, 100_000), "w": 2.0}
     for ask in (
         lambda one: one.gradient("sum(tanh(w * x))", variables),
@@ -39,7 +39,7 @@ def test_a_service_in_this_process_answers_as_one_elsewhere(local, client):
         assert ask(local).raw.content == ask(client).raw.content
 
 
-def test_the_address_local_runs_a_service_too(monkeypatch):
+def test_the_address_local_runs_a_service(monkeypatch):
     before = threads()
     with gradwire.Client("local") as client:
         assert client.evaluate("x + 1", {"x": 1.0}).outputs == 2.0
@@ -64,19 +64,19 @@ def test_tapes_and_references_work(local):
     assert len(local.evaluate("x", {"x": 1.0}).raw.request.content) < 100
 
 
-def test_threads_may_share_one(local):
+def test_threads_may_share_a_local_client(local):
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda x: local.evaluate("x**2", {"x": x}).outputs, range(50)))
     assert answers == [float(x * x) for x in range(50)]
 
 
-def test_nobody_waits_longer_than_the_timeout(local):
+def test_timeouts_apply_to_local_services(local):
     with pytest.raises(gradwire.RequestTimeout):
         local.with_options(timeout=0.05).evaluate(ENDLESS, {"x": 0.0})
     assert local.evaluate("x", {"x": 1.0}).outputs == 1.0
 
 
-def test_answers_are_awaited_on_any_loop():
+def test_a_local_async_client_works_on_any_event_loop():
     client = gradwire.AsyncClient.local()
 
     async def gather(count):
@@ -95,14 +95,14 @@ def test_answers_are_awaited_on_any_loop():
     assert len(before - threads()) == 1
 
 
-def test_settings_are_the_services():
+def test_settings_are_those_of_the_service():
     with gradwire.Client.local(max_array_bytes=1000) as client, pytest.raises(gradwire.OverBudget):
         client.evaluate("zeros(1000)")
     with pytest.raises(TypeError, match="the service has no setting max_arays, store_name"):
         gradwire.Client.local(store_name=3, max_arays=4)
 
 
-def test_what_is_stored_in_a_file_outlives_the_client(tmp_path):
+def test_a_file_store_outlives_the_client(tmp_path):
     store = f"sqlite:{tmp_path / 'store'}"
     document = {"program": "x + 1", "name": "next"}
     with gradwire.Client.local(store=store) as client:
@@ -111,11 +111,11 @@ def test_what_is_stored_in_a_file_outlives_the_client(tmp_path):
         assert client.evaluate({"name": "next"}, {"x": 1.0}).outputs == 2.0
 
 
-def test_the_service_ends_with_its_client():
+def test_closing_the_client_stops_the_service():
     before = threads()
     client = gradwire.Client.local()
     (thread,) = threads() - before
-    with client.with_options(timeout=1.0) as other:  # which is not whose service it is
+    with client.with_options(timeout=1.0) as other:  # a copy, which does not own the service
         other.evaluate("x", {"x": 1.0})
     assert thread.is_alive()
     client.close()
@@ -125,7 +125,7 @@ def test_the_service_ends_with_its_client():
         client.evaluate("x", {"x": 1.0})
 
 
-def test_products_of_matrices_take_the_threads_that_the_service_gives_them():
+def test_matrix_products_use_the_services_number_of_threads():
     def of_blas():
         return {
             library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
@@ -138,7 +138,7 @@ def test_products_of_matrices_take_the_threads_that_the_service_gives_them():
         assert of_blas() == {2}
 
 
-def test_the_service_of_a_client_that_nobody_has_any_more_ends():
+def test_the_service_of_a_garbage_collected_client_stops():
     before = threads()
     client = gradwire.Client.local()
     (thread,) = threads() - before
@@ -148,7 +148,7 @@ def test_the_service_of_a_client_that_nobody_has_any_more_ends():
     assert not thread.is_alive()
 
 
-def test_a_service_that_does_not_start_says_why():
+def test_a_service_that_fails_to_start_says_why():
     @asynccontextmanager
     async def failing(_):
         yield 1 // 0
@@ -159,13 +159,13 @@ def test_a_service_that_does_not_start_says_why():
         running.result(0)
 
 
-def test_without_the_service_it_is_said_what_to_install(monkeypatch):
+def test_a_missing_service_package_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "gradwire_service.app", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'gradwire\[local\]'"):
         gradwire.Client.local()
 
 
-def test_the_sdk_does_not_load_the_service_unless_asked():
+def test_the_sdk_imports_the_service_only_when_needed():
     code = "import sys, gradwire; sys.exit(any(m.startswith('gradwire_') for m in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -178,7 +178,7 @@ def test_the_sdk_does_not_load_the_service_unless_asked():
         "asyncio.run(gradwire.AsyncClient().evaluate('1'))",
     ],
 )
-def test_a_program_that_leaves_its_client_open_ends_in_silence(asked):
+def test_a_program_with_an_open_client_exits_silently(asked):
     ended = subprocess.run(
         [sys.executable, "-c", f"import asyncio, gradwire; {asked}"],
         env={**os.environ, "GRADWIRE_URL": "local"},

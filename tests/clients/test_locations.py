@@ -1,7 +1,7 @@
 from gradwire import Node
 
 
-def test_a_node_is_read_from_what_a_reply_holds():
+def test_a_node_is_parsed_from_a_response():
     document = {"op": "matmul", "id": "h", "line": 2, "column": 5, "unheard": "of"}
     assert Node.read(document) == Node(op="matmul", id="h", line=2, column=5)
     assert Node.read(None) is None

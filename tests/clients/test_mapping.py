@@ -1,4 +1,4 @@
-"""Many points at once: the same answers as one by one, in few requests."""
+"""Mapping over many points gives the same results as single calls, in few requests."""
 
 import asyncio
 import sys
@@ -16,7 +16,7 @@ from tests.effort import examples
 
 
 class Counting(gradwire.Client):
-    """A client that counts the computations that it asks for."""
+    """A client that counts its computation requests."""
 
     asked = 0
 
@@ -37,7 +37,7 @@ class Layer:
     b: float
 
 
-def test_points_of_a_program_are_one_request(counting):
+def test_a_program_is_mapped_in_one_request(counting):
     points = [{"x": float(i), "layer": Layer(np.full(2, i), 1.0)} for i in range(100)]
     program = "{'y': w * x + sum(layer.w), 'both': [x, layer.b]}"
     found = counting.map(program, points, variables={"w": 3.0})
@@ -45,7 +45,7 @@ def test_points_of_a_program_are_one_request(counting):
     assert counting.asked == 1
 
 
-def test_options_are_those_of_an_evaluation(counting):
+def test_options_of_evaluate_are_accepted(counting):
     points = [{"x": np.float32(0.5)}, {"x": np.float32(1.0)}]
     found = counting.map("y = x**2\nz = y + 1", points, outputs=["z", "y"])
     assert found == [[1.25, 0.25], [2.0, 1.0]]
@@ -54,7 +54,7 @@ def test_options_are_those_of_an_evaluation(counting):
         counting.map("x + 1.5 * ones(2)", points, promotion="strict")
 
 
-def test_what_all_share_is_given_to_each(counting):
+def test_shared_variables_are_used_for_each_point(counting):
     rows = gradwire.RaggedArray.of([[1.0, 2.0], [], [3.0]])
     found = counting.map("x, rows", [{"x": 1.0}, {"x": 2.0}], variables={"rows": rows})
     for x, (value, each) in zip((1.0, 2.0), found, strict=True):
@@ -72,7 +72,7 @@ def piecewise(x, y):
 
 @examples(20)
 @given(st.lists(st.tuples(st.floats(-5, 5), st.floats(-5, 5)), max_size=40))
-def test_a_function_decides_at_each_point_for_itself(service_url, points):
+def test_control_flow_is_decided_separately_for_each_point(service_url, points):
     with Counting(service_url) as client:
         found = client.map(piecewise, [x for x, _ in points], [y for _, y in points])
         assert found == [piecewise(x, y) for x, y in points]
@@ -80,7 +80,7 @@ def test_a_function_decides_at_each_point_for_itself(service_url, points):
     assert asked <= 3 + 3 * len({answer["path"] for answer in found})
 
 
-def test_derivatives_are_mapped_as_any_function(counting):
+def test_derivatives_can_be_mapped(counting):
     def energy(w, x):
         return np.sum(np.tanh(w["a"] * x) + w["b"])
 
@@ -95,14 +95,14 @@ def test_derivatives_are_mapped_as_any_function(counting):
         np.testing.assert_array_equal(gradient["b"], [1.0, 1.0, 1.0])
 
 
-def test_integers_are_numbers(counting):
+def test_integers_are_mapped_as_numbers(counting):
     assert counting.map(lambda x: x / 2, range(100)) == [x / 2 for x in range(100)]
     assert counting.map(gradwire.grad(lambda x: x**2), [1, 2, 3]) == [2.0, 4.0, 6.0]
     assert counting.map("x / 2", ({"x": x} for x in range(3))) == [0.0, 0.5, 1.0]
     assert counting.asked == 3
 
 
-def test_points_of_several_kinds_are_asked_about_in_turn(counting):
+def test_points_of_different_types_are_sent_separately(counting):
     points = [np.ones(3), np.ones(3), np.ones((2, 2)), 1.0, np.ones(3, np.float32)]
     found = counting.map(lambda x: np.sum(x) * 2, points)
     assert found == [6.0, 6.0, 8.0, 2.0, 6.0]
@@ -110,19 +110,19 @@ def test_points_of_several_kinds_are_asked_about_in_turn(counting):
     assert counting.asked == 4
 
 
-def test_a_function_that_looks_at_no_point_is_mapped_too(counting):
+def test_functions_that_ignore_the_point_can_be_mapped(counting):
     assert counting.map(lambda _: np.float64(3.0) * 2, [1.0, 2.0]) == [6.0, 6.0]
     assert counting.map("y + 1", [{}, {}], variables={"y": 1.0}) == [2.0, 2.0]
     assert counting.map(lambda x: x, []) == []
 
 
 @pytest.mark.parametrize(("chunk", "asked"), [(1, 10), (4, 3), (100, 1), (None, 1)])
-def test_chunks_are_of_the_size_that_is_asked_for(counting, chunk, asked):
+def test_chunks_have_the_given_size(counting, chunk, asked):
     assert counting.map("x", [{"x": i} for i in range(10)], chunk=chunk) == list(range(10))
     assert counting.asked == asked
 
 
-def test_large_points_go_fewer_at_a_time(counting):
+def test_large_points_are_sent_in_smaller_chunks(counting):
     counting.map(np.sum, np.ones((20, 1 << 16)))  # 10 MiB
     assert counting.asked == 3
 
@@ -135,7 +135,7 @@ def test_chunks_that_are_too_large_for_the_service_are_halved():
             client.map("sum(ones(100000) * x)", [{"x": 1.0}, {"x": 2.0}])
 
 
-async def test_both_clients_map(service_url):
+async def test_the_async_client_maps_too(service_url):
     async with gradwire.AsyncClient(service_url) as client:
         one, other = await asyncio.gather(
             client.map("x + 1", [{"x": 1.0}, {"x": 2.0}]), client.map(np.square, [1.0, 2.0])
@@ -155,13 +155,13 @@ async def test_both_clients_map(service_url):
         ((np.add, [1.0], [1.0, 2.0]), {}, ValueError, "equally many points"),
     ],
 )
-def test_what_cannot_be_mapped_is_said(counting, arguments, options, error, message):
+def test_invalid_arguments_are_reported(counting, arguments, options, error, message):
     with pytest.raises(error, match=message):
         counting.map(*arguments, **options)
 
 
 @pytest.mark.parametrize("subject", ["x**2", gradwire.program("x**2", "x")])
-def test_arrays_that_cannot_be_read_are_said_with_their_point(counting, subject):
+def test_unreadable_arrays_are_reported_with_their_point(counting, subject):
     class Unreadable:
         def __array__(self, dtype=None, copy=None):
             raise RuntimeError("detach it first")
@@ -181,15 +181,15 @@ def test_errors_name_the_line_of_the_function(counting):
     assert any("test_mapping.py" in note for note in caught.value.__notes__)
 
 
-def test_progress_is_shown_where_it_is_wanted(counting, capfd):
+def test_progress_is_shown_on_request(counting, capfd):
     counting.map("x", [{"x": i} for i in range(10)], chunk=3, progress=True)
     assert "10/10" in capfd.readouterr().err
     counting.map("x", [{"x": i} for i in range(10)], progress=False)
-    counting.map("x", [{"x": i} for i in range(10)])  # there is no screen
+    counting.map("x", [{"x": i} for i in range(10)])  # standard error is not a terminal
     assert capfd.readouterr().err == ""
 
 
-def test_without_tqdm_there_is_no_progress(counting, monkeypatch):
+def test_progress_needs_tqdm(counting, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert counting.map("x", [{"x": 1.0}]) == [1.0]
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'gradwire\[progress\]'"):

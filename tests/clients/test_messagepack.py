@@ -1,4 +1,4 @@
-"""Our MessagePack against the reference implementation of its authors."""
+"""The SDK's MessagePack compared with the reference implementation."""
 
 import math
 from collections import OrderedDict
@@ -33,17 +33,17 @@ def same(a: Any, b: Any) -> bool:
 
 
 @given(PLAIN)
-def test_what_is_written_is_what_the_reference_reads(document):
+def test_the_reference_reads_written_documents(document):
     assert same(msgpack.unpackb(pack(document)), document)
 
 
 @given(PLAIN)
-def test_what_the_reference_writes_is_read(document):
+def test_documents_of_the_reference_are_read(document):
     assert same(unpack(msgpack.packb(document)), document)
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_every_length_is_written_as_short_as_the_reference_writes_it(length):
+def test_lengths_are_written_as_compactly_as_by_the_reference(length):
     for document in (
         "x" * length,
         "é" * length,
@@ -54,7 +54,7 @@ def test_every_length_is_written_as_short_as_the_reference_writes_it(length):
         assert unpack(pack(document)) == document
 
 
-def test_every_number_is_written_as_short_as_the_reference_writes_it():
+def test_numbers_are_written_as_compactly_as_by_the_reference():
     for bits in range(64):
         for number in (1 << bits, (1 << bits) - 1, -(1 << bits), -(1 << bits) - 1):
             if number >= -(1 << 63):
@@ -62,7 +62,7 @@ def test_every_number_is_written_as_short_as_the_reference_writes_it():
 
 
 @given(ARRAYS)
-def test_an_array_comes_back_bit_for_bit(array):
+def test_arrays_read_back_bit_for_bit(array):
     back = unpack(pack({"x": [array]}))["x"][0]
     assert (back.dtype, back.shape) == (array.dtype, array.shape)
     assert back.tobytes() == array.tobytes()
@@ -70,7 +70,7 @@ def test_an_array_comes_back_bit_for_bit(array):
 
 
 @given(ARRAYS)
-def test_an_array_is_its_dtype_shape_and_bytes(array):
+def test_arrays_are_written_as_dtype_shape_and_bytes(array):
     assert msgpack.unpackb(pack(array)) == {
         "dtype": array.dtype.name,
         "shape": list(array.shape),
@@ -88,13 +88,13 @@ def test_an_array_is_its_dtype_shape_and_bytes(array):
     ],
     ids=["transposed", "backwards", "big-endian", "broadcast"],
 )
-def test_the_order_of_an_arrays_bytes_does_not_matter(array):
+def test_byte_and_memory_order_do_not_matter(array):
     back = unpack(pack(array))
     np.testing.assert_array_equal(back, array)
     assert back.dtype.isnative
 
 
-def test_values_of_other_types_are_written_as_what_they_are_like():
+def test_similar_types_are_written_as_standard_types():
     class Name(str): ...
 
     class Pair(NamedTuple):
@@ -118,13 +118,13 @@ def test_values_of_other_types_are_written_as_what_they_are_like():
         (np.broadcast_to(np.uint8(0), 1 << 32), ValueError, "4294967296 bytes or members"),
     ],
 )
-def test_what_cannot_be_written_is_said(document, error, message):
+def test_unsupported_types_are_refused(document, error, message):
     with pytest.raises(error, match=message):
         pack(document)
 
 
 @given(PLAIN.filter(lambda document: isinstance(document, list | dict | str) and document))
-def test_a_body_that_is_cut_short_is_refused(document):
+def test_truncated_bodies_are_refused(document):
     body = pack(document)
     for end in range(len(body)):
         with pytest.raises(ValueError, match="cut short"):
@@ -132,7 +132,7 @@ def test_a_body_that_is_cut_short_is_refused(document):
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_a_document_or_refused(body):
+def test_any_bytes_are_parsed_or_refused(body):
     try:
         unpack(body)
     except (ValueError, LookupError, TypeError):
@@ -149,7 +149,7 @@ def test_any_bytes_are_a_document_or_refused(body):
     ],
     ids=["more", "extension", "deep", "too many"],
 )
-def test_what_is_no_document_is_refused(body, message):
+def test_invalid_documents_are_refused(body, message):
     with pytest.raises(ValueError, match=message):
         unpack(body)
 
@@ -157,13 +157,13 @@ def test_what_is_no_document_is_refused(body, message):
 @pytest.mark.parametrize(
     "parts", [{"shape": [2]}, {"dtype": "object"}, {"dtype": None}, {"shape": "3"}], ids=repr
 )
-def test_bytes_that_are_no_array_are_refused(parts):
+def test_invalid_arrays_are_refused(parts):
     array = {"dtype": "float64", "shape": [3], "data": bytes(24)}
     assert (unpack(msgpack.packb(array)) == np.zeros(3)).all()
     with pytest.raises((ValueError, LookupError, TypeError)):
         unpack(msgpack.packb({**array, **parts}))
 
 
-def test_small_floats_are_read_as_well():
+def test_single_precision_floats_are_read():
     packer = msgpack.Packer(use_single_float=True)
     assert unpack(packer.pack([1.5, -math.inf])) == [1.5, -math.inf]

@@ -1,4 +1,4 @@
-"""Names that Python changes: the SDK sends them as they are, and the service says what to write."""
+"""Names that Python normalises: the SDK sends them unchanged, the service suggests another."""
 
 from typing import Any
 
@@ -6,19 +6,19 @@ import gradwire
 import numpy as np
 import pytest
 
-#: A ligature, which Python reads as two letters.
+#: A ligature, which Python normalises to two letters.
 NAME, READ = "\ufb01", "fi"
 
 
 @pytest.mark.parametrize("variables", [{NAME: 2.0}, {"p": {NAME: 2.0}}, {NAME: 2.0, READ: 3.0}])
-def test_a_variable_is_refused(client, variables):
+def test_a_variable_with_such_a_name_is_refused(client, variables):
     with pytest.raises(gradwire.APIError) as refusal:
         client.gradient("x * 2", {"x": 1.0, **variables})
     assert refusal.value.code == "invalid_request"
     assert READ in (refusal.value.hint or "")
 
 
-def test_a_text_is_refused(client):
+def test_program_text_with_such_a_name_is_refused(client):
     with pytest.raises(gradwire.APIError) as refusal:
         client.evaluate(f"y = x\n{NAME} = y", {"x": 1.0})
     assert refusal.value.code == "syntax_error"
@@ -26,7 +26,7 @@ def test_a_text_is_refused(client):
     assert refusal.value.node.line == 2
 
 
-def test_parameters_of_a_function_have_the_name_that_python_reads(client):
+def test_function_parameters_have_the_normalised_name(client):
     namespace: dict[str, Any] = {}
     exec(f"def f(x, {NAME}): return x * {NAME}", namespace)
     value, gradients = gradwire.value_and_grad(namespace["f"], argnums=(0, 1), client=client)(
@@ -36,7 +36,7 @@ def test_parameters_of_a_function_have_the_name_that_python_reads(client):
     np.testing.assert_array_equal(gradients, [3.0, 2.0])
 
 
-def test_members_of_a_function_s_arguments_may_be_called_anything(client):
+def test_keys_in_function_arguments_may_have_any_name(client):
     def f(p):
         return p[NAME] * p[READ]
 

@@ -15,7 +15,7 @@ def resolve(base_url=None, api_key=None, environment=None):
         ("", {"GRADWIRE_URL": "http://there"}, "http://there"),
     ],
 )
-def test_an_argument_wins_over_the_environment(argument, environment, url):
+def test_arguments_override_the_environment(argument, environment, url):
     assert resolve(argument, environment=environment).base_url == url
 
 
@@ -33,10 +33,10 @@ def test_the_api_key_is_sent_as_a_bearer_token(argument, environment, header):
     assert headers.get("Authorization") == header
 
 
-def test_requests_say_who_sends_them():
+def test_requests_have_a_user_agent():
     assert resolve().headers()["User-Agent"].startswith("gradwire-python/")
 
 
-def test_retries_count_from_zero():
+def test_max_retries_must_not_be_negative():
     with pytest.raises(ValueError, match="max_retries needs an integer of at least 0, got -1"):
         ClientOptions.resolve(None, None, 60.0, -1, {})

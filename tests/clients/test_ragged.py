@@ -32,7 +32,7 @@ def test_a_sparse_array_has_a_sparse_gradient(client, given):
     np.testing.assert_allclose(by_x, A.T @ slope)
 
 
-def test_a_gradient_may_be_sent_back(client):
+def test_a_gradient_may_be_sent_as_a_variable(client):
     small = gradwire.SparseArray(np.array([[1], [0]]), np.ones((2, 3), np.float32), (2, 3))
     for value in (ROWS, small, A):
         first = client.gradient("sum(v.values**2)", {"v": value}).gradients["v"]
@@ -41,7 +41,7 @@ def test_a_gradient_may_be_sent_back(client):
         np.testing.assert_array_equal(again.values, first.values)
 
 
-def test_a_batch_gives_one_for_each_example(client):
+def test_a_batch_gives_one_gradient_per_example(client):
     program, xs = "sum(a @ x) * sum(r)", RNG.normal(size=(3, 20))
     found = client.gradient(program, {"a": A, "r": ROWS, "x": xs}, batch=["x"]).gradients
     for i, x in enumerate(xs):
@@ -50,7 +50,7 @@ def test_a_batch_gives_one_for_each_example(client):
         np.testing.assert_allclose(found["r"][i].values, one["r"].values)
 
 
-def test_gradients_by_slices(client):
+def test_sparse_gradients_of_table_rows(client):
     table, ids = RNG.normal(size=(100, 3)), np.array([7, 99, 7])
     given = {"table": table, "ids": ids}
     dense = client.gradient("table[ids]**2", given, sources="table").gradients
@@ -60,13 +60,13 @@ def test_gradients_by_slices(client):
         np.testing.assert_allclose(found.gradients.toarray(), dense)
 
 
-async def test_the_awaiting_client_takes_them_too(awaiting_client):
+async def test_the_async_client_supports_them_too(awaiting_client):
     answer = await awaiting_client.gradient("sum(r)", {"r": {"value": ROWS, "trainable": False}})
     assert answer.gradients["r"] is None
     assert answer.unconnected["r"].reason == "not_trainable"
 
 
-def test_arrays_in_parts_stand_side_by_side():
+def test_composite_arrays_can_be_combined():
     document = encode([ROWS, 1.0], "v")
     assert document[1] == {"value": 1.0}
     np.testing.assert_equal(
@@ -74,7 +74,7 @@ def test_arrays_in_parts_stand_side_by_side():
     )
 
 
-def test_rows_keep_their_dtype():
+def test_rows_keep_the_dtype():
     rows = [RNG.normal(size=(n, 2)).astype(np.float32) for n in (0, 3, 1)]
     found = gradwire.RaggedArray.of(rows)
     assert found.values.dtype == np.float32
@@ -87,6 +87,6 @@ def test_rows_keep_their_dtype():
     assert len(gradwire.RaggedArray.of([]).values) == 0
 
 
-def test_the_example_is_true():
+def test_the_example_of_the_docstring_runs():
     result = doctest.testmod(ragged)
     assert (result.attempted, result.failed) == (2, 0)

@@ -1,4 +1,4 @@
-"""What comes again is sent once: as the service is asked, and always with the right answers."""
+"""Repeated arrays and programs are sent once, then by reference, with the same results."""
 
 import hashlib
 import threading
@@ -27,7 +27,7 @@ LONG = "y = x\n" + "\n".join(f"y = y + {i} - {i}" for i in range(400))
 
 
 class Observed:
-    """A client of an app, and what it sent; ``app`` may be exchanged for a new one."""
+    """A client of an app, and the requests it sent; ``app`` may be replaced by a new one."""
 
     def __init__(self, url: str, **options: Any) -> None:
         self.sent: list[tuple[str, int]] = []
@@ -39,13 +39,13 @@ class Observed:
         self.sent.append((f"{request.method} {path}", len(request.content)))
 
     def paths(self) -> list[str]:
-        """What was asked for since the last time."""
+        """The methods and paths requested since the last call."""
         paths = [path for path, _ in self.sent]
         self.sent.clear()
         return paths
 
     def nbytes(self) -> list[int]:
-        """How long the bodies were that were sent since the last time."""
+        """The lengths of the bodies sent since the last call."""
         lengths = [length for _, length in self.sent]
         self.sent.clear()
         return lengths
@@ -53,7 +53,7 @@ class Observed:
 
 @pytest.fixture
 def observed(service_url) -> Iterator[Observed]:
-    # A key of its own, without keys: what others have stored is not this one's.
+    # Its own key, though the service checks none, so that its records are separate.
     one = Observed(service_url, api_key=f"{threading.get_ident()} {id(object())}")
     with one.http:
         yield one
@@ -63,7 +63,7 @@ def total(client: gradwire.Client, rows: Any = ROWS, scale: float = 1.0) -> floa
     return float(client.evaluate("sum(rows) * scale", {"rows": rows, "scale": scale}).outputs)
 
 
-def test_an_array_that_comes_again_is_stored_once_and_then_named(observed):
+def test_a_repeated_array_is_stored_once_and_then_sent_by_reference(observed):
     for scale in range(6):
         assert total(observed.client, ROWS.copy(), scale) == scale * ROWS.sum()
     sent = list(observed.sent)
@@ -74,7 +74,7 @@ def test_an_array_that_comes_again_is_stored_once_and_then_named(observed):
     assert max(evaluating[2:]) < 500
 
 
-def test_the_name_is_the_digest_that_the_service_computes(observed):
+def test_the_reference_is_the_digest_that_the_service_computes(observed):
     for _ in range(3):
         total(observed.client)
     line = b"float64 100,200\n"
@@ -95,14 +95,14 @@ def test_the_name_is_the_digest_that_the_service_computes(observed):
     ],
     ids=lambda array: f"{array.dtype}{array.shape}",
 )
-def test_arrays_of_all_dtypes_and_orders_are_named(observed, array):
+def test_arrays_of_all_dtypes_and_orders_are_sent_by_reference(observed, array):
     for _ in range(4):
         answer = observed.client.evaluate("x[::2], sum(x)", {"x": array})
         np.testing.assert_array_equal(answer.outputs[0], array[::2])
     assert observed.nbytes()[-1] < 500
 
 
-def test_leaves_with_options_sparse_and_ragged_arrays_are_named_too(observed):
+def test_composite_arrays_and_leaves_with_options_are_sent_by_reference(observed):
     values = np.arange(9_000.0)
     rows = gradwire.RaggedArray(values, np.array([0, 4_000, 9_000]))
     places = np.stack([np.arange(9_000), np.arange(9_000)], axis=1)
@@ -120,7 +120,7 @@ def test_leaves_with_options_sparse_and_ragged_arrays_are_named_too(observed):
     assert observed.nbytes()[-1] < 1_000
 
 
-def test_seeds_and_directions_are_named(observed):
+def test_cotangents_and_tangents_are_sent_by_reference(observed):
     x, seed = np.linspace(0.0, 1.0, 20_000), np.linspace(1.0, 2.0, 20_000)
     for _ in range(4):
         answer = observed.client.gradient("x**2", {"x": x}, output_gradients=seed)
@@ -130,27 +130,27 @@ def test_seeds_and_directions_are_named(observed):
     assert max(observed.nbytes()[-2:]) < 500
 
 
-def test_what_changes_where_no_sample_is_taken_is_seen_all_the_same(observed):
+def test_changes_between_sampled_elements_are_noticed(observed):
     rows = ROWS.copy()
     for step in range(12):
-        rows[37, 41] = step  # between the elements that are sampled
+        rows[37, 41] = step  # between the sampled elements
         for _ in range(step % 4):
             assert total(observed.client, rows) == rows.sum()
 
 
-def test_what_changes_from_call_to_call_is_never_stored(observed):
+def test_arrays_that_change_in_each_call_are_never_stored(observed):
     for step in range(10):
         assert total(observed.client, ROWS + step) == (ROWS + step).sum()
     assert set(observed.paths()) == {"POST /v1/evaluate"}
 
 
-def test_what_is_small_is_never_stored(observed):
+def test_small_arrays_are_never_stored(observed):
     for _ in range(10):
         observed.client.evaluate("sum(x)", {"x": np.ones(1000)})
     assert set(observed.paths()) == {"POST /v1/evaluate"}
 
 
-def test_references_can_be_forbidden(service_url):
+def test_references_can_be_disabled(service_url):
     one = Observed(service_url, references=False)
     with one.http:
         for _ in range(5):
@@ -159,7 +159,7 @@ def test_references_can_be_forbidden(service_url):
     assert set(one.paths()) == {"POST /v1/evaluate"}
 
 
-def test_a_long_program_that_comes_again_is_registered_and_then_named(observed):
+def test_a_repeated_long_program_is_registered_and_then_sent_by_reference(observed):
     for x in range(5):
         assert observed.client.evaluate(LONG, {"x": x}).outputs == x
     lengths = [length for path, length in observed.sent if path == "POST /v1/evaluate"]
@@ -168,7 +168,7 @@ def test_a_long_program_that_comes_again_is_registered_and_then_named(observed):
     assert max(lengths[2:]) < 200
 
 
-def test_errors_show_the_line_of_a_program_that_was_named(observed):
+def test_errors_show_the_line_of_a_program_sent_by_reference(observed):
     program, a = f"z = a @ b\n{LONG}", np.ones((2, 2))
     for _ in range(4):
         observed.client.evaluate(program, {"a": a, "b": a, "x": 1.0})
@@ -181,7 +181,7 @@ def delete(client: gradwire.Client, path: str) -> None:
     client.send(Call("DELETE", path, None, lambda _: None))
 
 
-def test_what_the_service_has_lost_is_stored_again(observed):
+def test_records_lost_by_the_service_are_stored_again(observed):
     client, x = observed.client, {"rows": ROWS, "x": 1.0}
     for _ in range(4):
         answer = client.evaluate(LONG.replace("y = x\n", "y = sum(rows) * x\n"), x)
@@ -197,9 +197,9 @@ def test_what_the_service_has_lost_is_stored_again(observed):
         assert observed.paths() == ["POST /v1/evaluate", again, "POST /v1/evaluate"]
 
 
-def test_what_a_tape_refers_to_is_stored_again_when_it_is_gone():
+def test_records_that_a_tape_refers_to_are_stored_again_if_lost():
     x = np.linspace(0.0, 1.0, 10_000)
-    with gradwire.Client.local(tape_values_bytes=0) as client:  # each question runs it anew
+    with gradwire.Client.local(tape_values_bytes=0) as client:  # requests run it again
         for _ in range(4):
             tape = client.tape("sum(w * x**2)", {"x": x, "w": 2.0}, persistent=True)
         assert len(tape.raw.request.content) < 500
@@ -210,7 +210,7 @@ def test_what_a_tape_refers_to_is_stored_again_when_it_is_gone():
 
 
 class Replicas(httpx.BaseTransport):
-    """Services that share no store, and a proxy: it asks the one that a program has its home at."""
+    """Services without a shared store, and a proxy that routes by program."""
 
     def __init__(self, *, homes: bool) -> None:
         self._replicas = [LocalTransport(), LocalTransport()]
@@ -229,7 +229,7 @@ class Replicas(httpx.BaseTransport):
 
 
 @pytest.mark.parametrize("homes", [False, True], ids=["by chance", "by program"])
-def test_replicas_that_share_no_store_answer_rightly(homes):
+def test_replicas_without_a_shared_store_give_right_results(homes):
     transport = Replicas(homes=homes)
     with httpx.Client(transport=transport, base_url="http://replicas") as http:
         client = gradwire.Client(http_client=http)
@@ -242,7 +242,7 @@ def test_replicas_that_share_no_store_answer_rightly(homes):
     assert (max(lengths[-10:]) < 500) == homes
 
 
-def test_a_reference_of_the_callers_own_is_their_concern(observed):
+def test_the_callers_own_references_are_not_replaced(observed):
     unknown = {"ref": f"sha256:{0:064x}"}
     variables = {"rows": ROWS, "other": unknown}
     for _ in range(4):
@@ -252,9 +252,9 @@ def test_a_reference_of_the_callers_own_is_their_concern(observed):
 
 
 class CachedRepository:
-    """As much of a service as holds arrays and programs, and reads what it is sent.
+    """The part of a service that stores arrays and programs and parses requests.
 
-    It forgets, refuses and fails when it is told to.
+    Tests make it forget, refuse and fail.
     """
 
     def __init__(self) -> None:
@@ -264,7 +264,7 @@ class CachedRepository:
         self.stored = 0
 
     def send(self, call: Call[T], /) -> T:
-        """What the reply to a call reads as."""
+        """The result of a call."""
         response = httpx.Response(200)
         if call.method == "PUT":
             return call.read(self._store(call, call.document.copy(), response))
@@ -303,7 +303,7 @@ class CachedRepository:
 
 
 def ask(memory: Residents, shelf: CachedRepository, x: Any, program: str = "x") -> None:
-    """Ask, and see that the service understood what was meant."""
+    """Send a request, and check that the service got the intended program and array."""
     call = Call("POST", "/v1/evaluate", {"program": program, "x": x}, outputs)
     read, array = drive(memory.conversation(call), shelf.send)
     assert read == program
@@ -319,7 +319,7 @@ EVENTS = st.sampled_from(["ask", "ask", "ask", "ask", "change", "forget", "refus
 
 @examples(60)
 @given(st.lists(st.tuples(EVENTS, st.integers(0, 2), st.integers(0, 9999)), max_size=60))
-def test_whatever_happens_the_service_computes_with_what_is_meant(events):
+def test_whatever_happens_the_service_gets_the_intended_values(events):
     memory, shelf = Residents(200_000), CachedRepository()
     arrays = [np.full(10_000, float(i)) for i in range(3)]
     programs = ["x", "y" * 5_000, "z" * 5_000]
@@ -336,7 +336,7 @@ def test_whatever_happens_the_service_computes_with_what_is_meant(events):
 
 
 @pytest.mark.parametrize("trouble", ["refuses", "fails"])
-def test_a_service_that_stores_nothing_is_not_bothered_for_a_while(trouble, monkeypatch):
+def test_after_a_failed_store_values_are_sent_inline_for_a_while(trouble, monkeypatch):
     now = 1000.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     memory, shelf, x = Residents(), CachedRepository(), np.ones(10_000)
@@ -352,7 +352,7 @@ def test_a_service_that_stores_nothing_is_not_bothered_for_a_while(trouble, monk
     assert shelf.sent[-1] < 200
 
 
-def test_a_call_that_names_nothing_is_not_repeated_where_the_store_cannot_be_had():
+def test_a_call_without_references_is_not_repeated_when_the_store_fails():
     asked = []
 
     def send(call):
@@ -365,7 +365,7 @@ def test_a_call_that_names_nothing_is_not_repeated_where_the_store_cannot_be_had
     assert len(asked) == 1
 
 
-def test_a_service_that_never_holds_what_it_took_is_sent_everything():
+def test_a_service_that_loses_records_gets_values_inline():
     class Forgetful(CachedRepository):
         def _store(self, call, value, response):
             self.stored += 1
@@ -374,11 +374,11 @@ def test_a_service_that_never_holds_what_it_took_is_sent_everything():
     memory, shelf, x = Residents(), Forgetful(), np.ones(10_000)
     for _ in range(10):
         ask(memory, shelf, x)
-    assert (shelf.stored, shelf.sent[-1] > x.nbytes) == (2, True)  # and is left alone for a while
+    assert (shelf.stored, shelf.sent[-1] > x.nbytes) == (2, True)  # then it pauses
 
 
-def test_memory_is_bounded_and_what_came_longest_ago_is_forgotten():
-    memory, shelf = Residents(200_000), CachedRepository()  # two arrays
+def test_memory_is_limited_and_the_least_recent_is_forgotten():
+    memory, shelf = Residents(200_000), CachedRepository()  # room for two arrays
     arrays = [np.full(10_000, float(i)) for i in range(5)]
     for x in arrays:
         for _ in range(4):
@@ -390,7 +390,7 @@ def test_memory_is_bounded_and_what_came_longest_ago_is_forgotten():
     assert sent == [True, True, False, False, False]
 
 
-def test_long_programs_take_room_too():
+def test_long_programs_count_towards_the_limit():
     memory, shelf, x = Residents(200_000), CachedRepository(), np.ones(3)
     programs = [letter * 60_000 for letter in "abcd"]
     for program in programs:
@@ -401,10 +401,10 @@ def test_long_programs_take_room_too():
         ask(memory, shelf, x, program)
         sent.append(shelf.sent[-1] < 60_000)
     assert sent == [True, True, True, False]
-    ask(memory, shelf, x, "e" * 300_000)  # more than there is room for, and never named
+    ask(memory, shelf, x, "e" * 300_000)  # larger than the limit: never sent by reference
 
 
-def test_what_was_seen_is_forgotten_before_it_is_too_much():
+def test_the_number_of_remembered_values_is_limited():
     memory, shelf, x = Residents(), CachedRepository(), np.ones(10_000)
     for _ in range(3):
         ask(memory, shelf, x)
@@ -414,7 +414,7 @@ def test_what_was_seen_is_forgotten_before_it_is_too_much():
     assert shelf.sent[-1] > x.nbytes
 
 
-def test_threads_with_arrays_whose_samples_are_equal_are_told_apart():
+def test_arrays_of_threads_with_equal_samples_are_distinguished():
     memory, shelf = Residents(), CachedRepository()
     start = threading.Barrier(8)
 

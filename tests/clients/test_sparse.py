@@ -10,7 +10,7 @@ BAND = "y = x[1:] * x[:-1]\nf = sum(y) * w"
 POINT = {"x": np.linspace(1.0, 2.0, N), "w": np.float32(3)}
 
 
-def test_a_jacobian_by_coordinates_is_the_dense_one(client):
+def test_a_coo_jacobian_equals_the_dense_one(client):
     asked = {"target": "y", "sources": ["x", "w"]}
     found, none = client.jacobian(BAND, POINT, **asked, format="coo").jacobian
     expected, _ = client.jacobian(BAND, POINT, **asked).jacobian
@@ -21,7 +21,7 @@ def test_a_jacobian_by_coordinates_is_the_dense_one(client):
     assert none is None
 
 
-def test_a_hessian_by_coordinates_has_the_structure_of_the_sources_twice(client):
+def test_a_coo_hessian_has_the_structure_of_the_sources_twice(client):
     answer = client.hessian(BAND, POINT, target="f", sources=("x", "w"), format="coo")
     expected = client.hessian(BAND, POINT, target="f", sources=("x", "w")).hessian
     assert isinstance(answer.gradients[0], np.ndarray)
@@ -32,7 +32,7 @@ def test_a_hessian_by_coordinates_has_the_structure_of_the_sources_twice(client)
             np.testing.assert_array_equal(block.toarray(), whole)
 
 
-def test_of_a_batch_each_example_has_its_own_matrix(client):
+def test_a_batch_has_one_matrix_per_example(client):
     x = np.random.default_rng(0).normal(size=(4, 6))
     asked = {"target": "y", "sources": "x", "batch": ["x"]}
     found = client.jacobian(BAND, {"x": x, "w": 1.0}, **asked, format="coo").jacobian
@@ -42,13 +42,13 @@ def test_of_a_batch_each_example_has_its_own_matrix(client):
         np.testing.assert_array_equal(one.toarray(), whole)
 
 
-async def test_the_awaiting_client_reads_coordinates_too(awaiting_client):
+async def test_the_async_client_reads_coo_too(awaiting_client):
     answer = await awaiting_client.jacobian("x * 2", {"x": [1.0, 2.0]}, format="coo")
     np.testing.assert_array_equal(answer.jacobian["x"].toarray(), [[2, 0], [0, 2]])
 
 
 @pytest.mark.parametrize("ahead", range(4))
-def test_repeated_slices_add_up(ahead):
+def test_repeated_slices_are_added(ahead):
     rng = np.random.default_rng(ahead)
     shape = (3, 2, 4)
     indices = rng.integers(0, shape[:ahead], size=(9, ahead))
@@ -61,7 +61,7 @@ def test_repeated_slices_add_up(ahead):
     np.testing.assert_allclose(given.to_scipy().toarray(), expected)
 
 
-def test_the_example_is_true():
+def test_the_example_of_the_docstring_runs():
     shown = {"np": np, "SparseArray": gradwire.SparseArray}
     assert doctest.testmod(sparse, extraglobs=shown).attempted == 1
     assert doctest.testmod(sparse, extraglobs=shown).failed == 0

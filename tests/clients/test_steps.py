@@ -23,11 +23,11 @@ def value(x: float) -> Call[gradwire.Evaluation]:
 
 
 class Asking(gradwire.Client):
-    """A client with methods that take several requests."""
+    """A client whose methods make several requests."""
 
     @sent
     def countdown(self, program: str, x: float) -> Steps[int]:
-        """How often a program can be applied before it comes to nothing."""
+        """How often a program is applied until the value is no longer positive."""
         steps = 0
         while x > 0:
             x = (yield from gradwire.Client.evaluate(None, program, {"x": x})).outputs
@@ -68,7 +68,7 @@ def run(request, service_url):
 
 
 def newton(x: float, y: float) -> Steps[tuple[float, float]]:
-    """The minimum of the valley: what is asked depends on what was answered."""
+    """The minimum of the valley; each request depends on the previous response."""
     while True:
         answer = yield from endpoints.hessian(program_at(VALLEY, {"x": x, "y": y}), {})
         slope = np.array([answer.gradients[name] for name in "xy"])
@@ -78,15 +78,15 @@ def newton(x: float, y: float) -> Steps[tuple[float, float]]:
         x, y = np.array([x, y]) - np.linalg.solve(rows, slope)
 
 
-def test_steps_go_where_their_answers_lead(run):
+def test_later_steps_depend_on_earlier_results(run):
     assert run(newton(-1.2, 1.0)) == pytest.approx((1.0, 1.0))
 
 
-def test_a_call_is_answered_as_it_is(run):
+def test_a_single_call_can_be_run(run):
     assert run(gradient("x**2", x=3.0)).gradients == {"x": 6.0}
 
 
-def test_steps_may_be_made_of_steps(run):
+def test_steps_can_be_nested(run):
     def both() -> Steps[list[tuple[float, float]]]:
         first = yield from newton(-1.2, 1.0)
         second = yield from newton(0.5, 0.5)
@@ -95,7 +95,7 @@ def test_steps_may_be_made_of_steps(run):
     np.testing.assert_allclose(run(both()), 1.0)
 
 
-def test_steps_without_a_request_are_answered_too(run):
+def test_steps_without_a_request_can_be_run(run):
     def none() -> Steps[str]:
         yield from ()
         return "nothing"
@@ -103,7 +103,7 @@ def test_steps_without_a_request_are_answered_too(run):
     assert run(none()) == "nothing"
 
 
-def test_an_error_is_raised_where_the_step_was_asked_for(run):
+def test_errors_are_raised_inside_the_step(run):
     def retreat() -> Steps[float]:
         try:
             yield from gradient("q(x)", x=3.0)
@@ -114,7 +114,7 @@ def test_an_error_is_raised_where_the_step_was_asked_for(run):
     assert run(retreat()) == 9.0
 
 
-def test_an_error_that_steps_let_pass_reaches_the_caller(run):
+def test_unhandled_errors_of_steps_reach_the_caller(run):
     cleaned = []
 
     def steps() -> Steps[None]:
@@ -128,7 +128,7 @@ def test_an_error_that_steps_let_pass_reaches_the_caller(run):
     assert cleaned
 
 
-def test_work_fetches_what_it_finds_that_it_needs(run):
+def test_blocking_work_can_fetch_results(run):
     def halve_until_small(fetch: Fetch) -> float:
         x = 8.0
         while fetch(gradient("x**2", x=x)).value > 1.0:
@@ -143,7 +143,7 @@ def test_work_fetches_what_it_finds_that_it_needs(run):
     assert run(steps()) == 2.0
 
 
-def test_work_may_fetch_steps_and_work(run):
+def test_blocking_work_can_fetch_steps_and_other_work(run):
     def inner(fetch: Fetch) -> float:
         return fetch(newton(-1.2, 1.0))[0] + fetch(value(1.0)).outputs
 
@@ -155,7 +155,7 @@ def test_work_may_fetch_steps_and_work(run):
     assert run(BlockingStep(outer)) == pytest.approx(4.0)
 
 
-def test_what_work_raises_and_what_it_cannot_fetch_is_raised_in_the_steps(run):
+def test_errors_of_blocking_work_are_raised_in_the_steps(run):
     def steps(work: BlockingStep[Any], expected: type[Exception]) -> Steps[bool]:
         try:
             yield from work
@@ -169,22 +169,22 @@ def test_what_work_raises_and_what_it_cannot_fetch_is_raised_in_the_steps(run):
     assert run(steps(BlockingStep(lambda _: 1 // 0), ZeroDivisionError))
 
 
-def test_work_has_the_context_of_who_asked(run):
+def test_blocking_work_has_the_callers_context(run):
     variable = contextvars.ContextVar("variable", default="unset")
     variable.set("set")
     assert run(BlockingStep(lambda _: variable.get())) == "set"
 
 
-async def test_work_leaves_the_loop_to_others(service_url):
+async def test_blocking_work_does_not_block_the_event_loop(service_url):
     told = threading.Event()
     async with gradwire.AsyncClient(service_url) as client:
         working = asyncio.create_task(client.run(BlockingStep(lambda _: told.wait(30.0))))
-        await client.evaluate("x", {"x": 3})  # while the work waits
+        await client.evaluate("x", {"x": 3})  # while the blocking work waits
         told.set()
         assert await working
 
 
-async def test_work_that_nobody_awaits_is_not_served(service_url):
+async def test_cancelled_blocking_work_fetches_nothing(service_url):
     began, cancelled, ended = threading.Event(), threading.Event(), threading.Event()
     fetched = []
 

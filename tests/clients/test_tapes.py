@@ -1,4 +1,4 @@
-"""Tapes through the SDK, of the real service."""
+"""Tapes through the SDK, with the real service."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ ASKED: dict[str, Callable[..., Any]] = {
 
 
 class Point:
-    """The same questions, asked of a client about the program and its variables."""
+    """A client bound to a program and its variables, with the methods of a tape."""
 
     def __init__(self, client):
         self.client = client
@@ -38,7 +38,7 @@ class Point:
 
 
 @pytest.mark.parametrize("kind", ASKED)
-def test_a_tape_answers_as_its_client_does(client, kind):
+def test_a_tape_gives_the_same_results_as_its_client(client, kind):
     with client.tape(PROGRAM, POINT, persistent=True) as tape:
         found, expected = ASKED[kind](tape), ASKED[kind](Point(client))
     assert type(found) is type(expected)
@@ -52,7 +52,7 @@ class Layer:
     b: Any
 
 
-def test_answers_have_the_variables_structure(client):
+def test_results_have_the_structure_of_the_variables(client):
     with client.tape(PROGRAM, {"x": [1.0, 2.0], "w": Layer(3.0, np.float32(0.5))}) as tape:
         answer = tape.hessian(target="loss")
     assert isinstance(answer.gradients["w"], Layer)
@@ -60,7 +60,7 @@ def test_answers_have_the_variables_structure(client):
     np.testing.assert_array_equal(answer.hessian["w"].a["w"].b, 30.0)
 
 
-def test_a_tape_tells_what_was_run(client):
+def test_a_tape_shows_its_instructions(client):
     before = datetime.now(UTC)
     with client.tape(PROGRAM, POINT, persistent=True, watch=["h"]) as tape:
         assert tape.outputs == 22.5
@@ -81,14 +81,14 @@ def test_a_tape_tells_what_was_run(client):
         assert shown.request_id == shown.raw.headers["X-Request-ID"]
 
 
-def test_a_tape_tells_what_the_passes_of_a_loop_compute(client):
+def test_a_tape_shows_the_body_of_a_loop(client):
     with client.tape("while y < 50:\n  y = y * w\ny", {"y": 1.0, "w": 1.1}) as tape:
         (loop,) = [row for row in tape.show().instructions if row.op == "loop"]
     assert [row.op for row in loop.body if row.node and row.node.line == 2] == ["multiply"]
     assert not any(row.body for row in loop.body)
 
 
-def test_only_what_is_watched_is_a_source(client):
+def test_only_watched_values_are_sources(client):
     fields = {"watch_accessed_variables": False, "watch": ["h"]}
     with client.tape(PROGRAM, POINT, **fields) as tape:
         answer = tape.gradient(sources={"h": "h", "w": "w"})
@@ -97,7 +97,7 @@ def test_only_what_is_watched_is_a_source(client):
     assert answer.unconnected["w.a"].reason == "not_watched"
 
 
-def test_a_tape_is_used_up_by_its_first_answer_unless_it_is_persistent(client):
+def test_a_tape_can_be_used_once_unless_it_is_persistent(client):
     with client.tape(PROGRAM, POINT) as tape:
         with pytest.raises(gradwire.UnknownName):
             tape.gradient(target="nothing")
@@ -109,7 +109,7 @@ def test_a_tape_is_used_up_by_its_first_answer_unless_it_is_persistent(client):
 
 
 class Losing(httpx.HTTPTransport):
-    """Has requests answered, and loses the first answer about each path."""
+    """Sends requests, but loses the first response for each path."""
 
     def __init__(self):
         super().__init__()
@@ -124,7 +124,7 @@ class Losing(httpx.HTTPTransport):
         raise httpx.ReadError("lost")
 
 
-def test_an_answer_that_was_lost_is_asked_for_again(service_url, monkeypatch):
+def test_a_lost_response_is_requested_again(service_url, monkeypatch):
     monkeypatch.setattr(gradwire.exchange, "FIRST_DELAY_SECONDS", 0.01)
     transport = Losing()
     with httpx.Client(transport=transport) as http:
@@ -136,7 +136,7 @@ def test_an_answer_that_was_lost_is_asked_for_again(service_url, monkeypatch):
     assert len(transport.lost) == 2
 
 
-def test_a_tape_is_forgotten_at_the_end(client):
+def test_leaving_the_context_deletes_the_tape(client):
     with client.tape(PROGRAM, POINT) as tape:
         pass
     for ask in tape.gradient, tape.show, tape.delete:
@@ -144,7 +144,7 @@ def test_a_tape_is_forgotten_at_the_end(client):
             ask()
     kept = client.tape(PROGRAM, POINT)
     kept.delete()
-    with kept:  # that it is gone already does not matter
+    with kept:  # a deleted tape is no error
         pass
     with pytest.raises(ZeroDivisionError), client.tape(PROGRAM, POINT) as tape:
         1 / 0  # noqa: B018
@@ -152,13 +152,13 @@ def test_a_tape_is_forgotten_at_the_end(client):
         tape.show()
 
 
-def test_an_error_in_making_a_tape_shows_the_line(client):
+def test_an_error_while_recording_shows_the_line(client):
     with pytest.raises(gradwire.ShapeMismatch) as caught:
         client.tape("a = 2\nb = a * x @ w", {"x": np.ones((3, 4)), "w": np.ones((5, 2))})
     assert "line 2: b = a * x @ w" in str(caught.value)
 
 
-async def test_the_awaiting_client_has_tapes_too(awaiting_client):
+async def test_the_async_client_has_tapes_too(awaiting_client):
     async with awaiting_client.tape(PROGRAM, POINT) as tape:
         answer = await tape.gradient(sources="w")
         assert answer.gradients == {"a": 15.0, "b": 45.0}

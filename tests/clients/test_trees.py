@@ -56,11 +56,11 @@ def test_numbers_arrays_and_lists_of_numbers_are_leaves(leaf):
     ],
     ids=repr,
 )
-def test_everything_with_names_and_every_list_of_more_than_numbers_is_a_level(level, inside):
+def test_named_containers_and_lists_of_non_numbers_are_levels(level, inside):
     assert members(level) == inside
 
 
-def test_a_list_with_an_array_in_it_is_a_level():
+def test_a_list_that_contains_an_array_is_a_level():
     assert members([1.0, np.zeros(2)]) is not None
 
 
@@ -85,7 +85,7 @@ def test_variables_without_names_are_refused():
     ],
     ids=repr,
 )
-def test_a_level_is_rebuilt_in_its_own_type(level, parts, expected):
+def test_levels_keep_their_type(level, parts, expected):
     rebuilt = rebuild(level, parts)
     assert rebuilt == expected
     assert type(rebuilt) is type(level)
@@ -117,7 +117,7 @@ def test_a_name_finds_its_value(name, value):
 
 
 @pytest.mark.parametrize("name", ["y", "x.y", "layers.2", "layers.w", "layers.-1", "a.x", ""])
-def test_a_name_that_is_no_variables_finds_nothing(name):
+def test_an_unknown_name_finds_nothing(name):
     assert lookup(VARIABLES, name) is MISSING
 
 
@@ -130,5 +130,5 @@ def test_a_name_that_is_no_variables_finds_nothing(name):
         ({"value": "layers.0", "other": "y"}, {"value": Layer("w0", "b0"), "other": MISSING}),
     ],
 )
-def test_names_are_taken_for_what_they_mean_in_their_own_structure(names, variables):
+def test_names_are_resolved_within_their_own_structure(names, variables):
     assert template(names, VARIABLES) == variables

@@ -1,4 +1,4 @@
-"""Whatever the public functions and methods are called with, only a ``GradwireError`` leaves."""
+"""Public functions and methods raise only ``GradwireError``, whatever their arguments."""
 
 import asyncio
 import inspect
@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 
 def one(*args):
-    """What takes anything, and ends a loop of which it is the condition.
+    """A user's function that accepts anything and, as a loop's condition, ends the loop.
 
-    What a user's own function raises is the user's.
+    Errors of a user's own function are not the SDK's.
     """
     return 0.0
 
 
 def program_of(*names):
-    """A function that is all the SDK's: whatever it raises is the SDK's to explain."""
+    """A function from the SDK alone: all its errors are the SDK's."""
     return gradwire.program(" + ".join(f"sum({name})" for name in names), *names)
 
 
@@ -33,7 +33,7 @@ class Unreadable:
         raise RuntimeError("detach it first")
 
 
-#: What an argument is rightly given, by its name.
+#: A valid value for each argument, by its name.
 RIGHT = {
     "adjoint": False,
     "api_key": "key",
@@ -106,7 +106,7 @@ RIGHT = {
     "xs": np.ones(2),
     "y0": 1.0,
 }
-#: The same where methods of clients take program text and variables by name.
+#: Valid values for methods that take program text and variables by name.
 OF_TEXT = {
     "args": ({"x": 1.0}, {"x": 1.0}),
     "subject": "x**2",
@@ -135,7 +135,7 @@ WRONG = st.recursive(
 
 
 def arguments(data, entry, right):
-    """Arguments of which one or more are wrong; those of varying number are one of them."""
+    """Arguments of which at least one is invalid; ``*args`` and ``**kwargs`` count as one each."""
     parameters = inspect.signature(entry).parameters
     misused = data.draw(st.sets(st.sampled_from(sorted(parameters)), min_size=1, max_size=2))
     args: list[Any] = []
@@ -156,7 +156,7 @@ def arguments(data, entry, right):
 
 
 def misuse(call):
-    """Call, and whatever was made if that is a function; or see how it is refused."""
+    """Call it, and also the result if that is a function; ignore errors of the SDK."""
     with suppress(gradwire.GradwireError):
         made = call()
         if isinstance(made, gradwire.Function):
@@ -164,7 +164,7 @@ def misuse(call):
 
 
 FUNCTIONS = [name for name in gradwire.__all__ if inspect.isfunction(getattr(gradwire, name))]
-#: What sends something; to close, to enter and to leave takes no arguments.
+#: The methods that send something.
 METHODS = [
     name
     for name, member in inspect.getmembers(gradwire.Client, callable)
@@ -174,7 +174,7 @@ METHODS = [
 
 @pytest.fixture(scope="module")
 def asked(service_url):
-    """A client that functions without a client of their own use, too."""
+    """The default client, which functions without their own client use."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("GRADWIRE_URL", service_url)
         yield default_client()
@@ -182,7 +182,7 @@ def asked(service_url):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @given(data=st.data())
-def test_functions_raise_nothing_else(asked, name, data):
+def test_functions_raise_only_gradwire_errors(asked, name, data):
     entry = getattr(gradwire, name)
     args, kwargs = arguments(data, entry, RIGHT)
     misuse(lambda: entry(*args, **kwargs))
@@ -190,7 +190,7 @@ def test_functions_raise_nothing_else(asked, name, data):
 
 @pytest.mark.parametrize("name", METHODS)
 @given(data=st.data())
-def test_methods_of_clients_raise_nothing_else(asked, name, data):
+def test_client_methods_raise_only_gradwire_errors(asked, name, data):
     takes_text = not {"program", "subject"}.isdisjoint(
         inspect.signature(getattr(asked, name)).parameters
     )
@@ -201,14 +201,14 @@ def test_methods_of_clients_raise_nothing_else(asked, name, data):
 
 @pytest.mark.parametrize("name", ["gradient", "hessian", "hvp", "jacobian", "jvp", "check"])
 @given(data=st.data())
-def test_methods_of_tapes_raise_nothing_else(asked, name, data):
+def test_tape_methods_raise_only_gradwire_errors(asked, name, data):
     with asked.tape("x**2", {"x": 1.0}, persistent=True) as tape:
         args, kwargs = arguments(data, getattr(tape, name), RIGHT | OF_TEXT)
         misuse(lambda: getattr(tape, name)(*args, **kwargs))
 
 
 @given(data=st.data())
-def test_awaited_methods_raise_nothing_else(data):
+def test_async_methods_raise_only_gradwire_errors(data):
     async def evaluated():
         async with gradwire.AsyncClient("http://127.0.0.1:1", max_retries=0) as client:
             await client.evaluate(*args, **kwargs)
@@ -219,7 +219,7 @@ def test_awaited_methods_raise_nothing_else(data):
 
 @pytest.mark.parametrize("kind", [gradwire.Client, gradwire.AsyncClient])
 @given(data=st.data())
-def test_no_client_is_made_of_what_makes_none(kind, data):
+def test_client_constructors_raise_only_gradwire_errors(kind, data):
     args, kwargs = arguments(data, kind, RIGHT)
     misuse(lambda: kind(*args, **kwargs))
 
@@ -229,11 +229,11 @@ def test_no_client_is_made_of_what_makes_none(kind, data):
     [gradwire.grad, gradwire.value_and_grad, gradwire.jacobian, gradwire.hessian, gradwire.vmap],
 )
 @given(args=st.lists(WRONG, max_size=2))
-def test_what_is_made_of_functions_raises_nothing_else(asked, make, args):
+def test_transformed_functions_raise_only_gradwire_errors(asked, make, args):
     misuse(lambda: make(program_of("x"))(*args))
 
 
-def test_what_the_user_s_function_raises_is_left_alone(asked):
+def test_errors_of_the_users_function_are_unchanged(asked):
     class Own(Exception):
         pass
 
@@ -263,7 +263,7 @@ def test_what_the_user_s_function_raises_is_left_alone(asked):
         (lambda c: c.function("x"), "expected a Python function, got program text"),
     ],
 )
-def test_text_for_a_function_and_the_reverse_are_told_what_takes_them(asked, call, told):
+def test_confusing_text_and_functions_gets_a_hint(asked, call, told):
     with pytest.raises(gradwire.UsageError) as caught:
         call(asked)
     assert told in f"{caught.value}"

@@ -24,12 +24,12 @@ class Named:
 
 
 def written(variables: Any) -> Any:
-    """The document of variables as the service reads it, arrays as what they are made of."""
+    """The document of variables as the service reads it, with arrays as dtype, shape and bytes."""
     return msgpack.unpackb(codec.encode(values.encode_variables(variables)))
 
 
 def packed(array: Any, dtype: str | None = None) -> dict[str, Any]:
-    """What is written for an array."""
+    """The written form of an array."""
     array = np.asarray(array, dtype)
     return {"dtype": array.dtype.name, "shape": list(array.shape), "data": array.tobytes()}
 
@@ -67,7 +67,7 @@ def packed(array: Any, dtype: str | None = None) -> dict[str, Any]:
     ],
     ids=repr,
 )
-def test_a_leaf_is_written_in_the_protocols_notation(value, document):
+def test_leaves_are_written_in_the_protocols_form(value, document):
     assert written({"x": value}) == {"x": document}
 
 
@@ -79,11 +79,11 @@ def test_levels_become_objects_and_lists():
     }
 
 
-def test_arrays_side_by_side_stay_two_variables():
+def test_adjacent_arrays_stay_separate_variables():
     assert written({"x": [np.array(1.0), np.array(2.0)]}) == {"x": [{"value": 1.0}, {"value": 2.0}]}
 
 
-def test_anything_that_numpy_can_read_is_sent():
+def test_anything_that_numpy_can_convert_is_accepted():
     class Tensor:
         def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
             return np.array([1, 2], np.int16)
@@ -109,7 +109,7 @@ def test_anything_that_numpy_can_read_is_sent():
         ({"x": Named(1)}, ValueError, r"x has fields \(value\) whose names the protocol keeps"),
     ],
 )
-def test_what_cannot_be_sent_is_named(variables, error, message):
+def test_values_that_cannot_be_sent_are_named(variables, error, message):
     with pytest.raises(error, match=message):
         values.encode_variables(variables)
 
@@ -119,7 +119,7 @@ def test_what_cannot_be_sent_is_named(variables, error, message):
     [np.array([1, 2], np.float32), np.int8(2), np.float64("nan"), np.zeros((0, 3)), np.bool_(True)],
     ids=repr,
 )
-def test_an_array_comes_back_as_it_was_sent(value):
+def test_arrays_read_back_as_sent(value):
     decoded = values.decode(codec.decode(codec.encode(np.asarray(value))))
     np.testing.assert_array_equal(decoded, value, strict=True)
     assert type(decoded) is type(value)
@@ -129,7 +129,7 @@ W, B, X = np.array([3, 4], np.float32), np.float64(5.0), np.float64(6.0)
 SENT_W, SENT_B, SENT_X = (np.asarray(array) for array in (W, B, X))
 
 
-def test_what_is_like_nothing_is_nested_as_it_came():
+def test_without_a_template_results_are_nested_as_received():
     decoded = values.decode({"a": [SENT_B, None], "b": [[SENT_X]], "c": "text"})
     assert decoded == {"a": [B, None], "b": [[X]], "c": "text"}
 
@@ -150,11 +150,11 @@ def test_what_is_like_nothing_is_nested_as_it_came():
     ],
     ids=repr,
 )
-def test_levels_are_of_the_types_that_they_were_asked_for_in(like, document, decoded):
+def test_results_have_the_container_types_of_the_template(like, document, decoded):
     assert values.decode(document, like) == decoded
 
 
-def test_rows_are_nested_as_the_gradients_and_then_as_their_sources():
+def test_rows_are_nested_by_gradients_and_then_by_sources():
     like = (Layer(W, 0.0), 1.0)
     gradients = [{"w": SENT_W, "b": None}, SENT_X]
     row = [{"w": SENT_B, "b": None}, SENT_X]
@@ -162,7 +162,7 @@ def test_rows_are_nested_as_the_gradients_and_then_as_their_sources():
     assert decoded == (Layer((Layer(B, None), X), None), (Layer(B, None), X))
 
 
-def test_output_gradients_are_nested_as_their_target():
+def test_output_gradients_are_nested_like_their_target():
     assert values.encode_seeds(None, None) is None
     np.testing.assert_array_equal(values.encode_seeds([1, 2], "y"), [1.0, 2.0], strict=True)
     assert values.encode_seeds([1, None], ["y", "z"]) == [1.0, None]

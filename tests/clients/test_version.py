@@ -4,7 +4,7 @@ import importlib.metadata
 from gradwire import version
 
 
-def test_a_checkout_that_is_not_installed_can_be_imported(monkeypatch):
+def test_a_checkout_can_be_imported_without_installing(monkeypatch):
     def absent(name: str) -> str:
         raise importlib.metadata.PackageNotFoundError(name)
 

@@ -1,4 +1,4 @@
-"""Prints what Helm finds wrong with a chart, and its manifests for the values in standard input."""
+"""Prints Helm's errors about a chart, and its manifests for the values on standard input."""
 
 import json
 import sys

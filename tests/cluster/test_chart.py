@@ -1,4 +1,4 @@
-"""The Helm chart, as Helm itself renders it: what deploy/kubernetes is, and what values say."""
+"""The Helm chart, rendered by Helm: it equals deploy/kubernetes, changed by the values."""
 
 import json
 import tomllib
@@ -15,7 +15,7 @@ from tests.generators.tools import run
 
 REPOSITORY = Path(__file__).parents[2]
 CHART = REPOSITORY / "deploy/helm/gradwire"
-#: What the cluster or its operators have, and no release.
+#: Manifests that belong to the cluster or its operators, not to a release.
 NOT_RELEASED = {
     "Namespace gradwire",
     "Namespace gateway",
@@ -36,7 +36,7 @@ def printed(folder: Path, values: dict[str, Any], namespace: str = "gradwire") -
 
 @pytest.fixture
 def render(tmp_path: Path) -> Render:
-    """Gives the manifests of a release, by kind and name."""
+    """Renders the manifests of a release, by kind and name."""
 
     def rendered(namespace: str = "gradwire", **values: Any) -> dict[str, Manifest]:
         told = printed(tmp_path, values, namespace)
@@ -48,7 +48,7 @@ def render(tmp_path: Path) -> Render:
 
 
 def bare(manifest: Manifest) -> Manifest:
-    """A manifest without what releases have beside."""
+    """A manifest without the labels and annotations that releases add."""
     manifest = json.loads(json.dumps(manifest))
     labels = manifest["metadata"].pop("labels", {})
     kept = {name: value for name, value in labels.items() if "/" not in name}
@@ -57,7 +57,7 @@ def bare(manifest: Manifest) -> Manifest:
     return manifest | {"labels": kept}
 
 
-def test_a_release_is_what_the_manifests_are(render: Render):
+def test_a_default_release_equals_the_manifests(render: Render):
     released = render()
     configured = {"ConfigMap nginx", "ConfigMap nginx-upstream"}
     assert released.keys() == MANIFESTS.keys() - NOT_RELEASED | configured
@@ -69,13 +69,13 @@ def test_a_release_is_what_the_manifests_are(render: Render):
         assert text == (REPOSITORY / "deploy" / folder / name).read_text()
 
 
-def test_a_release_is_valid(render: Render):
+def test_a_release_conforms_to_the_schemas(render: Render):
     for manifest in render().values():
         if not manifest["apiVersion"].startswith(GATEWAY):
             kubernetes_validate.validate(manifest, VERSION, strict=True)
 
 
-def test_values_are_where_they_belong(render: Render):
+def test_every_value_is_applied(render: Render):
     released = render(
         namespace="other",
         image="registry.example/it:1",
@@ -116,13 +116,13 @@ def test_values_are_where_they_belong(render: Render):
 
 
 def admitted(policy: Manifest) -> list[str]:
-    """The namespaces that may speak to some pods."""
+    """The namespaces that may connect to the pods of a policy."""
     peers = [peer for rule in policy["spec"]["ingress"] for peer in rule["from"]]
     selectors = [peer["namespaceSelector"] for peer in peers if "namespaceSelector" in peer]
     return [selector["matchLabels"]["kubernetes.io/metadata.name"] for selector in selectors]
 
 
-def test_pods_are_replaced_when_what_they_read_at_their_start_changes(render: Render):
+def test_pods_are_replaced_when_their_configuration_changes(render: Render):
     def annotations(**values: Any) -> list[dict[str, str]]:
         released = render(**values)
         names = "Deployment gradwire", "Deployment nginx"
@@ -134,7 +134,7 @@ def test_pods_are_replaced_when_what_they_read_at_their_start_changes(render: Re
     assert annotations(dns="10.0.0.10")[1] != nginx
 
 
-def test_parts_may_be_left_out(render: Render):
+def test_redis_and_route_may_be_disabled(render: Render):
     whole = render()
     left = render(redis={"enabled": False}, route={"enabled": False})
     assert whole.keys() - left.keys() == {
@@ -153,11 +153,11 @@ def test_parts_may_be_left_out(render: Render):
         {"resources": {"limits": None}},
     ],
 )
-def test_wrong_values_are_refused(tmp_path: Path, values: dict[str, Any]):
+def test_invalid_values_are_refused(tmp_path: Path, values: dict[str, Any]):
     assert printed(tmp_path, values)["wrong"]
 
 
-def test_chart_is_of_the_version_that_it_starts():
+def test_chart_version_equals_the_project_version():
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     assert chart["version"] == chart["appVersion"] == project["version"]

@@ -1,4 +1,4 @@
-"""What is of the Gateway API, held to its types, which know every field, and to its schemas."""
+"""Manifests of the Gateway API conform to its types, which know every field, and its schemas."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ COMPILE = "tsc --strict --skipLibCheck --target es2022 --module node16 --outDir 
 
 
 def hold(folder: Path, manifest: Manifest) -> None:
-    """Raises ``AssertionError`` where types or schemas do not allow the manifest."""
+    """Raises ``AssertionError`` if types or schemas do not allow the manifest."""
     (folder / "node_modules").symlink_to(TOOLS / "node_modules")
     text = PROGRAM.format(kind=manifest["kind"], manifest=json.dumps(manifest))
     (folder / "check.mts").write_text(text)
@@ -29,7 +29,7 @@ def hold(folder: Path, manifest: Manifest) -> None:
 
 
 @pytest.mark.parametrize("name", OF_GATEWAYS)
-def test_is_valid(name: str, tmp_path: Path):
+def test_a_gateway_manifest_is_valid(name: str, tmp_path: Path):
     hold(tmp_path, OF_GATEWAYS[name])
 
 
@@ -37,7 +37,7 @@ def test_is_valid(name: str, tmp_path: Path):
     "wrong",
     [{"hostname": "x"}, {"rules": [{"backendRefs": [{"name": "it", "port": 70000}]}]}],
 )
-def test_a_wrong_route_is_not(wrong: Manifest, tmp_path: Path):
+def test_an_invalid_route_is_found(wrong: Manifest, tmp_path: Path):
     for program in "tsc", "node":
         found(program)
     route = OF_GATEWAYS["HTTPRoute gradwire"]

@@ -1,4 +1,4 @@
-"""Fixtures of the containers' tests, which `make container-test` runs and `make test` does not."""
+"""Fixtures of the container tests, which only `make container-test` runs."""
 
 import os
 import sys
@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def podman() -> Iterator[Podman]:
-    """podman with a storage of its own that holds the bases, and nothing when all is over."""
+    """podman with its own storage, which contains the base images and is removed at the end."""
     assert os.geteuid() == 0, "containers are run by root"
     assert not missing(), f"not installed: {', '.join(missing())}"
     podman = Podman(Path(tempfile.mkdtemp(prefix="gradwire-containers-")))
@@ -28,7 +28,7 @@ def podman() -> Iterator[Podman]:
 
 @pytest.fixture(scope="session")
 def image(podman: Podman) -> str:
-    """The image of this repository's Dockerfile."""
+    """The image built from this repository's Dockerfile."""
     podman.build(
         REPOSITORY, "localhost/gradwire-server", "--build-arg", "BASE=localhost/base-python"
     )
@@ -37,7 +37,7 @@ def image(podman: Podman) -> str:
 
 @pytest.fixture(autouse=True)
 def logs(request: pytest.FixtureRequest, podman: Podman) -> Iterator[None]:
-    """Show what containers said where a test fails."""
+    """Show the logs of containers if a test fails."""
     failed = request.session.testsfailed
     yield
     if request.session.testsfailed > failed:

@@ -1,6 +1,6 @@
-"""Containers without a registry: bases from Debian's packages, images by buildah, run by podman.
+"""Containers without a registry: base images from Debian packages, built by buildah.
 
-All that they keep lies below one folder; the bases alone are kept from run to run.
+podman runs them. Everything is stored below one folder; only the bases are kept between runs.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Any
 PROGRAMS = ["mmdebstrap", "buildah", "podman", "runc", "iptables"]
 _PATH = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
 
-#: As slim as the images that they stand for: no documents, no other languages.
+#: As slim as the images that they replace: no documentation, no translations.
 _SLIM = [
     "--variant=essential",
     "--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr",
     *(f"--dpkgopt=path-exclude=/usr/share/{what}/*" for what in ("doc", "info", "locale", "man")),
 ]
-#: Debian 12's Python is 3.11: an honest stand-in for python:3.11-slim.
+#: Debian 12 has Python 3.11, so it can replace python:3.11-slim.
 BASES = {
     "python": ["usr-is-merged", "libstdc++6", "python3-minimal", "python3-venv"],
     "servers": ["usr-is-merged", "nginx-light", "redis-server", "wget"],
@@ -48,12 +48,12 @@ default_ulimits=["nofile=4096:4096","nproc=4096:4096"]
 
 
 def missing() -> list[str]:
-    """The programs that are not installed."""
+    """The required programs that are not installed."""
     return [program for program in PROGRAMS if shutil.which(program, path=_PATH) is None]
 
 
 def base(name: str) -> Path:
-    """The file system of a base as an archive, made once."""
+    """The file system of a base as an archive, created once."""
     packages = BASES[name]
     digest = hashlib.sha256(json.dumps([_SLIM, packages]).encode()).hexdigest()[:12]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gradwire"
@@ -72,7 +72,7 @@ def base(name: str) -> Path:
 
 
 class Podman:
-    """podman and buildah with settings, images and networks of their own."""
+    """podman and buildah with their own settings, images and networks."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -94,10 +94,10 @@ class Podman:
     def __call__(
         self, *arguments: str, check: bool = True, seconds: float = 60, program: str = "podman"
     ) -> subprocess.CompletedProcess[str]:
-        """Run podman, or another such program, to its end."""
+        """Run podman, or another such program, until it exits."""
         done = subprocess.run(
             [program, *arguments],
-            cwd=self._folder,  # where podman leaves a file when memory was not enough
+            cwd=self._folder,  # the file that podman leaves after running out of memory
             env=self.environment,
             capture_output=True,
             text=True,
@@ -109,23 +109,23 @@ class Podman:
         return done
 
     def inspect(self, name: str) -> dict[str, Any]:
-        """What is known of a container or image."""
+        """The output of ``podman inspect`` for a container or image."""
         (found,) = json.loads(self("inspect", name).stdout)
         assert isinstance(found, dict)
         return found
 
     def containers(self) -> list[str]:
-        """The names of all containers, of those that ended too."""
+        """The names of all containers, including stopped ones."""
         return self("ps", "--all", "--format", "{{.Names}}").stdout.split()
 
     def take_bases(self) -> None:
-        """Have the bases as images: localhost/base-python and localhost/base-servers."""
+        """Import the bases as images: localhost/base-python and localhost/base-servers."""
         with ThreadPoolExecutor() as pool:
             for name, archive in zip(BASES, pool.map(base, BASES), strict=True):
                 self("import", "--quiet", str(archive), f"localhost/base-{name}", seconds=120)
 
     def build(self, folder: Path, tag: str, *options: str) -> None:
-        """Build an image, pip being set and connected as it is on this machine."""
+        """Build an image with this machine's pip settings and network."""
         pip = self._folder / "pip.conf"
         mounts = [f"--volume={pip}:/etc/pip.conf:ro", *_pip_settings(pip)]
         self(
@@ -136,7 +136,7 @@ class Podman:
         )
 
     def remove_all(self) -> None:
-        """End and forget all of it."""
+        """Stop and remove everything."""
         for what in [
             ("rm", "--all", "--force", "--time", "0"),
             ("volume", "rm", "--all", "--force"),
@@ -144,7 +144,7 @@ class Podman:
             ("rmi", "--all", "--force"),
         ]:
             self(*what, check=False)
-        # What podman mounts for itself stays mounted.
+        # podman leaves its own mounts mounted.
         mounts = Path("/proc/mounts").read_text().splitlines()
         for place in sorted((line.split()[1] for line in mounts), reverse=True):
             if place.startswith(f"{self._folder}/"):
@@ -160,7 +160,7 @@ class Podman:
 
 
 def _pip_settings(target: Path) -> Iterator[str]:
-    """Write all of pip's settings to one file; gives mounts of the files that they name."""
+    """Write all of pip's settings to one file; returns mounts for the files that they name."""
     listed = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
     )
@@ -182,5 +182,5 @@ def _paths(words: Sequence[str]) -> Iterator[str]:
     for word in words:
         path = Path(word.removeprefix("file://"))
         if path.is_absolute() and path.exists():
-            # The pages of an index link to files that lie beside it.
+            # The pages of a package index link to files next to it.
             yield str(path.parent if word.startswith("file://") else path)

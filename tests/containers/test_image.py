@@ -1,4 +1,4 @@
-"""The image: small, soon there, without rights, within its memory, gone when it is told to."""
+"""The image: small, quick to start, unprivileged, within its memory limit, quick to stop."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Running:
-    """One container of the image, confined as far as it goes."""
+    """One container of the image, as restricted as possible."""
 
     def __init__(self, podman: Podman, image: str, **settings: str) -> None:
         self.podman = podman
@@ -50,7 +50,7 @@ class Running:
         return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
     def ended(self) -> int:
-        """The exit status, within 30 seconds."""
+        """Wait up to 30 seconds for the container to exit; returns its status."""
         return int(self.podman("wait", self.name, seconds=30).stdout)
 
 
@@ -78,7 +78,7 @@ def test_image_is_small(podman: Podman, image: str, record_property: Callable[[s
     assert size < 350e6
 
 
-def test_starts_soon_and_has_no_rights(
+def test_starts_quickly_without_privileges(
     start: Callable[..., Running], record_property: Callable[[str, object], None]
 ):
     begun = time.monotonic()
@@ -89,7 +89,7 @@ def test_starts_soon_and_has_no_rights(
     processor = (int(fields[11]) + int(fields[12])) / TICKS
     record_property("seconds", time.monotonic() - begun)
     record_property("processor_seconds", processor)
-    assert processor < 3  # a busy machine has it wait for longer
+    assert processor < 3  # longer, since the machine may be busy
     status = running.status()
     assert {*status["Uid"].split(), *status["Gid"].split()} == {"10001"}
     assert {status[name] for name in status if name.startswith("Cap")} == {"0" * 16}
@@ -97,7 +97,7 @@ def test_starts_soon_and_has_no_rights(
     assert gradient(running.client, "x * x").json()["gradients"] == {"x": 6.0}
 
 
-def test_nothing_can_be_written(start: Callable[..., Running]):
+def test_file_system_is_read_only(start: Callable[..., Running]):
     running = start()
     running.wait_until_ready()
     for path in ("/venv/x", "/tmp/x", "/x"):
@@ -106,7 +106,7 @@ def test_nothing_can_be_written(start: Callable[..., Running]):
         assert "Read-only file system" in written.stderr
 
 
-def test_refuses_what_is_too_large_for_it(start: Callable[..., Running]):
+def test_requests_beyond_the_memory_limit_are_refused(start: Callable[..., Running]):
     running = start(GRADWIRE_MAX_TOTAL_BYTES=str(64 * MEBIBYTE))
     running.wait_until_ready()
     refused = gradient(running.client, "sum(sort(ones((100000000,)) * x))")
@@ -114,7 +114,7 @@ def test_refuses_what_is_too_large_for_it(start: Callable[..., Running]):
     assert gradient(running.client, "x * x").status_code == 200
 
 
-def test_what_takes_too_much_memory_is_refused_whatever_the_settings_say(
+def test_too_much_memory_is_refused_whatever_the_settings(
     start: Callable[..., Running],
 ):
     running = start()
@@ -125,7 +125,7 @@ def test_what_takes_too_much_memory_is_refused_whatever_the_settings_say(
         assert gradient(running.client, "x * x").json()["gradients"] == {"x": 6.0}
 
 
-def test_health_is_checked_from_inside(start: Callable[..., Running]):
+def test_health_check_works_inside_the_container(start: Callable[..., Running]):
     running = start(GRADWIRE_WATCHDOG_SECONDS="0")
     running.wait_until_ready()
     assert running.podman("healthcheck", "run", running.name, check=False).returncode == 0
@@ -136,14 +136,14 @@ def test_health_is_checked_from_inside(start: Callable[..., Running]):
         os.kill(running.pid, signal.SIGCONT)
 
 
-def test_ends_well_when_it_is_told_to(start: Callable[..., Running]):
+def test_stops_cleanly_on_sigterm(start: Callable[..., Running]):
     running = start()
     running.wait_until_ready()
     running.podman("kill", "--signal", "TERM", running.name)
     assert running.ended() == 0
 
 
-def test_does_not_listen_to_anybody_unasked(start: Callable[..., Running]):
+def test_without_keys_the_container_refuses_to_start(start: Callable[..., Running]):
     running = start(GRADWIRE_HOST="0.0.0.0")
     assert running.ended() == 2
     assert "GRADWIRE_OPEN" in running.podman("logs", running.name).stderr

@@ -1,4 +1,4 @@
-"""The compose file, brought up: replicas that share a store, behind nginx."""
+"""The running compose file: replicas with a shared store behind nginx."""
 
 import secrets
 import shutil
@@ -23,7 +23,7 @@ PROGRAM = "y = x * x * x\ngrad(y, x)"
 
 
 class Stack:
-    """What the compose file says, under a name of its own and on a free port."""
+    """The compose file with its own project name and a free port."""
 
     def __init__(self, podman: Podman, folder: Path) -> None:
         self._podman = podman
@@ -33,7 +33,7 @@ class Stack:
         podman.environment["GRADWIRE_PUBLISHED_PORT"] = str(port)
         shutil.copytree(REPOSITORY / "deploy", folder / "deploy")
         shutil.copy(REPOSITORY / "docker-compose.yml", folder)
-        # Debian's nginx finds names when it starts, and only then.
+        # Debian's nginx resolves names only at startup.
         names = [f"{name}:8000" for name in REPLICAS]
         (folder / "deploy/nginx/upstream.conf").write_text(upstream(names))
         self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=20)
@@ -74,7 +74,7 @@ def stack(podman: Podman, image: str, tmp_path_factory: pytest.TempPathFactory) 
     services = yaml.safe_load((REPOSITORY / "docker-compose.yml").read_text())["services"]
     assert image.endswith(services[REPLICAS[0]]["image"])
     folder = tmp_path_factory.mktemp("stack")
-    # The images' users, and the folder that is Redis's own, as those of the registry have them.
+    # The users of the images, and Redis's data folder, as in the images of the registry.
     (folder / "Dockerfile").write_text(
         "FROM localhost/base-servers\nRUN mkdir /data && chown 999:1000 /data\n"
     )
@@ -101,7 +101,7 @@ def evaluate(client: httpx.Client, program: Any, number: int, **headers: str) ->
 
 
 def ask_of_all(stack: Stack, program: Any, times: int = 30) -> None:
-    """By names of many homes, so of every replica."""
+    """Use many programs with different homes, so that every replica is used."""
     for number in range(times):
         evaluate(stack.client, program, number, **{"Gradwire-Program": f"{number}"})
 
@@ -112,19 +112,19 @@ def registered(stack: Stack) -> dict[str, str]:
     return {"ref": reply.json()["id"]}
 
 
-def test_health_is_checked_from_inside(stack: Stack, podman: Podman):
+def test_health_checks_work_inside_the_containers(stack: Stack, podman: Podman):
     for service in (*REPLICAS, "redis", "nginx"):
         podman("healthcheck", "run", stack.container(service))
 
 
-def test_answers_through_nginx(stack: Stack):
+def test_requests_through_nginx_are_answered(stack: Stack):
     body = {"program": "sum(x**2)", "variables": {"x": [1, 2, 3]}}
     reply = stack.client.post("/v1/gradient", json=body)
     assert reply.json()["gradients"] == {"x": [2.0, 4.0, 6.0]}
     assert stack.client.get("/metrics").status_code == 404
 
 
-def test_program_is_known_to_every_replica(stack: Stack):
+def test_registered_program_is_known_to_every_replica(stack: Stack):
     program = registered(stack)
     ask_of_all(stack, program)
     for replica in REPLICAS:
@@ -134,7 +134,7 @@ def test_program_is_known_to_every_replica(stack: Stack):
         assert 'route="/v1/evaluate",status="200"' in figures
 
 
-def test_tape_answers_whoever_made_it(stack: Stack):
+def test_tape_works_on_every_replica(stack: Stack):
     for number in range(12):
         body = {"program": "y = x**3", "variables": {"x": number}}
         tape = stack.client.post("/v1/tapes", json=body).json()["tape"]
@@ -143,7 +143,7 @@ def test_tape_answers_whoever_made_it(stack: Stack):
         assert reply.json()["gradients"] == [3.0 * number**2]
 
 
-def test_what_redis_was_told_outlives_it(stack: Stack, podman: Podman):
+def test_records_survive_a_restart_of_redis(stack: Stack, podman: Podman):
     program = registered(stack)
     podman("restart", "--time", "5", stack.container("redis"))
     evaluate(stack.client, PROGRAM, 2)  # needs no store
@@ -153,7 +153,7 @@ def test_what_redis_was_told_outlives_it(stack: Stack, podman: Podman):
     ask_of_all(stack, program)
 
 
-def test_replica_that_is_killed_is_not_missed(stack: Stack, podman: Podman):
+def test_clients_do_not_notice_a_killed_replica(stack: Stack, podman: Podman):
     program = registered(stack)
     podman("kill", "--signal", "KILL", stack.container(REPLICAS[0]))
     ask_of_all(stack, program)

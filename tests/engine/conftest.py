@@ -7,11 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Answer, Engine, Leaf, Limits, Query, Ragged, Sparse
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.reference.namespace import NUMPY
 
 from tests.engine.requests import LAST
 
 LAST.listen()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what is said of generated code where none is."""
+    if config.getoption("--backend") != "numpy":
+        reason = pytest.mark.skip(reason="this backend generates no code")
+        for item in items:
+            if item.get_closest_marker("generated") is not None:
+                item.add_marker(reason)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -7,16 +7,16 @@ from unittest.mock import patch
 import numpy as np
 from gradwire_engine.answer import Array
 from gradwire_engine.backends.numpy import buffers
-from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.polling import unhurried
 
 
-def taken(executable: Executable, values: Sequence[Array]) -> int:
+def taken(executable: NumpyExecutable, values: Sequence[Array]) -> int:
     """Most bytes at once, the inputs included, and not what a thread's pool keeps beside."""
     tracemalloc.start()
     try:
         with np.errstate(all="ignore"), patch.object(buffers, "_KEPT_BYTES", 0):
-            executable.run(values, unhurried)
+            executable.replay(values, unhurried)
         return tracemalloc.get_traced_memory()[1] + sum([v.nbytes for v in values])
     finally:
         tracemalloc.stop()

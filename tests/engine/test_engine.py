@@ -10,7 +10,7 @@ import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.cache import Programs
 from gradwire_engine.errors import DeadlineExceeded, EngineError, OverBudget
-from gradwire_engine.room import Room
+from gradwire_engine.shared_budget import SharedBudget
 
 EVALUATE, GRADIENT = Query("evaluate"), Query("gradient")
 
@@ -29,13 +29,13 @@ class Counting(Engine):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.recordings = 0
-        add = self._cache.add
+        add = self._context.cache.add
 
         def counted(*what):
             self.recordings += 1
             add(*what)
 
-        self._cache.add = counted  # type: ignore[method-assign]
+        self._context.cache.add = counted  # type: ignore[method-assign]
 
     def ask(self, text, query=EVALUATE, seeds=None, **values):
         return self.call(self.parse(text), leaves(**values), query, seeds).replay(nothing)
@@ -104,9 +104,9 @@ def test_texts_are_remembered():
 
 
 def test_short_texts_take_no_more_memory_than_long_ones():
-    """Not much more than there is room for."""
+    """Not much more than there is budget for."""
     nbytes = 200_000
-    programs = Programs(Room(nbytes))
+    programs = Programs(SharedBudget(nbytes))
     programs.find("x", nothing)
     tracemalloc.start()
     for number in range(2_000):
@@ -140,8 +140,8 @@ def test_the_cache_stays_within_its_bytes():
             engine.call(engine.parse("x + ones(7)"), leaves(x=np.ones(n + 10)), EVALUATE).replay(
                 nothing
             )
-    assert engine._cache.taken <= 1 << 20
-    assert len(engine._cache._entries) < 800
+    assert engine._context.cache.taken <= 1 << 20
+    assert len(engine._context.cache._entries) < 800
     tracemalloc.stop()
 
 
@@ -164,7 +164,7 @@ def test_engines_apart_share_nothing_but_their_room():
     for n in range(1, 400):
         asked(two, f"x*{n}.5 + ones(1000)*{n}").replay(nothing)
     assert asked(one).compiled
-    assert engine._cache.room.taken <= 1 << 20
+    assert engine._context.cache.budget.taken <= 1 << 20
 
 
 def test_threads_get_the_same_engine_apart():

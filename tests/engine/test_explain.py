@@ -123,6 +123,7 @@ def test_times_add_up(text, values, asked):
     )
 
 
+@pytest.mark.generated
 @pytest.mark.parametrize(("text", "values", "asked"), samples())
 def test_the_code_has_a_line_for_each_instruction_but_numbers_in_expressions(text, values, asked):
     found, tape = explained(text, values, **asked)
@@ -136,6 +137,7 @@ def test_the_code_has_a_line_for_each_instruction_but_numbers_in_expressions(tex
         compile("\n".join(line.text for line in lines), "<shown>", "exec")
 
 
+@pytest.mark.generated
 @pytest.mark.parametrize(("text", "values", "asked", "loops"), CASES.values(), ids=CASES)
 def test_loops_are_shown_with_what_their_passes_do(text, values, asked, loops):
     found, _ = explained(text, values, **asked)
@@ -178,16 +180,17 @@ def test_predictions_are_those_that_limits_are_held_against():
     executable = call._entry.paths[0].executable
     found = explain(engine.parse(text), leaves, Query("gradient"))
     assert found.times is None
-    assert (found.plan.flops, found.plan.peak_bytes) == (executable.flops, executable.peak_bytes)
+    assert (found.flops, found.peak_bytes) == (executable.flops, executable.peak_bytes)
     steps = found.replayed.steps
-    assert found.plan.flops <= sum(step.flops for step in steps) <= found.plan.flops + 100
-    assert max(step.nbytes for step in steps) == 80_000 < found.plan.peak_bytes
+    assert found.flops <= sum(step.flops for step in steps) <= found.flops + 100
+    assert max(step.nbytes for step in steps) == 80_000 < found.peak_bytes
 
 
-def test_a_sweep_is_shown_with_its_instructions_and_its_code():
+@pytest.mark.generated
+def test_a_fused_kernel_is_shown_with_its_instructions_and_its_code():
     x = {"x": Leaf(np.linspace(-1, 1, 100_000))}
     found, _ = explained("y = sin(x) * x\nsum(y * exp(-y))", x)
-    assert [*found.stages] == [*STAGES, "grouped"]
+    assert [*found.stages] == [*STAGES, "fused"]
     (sweep,) = [step for step in found.replayed.steps if step.body]
     before = found.stages["compacted"].steps
     swept = sweep.body.steps if sweep.body else ()

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_engine.collection import CollectionHeld
 from gradwire_engine.errors import DeadlineExceeded
+from gradwire_engine.gc_pause import GcPause
 
 from tests.effort import some
 
@@ -131,7 +131,7 @@ def _leaves(values: dict[str, Any]) -> dict[str, Leaf]:
 def test_cycles_do_not_pile_up_though_recordings_overlap_for_ever():
     """What is put aside is looked at when there is too much of it."""
     before, most = sys.getallocatedblocks(), 0
-    held = CollectionHeld(room=200_000)
+    held = GcPause(room=200_000)
     with held:
         for _ in range(80):
             with held:
@@ -150,7 +150,7 @@ def test_what_is_collected_at_once_was_also_put_aside():
         def __init__(self) -> None:
             self.itself = self
 
-    held = CollectionHeld()
+    held = GcPause()
     with held:
         circles = [Circle() for _ in range(60_000)]
         kept = weakref.ref(circles[0])

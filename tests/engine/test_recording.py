@@ -243,8 +243,8 @@ def test_what_a_question_compiled_does_not_hold_what_was_recorded():
     recording.run(unhurried)
     ask(recording, Query("gradient", sources="x"))
     recorded = weakref.ref(recording.recorded)
-    assert any(entry.paths for entry in engine._cache._entries.values())
-    for entry in engine._cache._entries.values():  # as if there was no room for it any more
+    assert any(entry.paths for entry in engine._context.cache._entries.values())
+    for entry in engine._context.cache._entries.values():  # as if there was no room for it any more
         entry.paths = tuple(path for path in entry.paths if not hasattr(path, "recorded"))
     del recording
     gc.collect()

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Answer, Engine, Leaf, Limits, Query
-from gradwire_engine.backends.numpy.executable import Executable
-from gradwire_engine.backends.numpy.parted import Specialised
+from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.backends.reference.backend import ReferenceExecutable
+from gradwire_engine.backends.staged import Specialised
 from gradwire_engine.call import Call
 from gradwire_engine.compile import Compiled
 from gradwire_engine.residents import ResidentHistory
@@ -39,7 +40,8 @@ class Counts:
         self._count(Call, "_record", "compiled")
         self._count(Compiled, "part", "parted")
         self._count(Specialised, "_begin", "begun")
-        self._count(Executable, "replay", "replayed")
+        for kind in (NumpyExecutable, ReferenceExecutable):
+            self._count(kind, "replay", "replayed")
 
     def _count(self, kind: type, name: str, counter: str) -> None:
         method = getattr(kind, name)
@@ -191,7 +193,7 @@ def test_what_is_kept_counts_in_the_cache_and_goes_before_what_is_compiled(count
     while kept(first) and others < 1000:
         others += 1
         answered(engine, f"{text} * {others}", values)
-    assert engine._cache.room.taken <= 1 << 20
+    assert engine._context.cache.budget.taken <= 1 << 20
     answered(engine, text, values)
     assert counts.compiled == others < 1000
 
@@ -274,8 +276,8 @@ def test_threads_with_different_digests_have_each_their_own():
     with ThreadPoolExecutor(8) as pool:
         for step, found in enumerate(pool.map(asked, range(200))):
             same(found, expected[step % 10])
-    (entry,) = engine._cache._entries.values()
-    assert engine._cache.taken == entry.counted_bytes == entry.nbytes
+    (entry,) = engine._context.cache._entries.values()
+    assert engine._context.cache.taken == entry.counted_bytes == entry.nbytes
 
 
 REQUESTS = st.lists(st.tuples(*[st.sampled_from("abc")] * 3), max_size=40)

@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.answer import Kind
-from gradwire_engine.backends.numpy import frames, grouping, rows
-from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.backends.numpy import fusion, rules, tile_loop, tiling
+from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.loops import bound
-from gradwire_engine.backends.numpy.parted import Specialised
+from gradwire_engine.backends.staged import Specialised
 from gradwire_engine.compile import Compiled, compile_query
 from gradwire_engine.ops.arrays.indexing import Indexed
 from gradwire_engine.ops.arrays.shape import View
@@ -22,7 +23,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Identity, Input
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.reductions import Extreme
-from gradwire_engine.optimize import residents, sums, vectorised, worth
+from gradwire_engine.optimize import residents, sums, worth
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.tape import ArrayType, Tape
 from hypothesis import given
@@ -142,7 +143,7 @@ def compiled(text: str, kind: Kind, values: Sequence[Any], **asked: Any) -> tupl
             stacks[i] = ArrayType(values[i].dtype, values[i].shape)
     query = Query(kind, unconnected="zero", **asked)
     told = compile_query(
-        *(Engine().parse(text), variables, query, None, Limits(), go_on, stacks),
+        *(Engine().parse(text), variables, query, None, Limits(), Engine.backend, go_on, stacks),
         told=tapes.__setitem__,
     )
     return told, tapes["batched"]
@@ -159,7 +160,7 @@ def walked(
             if isinstance(op, Input):
                 value = inputs[op.index][()]
             else:
-                value = bound(op, go_on, quick=False)(*[made[a] for a in args])
+                value = bound(op, go_on, WeakKeyDictionary(), quick=False)(*[made[a] for a in args])
             depends.append(isinstance(op, Input) or any(depends[a] for a in args))
             made.append(seen(op, value) if depends[-1] else value)
     return [made[slot] for slot in tape.outputs]
@@ -231,12 +232,12 @@ def test_an_exact_replay_with_residents_gives_the_bits_of_a_walk(kind, text, see
 
 
 def gives_the_bits(
-    executable: Executable | Specialised, tape: Tape, sets: Sequence[Sequence[Any]]
+    executable: NumpyExecutable | Specialised, tape: Tape, sets: Sequence[Sequence[Any]]
 ) -> None:
     for inputs in sets:
         expected = walked(tape, inputs)
         for _ in range(3):
-            for one, other in zip(executable.replay(inputs, go_on)[0], expected, strict=True):
+            for one, other in zip(executable.replay(inputs, go_on).outputs, expected, strict=True):
                 assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
 
 
@@ -267,13 +268,13 @@ def distance(one: Any, other: Any) -> Any:
 def in_blocks_of(nbytes: int) -> Iterator[None]:
     """Have what is meant for large arrays and long loops done to all, in blocks of this size."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouping, "SMALLEST_BYTES", 1)
-        patch.setattr(grouping, "FEWEST_SPARED", 0)
-        patch.setattr(frames, "BLOCK_BYTES", nbytes)
-        patch.setattr(frames, "ALIGNED", 2)
-        patch.setattr(frames, "FEWEST_ELEMENTS", 1)
-        patch.setattr(rows, "_FEWEST_ROWS", 3)
-        patch.setattr(vectorised, "_FEWEST_ANGLES", 2)
+        patch.setattr(fusion, "SMALLEST_BYTES", 1)
+        patch.setattr(fusion, "FEWEST_SPARED", 0)
+        patch.setattr(tile_loop, "BLOCK_BYTES", nbytes)
+        patch.setattr(tile_loop, "ALIGNED", 2)
+        patch.setattr(tile_loop, "FEWEST_ELEMENTS", 1)
+        patch.setattr(tiling, "_FEWEST_ROWS", 3)
+        patch.setattr(rules, "_FEWEST_ANGLES", 2)
         patch.setattr(sums, "_FEWEST_SUMMED", 2)
         patch.setattr(sums, "_FEWEST_TURNED", 2)
         patch.setattr(residents, "_LARGE_BYTES", 1)
@@ -311,7 +312,7 @@ def gives_the_digits(kind: str, form: str, text: str, seed: int, **more: Any) ->
     dtype, rtol, large = FORMS[form]
     with large():
         executable, tape, sets = recorded(kind, text, seed, exact=False, dtype=dtype, **more)
-        replays = [[executable.replay(inputs, go_on)[0] for _ in range(3)] for inputs in sets]
+        replays = [[executable.replay(inputs, go_on).outputs for _ in range(3)] for inputs in sets]
     for inputs, runs in zip(sets, replays, strict=True):
         expected = walked(tape, inputs)
         unsure = uncertain(tape, inputs, expected, seed)
@@ -327,7 +328,7 @@ def gives_the_digits(kind: str, form: str, text: str, seed: int, **more: Any) ->
 @given(text=programs(), seed=SEEDS, names=NAMES, exact=st.booleans())
 def test_only_views_of_residents_are_computed_again(kind, text, seed, names, exact):
     replayed, tape, _ = recorded(kind, text, seed, exact=exact, names=names)
-    made = replayed._parted.remainder.tape if isinstance(replayed, Specialised) else replayed.tape
+    made = replayed._staged.remainder.tape if isinstance(replayed, Specialised) else replayed.tape
     numbers = [i for i, name in enumerate(SHAPES) if name in names]
     same = {*numbers, *[len(SHAPES) + i for i in numbers]}
     whole = len(tape.inputs)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Answer, Engine, Leaf, Limits, Query
-from gradwire_engine.backends.numpy.parted import PartedExecutable
+from gradwire_engine.backends.staged import StagedExecutable
 from gradwire_engine.errors import DeadlineExceeded, DomainError
 from gradwire_engine.record.calculus import leaves
 
@@ -56,7 +56,7 @@ class Resident:
         call.replay(go_on)
         return call
 
-    def parts(self, text: str, values: Mapping[str, Any], **asked: Any) -> PartedExecutable | None:
+    def parts(self, text: str, values: Mapping[str, Any], **asked: Any) -> StagedExecutable | None:
         """What replays from the second call on."""
         (found,) = self.again(text, values, **asked).entry.paths[0].parted.values()
         return found
@@ -169,7 +169,7 @@ def test_without_guards_nothing_is_kept_apart():
     values = {"X": X, "w": W}
     call = Resident("X").call("exp(X) @ w if w[0] < 9 else X @ w", values, kind="evaluate")
     expected = call.replay(go_on).value
-    (found,) = call.entry.paths[0].unguarded(go_on).executable.run(call.inputs, go_on)
+    (found,) = call.entry.paths[0].unguarded(go_on).executable.replay(call.inputs, go_on).outputs
     np.testing.assert_allclose(found, expected)
 
 

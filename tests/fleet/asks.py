@@ -1,4 +1,4 @@
-"""What clients ask in these tests, with answers that NumPy and calculus by hand know."""
+"""Requests of the fleet tests, with expected results from NumPy and calculus by hand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMOOTH = "sum(c * sin(x) + x * x)"
 def smooth(
     size: int, seed: int, name: str = "smooth", program: object = SMOOTH, tenant: str | None = None
 ) -> Ask:
-    """The gradient of a function of ``size`` numbers, which are read from JSON."""
+    """The gradient of a function of ``size`` numbers, sent as JSON."""
     x, c = np.random.default_rng(seed).normal(size=(2, size))
     document = {
         "program": program,
@@ -33,7 +33,7 @@ def smooth(
 
 
 def slow(passes: int, seed: int = 0) -> Ask:
-    """A loop over 50,000 numbers, each of its passes a fraction of a millisecond, in a thread."""
+    """A loop over 50,000 numbers in a thread; each iteration takes a fraction of a millisecond."""
     start, size = 1.0 + seed, 50_000
     program = f"y = x * range({size}) / {size}\nfor i in range({passes}): y = sin(y) + y\nmean(y)"
     y = start * np.arange(size) / size
@@ -45,7 +45,7 @@ def slow(passes: int, seed: int = 0) -> Ask:
 
 
 def large(size: int) -> Ask:
-    """The sum of a sorted array, which takes some memory for a moment."""
+    """The sum of a sorted array, which briefly needs some memory."""
     document = {"program": f"sum(sort(sin(x * arange({size}))))", "variables": {"x": 1.0}}
     total = float(np.sin(np.arange(size)).sum())
     return Ask(
@@ -57,7 +57,7 @@ def large(size: int) -> Ask:
 
 
 def waiting(milliseconds: int, seed: int = 0) -> Ask:
-    """A loop over numbers, without end, until the request's time has passed."""
+    """An endless loop over numbers, which runs until the request times out."""
     document = {
         "program": "while x > 0: x = x + 1\nx",
         "variables": {"x": 1.0 + seed},
@@ -67,7 +67,7 @@ def waiting(milliseconds: int, seed: int = 0) -> Ask:
 
 
 def gives(gradient: Numbers) -> Callable[[Any], bool]:
-    """Judges an answer by its gradient."""
+    """A check of a response by its gradient."""
 
     def right(document: Any) -> bool:
         found = np.asarray(document["gradients"], float)
@@ -77,14 +77,14 @@ def gives(gradient: Numbers) -> Callable[[Any], bool]:
 
 
 async def registered(client: httpx.AsyncClient, size: int, seed: int) -> Ask:
-    """The same gradient of a program that the service keeps."""
+    """The same gradient, of a registered program."""
     reply = await client.post("/v1/programs", json={"program": SMOOTH})
     assert reply.status_code in (200, 201), reply.text
     return smooth(size, seed, "by id", {"ref": reply.json()["id"]})
 
 
 async def recorded(client: httpx.AsyncClient, size: int, seed: int) -> Ask:
-    """A question about a tape that the service keeps."""
+    """A request to a stored tape."""
     x = np.random.default_rng(seed).normal(size=size)
     asked = {"program": "y = sum(x ** 3)", "variables": {"x": x.tolist()}, "persistent": True}
     reply = await client.post("/v1/tapes", json=asked)
@@ -96,7 +96,7 @@ async def recorded(client: httpx.AsyncClient, size: int, seed: int) -> Ask:
 async def mixed(client: httpx.AsyncClient) -> list[Ask]:
     """Small and larger gradients, by text and by id, on the event loop and in threads, and tapes.
 
-    Small ones are most, as they are of a service.
+    Most are small, as in a real service.
     """
     asks = [smooth(10, seed) for seed in range(12)]
     asks += [smooth(2_000, seed, "larger") for seed in range(2)]

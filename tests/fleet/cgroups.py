@@ -1,4 +1,4 @@
-"""Control groups that limit the memory of a program and of all that it starts.
+"""Control groups that limit the memory of a program and all its child processes.
 
 Source: the kernel's documentation, cgroup-v1/memory.rst and cgroup-v2.rst.
 """
@@ -21,11 +21,11 @@ _REMOVED_SECONDS = 10.0
 
 
 class _Version(NamedTuple):
-    """What files a version of the kernel's control groups has."""
+    """The file names of one version of the kernel's control groups."""
 
     root: Path
     limit: str
-    #: Of memory and swap together, or of swap alone.
+    #: The limit of memory and swap together (version 1), or of swap alone (version 2).
     swap: str
     swap_is_apart: bool
     killed: str
@@ -67,14 +67,14 @@ class Cgroup:
         self._folder.mkdir()
         self.limit_bytes = limit_bytes
         (self._folder / version.limit).write_text(str(limit_bytes))
-        with suppress(FileNotFoundError):  # where the kernel does not count swap
+        with suppress(FileNotFoundError):  # missing if the kernel does not count swap
             swap = 0 if version.swap_is_apart else limit_bytes
             (self._folder / version.swap).write_text(str(swap))
 
     def around(self, command: Sequence[str]) -> list[str]:
-        """The command that runs this one in the group, which is the only one that it sees.
+        """A command that runs this one in the group, with only that group visible.
 
-        As in a container, where the group's folder is what is mounted.
+        This is like a container, in which only the group's folder is mounted.
         """
         script = 'echo $$ >"$0/cgroup.procs" && mount --bind "$0" "$1" && shift && exec "$@"'
         within = ["unshare", "--mount", "sh", "-c", script]
@@ -82,27 +82,27 @@ class Cgroup:
 
     @property
     def held_bytes(self) -> int:
-        """What its processes hold and nobody else does; files without a name, too."""
+        """The memory of its processes alone, including anonymous files."""
         figures = self._figures("memory.stat")
         return sum(figures[name] for name in self._version.held)
 
     @property
     def shared_bytes(self) -> int:
-        """What of that is in files without a name."""
+        """The part of that memory in anonymous files."""
         return self._figures("memory.stat")["shmem"]
 
     @property
     def most_bytes(self) -> int:
-        """The most that it has taken at a time, pages of files among it."""
+        """The peak memory, including the page cache."""
         return int((self._folder / self._version.most).read_text())
 
     @property
     def killed(self) -> int:
-        """How many of its processes the kernel has killed for want of memory."""
+        """The number of processes that the kernel's OOM killer has killed."""
         return self._figures(self._version.killed)["oom_kill"]
 
     def remove(self) -> None:
-        """End what still runs in it, and forget it."""
+        """Kill the processes still in the group, and remove it."""
         end = time.monotonic() + _REMOVED_SECONDS
         while True:
             for pid in (self._folder / "cgroup.procs").read_text().split():
@@ -111,7 +111,7 @@ class Cgroup:
             try:
                 self._folder.rmdir()
                 return
-            except OSError:  # until the last has ended
+            except OSError:  # until the last process has ended
                 if time.monotonic() > end:
                     raise
             time.sleep(0.02)
@@ -123,7 +123,7 @@ class Cgroup:
 
 @contextmanager
 def cgroup(name: str, limit_bytes: int) -> Iterator[Cgroup]:
-    """A group that is there for a while."""
+    """A group that exists within the context."""
     made = Cgroup(name, limit_bytes)
     try:
         yield made
@@ -133,7 +133,7 @@ def cgroup(name: str, limit_bytes: int) -> Iterator[Cgroup]:
 
 @cache
 def why_not() -> str | None:
-    """Why no groups can be made here, if so."""
+    """The reason why no groups can be created here, if there is one."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "control groups are made by root, on Linux"
     if shutil.which("unshare") is None:

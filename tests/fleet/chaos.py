@@ -1,4 +1,4 @@
-"""A proxy of TCP that does to connections what networks do to them, as it is told meanwhile."""
+"""A TCP proxy that injects network faults, which can be changed at any time."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from typing import Self
 from tests.fleet.processes import free_port
 
 _CHUNK_BYTES = 1 << 16
-#: SO_LINGER that makes a close a reset: what was not sent yet is dropped.
+#: SO_LINGER with which closing resets the connection and drops unsent bytes.
 _RESET = struct.pack("ii", 1, 0)
 
 
 @dataclass(frozen=True)
 class Faults:
-    """What happens to one direction of a connection; ``after`` counts this direction's bytes."""
+    """Faults in one direction of a connection; ``after`` counts the bytes in this direction."""
 
-    #: Each piece waits so long, and up to the jitter more.
+    #: Each piece is delayed by this time plus up to the jitter.
     delay_seconds: float = 0.0
     jitter_seconds: float = 0.0
     bytes_per_second: float = math.inf
-    #: Both directions are reset when so many bytes have gone through.
+    #: Both directions are reset after this number of bytes.
     cut_after: int | None = None
-    #: The reader sees the end when so many bytes have gone through; the other direction goes on.
+    #: The receiver sees the end after this number of bytes; the other direction continues.
     end_after: int | None = None
-    #: So much is put in between when so many bytes have gone through.
+    #: Garbage bytes are inserted after this number of bytes.
     garbage_after: int | None = None
     garbage: bytes = b"\0\xffgarbage\r\n\r\n"
-    #: Nothing goes through, and nobody is told.
+    #: Nothing is forwarded, and neither side notices.
     swallows: bool = False
 
 
@@ -41,10 +41,9 @@ CALM = Faults()
 
 
 class Chaos:
-    """Listens on a port of its own for one target. ``up`` is what happens to what clients send.
+    """Listens on its own port for one target. ``up`` has the faults of what clients send.
 
-    Both ``up`` and ``down`` may be set at any time; they count from then on, also for connections
-    that are there already.
+    Both ``up`` and ``down`` may be set at any time; they then also apply to existing connections.
     """
 
     def __init__(self, target: int, *, seed: int = 0) -> None:
@@ -65,11 +64,11 @@ class Chaos:
         await self.drop()
 
     async def accept(self) -> None:
-        """Take connections, again after ``refuse``."""
+        """Accept connections, also again after ``refuse``."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
 
     async def refuse(self) -> None:
-        """Take no new connections; those that are there go on."""
+        """Accept no new connections; existing ones continue."""
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -81,7 +80,7 @@ class Chaos:
         await asyncio.gather(*self._serving, return_exceptions=True)
 
     def calm(self) -> None:
-        """Let everything through from now on."""
+        """Forward everything without faults from now on."""
         self.up = self.down = CALM
 
     async def _serve(self, near: asyncio.StreamReader, to_near: asyncio.StreamWriter) -> None:
@@ -90,7 +89,7 @@ class Chaos:
         self._serving.add(task)
         self.connections += 1
         writers = [to_near]
-        # A cancelled task that served a connection would be told of as an error by asyncio.
+        # asyncio would log a cancelled task that served a connection as an error.
         with suppress(asyncio.CancelledError):
             try:
                 far, to_far = await asyncio.open_connection("127.0.0.1", self._target)
@@ -100,7 +99,7 @@ class Chaos:
                     group.create_task(self._carry("down", far, to_near, writers))
                 for writer in writers:
                     writer.close()
-                for writer in writers:  # a loop cannot close while a transport has more to send
+                for writer in writers:  # a loop with unsent bytes cannot close
                     await writer.wait_closed()
             except* OSError:
                 pass
@@ -118,7 +117,7 @@ class Chaos:
         writer: asyncio.StreamWriter,
         both: list[asyncio.StreamWriter],
     ) -> None:
-        """Bring one direction's bytes to the other side, through its faults."""
+        """Forward one direction's bytes, with its faults."""
         gone = 0
         while piece := await reader.read(_CHUNK_BYTES):
             faults: Faults = getattr(self, direction)
@@ -142,7 +141,7 @@ class Chaos:
                 break
         if writer.can_write_eof() and not writer.is_closing():
             writer.write_eof()
-        # What still comes is read and dropped: a full buffer would hold the other side up.
+        # Read and drop what still arrives: a full buffer would block the other side.
         while await reader.read(_CHUNK_BYTES):
             pass
 

@@ -1,4 +1,4 @@
-"""Fixtures of the fleet's tests."""
+"""Fixtures of the fleet tests."""
 
 import sys
 from collections.abc import Callable
@@ -10,13 +10,13 @@ from tests.fleet.load import Answers
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> tuple[str, dict[str, bool]]:
-    """uvloop, since what makes the load shares the machine with what is under test."""
+    """uvloop, since the load generator shares the machine with the services under test."""
     return "asyncio", {"use_uvloop": True}
 
 
 @pytest.fixture
 def tell(record_property: Callable[[str, object], None]) -> Callable[[str, object], None]:
-    """Tells a figure: in the report, and on the page where the test fails."""
+    """Reports a figure: in the test report, and in the output if the test fails."""
 
     def tell(name: str, figure: object) -> None:
         text = figure.told() if isinstance(figure, Answers) else str(figure)

@@ -1,4 +1,4 @@
-"""Connections on which any bytes are sent, and what comes back on them."""
+"""Connections on which any bytes can be sent, and the responses on them."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _READ_BYTES = 1 << 18
-#: As much of an answer is kept: of its beginning, and of its end.
+#: The number of bytes kept from the beginning of a response, and from its end.
 _KEPT_BYTES = 1 << 20
 _END_BYTES = 1 << 12
 
 
 @dataclass
 class Answer:
-    """What came back on a connection: how much, its beginning and its end."""
+    """The response on a connection: its length, its beginning and its end."""
 
     received: bytearray = field(default_factory=bytearray)
     end: bytes = b""
     length: int = 0
-    #: How long it took from the first byte sent to the last received, or until none was to come.
+    #: The time from the first byte sent to the last received, or until the end of waiting.
     seconds: float = 0.0
 
     def take(self, piece: bytes) -> None:
-        """Have more of it."""
+        """Add received bytes."""
         self.length += len(piece)
         self.received += piece[: max(_KEPT_BYTES - len(self.received), 0)]
         self.end = (self.end + piece[-_END_BYTES:])[-_END_BYTES:]
 
     @property
     def number(self) -> int:
-        """How many responses it is."""
+        """The number of responses."""
         return self.received.count(b"HTTP/1.1 ")
 
     @property
     def status(self) -> int:
-        """That of the first response; 0 of none."""
+        """The status of the first response; 0 if there is none."""
         return int(self.received.split(b" ", 2)[1]) if self.received else 0
 
     @property
@@ -49,7 +49,7 @@ class Answer:
 
     @property
     def body_bytes(self) -> int:
-        """How long it is behind its head."""
+        """The length of the body."""
         return self.length - len(self.received.partition(b"\r\n\r\n")[0]) - 4
 
     @property
@@ -57,7 +57,7 @@ class Answer:
         return json.loads(self.received.partition(b"\r\n\r\n")[2])
 
     def member(self, name: str) -> str:
-        """A text of this name near the beginning of the body or near its end; else none."""
+        """The string with this name near the beginning or end of the body, or ``"none"``."""
         found = re.search(rb'"%s": ?"([^"]*)"' % name.encode(), self.received + self.end)
         return found[1].decode() if found else "none"
 
@@ -65,9 +65,9 @@ class Answer:
 async def answer(
     port: int, sent: bytes | Iterable[bytes], pause: float = 0.0, patience: float = 10.0
 ) -> Answer:
-    """Send, piece by piece with pauses between, and read until the other side closes.
+    """Send pieces with pauses between them, and read until the other side closes.
 
-    Pieces that nobody takes any more are kept; ``patience`` is how long is waited in all.
+    Sending stops when the other side stops reading; ``patience`` limits the total time.
     """
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=4 * _READ_BYTES)
     clock = asyncio.get_running_loop().time
@@ -88,7 +88,7 @@ async def answer(
                 while piece := await reader.read(_READ_BYTES):
                     found.take(piece)
                     found.seconds = clock() - began
-        if not found.length:  # the clock of a loop is coarse: 0.0 may be a time
+        if not found.length:  # the event loop's clock is coarse: 0.0 may be a valid time
             found.seconds = clock() - began
     finally:
         sending.cancel()

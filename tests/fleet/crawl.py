@@ -1,6 +1,6 @@
-"""Follows all that the pages of a service refer to, and tells what would be loaded from outside.
+"""Follows all references of a service's pages, and finds what would be loaded from other hosts.
 
-Run as a program, it serves and crawls, and prints what it found: in a network without a route.
+As a program, it starts a service, crawls it, and prints the result: in a network without routes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import httpx
 from tests.fleet.fleets import replica
 
 PAGES = ("/", "/docs")
-#: Schemes under which nothing is loaded from anywhere.
+#: URL schemes that load nothing from a host.
 _WITHIN = {"data", "blob", "about", "mailto", "urn"}
-#: Attributes by which HTML and SVG load something; of ``a`` it is a link that somebody follows.
+#: Attributes with which HTML and SVG load something; in ``a`` they are only links.
 _LOADING = {"src", "href", "xlink:href", "srcset", "poster", "data", "action", "formaction"}
 _CSS_ADDRESS = re.compile(r"""url\(\s*["']?([^"')]*)|@import\s+["']([^"']*)""")
-#: Calls with an address that is spelt out, absolute or of another host.
+#: Calls with a literal address, either absolute or on another host.
 _SCRIPT_ADDRESS = re.compile(
     r"""(?:fetch|import|importScripts|Worker|EventSource|WebSocket|sendBeacon|\.open)\(\s*"""
     r"""(?:["'`][A-Z]+["'`]\s*,\s*)?["'`]((?:[a-z]+:)?//[^"'`]*)"""
@@ -45,7 +45,7 @@ _BROWSER_FLAGS = (
     "disable-domain-reliability",
     "disable-features=NetworkTimeServiceQuerying,OptimizationHints",
 )
-#: Whom the browser asks by itself, whatever page it shows: the time, and whether it is outdated.
+#: Hosts that the browser itself contacts for any page: for the time and for updates.
 _BROWSERS_OWN = frozenset(
     {
         "accounts.google.com",
@@ -59,7 +59,7 @@ _BROWSER_SECONDS = 60.0
 
 
 class Found(NamedTuple):
-    """What a crawl came to."""
+    """The result of a crawl."""
 
     loaded: dict[str, int]
     outside: list[str]
@@ -67,7 +67,7 @@ class Found(NamedTuple):
 
 
 class _Addresses(HTMLParser):
-    """The addresses that a page loads, and its styles and scripts."""
+    """Collects the addresses that a page loads, and its styles and scripts."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ def _of_script(text: str) -> list[str]:
 
 
 async def crawl(client: httpx.AsyncClient, pages: list[str]) -> Found:
-    """Load the pages and all that they load, as far as it is of the same origin."""
+    """Load the pages and everything that they load from the same origin."""
     found, waiting = Found({}, [], {}), list(pages)
     while waiting:
         path = waiting.pop()
@@ -137,7 +137,7 @@ async def crawl(client: httpx.AsyncClient, pages: list[str]) -> Found:
 
 
 async def browsed(binary: str, address: str, folder: Path) -> tuple[str, set[str]]:
-    """The page as a browser shows it, and every address that the browser asked for."""
+    """The page as a browser shows it, and every address that the browser requested."""
     log = folder / "net.json"
     browser = await asyncio.create_subprocess_exec(
         binary,
@@ -157,17 +157,17 @@ async def browsed(binary: str, address: str, folder: Path) -> tuple[str, set[str
 
 
 def has_route() -> bool:
-    """Whether anything but this machine can be reached."""
+    """Whether other machines can be reached."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # of documentation (RFC 5737); nothing is sent
+            probe.connect(("192.0.2.1", 9))  # a documentation address (RFC 5737); nothing is sent
         except OSError:
             return False
     return True
 
 
 async def main(folder: Path, binary: str | None) -> None:
-    """Serve, compute, crawl and browse; print what was found."""
+    """Serve, compute, crawl and browse; print the result."""
     async with replica(folder) as alone:
         async with alone.client() as client:
             asked = {"program": "y = sum(x**2)", "variables": {"x": [1, 2]}}

@@ -1,4 +1,4 @@
-"""Real server processes, alone or as a fleet behind the shipped configuration of nginx."""
+"""Real server processes, alone or as a fleet behind nginx with the shipped configuration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.fleet.processes import Program, child_of, free_port
 
 __all__ = ["NGINX", "Fleet", "Nginx", "Replica", "client_of", "fleet", "replica"]
 
-#: Of every server here, where a test says nothing else.
+#: The default settings of every server.
 SETTINGS = {"GRADWIRE_LOG_LEVEL": "warning", "GRADWIRE_DRAIN_SECONDS": "0"}
 _READ_TIMEOUT = re.compile(r"(proxy_read_timeout )\w+;")
 
@@ -41,19 +41,19 @@ class Replica(Program):
 
     @property
     def pid(self) -> int:
-        """The process that serves; what was started watches it."""
+        """The process id of the serving process; the process that was started is its watchdog."""
         return child_of(self.process.pid)
 
     async def answers(self) -> bool:
         return await super().answers() and (await self.get("/readyz")).status_code == 200
 
     async def get(self, path: str) -> httpx.Response:
-        """Ask it, past any proxy."""
+        """Send a request directly to the server, without a proxy."""
         async with self.client() as client:
             return await client.get(path)
 
     async def metric(self, name: str, **labels: str) -> float:
-        """The sum of the samples of this name that have these labels, among others."""
+        """The sum of the samples with this name and at least these labels."""
         found = text_string_to_metric_families((await self.get("/metrics")).text)
         return sum(
             sample.value
@@ -63,18 +63,18 @@ class Replica(Program):
         )
 
     async def served(self) -> float:
-        """Gradients that it has answered."""
+        """The number of gradients that the server has answered."""
         return await self.metric("gradwire_requests_total", route="/v1/gradient", status="200")
 
     def client(self, **options: Any) -> httpx.AsyncClient:
-        """A client of this process alone."""
+        """A client of this server alone."""
         return client_of(self.port, **options)
 
 
 class Nginx(Program):
     """nginx with the shipped configuration, in front of these ports.
 
-    Its answers to a replica that says nothing come after ``read_seconds``, where these are given.
+    ``read_seconds`` replaces the timeout for silent replicas.
     """
 
     def __init__(self, folder: Path, ports: Sequence[int], read_seconds: int | None = None) -> None:
@@ -91,7 +91,7 @@ class Nginx(Program):
 
 
 class Fleet:
-    """Replicas, and nginx before them; between the two, where it was asked for, chaos."""
+    """Replicas behind nginx, optionally with chaos proxies in between."""
 
     def __init__(self, replicas: list[Replica], nginx: Nginx, chaos: list[Chaos]) -> None:
         self.replicas = replicas
@@ -103,7 +103,7 @@ class Fleet:
         return self.nginx.port
 
     def client(self, **options: Any) -> httpx.AsyncClient:
-        """A client of whichever replica nginx chooses."""
+        """A client of the fleet through nginx."""
         return client_of(self.port, **options)
 
 
@@ -111,7 +111,7 @@ class Fleet:
 async def replica(
     folder: Path, memory_bytes: int | None = None, /, **settings: object
 ) -> AsyncIterator[Replica]:
-    """One server process, with so much memory for all its family; settings by their names."""
+    """One server, with a memory limit for all its processes; settings by their names."""
     async with AsyncExitStack() as stack:
         alone = _replica(stack, "replica", folder, memory_bytes, settings)
         yield await stack.enter_async_context(_running(alone))
@@ -127,7 +127,7 @@ async def fleet(
     memory_bytes: int | None = None,
     **settings: object,
 ) -> AsyncIterator[Fleet]:
-    """``size`` server processes behind nginx, each with so much memory; settings by their names."""
+    """``size`` servers behind nginx, each with this memory limit; settings by their names."""
     async with AsyncExitStack() as stack:
         made = [
             _replica(stack, f"replica-{n}", folder, memory_bytes, settings) for n in range(size)
@@ -153,7 +153,7 @@ def _replica(
 
 @asynccontextmanager
 async def _running(*programs: Program) -> AsyncIterator[Any]:
-    """Run all at once; end them by their own handles, whatever happens, and show their logs."""
+    """Run all programs within the context; always end them by their own handles and show logs."""
     try:
         for program in programs:
             program.start()
@@ -172,6 +172,6 @@ def _variables(settings: Mapping[str, object]) -> dict[str, str]:
 
 
 def client_of(port: int, **options: Any) -> httpx.AsyncClient:
-    """A client that neither tries twice nor asks the environment for a proxy."""
+    """A client without retries and without proxies from the environment."""
     options = {"timeout": 30, "trust_env": False, **options}
     return httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", **options)

@@ -1,4 +1,4 @@
-"""Holds a service under attack to what no client may take from the others."""
+"""Checks that no attack takes the service, its time or its memory from other clients."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ from tests.fleet.sampler import sampling
 
 Tell: TypeAlias = Callable[[str, object], None]
 
-#: Beyond its own time: what an attack may take.
+#: The time that an attack may take beyond its timeout.
 LATE_SECONDS = 1.5
-#: What somebody else's request may take meanwhile.
+#: The time that another tenant's request may take during an attack.
 OTHERS_SECONDS = 1.0
 HEALTH_P99_SECONDS, HEALTH_SECONDS = 0.05, 0.25
-#: What may stay of all attacks.
+#: The memory that may remain in use after all attacks.
 KEPT_BYTES = 100 * MEBIBYTE
-#: What a process maps without its being its own: a body, and libraries.
+#: The mapped memory that is not a process's own: a body, and libraries.
 SHARED_BYTES = 64 * MEBIBYTE
-#: Of which another tenant has some five arrays at once, after each family.
+#: The size of the arrays of which another tenant needs about five at once, after each family.
 LARGE_NUMBERS = 4_000_000
-#: How soon what was taken is given back.
+#: The time within which memory must be released.
 _SETTLED_SECONDS = 10.0
 _LOOK_SECONDS = 0.05
 
 
 class Target(NamedTuple):
-    """Replicas, and the port by which they are asked."""
+    """Replicas, and the port through which they are reached."""
 
     replicas: Sequence[Replica]
     port: int
 
     @property
     def is_alone(self) -> bool:
-        """Whether there is nothing in front of it."""
+        """Whether there is no proxy in front of the replica."""
         return self.port == self.replicas[0].port
 
 
 class Judge:
-    """Attacks a target, and keeps account of all that is not as it is to be.
+    """Attacks a target, and records every failure.
 
-    Where it is not ``strict``, the machine may have others who delay whoever wants to run, and
-    attacks of all families, which each leave a little, come one after the other.
+    If it is not ``strict``, the machine may be busy with other work, and attacks of all families
+    follow each other, each of which leaves a little memory in use.
     """
 
     def __init__(self, target: Target, *, strict: bool) -> None:
@@ -71,24 +71,24 @@ class Judge:
         )
         self._pids = [one.pid for one in target.replicas]
         self._held = [0] * len(self._pids)
-        #: The longest that others and attacks took, and the most that a process had.
+        #: The longest times of other tenants and of attacks, and the peak memory of a process.
         self.others_seconds = self.late_seconds = 0.0
         self.most_bytes = 0
 
     async def warm(self) -> None:
-        """Have all processes answer something, and see what they hold then."""
+        """Make all processes answer requests, then record their memory."""
         for _ in range(60 * len(self._pids)):
             await self._others.ask(next(self._ordinary))
         await asyncio.sleep(1)
         self._held = [_held_bytes(one) for one in self.target.replicas]
 
     def close(self) -> None:
-        """Ask nothing more."""
+        """Close the connection."""
         self._others.close()
 
     @asynccontextmanager
     async def watching(self, tell: Tell) -> AsyncIterator[None]:
-        """Whatever is attacked meanwhile: nobody dies, and nothing stays."""
+        """Check that attacks within the context kill no process and leave no memory in use."""
         self.failures.clear()
         self.outcomes.clear()
         self.others_seconds = self.late_seconds = 0.0
@@ -114,7 +114,7 @@ class Judge:
             self._hold(after <= before + kept, text)
             tell("memory", text)
             if one.cgroup is not None:
-                # Where all memory is used up: what computes, so one request.
+                # If memory runs out, the kernel kills a worker process, which fails one request.
                 tell("killed by the kernel", f"{one.cgroup.killed - most} of {one.name}")
         await self._ask_for_much()
         tell("outcomes", dict(self.outcomes))
@@ -124,7 +124,7 @@ class Judge:
         assert not self.failures, "\n".join(self.failures)
 
     async def attack(self, attack: Attack) -> None:
-        """Attack once; another tenant asks meanwhile, and afterwards."""
+        """Attack once, with requests of another tenant during and after the attack."""
         attacking = asyncio.create_task(self.strike(attack))
         await asyncio.sleep(_LOOK_SECONDS)
         await self._ask_as_another(f"during {attack.name}")
@@ -132,9 +132,9 @@ class Judge:
         await self._ask_as_another(f"after {attack.name}")
 
     async def strike(self, attack: Attack, waits_seconds: float = 0.0) -> None:
-        """Attack once, and judge each answer; beside others it may have to wait for its turn.
+        """Attack once, and check each response; beside other attacks it may have to wait.
 
-        A long body says how long it may take only when it is read, and that is when it has begun.
+        The timeout of a long body is known only once it is parsed, when its computation starts.
         """
         requests = attack.requests()
         pieces = next(requests)
@@ -160,8 +160,8 @@ class Judge:
         self._hold(found.seconds < OTHERS_SECONDS, text)
 
     async def _ask_for_much(self) -> None:
-        """See that what attacks leave is not missing where others need much, for a moment."""
-        self._others.close()  # perhaps it was idle for longer than the service keeps it
+        """Check that after attacks another tenant can still make a large request."""
+        self._others.close()  # the service may have closed it as idle
         found = await self._others.ask(asks.large(LARGE_NUMBERS))
         self._hold(found.right, f"another's large request was {found.outcome}: {found.body!r}")
 
@@ -170,7 +170,7 @@ class Judge:
             self.failures.append(otherwise)
 
     async def _heard(self) -> float:
-        """How often was asked for what only hidden requests ask for."""
+        """The number of hidden requests that the service processed."""
         asked = [
             await one.metric("gradwire_requests_total", route="/v1/limits")
             for one in self.target.replicas
@@ -178,7 +178,7 @@ class Judge:
         return sum(asked)
 
     async def _settled(self, one: Replica, most_bytes: int) -> int:
-        """What it holds, as soon as that is little enough."""
+        """Its memory, as soon as it is small enough, or after waiting."""
         loop = asyncio.get_running_loop()
         end = loop.time() + _SETTLED_SECONDS
         while (held := _held_bytes(one)) > most_bytes and loop.time() < end:  # noqa: ASYNC110
@@ -186,7 +186,7 @@ class Judge:
         return held
 
     async def _watch_processes(self) -> None:
-        """See that no process has more than its limit, as long as it lives."""
+        """Check continuously that no process exceeds its limit."""
         told = set[int]()
         while True:
             for one in self.target.replicas:
@@ -201,7 +201,7 @@ class Judge:
 
 
 def _judged(found: Answer, attack: Attack, *, is_alone: bool) -> tuple[str, str]:
-    """What became of a request, and what is wrong with that."""
+    """The outcome of a request, and the reason if that is a failure."""
     if not found.number and attack.leaves_after is not None:
         return "left", ""
     if found.number != 1:
@@ -224,7 +224,7 @@ def _judged(found: Answer, attack: Attack, *, is_alone: bool) -> tuple[str, str]
 
 
 def _pid(one: Replica) -> int | None:
-    """Of the process that serves, if that is there."""
+    """The id of the serving process, if it exists."""
     try:
         return one.pid
     except (OSError, ValueError):
@@ -237,7 +237,7 @@ def _held_bytes(one: Replica) -> int:
 
 
 def _told(one: Replica) -> str:
-    """What of it each process has for itself, and what is in files of memory only."""
+    """The private memory of each process, and the anonymous files, as text."""
     told: list[str] = []
     for pid in one.family():
         with suppress(OSError):
@@ -249,7 +249,7 @@ def _told(one: Replica) -> str:
 
 
 def _memory(pid: int) -> tuple[int, int | None]:
-    """The most that a process had resident, and what it may have: none where that is any."""
+    """The peak resident memory of a process, and its limit, if any."""
     of = Path(f"/proc/{pid}")
     limit = next(
         line.split()[3]
@@ -257,7 +257,7 @@ def _memory(pid: int) -> tuple[int, int | None]:
         if line.startswith("Max data size")
     )
     lines = dict(line.split(":", 1) for line in (of / "status").read_text().splitlines())
-    if "VmHWM" not in lines:  # it has ended
+    if "VmHWM" not in lines:  # the process has ended
         return 0, None
     most, files = (int(lines[name].split()[0]) << 10 for name in ("VmHWM", "RssFile"))
     return most, None if limit == "unlimited" else int(limit) + files

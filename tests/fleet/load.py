@@ -1,4 +1,4 @@
-"""A generator of load that costs little, and knows which answers are right.
+"""A cheap load generator that checks every response.
 
 Requests are bytes made beforehand, and answers are parsed once for each body that comes.
 """
@@ -21,7 +21,7 @@ _MOST_BODIES = 10_000
 
 
 class Ask:
-    """A request, and what a right answer to it is."""
+    """A request, and a check of its response."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Ask:
         self._judged: dict[bytes, bool] = {}
 
     def is_answered_by(self, body: bytes) -> bool:
-        """Whether ``body`` is the right answer. Raises: ``ValueError`` where it is not JSON."""
+        """Whether ``body`` is the right response. Raises: ``ValueError`` if it is not JSON."""
         judged = self._judged.get(body)
         if judged is None:
             document = json.loads(body) if body else None
@@ -57,9 +57,9 @@ class Ask:
 
 
 class Answer(NamedTuple):
-    """What became of one request, begun at ``at`` by the load's clock.
+    """The outcome of one request, which started at the time ``at``.
 
-    Without a status, ``failure`` says why; with another than 2xx, ``code`` is the problem's.
+    Without a status, ``failure`` says why; for a status other than 2xx, ``code`` is the error code.
     """
 
     ask: str
@@ -74,20 +74,20 @@ class Answer(NamedTuple):
 
     @property
     def outcome(self) -> str:
-        """``right``, ``WRONG``, the problem's code, or why there is no answer."""
+        """``right``, ``WRONG``, the error code, or the reason why there is no response."""
         return self.failure or self.code or ("right" if self.right else "WRONG")
 
 
 @dataclass
 class Answers:
-    """All answers to a load."""
+    """All responses to a load."""
 
     all: list[Answer] = field(default_factory=list)
-    #: How long the load took, until its last answer.
+    #: The duration of the load, until the last response.
     seconds: float = 0.0
-    #: How late the generator was at most, where requests were due at times.
+    #: The maximum delay of the generator, if requests had scheduled times.
     late_seconds: float = 0.0
-    #: How many connections were open at once.
+    #: The number of connections open at once.
     connections: int = 0
 
     @property
@@ -96,7 +96,7 @@ class Answers:
 
     @property
     def wrong(self) -> list[Answer]:
-        """Answers of success that are not right: what never may be."""
+        """Successful responses with a wrong result, which must never occur."""
         return [answer for answer in self.all if 200 <= answer.status < 300 and not answer.right]
 
     @property
@@ -105,21 +105,21 @@ class Answers:
 
     @property
     def lost(self) -> list[Answer]:
-        """Requests without an answer."""
+        """Requests without a response."""
         return [answer for answer in self.all if not answer.status]
 
     @property
     def failures(self) -> Counter[str]:
-        """How many were not answered rightly, by what happened to them."""
+        """The number of requests without the right response, by outcome."""
         return Counter(answer.outcome for answer in self.all if answer.outcome != "right")
 
     def percentile(self, share: float, among: Sequence[Answer] | None = None) -> float:
-        """Seconds within which that share of the good answers came, or of those ``among``."""
+        """The time within which this share of the good responses (or of ``among``) arrived."""
         answers = self.good if among is None else among
         return percentile(share, [answer.seconds for answer in answers])
 
     def told(self) -> str:
-        """The figures in a line."""
+        """The figures on one line."""
         outcomes = Counter(answer.outcome for answer in self.all)
         counted = ", ".join(f"{times} {outcome}" for outcome, times in outcomes.most_common())
         p50, p99 = (1000 * self.percentile(share) for share in (0.5, 0.99))
@@ -129,12 +129,12 @@ class Answers:
 
 
 def percentile(share: float, seconds: Sequence[float]) -> float:
-    """The least of these that at least that share of them does not exceed; 0 of none."""
+    """The smallest value that at least this share of the values does not exceed; 0 if none."""
     return sorted(seconds)[max(ceil(share * len(seconds)), 1) - 1] if seconds else 0.0
 
 
 class Connection:
-    """One connection at a time, made anew where the last one ended."""
+    """One connection, which is opened again if it was closed."""
 
     def __init__(self, port: int, patience: float = 30.0) -> None:
         self._port = port
@@ -142,7 +142,7 @@ class Connection:
         self._open: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, ask: Ask) -> Answer:
-        """Send once, and read the answer."""
+        """Send once, and read the response."""
         clock = time.perf_counter
         start = clock()
         failure = "timeout"
@@ -170,7 +170,7 @@ class Connection:
         return Answer(ask.name, start, clock() - start, failure=failure)
 
     def close(self) -> None:
-        """End it at once."""
+        """Abort the connection immediately."""
         if self._open is not None:
             self._open[1].transport.abort()
             self._open = None
@@ -178,7 +178,7 @@ class Connection:
 
 @asynccontextmanager
 async def unread(port: int, asks: Sequence[Ask]) -> AsyncIterator[None]:
-    """Ask on connections that read nothing, and are all gone at the end."""
+    """Send requests on connections that read nothing, and abort them all at the end."""
     writers: list[asyncio.StreamWriter] = []
     try:
         for ask in asks:
@@ -204,9 +204,10 @@ async def closed(
     until: asyncio.Event | None = None,
     apart: float = 0.0,
 ) -> Answers:
-    """Clients that each ask, wait for the answer and ask again; they begin ``apart`` seconds.
+    """A closed load: clients that each send a request after the previous response.
 
-    For so many ``seconds``, so many times ``each``, or ``until`` something happens.
+    They start ``apart`` seconds after one another, and run for ``seconds``, ``each`` times, or
+    ``until`` an event.
     """
     answers = Answers(connections=clients)
     start = time.perf_counter()
@@ -240,10 +241,10 @@ async def opened(
     seed: int = 0,
     until: asyncio.Event | None = None,
 ) -> Answers:
-    """``rate`` requests a second, whether or not earlier ones are answered.
+    """An open load: ``rate`` requests a second, whether or not earlier ones are answered.
 
-    For so many ``seconds`` at most, or ``until`` something happens.
-    Where the generator is late it tells how late, so that it hides nothing.
+    It runs for ``seconds`` at most, or ``until`` an event.
+    If the generator is late, it reports the delay.
     """
     answers = Answers()
     choose = random.Random(seed)
@@ -276,9 +277,9 @@ async def opened(
 async def _exchange(
     opened: tuple[asyncio.StreamReader, asyncio.StreamWriter], sent: bytes
 ) -> tuple[int, dict[str, str], bytes]:
-    """Write a request and read an answer.
+    """Write a request and read a response.
 
-    Raises: ``ValueError``, ``KeyError`` or ``LimitOverrunError`` where it is not HTTP.
+    Raises: ``ValueError``, ``KeyError`` or ``LimitOverrunError`` if it is not HTTP.
     """
     reader, writer = opened
     writer.write(sent)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 CONFIGURATION = Path(__file__).parents[2] / "deploy/nginx"
 
-#: Where nginx is; Debian has it in a folder for root alone.
+#: The path of nginx; Debian installs it in a folder on root's path only.
 NGINX = shutil.which("nginx", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin"]))
 
-#: Lines that follow one another and name replicas by DNS, which nginx before 1.27.3 cannot.
+#: Consecutive lines that name replicas by DNS, which nginx before 1.27.3 does not support.
 _SERVERS = re.compile(r"(?:^ +server \S+ resolve(.*;)\n)+", re.MULTILINE)
 
 
@@ -29,7 +29,7 @@ def upstream(addresses: Sequence[str]) -> str:
 
 
 def configure(prefix: Path, ports: Sequence[int], listen: int) -> list[str]:
-    """Write the configuration with these replicas below ``prefix``; returns nginx's command."""
+    """Write the configuration for these replicas below ``prefix``; returns the command."""
     assert NGINX is not None
     for source in CONFIGURATION.glob("*.conf"):
         shutil.copy(source, prefix)
@@ -38,6 +38,6 @@ def configure(prefix: Path, ports: Sequence[int], listen: int) -> list[str]:
     assert text.count("listen 8080;") == 1
     main.write_text(text.replace("listen 8080;", f"listen 127.0.0.1:{listen};"))
     (prefix / "upstream.conf").write_text(upstream([f"127.0.0.1:{port}" for port in ports]))
-    # Started by root, workers would be of a user that may not write below the prefix.
+    # If root starts nginx, its workers run as a user who may not write below the prefix.
     directives = "daemon off; user root;" if os.geteuid() == 0 else "daemon off;"
     return [NGINX, "-e", "stderr", "-p", f"{prefix}/", "-c", f"{main}", "-g", directives]

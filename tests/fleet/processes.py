@@ -1,4 +1,4 @@
-"""Programs that a test runs beside itself, and what Linux tells of them."""
+"""Programs that tests start, and their resources as reported by Linux."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from typing import Any, NamedTuple, Self
 
 from tests.fleet.cgroups import Cgroup
 
-#: Below the ports that the kernel gives to outgoing connections, which could take the place of a
-#: program that is to listen on its port again.
+#: Below the ports of outgoing connections, one of which could take the port of a program that
+#: must listen on it again.
 _PORTS = range(15_000, 32_000)
 _START_SECONDS = 60.0
 
 
 def child_of(pid: int) -> int:
-    """The only process that this one has started."""
+    """The only child process of a process."""
     (child,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return int(child)
 
 
 class Figures(NamedTuple):
-    """What a process holds at a moment."""
+    """The resources that a process has at a moment."""
 
     resident_bytes: int
     most_bytes: int
@@ -39,7 +39,7 @@ class Figures(NamedTuple):
 
 
 class Program:
-    """A program that listens on a port of the loopback and writes its log to a file."""
+    """A program that listens on a loopback port and writes its log to a file."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Program:
         return self._process
 
     def start(self) -> Self:
-        """Start it, again if it has ended."""
+        """Start the program, also again after it has ended."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
@@ -81,7 +81,7 @@ class Program:
         return self
 
     async def listening(self) -> Self:
-        """Wait until it takes connections."""
+        """Wait until it accepts connections."""
         end = time.monotonic() + _START_SECONDS
         while not await self.answers():
             assert self.process.poll() is None, f"{self.name} ended:\n{self.log()}"
@@ -90,7 +90,7 @@ class Program:
         return self
 
     async def answers(self) -> bool:
-        """Whether it takes a connection now."""
+        """Whether it accepts a connection now."""
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", self.port)
         except OSError:
@@ -103,7 +103,7 @@ class Program:
         self.process.send_signal(sent)
 
     async def ended(self, seconds: float = 10.0) -> int:
-        """Wait until it has ended; gives its status."""
+        """Wait until it has ended; returns its exit status."""
         end = time.monotonic() + seconds
         while (status := self.process.poll()) is None:
             assert time.monotonic() < end, f"{self.name} does not end:\n{self.log()}"
@@ -111,7 +111,7 @@ class Program:
         return status
 
     def stop(self) -> None:
-        """End it, however it is: also where it is stopped, or does not listen to signals."""
+        """Kill it, even if it is suspended or ignores signals."""
         if self._process is None or self._process.poll() is not None:
             return
         self._process.send_signal(signal.SIGCONT)
@@ -123,11 +123,11 @@ class Program:
             self._process.wait()
 
     def log(self, most: int = 4000) -> str:
-        """The last that it wrote."""
+        """The end of its log."""
         return self._log.read_text(errors="replace")[-most:] if self._log.exists() else ""
 
     def figures(self) -> Figures:
-        """What it holds now."""
+        """The resources that it has now."""
         of = Path(f"/proc/{self.pid}")
         told = dict(line.split(":", 1) for line in (of / "status").read_text().splitlines())
         return Figures(
@@ -138,11 +138,11 @@ class Program:
         )
 
     async def taken(self) -> float:
-        """``cpu_seconds``, to be waited for."""
+        """``cpu_seconds`` as a coroutine, for ``until``."""
         return self.cpu_seconds()
 
     def family(self) -> list[int]:
-        """The process, and those that it has started and that are there still."""
+        """The process and its existing child processes."""
         found = [self.process.pid]
         for pid in found:
             with suppress(OSError):
@@ -151,11 +151,11 @@ class Program:
         return found
 
     def cpu_seconds(self) -> float:
-        """Processor time of all its threads and processes since their start, to the nanosecond."""
+        """The CPU time of all its threads and processes since their start, in seconds."""
         seconds = 0.0
         for pid in self.family():
             with suppress(OSError):
-                # Linux' number for the CPU clock of another process: clock_getcpuclockid(3).
+                # Linux's id of the CPU clock of another process: clock_getcpuclockid(3).
                 seconds += time.clock_gettime((~pid << 3) | 2)
         return seconds
 
@@ -163,7 +163,7 @@ class Program:
 async def until(
     figure: Callable[..., Awaitable[float]], *asked: Any, least: float, seconds: float = 10.0
 ) -> None:
-    """Wait until a figure is ``least`` or more, which must come within ``seconds``."""
+    """Wait until a figure is at least ``least``, which must happen within ``seconds``."""
     found = 0.0
     try:
         async with asyncio.timeout(seconds):
@@ -176,7 +176,7 @@ async def until(
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """A free port."""
     while True:
         port = random.choice(_PORTS)
         with socket.socket() as probe:

@@ -1,10 +1,10 @@
-"""How long answers to small requests take, measured in a process of its own.
+"""Response times of small requests, measured in a separate process.
 
     python sampler.py PATH SECONDS PORT...
 
-What makes the load would measure its own delays. Ports are asked in turns, until the time is over
-or the standard input has ended. Between them, a process that only answers is asked as well: what it
-takes is the machine's doing.
+The load generator would measure its own delays. It requests from the ports in turn, until the time
+has passed or the standard input ends, and in between from a process that only echoes: the echo's
+delays are due to the machine.
 """
 
 import asyncio
@@ -23,16 +23,16 @@ PAUSE_SECONDS = 0.002
 
 
 class Samples(NamedTuple):
-    """The seconds of each answer; an answer that is no success counts as endless."""
+    """The time of each response in seconds; unsuccessful responses count as infinite."""
 
     served: list[float]
-    #: Those of the process that does nothing else.
+    #: The times of the process that only echoes.
     idle: list[float]
 
 
 @asynccontextmanager
 async def sampling(path: str, ports: Sequence[int], seconds: float = 1e9) -> AsyncIterator[Samples]:
-    """Gives the seconds of answers, which are there at the end."""
+    """Returns an object that has the times after the context."""
     command = [sys.executable, __file__, path, str(seconds), *map(str, ports)]
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
@@ -49,7 +49,7 @@ async def sampling(path: str, ports: Sequence[int], seconds: float = 1e9) -> Asy
 
 
 def sampled(path: str, seconds: float, ports: Sequence[int]) -> Samples:
-    """Ask until the time is over."""
+    """Send requests until the time has passed."""
     request = f"GET {path} HTTP/1.1\r\nHost: gradwire\r\n\r\n".encode()
     found = Samples([], [])
     idle = _idle()
@@ -75,7 +75,7 @@ def sampled(path: str, seconds: float, ports: Sequence[int]) -> Samples:
 
 
 def _idle() -> socket.socket:
-    """A connection to a process that sends back what it is sent, until that is closed."""
+    """A connection to an echo process, which ends when the connection is closed."""
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
         ours.close()

@@ -1,4 +1,4 @@
-"""What schemathesis holds every response to beside its own checks, and MessagePack for it."""
+"""Additional checks of schemathesis for every response, and its support for MessagePack."""
 
 import json
 from typing import Any
@@ -20,13 +20,13 @@ MESSAGEPACK = "application/msgpack"
 
 @schemathesis.check
 def has_a_request_id(_: CheckContext, response: Response, __: Case) -> None:
-    """Whatever is answered names the request."""
+    """Every response has a request id."""
     assert response.headers.get("x-request-id"), "there is no X-Request-ID"
 
 
 @schemathesis.check
 def refuses_by_a_problem(_: CheckContext, response: Response, case: Case) -> None:
-    """A refusal is a problem of a known code, of that code's status, and short."""
+    """Every error response is a short problem with a known code and that code's status."""
     if response.status_code < 400:
         return
     assert response.headers["content-type"] == [MEDIA_TYPE]
@@ -43,19 +43,19 @@ def refuses_by_a_problem(_: CheckContext, response: Response, case: Case) -> Non
 
 @schemathesis.hook
 def filter_case(_: HookContext, case: Case) -> bool:
-    """Leave out requests that are wrong for a header that nobody knows: in HTTP none is."""
+    """Skip requests whose only fault is an unknown header, since HTTP allows unknown headers."""
     return not any("unknown-property" in name for name in case.headers or ())
 
 
 @schemathesis.deserializer(MESSAGEPACK)
 def unpacked(_: DeserializationContext, response: Response) -> Any:
-    """A document; raw bytes as the schema has them, a text of octets."""
+    """A document in which raw bytes are strings, as in the schema."""
     return _texts(msgpack.unpackb(response.content))
 
 
 @schemathesis.serializer(MESSAGEPACK)
 def packed(_: SerializationContext, value: Any) -> bytes:
-    """A document, or where MessagePack cannot say it, something else that is refused."""
+    """A MessagePack document, or if MessagePack cannot encode it, another invalid body."""
     try:
         return bytes(msgpack.packb(value))
     except (OverflowError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""A service with keys, and clients of its tenants."""
+"""A service with API keys, and clients of its tenants."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.fleet.fleets import Replica, replica
 
 
 class Tenants(NamedTuple):
-    """Clients of one service: of two tenants, and of the operator."""
+    """Clients of one service: for two tenants and for the operator."""
 
     mine: httpx.AsyncClient
     theirs: httpx.AsyncClient
     operator: httpx.AsyncClient
 
     async def counted(self, name: str, **labels: str) -> float:
-        """A figure of the service's metrics."""
+        """The value of a metric."""
         told = (await self.operator.get("/metrics")).text
         return sum(
             sample.value
@@ -34,7 +34,7 @@ class Tenants(NamedTuple):
         )
 
 
-#: Pairs of tenants that a service has keys for.
+#: The number of pairs of tenants with keys.
 _PAIRS = 16
 
 
@@ -47,7 +47,7 @@ class House:
 
     @asynccontextmanager
     async def tenants(self) -> AsyncIterator[Tenants]:
-        """Clients of two tenants that nobody has been yet."""
+        """Clients for two unused tenants."""
         tokens = self._tokens.pop(), self._tokens.pop(), self._operator
         async with AsyncExitStack() as stack:
             clients = [
@@ -61,7 +61,7 @@ class House:
 
 @asynccontextmanager
 async def house(folder: Path, **settings: object) -> AsyncIterator[House]:
-    """A server process that asks for keys."""
+    """A server process that requires keys."""
     entries, tokens = [], []
     for number in range(1 + 2 * _PAIRS):
         token = new_token()

@@ -1,6 +1,6 @@
-"""Nothing that a client sends kills, stalls or fools the service: alone, and three behind nginx.
+"""No request kills, stalls or fools the service, alone or as three replicas behind nginx.
 
-Each replica has 2 GiB for all its processes, as a container would have it, and no swap.
+Each replica has 2 GiB of memory for all its processes, as in a container, and no swap.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from tests.fleet.attacks.hoards import Hoard, hungry
 from tests.fleet.fleets import NGINX, fleet, replica
 from tests.fleet.judging import Judge, Target, Tell
 
-#: For how long attacks are drawn, beside others' load: by ``make attacks``, which attacks in all
-#: ways there are, half an hour.
+#: The duration of random attacks during other load; half an hour in ``make attacks``, which also
+#: runs every attack.
 SECONDS = float(os.environ.get("FLEET_ATTACK_SECONDS", "0"))
 ALL = SECONDS > 0
 MEMORY_BYTES = 2 << 30
-#: What is kept on purpose fits well into what may stay.
+#: The caches are much smaller than the memory that may remain in use.
 CACHES: dict[str, Any] = dict.fromkeys(("cache_bytes", "near_bytes", "tape_values_bytes"), 8 << 20)
-#: Requests a second of others, and attackers beside them.
+#: Requests a second of other tenants, and the number of concurrent attackers.
 RATE, ATTACKERS = 200.0, 4
 TENANTS = 8
-#: As long may requests wait where many come at once: the service's default.
+#: The time that requests may wait if many arrive at once: the service's default.
 QUEUE_SECONDS = 5.0
 
 pytestmark = pytest.mark.skipif(
@@ -53,14 +53,14 @@ pytestmark = pytest.mark.skipif(
 async def judge(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Judge]:
-    """Who judges the service, on one of the ways to it."""
+    """A judge of the service, alone or behind nginx."""
     folder = tmp_path_factory.mktemp("attacked")
     async with AsyncExitStack() as stack:
         if request.param == "alone":
             one = await stack.enter_async_context(replica(folder, MEMORY_BYTES, **CACHES))
             target = Target([one], one.port)
         else:
-            store = f"sqlite:{folder}/kept.db"  # what one keeps, all three have
+            store = f"sqlite:{folder}/kept.db"  # all three share it
             of_three = fleet(folder, memory_bytes=MEMORY_BYTES, store=store, **CACHES)
             three = await stack.enter_async_context(of_three)
             target = Target(three.replicas, three.port)
@@ -72,29 +72,29 @@ async def judge(
 
 @pytest.mark.skipif(not ALL, reason="make attacks takes all")
 @pytest.mark.parametrize("family", FAMILIES)
-async def test_attacks(judge: Judge, family: str, tell: Tell):
+async def test_every_attack_is_harmless(judge: Judge, family: str, tell: Tell):
     async with judge.watching(tell):
         for attack in attacks(family):
             await judge.attack(attack)
 
 
 @pytest.mark.skipif(ALL, reason="all are taken")
-async def test_some_attacks(judge: Judge, tell: Tell):
+async def test_some_random_attacks_are_harmless(judge: Judge, tell: Tell):
     async with judge.watching(tell):
         for attack in islice(drawn(effort.seed), 20):
             await judge.attack(attack)
 
 
-async def test_many_at_once(judge: Judge, tell: Tell):
-    """As many as there may be, and more."""
+async def test_the_maximum_number_of_concurrent_attacks_is_harmless(judge: Judge, tell: Tell):
+    """As many as the service accepts, and more."""
     async with judge.watching(tell):
         many = islice(drawn(f"{effort.seed} at once"), 60 if ALL else 20)
         await asyncio.gather(*(judge.strike(attack, QUEUE_SECONDS) for attack in many))
 
 
 @pytest.mark.skipif(not ALL, reason="make attacks does it: it takes half a minute")
-async def test_all_memory_is_used_up(judge: Judge, tell: Tell):
-    """By tensors that are kept, and by computations beside one another, each within its bounds."""
+async def test_using_up_all_memory_is_harmless(judge: Judge, tell: Tell):
+    """Through stored tensors and concurrent computations, each within its limits."""
     hoards = [Hoard(number) for number in range(3)]
     async with judge.watching(tell):
         for hoard in hoards:
@@ -105,7 +105,7 @@ async def test_all_memory_is_used_up(judge: Judge, tell: Tell):
             await judge.strike(hoard.forgotten())
 
 
-async def test_others_are_answered_beside_them(judge: Judge, tell: Tell):
+async def test_other_tenants_are_answered_during_attacks(judge: Judge, tell: Tell):
     seconds = SECONDS / 2 or 3.0
     mix = [
         asks.smooth(size, seed, tenant=f"tenant-{seed % TENANTS}")
@@ -127,6 +127,6 @@ async def test_others_are_answered_beside_them(judge: Judge, tell: Tell):
         finally:
             enough.set()
             await asyncio.gather(*attacking)
-    tell("others' requests", others)
+        tell("others' requests", others)
     assert not others.lost
     assert not others.wrong

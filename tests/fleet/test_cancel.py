@@ -1,4 +1,4 @@
-"""Work that nobody waits for any more stops: its processor time, its place and its memory."""
+"""Abandoned work stops and releases its CPU time, its place in the queue and its memory."""
 
 import asyncio
 import json
@@ -14,14 +14,14 @@ from tests.fleet.processes import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-#: What may still be computed once nobody waits: processor time, so that other tenants of the
-#: machine do not count.
+#: The CPU time that abandoned work may still take; CPU time, so that other load on the machine
+#: does not count.
 MOST_SECONDS = 0.1
 CROWD = 60
-#: Below it a process rests: uvicorn looks at its clock ten times a second.
+#: A process below this CPU time is idle: uvicorn's timer runs ten times a second.
 REST_SECONDS = 0.02
 LOOKS = 3
-#: What a process may keep of a request's memory: NumPy's and the allocator's reserves.
+#: The memory that a process may keep after a request: reserves of NumPy and the allocator.
 KEPT_BYTES = 64 << 20
 
 
@@ -56,7 +56,7 @@ WORK = {
 @pytest.fixture(scope="module")
 async def server(tmp_path_factory):
     async with replica(tmp_path_factory.mktemp("cancel"), cores=2, queue_seconds=1000) as server:
-        # What is made once, as the pool's threads and NumPy's tables, is no request's.
+        # One-time costs, such as the pool's threads and NumPy's tables, do not belong to a request.
         await load.closed(server.port, [request("arrays", 300)], clients=2, each=1)
         yield server
 
@@ -67,10 +67,10 @@ def request(work: str, milliseconds: int) -> Ask:
 
 
 async def rested(server) -> float:
-    """Wait until it computes nothing, look after look; gives its processor time."""
+    """Wait until several samples show an idle server; returns its CPU time."""
     end = time.monotonic() + 20
     seen = [server.cpu_seconds()]
-    # One look alone may fall in a moment in which others have the processor.
+    # A single sample may fall into a moment when other processes have the CPU.
     while len(seen) <= LOOKS or abs(seen[-1] - seen[-1 - LOOKS]) > REST_SECONDS:
         assert time.monotonic() < end, f"it computes still, after {seen[-1] - seen[0]:.2f} s more"
         await asyncio.sleep(0.1)
@@ -79,7 +79,7 @@ async def rested(server) -> float:
 
 
 @pytest.mark.parametrize("work", WORK)
-async def test_nothing_is_computed_past_the_deadline(server, tell, work):
+async def test_computations_stop_at_the_deadline(server, tell, work):
     await rested(server)
     before = server.figures()
     answers = await load.closed(server.port, [request(work, 700)], clients=1, each=1)
@@ -104,7 +104,7 @@ async def test_nothing_is_computed_past_the_deadline(server, tell, work):
         ),
     ],
 )
-async def test_nothing_is_computed_for_a_client_that_is_gone(server, tell, tmp_path, work, by):
+async def test_computations_stop_when_the_client_disconnects(server, tell, tmp_path, work, by):
     await rested(server)
     before = server.figures()
     nginx = Nginx(tmp_path, [server.port]).start() if by == "nginx" else None
@@ -123,7 +123,7 @@ async def test_nothing_is_computed_for_a_client_that_is_gone(server, tell, tmp_p
             nginx.stop()
 
 
-async def test_a_crowd_that_leaves_leaves_nothing_behind(server, tell):
+async def test_many_disconnects_leave_nothing_running(server, tell):
     await rested(server)
     before = server.figures()
     async with load.unread(server.port, [request("loop", 60_000)] * CROWD):
@@ -139,7 +139,7 @@ async def test_a_crowd_that_leaves_leaves_nothing_behind(server, tell):
 
 
 async def is_released(server, before) -> None:
-    """Check that neither place nor memory is held any more."""
+    """Check that places in the queue and memory are released."""
     assert await server.metric("gradwire_in_flight") == 0
     assert await server.metric("gradwire_queued") == 0
     assert server.figures().resident_bytes < before.resident_bytes + KEPT_BYTES

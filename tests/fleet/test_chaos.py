@@ -1,4 +1,4 @@
-"""The chaos proxy does to connections what it says, and nothing else."""
+"""The chaos proxy injects exactly the configured faults."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ SENT = bytes(range(256)) * 1000
 
 @asynccontextmanager
 async def echoed(**faults):
-    """A connection, through chaos with these faults on the way back, to what echoes."""
+    """A connection to an echo server through a chaos proxy with these faults on the way back."""
 
     async def echo(reader, writer):
         with suppress(OSError):
@@ -32,7 +32,7 @@ async def echoed(**faults):
             writer.transport.abort()
 
 
-async def test_what_is_calm_goes_through_whole():
+async def test_without_faults_everything_is_forwarded():
     async with echoed() as (chaos, reader, writer):
         writer.write(SENT)
         writer.write_eof()
@@ -41,7 +41,7 @@ async def test_what_is_calm_goes_through_whole():
 
 
 @pytest.mark.parametrize("after", [0, 1, 100_000])
-async def test_a_connection_is_cut_after_so_many_bytes(after):
+async def test_a_connection_is_reset_after_a_number_of_bytes(after):
     async with echoed(cut_after=after) as (_, reader, writer):
         writer.write(SENT)
         found = bytearray()
@@ -54,7 +54,7 @@ async def test_a_connection_is_cut_after_so_many_bytes(after):
 
 
 @pytest.mark.parametrize("after", [0, 1, 100_000])
-async def test_one_direction_ends_while_the_other_goes_on(after):
+async def test_one_direction_can_end_while_the_other_continues(after):
     async with echoed(end_after=after) as (chaos, reader, writer):
         writer.write(SENT)
         assert await reader.read(-1) == SENT[:after]
@@ -64,14 +64,14 @@ async def test_one_direction_ends_while_the_other_goes_on(after):
         assert chaos.connections == 1
 
 
-async def test_garbage_comes_where_it_was_put():
+async def test_garbage_is_inserted_at_the_given_place():
     async with echoed(garbage_after=70_000, garbage=b"???") as (_, reader, writer):
         writer.write(SENT)
         writer.write_eof()
         assert await reader.read(-1) == SENT[:70_000] + b"???" + SENT[70_000:]
 
 
-async def test_what_is_swallowed_is_never_answered():
+async def test_swallowed_requests_are_never_answered():
     async with echoed(swallows=True) as (chaos, reader, writer):
         writer.write(b"lost")
         with pytest.raises(TimeoutError):
@@ -84,7 +84,7 @@ async def test_what_is_swallowed_is_never_answered():
 @pytest.mark.parametrize(
     "faults", [{"delay_seconds": 0.2}, {"bytes_per_second": 5 * len(SENT)}], ids=str
 )
-async def test_bytes_come_late(faults):
+async def test_bytes_can_be_delayed(faults):
     async with echoed(**faults) as (_, reader, writer):
         start = time.perf_counter()
         writer.write(SENT)
@@ -93,7 +93,7 @@ async def test_bytes_come_late(faults):
         assert time.perf_counter() - start >= 0.2
 
 
-async def test_connections_are_refused_dropped_and_taken_again():
+async def test_connections_can_be_refused_dropped_and_accepted_again():
     async with echoed() as (chaos, reader, writer):
         await chaos.refuse()
         with pytest.raises(ConnectionRefusedError):
@@ -108,7 +108,7 @@ async def test_connections_are_refused_dropped_and_taken_again():
         again.transport.abort()
 
 
-async def test_a_target_that_is_gone_is_a_reset():
+async def test_an_unreachable_target_resets_the_connection():
     async with Chaos(free_port()) as chaos:
         reader, writer = await asyncio.open_connection("127.0.0.1", chaos.port)
         with pytest.raises(ConnectionResetError):

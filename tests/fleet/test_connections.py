@@ -1,4 +1,4 @@
-"""Connections that are slow, come and go, or say who asks: alone and behind nginx."""
+"""Slow, short-lived and identified connections, alone and behind nginx."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
 @pytest.fixture(scope="module")
 async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fleet]:
-    """One server, and nginx before it."""
+    """One server behind nginx."""
     folder = tmp_path_factory.mktemp("connections")
     async with fleet(folder, 1, header_timeout_seconds=2, body_timeout_seconds=2) as one:
         await is_well(one.port)
@@ -29,7 +29,7 @@ async def service(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fle
 
 
 class Way(NamedTuple):
-    """One way to the server."""
+    """One way to the server: directly or through nginx."""
 
     replica: Replica
     port: int
@@ -38,7 +38,7 @@ class Way(NamedTuple):
 
 @pytest.fixture(params=WAYS)
 async def way(service: Fleet, request: pytest.FixtureRequest) -> AsyncIterator[Way]:
-    """One of the ways; whatever comes on it, the server keeps well and small."""
+    """One of the ways; after the test, checks that the server is healthy and small."""
     (one,) = service.replicas
     alone = request.param == "alone"
     port = one.port if alone else service.port
@@ -53,7 +53,7 @@ async def is_well(port: int) -> None:
     assert (found.status, found.document["gradients"]) == (200, {"x": 6.0})
 
 
-async def test_slow_clients(way: Way):
+async def test_slow_clients_are_disconnected(way: Way):
     patience = 30.0
     body = POST + b"Content-Length: 90000\r\n\r\n"
 
@@ -62,7 +62,7 @@ async def test_slow_clients(way: Way):
 
     letters = [bytes([byte]) for byte in b"GET / HTTP/1.1\r\nA: " + b"a" * 200]
     clients = [slow(b"GET /"), slow(*letters), slow(body)]
-    if way.alone:  # nginx lets a body trickle; to the service it comes whole
+    if way.alone:  # nginx accepts a slow body and forwards it whole
         clients.append(slow(body, *[b" "] * 200))
     for found in await asyncio.gather(*clients):
         assert found.seconds < (8 if way.alone else 20)
@@ -70,12 +70,12 @@ async def test_slow_clients(way: Way):
             assert (found.status, found.document["code"]) == (408, "request_timeout")
 
 
-async def test_connections_that_come_and_go(way: Way):
+async def test_short_lived_connections_leave_nothing_open(way: Way):
     async def figures() -> tuple[float, float, int]:
         named = [await way.replica.metric(f"gradwire_{of}") for of in ("connections", "tasks")]
         return named[0], named[1], way.replica.figures().files
 
-    most = 4 if way.alone else 200  # connections that nginx keeps
+    most = 4 if way.alone else 200  # connections that nginx keeps open
     before = await figures()
     for _ in range(4):
         opened = await asyncio.gather(
@@ -97,7 +97,7 @@ async def test_connections_that_come_and_go(way: Way):
     assert all(now <= then + most for now, then in zip(after, before, strict=True)), (before, after)
 
 
-async def test_a_problem_says_which_request_it_was(service: Fleet):
+async def test_a_problem_has_the_request_id(service: Fleet):
     named = b"GET /%zz HTTP/1.1\r\nHost: a\r\nX-Request-ID: me\r\n\r\n"
     found = await answer(service.replicas[0].port, named)
     assert found.headers["x-request-id"] == "me"

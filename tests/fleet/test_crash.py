@@ -1,4 +1,4 @@
-"""SIGKILL of one replica is nothing that a client sees."""
+"""Clients do not notice SIGKILL of one replica."""
 
 import asyncio
 import signal
@@ -16,19 +16,19 @@ pytestmark = [
     pytest.mark.skipif(NGINX is None, reason="nginx is not installed"),
 ]
 
-#: A second: enough that several are under way at any time, and that a replica can start beside.
+#: Requests a second: enough for several to run at any time, few enough for a replica to start.
 RATE = 150.0
 
 
 @pytest.fixture
 def store(request, tmp_path):
-    """What the replicas share: Redis, or a file where there is none."""
+    """The shared store of the replicas: Redis, or a file if Redis is not installed."""
     if REDIS is None:
         return {"store": f"sqlite:{tmp_path}/kept.db"}
     return {"store": request.getfixturevalue("redis_url"), "store_prefix": "test-crash"}
 
 
-async def test_a_killed_replica_is_missed_by_nobody(tmp_path, store, tell):
+async def test_clients_do_not_notice_a_killed_replica(tmp_path, store, tell):
     async with fleet(tmp_path, 3, **store) as servers:
         async with servers.client() as client:
             mix = await asks.mixed(client)
@@ -38,7 +38,7 @@ async def test_a_killed_replica_is_missed_by_nobody(tmp_path, store, tell):
         using_up = asyncio.create_task(use_tapes_up(servers, enough))
         try:
             await asyncio.sleep(1)
-            # One that is the home of some program: the others may be that of none of these few.
+            # Kill the home of some program; other replicas may be the home of none of these few.
             asked = [await replica.served() for replica in servers.replicas]
             killed = servers.replicas[asked.index(max(asked))]
             killed.send(signal.SIGKILL)
@@ -57,7 +57,7 @@ async def test_a_killed_replica_is_missed_by_nobody(tmp_path, store, tell):
 
 
 async def use_tapes_up(servers, enough) -> int:
-    """Make tapes that answer once, and ask each: nginx repeats a question that was lost."""
+    """Record single-use tapes and use each: nginx retries requests that were lost."""
     times = 0
     async with servers.client() as client:
         while not enough.is_set():

@@ -1,4 +1,4 @@
-"""SIGTERM loses no request: what is in flight is answered, then the process ends with 0."""
+"""SIGTERM loses no request: those in flight are answered, then the process exits with 0."""
 
 import asyncio
 import signal
@@ -14,12 +14,12 @@ from tests.fleet.processes import until
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 IN_FLIGHT = 200
-#: More, since the first ones are done when the last ones come.
+#: More, since the first ones end before the last ones arrive.
 SENT = 300
-#: The longest request here, the time in which new work is still taken, and some air.
+#: The longest request, plus the time in which new work is still accepted, plus a margin.
 GRACE_SECONDS = 30.0
 LONG = [asks.slow(100, seed) for seed in range(4)]
-#: Nothing is refused because much waits: that is for other tests.
+#: Nothing is refused because of a long queue; other tests check that.
 PATIENT: dict[str, Any] = {
     "drain_seconds": 0.5,
     "queue_requests": SENT,
@@ -28,7 +28,7 @@ PATIENT: dict[str, Any] = {
 }
 
 
-async def test_what_is_in_flight_is_answered(tmp_path, tell):
+async def test_requests_in_flight_are_answered(tmp_path, tell):
     async with replica(tmp_path, **PATIENT) as alone:
         loading = load.closed(alone.port, LONG, clients=SENT, each=1, apart=0.001)
         loaded = asyncio.create_task(loading)
@@ -43,7 +43,7 @@ async def test_what_is_in_flight_is_answered(tmp_path, tell):
 
 
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
-async def test_a_fleet_goes_on_while_one_replica_drains(tmp_path, tell):
+async def test_a_fleet_answers_while_one_replica_drains(tmp_path, tell):
     store = f"sqlite:{tmp_path}/kept.db"
     async with fleet(tmp_path, 3, store=store, **PATIENT) as servers:
         async with servers.client() as client:

@@ -1,4 +1,4 @@
-"""A program that was registered is there, whatever was killed while others were written."""
+"""Registered programs survive kills during the writing of others."""
 
 import asyncio
 import signal
@@ -11,14 +11,14 @@ from tests.fleet.processes import until
 from tests.service.store.redis_server import REDIS, RedisServer, redis_server
 
 WRITERS = 8
-#: Registered between two kills, at least.
+#: The minimum number of programs registered between two kills.
 WRITTEN = 60
 DURABLE = "--appendonly", "yes", "--appendfsync", "always"
 
 
 @pytest.fixture(params=["sqlite", "redis"])
 async def killed(request, tmp_path):
-    """A service, and the process that is killed, and how often: it has the file, or is Redis."""
+    """A service, the process to kill (the one with the file, or Redis), and the number of kills."""
     if request.param == "sqlite":
         async with replica(tmp_path, store=f"sqlite:{tmp_path / 'kept.db'}") as server:
             yield server, server, 1
@@ -30,7 +30,7 @@ async def killed(request, tmp_path):
                 yield server, redis, 3
 
 
-async def test_what_was_registered_outlives_a_kill(killed):
+async def test_registered_programs_survive_a_kill(killed):
     server, victim, times = killed
     registered: dict[str, str] = {}
 
@@ -56,7 +56,7 @@ async def test_what_was_registered_outlives_a_kill(killed):
 
 
 async def write(server, texts, registered):
-    """Register programs, until that is refused or not answered."""
+    """Register programs until one is refused or not answered."""
     async with server.client() as client:
         for text in texts:
             try:

@@ -1,4 +1,4 @@
-"""Exact answers are the same bit for bit: whoever computes them, the first time and later."""
+"""Exact results are equal bit for bit in every process and replica, at first and later."""
 
 import asyncio
 import os
@@ -20,15 +20,15 @@ from tests.fleet.fleets import replica
 from tests.fleet.processes import until
 
 PACKED = {"content-type": "application/msgpack", "accept": "application/msgpack"}
-#: One answers on its event loop what is short, another never, and one joins requests.
+#: One computes short requests on its event loop, another never does, and one batches requests.
 SETTINGS = (
     {"processes": 2, "inline_microseconds": 5000},
     {"processes": 3, "inline_microseconds": 0},
     {"processes": 0, "batch_window_microseconds": 300},
 )
-#: Of each replica, one after the other and then at once: enough to reach all of its processes.
+#: Requests to each replica, sequential then concurrent: enough to reach all of its processes.
 TIMES = 4
-#: What NumPy, BLAS, LAPACK, an FFT and a generator compute, up to the ends of the range.
+#: Uses NumPy, BLAS, LAPACK, an FFT and a random generator, up to the ends of the float range.
 LIBRARIES = """
 q = x @ x.T + eye(len(x))
 a = solve(q, x) + inv(q) @ x
@@ -41,7 +41,7 @@ sum(a) * b + c, sum(x.T, axis=0), d
 
 @pytest.fixture(scope="module")
 async def clients(tmp_path_factory):
-    """Clients of replicas that share a store; with the first, the server itself."""
+    """Servers that share a store, and a client of each."""
     folder = tmp_path_factory.mktemp("exact")
     async with AsyncExitStack() as stack:
         servers, clients = [], []
@@ -61,7 +61,7 @@ def packed(x):
 
 
 async def asked(client, path, document):
-    """The body of the answer, where arrays are raw bytes."""
+    """The body of the response, in which arrays are raw bytes."""
     body = msgpack.packb({**document, "exact": True})
     response = await client.post(path, content=body, headers=PACKED)
     assert response.status_code in (200, 201), response.text
@@ -69,7 +69,7 @@ async def asked(client, path, document):
 
 
 async def answers(clients, path, document):
-    """What all replicas answer, the first time, later, and many times at once."""
+    """The responses of all replicas: first, later and concurrent ones."""
     found = Counter[bytes]()
     for client in clients:
         found.update([await asked(client, path, document) for _ in range(TIMES)])
@@ -95,8 +95,8 @@ async def test_replicas_and_processes_give_the_same_bits(clients, kind, text, se
 
 @examples(25)
 @given(text=scripts(), seed=SEEDS)
-async def test_whatever_path_was_taken_before_the_bits_are_the_same(clients, text, seed):
-    """Each replica is asked for other values first, which decide otherwise."""
+async def test_branches_taken_before_do_not_change_the_bits(clients, text, seed):
+    """Each replica first gets other values, which take other branches."""
     rng = np.random.default_rng(seed)
 
     def document(scale):
@@ -111,15 +111,15 @@ async def test_whatever_path_was_taken_before_the_bits_are_the_same(clients, tex
 
 @pytest.mark.parametrize("size", [6, 150])
 async def test_libraries_give_the_same_bits(clients, size):
-    """In short requests and in such as are too long for the event loop."""
+    """In short requests, and in requests too long for the event loop."""
     x = np.random.default_rng(size).normal(size=(size, size))
     document = {"program": LIBRARIES, "variables": {"x": packed(x)}}
     for path in "evaluate", "gradient":
         assert len(await answers(clients[1], f"/v1/{path}", document)) == 1
 
 
-async def test_what_is_short_is_computed_on_the_event_loop_too(clients):
-    """The replicas do what they are here for."""
+async def test_short_requests_are_also_computed_on_the_event_loop(clients):
+    """The replicas really compute in the intended ways."""
     (first, second, _), (one, other, _) = clients
     document = {"program": "sum(sin(x) * x) / 7", "variables": {"x": packed(np.ones(30) / 3)}}
     for _ in range(TIMES):
@@ -133,7 +133,7 @@ async def test_what_is_short_is_computed_on_the_event_loop_too(clients):
     assert len({*bodies}) == 1
 
 
-async def test_tensors_and_tapes_give_the_bits_of_values_that_are_sent(clients):
+async def test_tensors_and_tapes_give_the_same_bits_as_sent_values(clients):
     text = "y = sum(tanh(m @ v)) + logsumexp(m)\nz = m @ v"
     x = dict(zip(SHAPES, values_of(3), strict=True))
     variables = {name: packed(x[name]) for name in ("m", "v")}
@@ -161,8 +161,8 @@ async def test_tensors_and_tapes_give_the_bits_of_values_that_are_sent(clients):
             assert reply.content == expected
 
 
-async def test_a_request_that_is_repeated_after_a_crash_gives_the_same_bits(clients):
-    """The process that computes it is killed under way; whoever repeats it asks any replica."""
+async def test_a_request_retried_after_a_crash_gives_the_same_bits(clients):
+    """The worker that computes it is killed; the retry may go to any replica."""
     (server, *_), (client, *others) = clients
     program = "y = v\nfor i in range(n):\n    y = tanh(s @ y) + y / 7\nsum(y)"
     values = dict(zip(SHAPES, values_of(5), strict=True))
@@ -182,7 +182,7 @@ async def test_a_request_that_is_repeated_after_a_crash_gives_the_same_bits(clie
 
 
 async def computing(server):
-    """The number of the process of ``server`` that computes for long, when it does."""
+    """Wait until a process of ``server`` computes for long, and return its id."""
     before = spent(server)
     found = None
 
@@ -197,6 +197,6 @@ async def computing(server):
 
 
 def spent(server):
-    """The nanoseconds that each of its processes has computed."""
+    """The CPU time of each of its processes in nanoseconds."""
     stats = {pid: Path(f"/proc/{pid}/schedstat") for pid in server.family()}
     return {pid: int(stat.read_text().split()[0]) for pid, stat in stats.items()}

@@ -1,6 +1,6 @@
-"""Whatever networks do: no answer is wrong, none hangs, and each refusal says what it is.
+"""With any network fault, no response is wrong, none hangs, and every error has its code.
 
-Between the service and Redis the same is held by ``test_redis_wire``.
+``test_redis_wire`` checks the same between the service and Redis.
 """
 
 import asyncio
@@ -17,24 +17,24 @@ from tests.fleet.processes import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-#: After these nginx asks another replica when one says nothing.
+#: The time after which nginx asks another replica if one is silent.
 READ_SECONDS = 1
 FAULTY_SECONDS = 0.8
-#: The longest answer: nginx asks three replicas at most, each of which may take its read timeout.
+#: The longest response: nginx asks at most three replicas, each for up to the read timeout.
 LONGEST_SECONDS = 3 * READ_SECONDS + 5
-#: What may be told.
+#: The allowed error codes.
 TYPED = {"overloaded", "deadline_exceeded", "draining"}
 
 
 class Case(NamedTuple):
-    """What happens to one replica's connections, and what may become of requests."""
+    """Faults of one replica's connections, and the allowed outcomes of requests."""
 
     up: Faults = CALM
     down: Faults = CALM
     refuses: bool = False
     failures: frozenset[str] = frozenset()
     seconds: float = FAULTY_SECONDS
-    #: Of all answers, at least these are right.
+    #: The minimum share of right responses.
     right: float = 0.5
 
 
@@ -48,13 +48,13 @@ ONE_REPLICA = {
     "resets answers at once": Case(down=Faults(cut_after=0)),
     "resets answers in their heads": Case(down=Faults(cut_after=100)),
     "ends answers in their heads": Case(down=Faults(end_after=100)),
-    # Their heads are on their way to clients by then: these see that an answer is not whole.
+    # Clients have the head by then, and notice that the response is incomplete.
     "resets answers in their bodies": Case(down=Faults(cut_after=20_000), failures=CUT),
     "ends answers in their bodies": Case(down=Faults(end_after=20_000), failures=CUT),
     "is late": Case(Faults(0.02, 0.02), Faults(0.02, 0.02)),
     "is slow": Case(down=Faults(bytes_per_second=50_000)),
-    # Nobody else can know that this is none of its answer; it is no JSON any more, so clients do.
-    # One request in three waits for the whole read timeout, and its client with it.
+    # Only clients can notice the garbage, because the response is no longer valid JSON.
+    # One request in three waits for the whole read timeout.
     "adds garbage": Case(
         down=Faults(garbage_after=0),
         failures=frozenset(TYPED | {"malformed", "cut"}),
@@ -75,7 +75,7 @@ async def servers(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ONE_REPLICA)
-async def test_two_sound_replicas_make_up_for_one(servers, tell, name):
+async def test_two_healthy_replicas_compensate_for_a_faulty_one(servers, tell, name):
     case = ONE_REPLICA[name]
     async with servers.client() as client:
         mix = await asks.mixed(client)
@@ -97,7 +97,7 @@ async def test_two_sound_replicas_make_up_for_one(servers, tell, name):
     assert max(answer.seconds for answer in answers.all) < LONGEST_SECONDS
 
 
-async def test_whatever_happens_to_all_replicas_answers_are_right_or_refused(servers, tell):
+async def test_with_faults_on_all_replicas_responses_are_right_or_errors(servers, tell):
     chosen = random.Random(7)
     async with servers.client() as client:
         mix = await asks.mixed(client)
@@ -134,7 +134,7 @@ CLIENTS = {
     "sending garbage": (Faults(garbage_after=0), CALM),
     "sending garbage in a request": (Faults(garbage_after=20_000), CALM),
 }
-#: Of requests that came to the service other than they were sent.
+#: Error codes for requests that arrived altered.
 MANGLED = {"malformed_body", "malformed_request", "syntax_error", "invalid_request"}
 
 
@@ -145,7 +145,7 @@ async def alone(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-async def test_no_client_costs_the_service_anything(alone, tell, name):
+async def test_clients_with_faulty_connections_leave_nothing_in_use(alone, tell, name):
     mix = [asks.smooth(10, 1), asks.smooth(5_000, 2), asks.slow(20)]
     await load.closed(alone.port, mix, clients=2, each=10)
     before = alone.figures()
@@ -170,5 +170,5 @@ async def test_no_client_costs_the_service_anything(alone, tell, name):
 
 
 async def idle(server) -> float:
-    """1 when nothing is under way."""
+    """1 when no request is in progress."""
     return float(not await server.metric("gradwire_in_flight"))

@@ -1,4 +1,4 @@
-"""A replica that is stuck is ended, and what was asked of it is asked of another one."""
+"""A hung replica is killed, and its requests go to another one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.fleet.test_overload import Tell
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-#: The setting's default, and what a busy machine may add to it.
+#: The default of the setting, and a margin for a busy machine.
 SILENT_SECONDS = 3.0
 LATE_SECONDS = 1.5
-#: What the shell tells of a process that SIGKILL has ended.
+#: The shell's exit status of a process killed by SIGKILL.
 KILLED = 128 + signal.SIGKILL
 
 
-async def test_a_stuck_process_is_killed_and_its_connections_are_reset(tmp_path):
+async def test_a_hung_process_is_killed_and_its_connections_are_reset(tmp_path):
     async with replica(tmp_path) as alone:
         begun = time.monotonic()
         os.kill(alone.pid, signal.SIGSTOP)
@@ -39,13 +39,13 @@ async def test_a_stuck_process_is_killed_and_its_connections_are_reset(tmp_path)
         assert answers.failures == {}
 
 
-async def test_what_goes_on_soon_enough_is_left_alone(tmp_path):
+async def test_a_process_that_continues_soon_enough_is_not_killed(tmp_path):
     async with replica(tmp_path) as alone:
         pid = alone.pid
         for stopped in ([pid], [alone.process.pid], [alone.process.pid, pid]):
             for one in stopped:
                 os.kill(one, signal.SIGSTOP)
-            # All of them, as in a suspended session, may stand still for as long as they like.
+            # If all processes stop, as in a suspended session, they may stay stopped.
             await asyncio.sleep(SILENT_SECONDS / 3 if stopped == [pid] else SILENT_SECONDS + 1)
             for one in stopped:
                 os.kill(one, signal.SIGCONT)
@@ -55,7 +55,7 @@ async def test_what_goes_on_soon_enough_is_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
-async def test_the_process_that_watches_and_the_one_that_serves_end_together(tmp_path, sent):
+async def test_the_watchdog_and_the_server_exit_together(tmp_path, sent):
     async with replica(tmp_path) as alone:
         await load.closed(alone.port, [asks.slow(20)], clients=2, each=1)
         family = alone.family()
@@ -68,10 +68,10 @@ async def test_the_process_that_watches_and_the_one_that_serves_end_together(tmp
 
 
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
-async def test_others_answer_what_a_stuck_replica_was_asked(tmp_path, tell: Tell):
+async def test_other_replicas_answer_the_requests_of_a_hung_one(tmp_path, tell: Tell):
     async with fleet(tmp_path, 3, store=f"sqlite:{tmp_path}/kept.db") as servers:
         async with servers.client() as client:
-            # Many programs, so that each replica is asked for some.
+            # Many programs, so that each replica gets some.
             programs = [f"sum(c * sin(x) + x * x) + {n}" for n in range(20)]
             mix = await asks.mixed(client)
             mix += [asks.smooth(10, 1, program=program) for program in programs]
@@ -94,7 +94,7 @@ async def test_others_answer_what_a_stuck_replica_was_asked(tmp_path, tell: Tell
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process, and not only what nobody has asked after."""
+    """Whether the process is running, and not just a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -1,4 +1,4 @@
-"""Tenants of one service: none reads, lists, moves, slows or starves another, or learns of it."""
+"""No tenant of a service can read, list, move, slow, starve or detect another's resources."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ PROGRAM = "y = sum(a * x ** 2)"
 SIMPLE = "y = sum(x ** 2)"
 VALUES = {"a": [1.0, 2.0], "x": [3.0, 4.0]}
 ABSENT = "sha256:" + "0" * 64
-#: Of things like those of others these differ: what is asked for, and which request it was.
+#: Parts of responses that differ between any two requests.
 DIFFERING = "instance", "x-request-id", "server-timing", "date"
 
-#: Of a service that is started once for each store: to tenants whom nobody has been yet it is new.
+#: One service per store serves all tests; unused tenants see it as new.
 SETTINGS = {
     "cores": 2,
     "queue_requests": 16,
     **{f"max_{kind}_per_tenant": 6 for kind in ("programs", "tensors", "tapes")},
 }
-#: What is the same whatever the store.
+#: For tests that do not depend on the store.
 once = pytest.mark.parametrize("place", ["memory"], indirect=True)
 
 
@@ -45,7 +45,7 @@ once = pytest.mark.parametrize("place", ["memory"], indirect=True)
 async def place(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[House]:
-    """A service of each store."""
+    """A service with each kind of store."""
     folder = tmp_path_factory.mktemp("isolation")
     kept = {"store": "memory:" if request.param == "memory" else f"sqlite:{folder / 'kept.db'}"}
     if request.param == "redis":
@@ -57,13 +57,13 @@ async def place(
 
 @pytest.fixture
 async def both(place: House) -> AsyncIterator[Tenants]:
-    """Two tenants of it, who hold nothing."""
+    """Two tenants without stored resources."""
     async with place.tenants() as clients:
         yield clients
 
 
 class Held(NamedTuple):
-    """What a tenant has, by ids and names."""
+    """The ids and names of a tenant's resources."""
 
     program: str
     name: str
@@ -72,7 +72,7 @@ class Held(NamedTuple):
 
 
 async def keep(client: httpx.AsyncClient, name: str, factor: float = 1.0) -> Held:
-    """A program, a tensor and a tape."""
+    """Store a program, a tensor and a tape."""
     text = f"{PROGRAM} * {factor}"
     program = await client.post("/v1/programs", json={"program": text, "name": name})
     tensor = await client.put("/v1/tensors", json=[1.0, 2.0, factor])
@@ -84,7 +84,7 @@ async def keep(client: httpx.AsyncClient, name: str, factor: float = 1.0) -> Hel
 
 
 def questions(held: Held) -> list[tuple[str, str, Any]]:
-    """Every way to ask for what a tenant has: by all resources' paths and by reference."""
+    """Every request for a tenant's resources: by their paths and by reference."""
     asked: list[tuple[str, str, Any]] = []
     for program in held.program, held.name:
         asked += [("GET", f"/v1/programs/{program}{form}", None) for form in ("", *FORMS)]
@@ -117,7 +117,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 async def told(client: httpx.AsyncClient, question: tuple[str, str, Any], held: Held) -> Any:
-    """What a question is answered, but for its own ids and the request's."""
+    """The response to a request, without its own ids and the request's."""
     method, path, document = question
     answer = await client.request(method, path, json=document)
     headers = {name: text for name, text in answer.headers.items() if name not in DIFFERING}
@@ -132,7 +132,7 @@ async def told(client: httpx.AsyncClient, question: tuple[str, str, Any], held: 
     return answer.status_code, headers, body
 
 
-async def test_what_another_has_is_as_if_there_were_none(both: Tenants):
+async def test_resources_of_others_look_like_missing_ones(both: Tenants):
     mine, theirs, _ = both
     held = await keep(theirs, "their-model")
     absent = Held(ABSENT, "there-is-no", ABSENT.replace("0", "1"), "A" * len(held.tape))
@@ -142,14 +142,14 @@ async def test_what_another_has_is_as_if_there_were_none(both: Tenants):
         answer = await told(mine, foreign, held)
         assert answer == await told(mine, none, absent), foreign
         assert answer[0] == 404, foreign
-    for question, _ in pairs:  # it is all there still; deleting comes last
+    for question, _ in pairs:  # everything still exists; deletions come last
         if question[0] != "DELETE":
             assert (await told(theirs, question, held))[0] < 400, question
 
 
 @once
-async def test_the_questions_are_all_that_there_are(both: Tenants):
-    """Every published path that names a resource is among them."""
+async def test_the_requests_cover_every_route(both: Tenants):
+    """Every published path of a resource is among them."""
     mine, _, _ = both
     paths = (await mine.get("/openapi.json")).json()["paths"]
     held = Held("{program}", "{program}", "{ref}", "{tape}")
@@ -158,11 +158,11 @@ async def test_the_questions_are_all_that_there_are(both: Tenants):
     assert named - asked == {("PUT", "/v1/tensors/{ref}")}
 
 
-async def test_equal_things_and_names_are_each_ones_own(both: Tenants):
-    """Storing what another has stored is as new as storing what nobody has: 201, not 200."""
+async def test_equal_resources_and_names_are_separate_per_tenant(both: Tenants):
+    """Storing what another tenant has stored answers 201, not 200."""
     mine, theirs, _ = both
     held = await keep(theirs, "model")
-    ours = await keep(mine, "model")  # which says 201 to all
+    ours = await keep(mine, "model")  # which always answers 201
     assert (ours.program, ours.tensor) == (held.program, held.tensor)
     assert ours.tape != held.tape
     again = await mine.put(f"/v1/tensors/{ours.tensor}", json=[1.0, 2.0, 1.0])
@@ -181,7 +181,7 @@ async def test_equal_things_and_names_are_each_ones_own(both: Tenants):
         assert (await mine.get(path)).status_code == 200
 
 
-async def test_time_does_not_tell_what_another_has(both: Tenants, tell: Any):
+async def test_response_times_do_not_reveal_resources_of_others(both: Tenants, tell: Any):
     mine, theirs, _ = both
     held = await keep(theirs, "their-model")
     none = Held(ABSENT, "no-ones-model", ABSENT.replace("0", "1"), "A" * len(held.tape))
@@ -208,7 +208,7 @@ async def test_time_does_not_tell_what_another_has(both: Tenants, tell: Any):
 
 
 def asked_of(watch: Watch, document: Any, held: Held) -> Callable[[], float]:
-    """A request that refers to what is held, to be asked in vain."""
+    """A request that refers to another tenant's resources and must fail."""
     text = json.dumps(document)
     for word, id in ("PROGRAM", held.program), ("NAME", held.name), ("TENSOR", held.tensor):
         text = text.replace(word, id)
@@ -216,8 +216,8 @@ def asked_of(watch: Watch, document: Any, held: Held) -> Callable[[], float]:
 
 
 @once
-async def test_time_does_not_tell_which_keys_there_are(both: Tenants, tell: Any):
-    """A wrong secret of a key that exists, and any of one that does not."""
+async def test_response_times_do_not_reveal_which_keys_exist(both: Tenants, tell: Any):
+    """A wrong secret for an existing key id, and a secret for an unknown one."""
     mine, theirs, _ = both
     id = theirs.headers["authorization"].split("_")[1]
     wrong = new_token()
@@ -230,13 +230,13 @@ async def test_time_does_not_tell_which_keys_there_are(both: Tenants, tell: Any)
 
 
 def long_program(number: int) -> str:
-    """A program that takes long to compile, unlike any of another number."""
+    """A program that is slow to compile and unique for each number."""
     return "\n".join(f"x = sin(x * {number}.{line} + 1)" for line in range(150)) + "\nx"
 
 
 @once
-async def test_a_first_call_does_not_tell_who_else_made_it(both: Tenants, tell: Any):
-    """It takes as long as that of a program nobody has used; later ones take less."""
+async def test_compile_times_do_not_reveal_programs_of_others(both: Tenants, tell: Any):
+    """A first call takes as long as for a program that nobody has used; later ones take less."""
     later: list[float] = []
     mine, theirs, _ = both
     with closing(Watch(mine)) as watch, closing(Watch(theirs)) as other:
@@ -249,10 +249,10 @@ async def test_a_first_call_does_not_tell_who_else_made_it(both: Tenants, tell: 
 
         def first() -> float:
             number = next(used)
-            for _ in range(3):  # until nothing of it is left to do
+            for _ in range(3):  # until it is completely compiled
                 ask(other, number)
             taken = ask(watch, number)
-            ask(watch, number)  # which still generates code
+            ask(watch, number)  # the second call still generates code
             later.append(ask(watch, number))
             return taken
 
@@ -263,11 +263,11 @@ async def test_a_first_call_does_not_tell_who_else_made_it(both: Tenants, tell: 
     assert median(later) < 0.5 * found.one
 
 
-async def test_one_cannot_have_anothers_programs_compiled_anew(tmp_path: Path):
+async def test_one_tenant_cannot_evict_anothers_compiled_programs(tmp_path: Path):
     async with house(tmp_path, cache_bytes=1 << 20) as service, service.tenants() as clients:
         mine, theirs, _ = clients
         asked = {"program": "y = sin(x) * 3", "variables": {"x": 1.0}}
-        for _ in range(2):  # by a process, and as it is short on the event loop
+        for _ in range(2):  # once in a worker, and once on the event loop as it is short
             await mine.post("/v1/gradient", json=asked)
         for number in range(40):
             document = {"program": long_program(number), "variables": {"x": 1.0}}
@@ -278,8 +278,8 @@ async def test_one_cannot_have_anothers_programs_compiled_anew(tmp_path: Path):
         assert after == before
 
 
-async def test_a_full_quota_costs_nobody_else_anything(both: Tenants):
-    """One tenant has far more than there is room for, another a little, before and after."""
+async def test_a_full_quota_does_not_affect_other_tenants(both: Tenants):
+    """One tenant stores far more than fits, another a little, before and after."""
     mine, theirs, _ = both
     before = await keep(mine, "before", 2.0)
     refused = 0
@@ -291,7 +291,7 @@ async def test_a_full_quota_costs_nobody_else_anything(both: Tenants):
         ):
             assert response.status_code in (201, 413)
             refused += response.status_code == 413
-    assert refused >= 20  # of their own quota
+    assert refused >= 20  # within its own quota
     after = await keep(mine, "after", 3.0)
     for held in before, after:
         for path in (
@@ -303,7 +303,7 @@ async def test_a_full_quota_costs_nobody_else_anything(both: Tenants):
 
 
 async def taken(asked: Awaitable[httpx.Response]) -> float:
-    """How long a good answer takes."""
+    """The time of a successful request."""
     start = time.perf_counter()
     answer = await asked
     assert answer.status_code == 200, answer.text
@@ -311,8 +311,8 @@ async def taken(asked: Awaitable[httpx.Response]) -> float:
 
 
 @once
-async def test_one_that_asks_much_does_not_starve_another(both: Tenants, tell: Any):
-    """All threads and the queue are full of one tenant's work: another's comes next."""
+async def test_a_busy_tenant_does_not_starve_another(both: Tenants, tell: Any):
+    """When one tenant's work fills all threads and the queue, another tenant's comes next."""
     values = {"variables": {"x": 1.0}}
     endless = {"program": "while x > 0: x = x + 1\nx", "timeout_ms": 4000, **values}
     lengthy = {"program": "i = 0\nwhile i < 3000:\n  i = i + 1\n  x = x + 1\nx", **values}

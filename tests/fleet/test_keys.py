@@ -1,4 +1,4 @@
-"""Keys as an operator and a client have them: made, given, used, revoked, on a running service."""
+"""The life of API keys on a running service: created, distributed, used, revoked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are e
 
 
 def new_key(file: Path, *options: str, tenant: str = "acme") -> str:
-    """Make a key by the command, and its entry in the file."""
+    """Create a key and its entry in the file with the command."""
     command = [sys.executable, "-m", "gradwire_service", "keys", "new"]
     command += ["--tenant", tenant, "--name", "key", "--file", str(file), *options]
     made = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -30,19 +30,19 @@ def new_key(file: Path, *options: str, tenant: str = "acme") -> str:
 
 
 def service_of(server: Replica, key: str) -> gradwire.Client:
-    """The SDK, with a key, and without trying twice."""
+    """The SDK with a key and without retries."""
     return gradwire.Client(f"http://127.0.0.1:{server.port}", api_key=key, max_retries=0)
 
 
 async def eventually(happens: Callable[[], bool]) -> None:
-    """Wait for what a change of the file brings about."""
+    """Wait for the effect of a change of the file."""
     end = time.monotonic() + 20 * POLL_SECONDS
     while not happens():
         assert time.monotonic() < end
         await asyncio.sleep(0.05)
 
 
-async def test_keys_are_given_and_revoked_while_the_service_runs(tmp_path: Path):
+async def test_keys_can_be_added_and_revoked_while_the_service_runs(tmp_path: Path):
     file = tmp_path / "keys.json"
     first = new_key(file, "--scopes", "compute,write")
     async with replica(tmp_path, keys_file=file, log_level="info") as server:
@@ -71,7 +71,7 @@ async def test_keys_are_given_and_revoked_while_the_service_runs(tmp_path: Path)
             assert key.split("_")[2] not in server.log()
 
 
-async def test_clients_are_told_what_they_lack(tmp_path: Path):
+async def test_errors_name_the_missing_key_or_scope(tmp_path: Path):
     file = tmp_path / "keys.json"
     writes = new_key(file, "--scopes", "write")
     slow = new_key(file, "--requests-per-second", "0.01", "--burst", "1")
@@ -85,8 +85,8 @@ async def test_clients_are_told_what_they_lack(tmp_path: Path):
                 client.evaluate("x", {"x": 1})
 
 
-async def test_no_way_to_write_a_path_leads_past_the_gate(tmp_path: Path):
-    """What is written in a request's first line, and what is nearly a key."""
+async def test_no_spelling_of_a_path_bypasses_authentication(tmp_path: Path):
+    """Variants of the request target, and of keys."""
     file = tmp_path / "keys.json"
     key = new_key(file)
     async with replica(tmp_path, keys_file=file) as server:
@@ -127,7 +127,7 @@ async def test_no_way_to_write_a_path_leads_past_the_gate(tmp_path: Path):
 
 
 @pytest.mark.parametrize("settings", [{}, {"GRADWIRE_OPEN": "true"}])
-async def test_a_service_without_keys_is_not_shown_to_others(
+async def test_a_service_without_keys_listens_only_on_the_loopback(
     tmp_path: Path, settings: dict[str, str]
 ):
     port = free_port()

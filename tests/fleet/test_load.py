@@ -1,4 +1,4 @@
-"""The generator counts what happened: right, wrong, refused, cut, garbled and late answers."""
+"""The load generator counts right, wrong, refused, truncated, garbled and late responses."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ def response(status, body, kind="application/json", *further):
 
 @pytest.fixture
 async def server():
-    """Serves what it is given, each to one request, the last again and again; gives its port."""
+    """Serves the given responses in order, the last one repeatedly; returns the port."""
     replies: list[bytes] = []
 
     async def serve(reader, writer):
@@ -40,7 +40,7 @@ async def server():
         yield start
 
 
-async def test_answers_are_judged(server):
+async def test_responses_are_checked(server):
     problem = json.dumps({"code": "overloaded"}).encode()
     port = server(
         response(200, b"1"),
@@ -66,7 +66,7 @@ async def test_answers_are_judged(server):
     assert answers.told().startswith("2 right, 2 malformed, 1 WRONG, 1 overloaded, 1 untyped; ")
 
 
-async def test_connections_that_fail_are_told_apart(server):
+async def test_kinds_of_failed_connections_are_distinguished(server):
     port = server(response(200, b"1"))
     async with Chaos(port) as chaos:
         chaos.down = Faults(cut_after=5)
@@ -78,7 +78,7 @@ async def test_connections_that_fail_are_told_apart(server):
     assert [answer.failure for answer in (cut, late, refused)] == ["cut", "timeout", "refused"]
 
 
-async def test_an_open_load_keeps_its_rate_when_answers_are_late(server):
+async def test_an_open_load_keeps_its_rate_with_late_responses(server):
     port = server(response(200, b"1"))
     async with Chaos(port) as chaos:
         chaos.down = Faults(delay_seconds=0.3)
@@ -88,7 +88,7 @@ async def test_an_open_load_keeps_its_rate_when_answers_are_late(server):
     assert 0.3 <= answers.percentile(0.5) <= answers.percentile(1.0)
 
 
-def test_percentiles_are_of_what_was_measured():
+def test_percentiles_are_measured_values():
     seconds = [0.5, 0.1, 0.4, 0.2, 0.3]
     answers = load.Answers([load.Answer("", 0.0, one, 200, True) for one in seconds])
     assert [answers.percentile(share) for share in (0.0, 0.2, 0.5, 0.99, 1.0)] == [

@@ -1,4 +1,4 @@
-"""Whether or not anybody reads the log, requests are answered and the service ends."""
+"""Whether or not anyone reads the log, requests are answered and the service can exit."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from tests.fleet.fleets import Replica
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-#: Their lines are many times what a pipe holds.
+#: Enough requests for their lines to exceed the size of a pipe many times.
 CLIENTS, EACH = 4, 500
 PIPE_BYTES = 1 << 16
 
@@ -24,7 +24,7 @@ class Unread(Replica):
         return ""
 
 
-async def test_a_log_that_nobody_reads_stops_nobody(tmp_path, tell):
+async def test_an_unread_log_does_not_block_requests(tmp_path, tell):
     pipe = tmp_path / "unread.log"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

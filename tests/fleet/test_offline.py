@@ -1,4 +1,4 @@
-"""In a network without a route all works, the documentation too: no page loads from outside."""
+"""Without network routes everything works, and no page loads anything from other hosts."""
 
 import asyncio
 import json
@@ -14,14 +14,14 @@ import pytest
 from tests.fleet.crawl import addresses, crawl
 
 REPOSITORY = Path(__file__).parents[2]
-#: A network of its own, with the loopback alone; where that needs a right, as root of its own.
+#: A network namespace with only the loopback, in a user namespace if that needs privileges.
 ALONE = ["unshare", "--net", *([] if os.geteuid() == 0 else ["--map-root-user"]), "sh", "-c"]
 BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome")
 POLICY = {"default-src 'none'", "connect-src 'self'", "script-src 'self'"}
 
 
 def permitted():
-    """Whether a network may be made here."""
+    """Whether a network namespace can be created here."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         return False
     try:
@@ -33,7 +33,7 @@ def permitted():
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
-    """What was found where there is no route."""
+    """The results of the crawl without routes."""
     if not permitted():
         pytest.skip("a network of its own is not permitted here")
     browser = next(filter(None, map(shutil.which, BROWSERS)), "")
@@ -60,7 +60,7 @@ def test_there_is_no_route_and_the_service_computes(told):
     assert told["gradient"]["gradients"] == {"x": [2.0, 4.0]}
 
 
-def test_every_page_is_whole_and_loads_nothing_from_outside(told):
+def test_every_page_is_complete_and_loads_nothing_from_other_hosts(told):
     assert told["outside"] == []
     loaded = told["loaded"]
     missing = {path for path, status in loaded.items() if status != 200} - {"/"}
@@ -72,7 +72,7 @@ def test_every_page_is_whole_and_loads_nothing_from_outside(told):
         assert {part.strip() for part in told["policies"][path].split(";")} >= POLICY
 
 
-def test_a_browser_shows_the_documentation_and_asks_nobody_else(told):
+def test_a_browser_shows_the_documentation_and_contacts_no_other_host(told):
     if "operations_shown" not in told:
         pytest.skip("there is no browser")
     assert told["asked_outside"] == []
@@ -96,7 +96,7 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize(("media_type", "text"), OUTSIDE)
-def test_what_a_page_loads_is_found(media_type, text):
+def test_the_crawler_finds_what_a_page_loads(media_type, text):
     assert any("cdn.example" in address for address in addresses(media_type, text))
 
     async def crawled():
@@ -111,5 +111,5 @@ def test_what_a_page_loads_is_found(media_type, text):
     assert asyncio.run(crawled()).outside
 
 
-def test_links_that_somebody_follows_load_nothing():
+def test_links_do_not_count_as_loaded():
     assert addresses("text/html", '<a href="https://example.org">there</a>') == []

@@ -1,4 +1,4 @@
-"""Ten times what the service can do: what it takes on stays quick, the rest is refused at once."""
+"""At ten times its capacity, the service stays quick and refuses the rest immediately."""
 
 import asyncio
 import os
@@ -18,20 +18,20 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 Tell: TypeAlias = Callable[[str, object], None]
 
-#: Longer where nothing else is to be tested.
+#: Longer in ``make fleet-test``.
 SECONDS = float(os.environ.get("FLEET_OVERLOAD_SECONDS", "6"))
 TIMES = 10
 CLIENTS = 64
-#: Of the pool: so many requests are computed at once, and none waits.
+#: Threads of the pool: this number of requests can run without waiting.
 THREADS = 2
 QUEUE_SECONDS = 1.0
 HEALTH_SECONDS = 0.1
-#: What a connection that is open beside the others takes (14 KB measured). The allocator keeps it
-#: for the next one, and the next load needs no more.
+#: Memory per open connection (14 KB measured). The allocator keeps it for the next connection,
+#: and the next load needs no more.
 CONNECTION_BYTES = 16 << 10
 
 
-async def test_long_work_that_is_taken_on_is_quick_and_the_rest_is_refused(tmp_path, tell):
+async def test_accepted_long_work_is_quick_and_the_rest_is_refused(tmp_path, tell):
     mix = [asks.smooth(10, 0), *(asks.slow(100, seed) for seed in range(4))]
     async with replica(tmp_path, cores=THREADS, queue_seconds=QUEUE_SECONDS) as alone:
         await load.closed(alone.port, mix, clients=4, seconds=1)
@@ -51,7 +51,7 @@ async def test_long_work_that_is_taken_on_is_quick_and_the_rest_is_refused(tmp_p
         assert len(answers.good) / answers.seconds > len(full.good) / full.seconds / 2
 
 
-async def test_many_clients_with_short_work_share_what_there_is(tmp_path, tell):
+async def test_many_clients_with_short_work_share_the_capacity(tmp_path, tell):
     mix = [asks.smooth(10, seed) for seed in range(4)]
     async with replica(tmp_path) as alone:
         await load.closed(alone.port, mix, clients=4, seconds=1)
@@ -68,13 +68,13 @@ async def test_many_clients_with_short_work_share_what_there_is(tmp_path, tell):
 
 
 async def observed(server: Replica, loading: Awaitable[Answers], tell: Tell) -> Answers:
-    """What becomes of a load, while others are still told that the server is alive."""
+    """Run a load, and check that health checks succeed meanwhile."""
     before, began, worked = server.figures(), time.perf_counter(), server.cpu_seconds()
     async with sampling("/healthz", [server.port]) as samples:
         answers = await loading
     seconds = samples.served
     tell("overloaded", answers)
-    # The processor that the machine's other tenants left to a server that wanted one at least.
+    # The CPU share that the machine left to a server that needed at least one core.
     share = min((server.cpu_seconds() - worked) / (time.perf_counter() - began), 1.0)
     worst = [f"{1000 * one:.0f}" for one in sorted(seconds)[-8:]]
     healthy = percentile(0.99, seconds)

@@ -1,4 +1,4 @@
-"""Whatever happens to Redis: what needs no store is answered, all else is told, and soon well."""
+"""Whatever happens to Redis, requests without the store succeed, and others recover quickly."""
 
 import asyncio
 import signal
@@ -14,12 +14,12 @@ from tests.service.store.redis_server import REDIS, RedisServer, redis_server
 pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
 
 RECOVERY_SECONDS = 5.0
-#: Longer than it takes to find out that Redis is lost, so that what is then is seen.
+#: Longer than the detection of a lost Redis, so that the behaviour after it is tested.
 OUTAGE_SECONDS = 1.0
 PROGRAM = {"program": "y = sum(x ** 3)", "name": "cubes"}
 POINT = {"variables": {"x": [1.0, 2.0]}, "sources": "x"}
 TAPE = {"program": PROGRAM["program"], "variables": POINT["variables"]}
-#: What a client may be told of a store that is lost, or has lost what it held.
+#: The errors that clients may get if the store is lost or has lost its records.
 TOLD = {
     (503, "store_unavailable"),
     (404, "unknown_ref"),
@@ -47,7 +47,7 @@ async def server(tmp_path_factory, redis):
 
 
 class Clients:
-    """Those who need the store and those who do not, all the time."""
+    """Clients with and without need of the store, running continuously."""
 
     def __init__(self, server):
         self.server = server
@@ -59,7 +59,7 @@ class Clients:
         return await load.closed(self.server.port, needed, clients=2, until=self.ended)
 
     async def need_the_store(self):
-        """Do all that can be done with records, whether or not it succeeds."""
+        """Use records in every way, whether or not it succeeds."""
         async with self.server.client() as client:
             times = 0
             while not self.ended.is_set():
@@ -80,7 +80,7 @@ class Clients:
             return times
 
     async def told(self, asked):
-        """What a response holds, or nothing where it says why not."""
+        """The document of a response, or None after checking an error."""
         response = await asked
         if response.status_code < 300:
             return response.json()
@@ -91,7 +91,7 @@ class Clients:
         return None
 
     async def well_again(self):
-        """How long it takes until all that needs the store succeeds."""
+        """The time until everything that needs the store succeeds."""
         begun = time.monotonic()
         async with self.server.client() as client:
             while True:
@@ -115,7 +115,7 @@ def operator(redis):
 
 @pytest.fixture
 async def clients(server, tell):
-    """Clients of the service, who ask all the while."""
+    """Clients that use the service continuously."""
     async with under_load(server) as clients:
         yield clients
         tell("seconds until all is well", await clients.well_again())
@@ -123,7 +123,7 @@ async def clients(server, tell):
 
 @asynccontextmanager
 async def under_load(server):
-    """Clients who ask all the while."""
+    """Runs clients continuously within the context."""
     clients = Clients(server)
     async with asyncio.TaskGroup() as group:
         free = group.create_task(clients.need_nothing())
@@ -142,7 +142,7 @@ async def under_load(server):
 
 
 async def refused(server, seconds=3.0):
-    """Wait until what needs the store is refused; then it is so at once."""
+    """Wait until requests that need the store are refused."""
     async with server.client() as client:
         end = time.monotonic() + seconds
         while (response := await client.get("/v1/programs")).status_code != 503:
@@ -152,7 +152,7 @@ async def refused(server, seconds=3.0):
         assert response.headers["retry-after"] == "1"
 
 
-async def test_redis_is_stopped_and_started_again(clients, redis):
+async def test_the_service_recovers_when_redis_is_stopped_and_started(clients, redis):
     redis.stop()
     await refused(clients.server)
     await asyncio.sleep(OUTAGE_SECONDS)
@@ -160,30 +160,30 @@ async def test_redis_is_stopped_and_started_again(clients, redis):
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])
-async def test_redis_is_restarted_at_once(clients, redis, sent):
+async def test_the_service_recovers_when_redis_is_restarted(clients, redis, sent):
     redis.send(sent)
     await redis.ended()
     redis.start()
 
 
-async def test_redis_is_emptied(clients, operator):
+async def test_the_service_recovers_when_redis_is_emptied(clients, operator):
     operator.flushall()
     operator.script_flush()
 
 
-async def test_redis_hangs(clients, redis):
+async def test_the_service_recovers_when_redis_hangs(clients, redis):
     threads = clients.server.figures().threads
     redis.send(signal.SIGSTOP)
     try:
         await refused(clients.server)
         await asyncio.sleep(OUTAGE_SECONDS)
-        # One asks for Redis, and a few may not have been needed before: none for each request.
+        # One thread probes Redis, and a few may be new: but not one for each request.
         assert clients.server.figures().threads <= threads + 5
     finally:
         redis.send(signal.SIGCONT)
 
 
-async def test_redis_is_full(clients, operator):
+async def test_the_service_recovers_when_redis_is_full(clients, operator):
     async with clients.server.client() as client:
         operator.config_set("maxmemory", 1)
         try:
@@ -196,7 +196,7 @@ async def test_redis_is_full(clients, operator):
             operator.config_set("maxmemory", 0)
 
 
-async def test_redis_lets_nobody_in(clients, operator):
+async def test_the_service_recovers_when_redis_refuses_authentication(clients, operator):
     operator.config_set("requirepass", "another")
     operator.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
     try:
@@ -206,7 +206,7 @@ async def test_redis_lets_nobody_in(clients, operator):
         operator.config_set("requirepass", PASSWORD)
 
 
-def test_what_happened_is_in_the_log(server):
+def test_failures_of_redis_are_logged(server):
     for told in (
         "the store cannot be reached (redis://127.0.0.1:",
         "the store does not answer (",
@@ -217,7 +217,7 @@ def test_what_happened_is_in_the_log(server):
         assert told in server.log(1 << 20)
 
 
-async def test_programs_by_their_ids_outlive_an_outage(server, redis):
+async def test_programs_are_found_by_id_during_an_outage(server, redis):
     async with server.client() as client:
         made = (await client.post("/v1/programs", json=PROGRAM)).json()
         stored = (await client.put("/v1/tensors", json=[1.0, 2.0])).json()
@@ -239,7 +239,7 @@ async def test_programs_by_their_ids_outlive_an_outage(server, redis):
             redis.start().ready()
 
 
-async def test_a_service_starts_before_its_redis(tmp_path, tell):
+async def test_a_service_can_start_before_redis(tmp_path, tell):
     redis = RedisServer(tmp_path)
     async with replica(tmp_path, store=redis.url) as server:
         clients = Clients(server)

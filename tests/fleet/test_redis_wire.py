@@ -1,4 +1,4 @@
-"""Whatever the wire to Redis does: no answer is wrong, and each that fails says why."""
+"""With any fault of the connection to Redis, no response is wrong, and errors say why."""
 
 import asyncio
 import time
@@ -21,13 +21,13 @@ FAULTS = {
 }
 FAULTY_SECONDS = 0.7
 RECOVERY_SECONDS = 5.0
-#: What may be told, but for success: a tape that was used up may be so by a reply that was lost.
+#: The allowed errors; a tape may be consumed by a request whose Redis reply was lost.
 TOLD = {"store_unavailable", "tape_consumed"}
 
 
 @pytest.fixture(scope="module")
 async def served(redis_url, tmp_path_factory):
-    """A service, and the chaos between it and Redis."""
+    """A service, and a chaos proxy between it and Redis."""
     port, folder = int(redis_url.rpartition(":")[2].partition("/")[0]), tmp_path_factory.mktemp("s")
     async with Chaos(port) as chaos:
         store = f"redis://127.0.0.1:{chaos.port}/0"
@@ -39,7 +39,7 @@ async def served(redis_url, tmp_path_factory):
 
 @pytest.mark.parametrize("direction", ["up", "down"])
 @pytest.mark.parametrize("name", FAULTS)
-async def test_all_is_told_and_soon_well(served, name, direction):
+async def test_faults_give_typed_errors_and_the_service_recovers(served, name, direction):
     server, chaos = served
     async with server.client() as client:
         assert await succeeds(client)
@@ -58,7 +58,7 @@ async def test_all_is_told_and_soon_well(served, name, direction):
 
 
 async def succeeds(client):
-    """Whether all went well; nothing may go wrong silently."""
+    """Whether everything succeeded; nothing may fail silently."""
     asked = {"program": "y = sum(x ** 3)", "variables": {"x": [1.0, 2.0]}}
     if not await told(client.post("/v1/programs", json={"program": asked["program"], "name": "c"})):
         return False
@@ -78,7 +78,7 @@ async def succeeds(client):
 
 
 async def told(asked):
-    """What a response holds, or nothing where it says why not."""
+    """The document of a response, or None after checking an error."""
     response = await asked
     document = response.json()
     if response.status_code < 300:

@@ -1,4 +1,4 @@
-"""A question about a tape whose answer is lost on its way is answered by another replica."""
+"""If the response of a tape is lost, another replica answers the retry."""
 
 import pytest
 
@@ -9,11 +9,11 @@ pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
 TAPES = 12
 CUBES = {"program": "y = sum(x ** 3)", "variables": {"x": [1.0, 2.0]}}
-#: The head of a response, which ends the connection before the client has it.
+#: Resets the connection before any byte of the response has passed.
 LOST = Faults(cut_after=0)
 
 
-async def test_no_tape_is_lost_with_an_answer(tmp_path, redis_url):
+async def test_a_lost_response_does_not_lose_the_tape(tmp_path, redis_url):
     store = {"store": redis_url, "store_prefix": "test-repeated"}
     async with fleet(tmp_path, 2, chaos=True, **store) as servers, servers.client() as client:
         made = [(await client.post("/v1/tapes", json=CUBES)).json() for _ in range(TAPES)]

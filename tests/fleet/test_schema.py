@@ -1,4 +1,4 @@
-"""The published schema is what a running service does, asked by schemathesis in all its phases."""
+"""A running service conforms to its published schema in all phases of schemathesis."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ CONFIGURATION = REPOSITORY / "tests/fleet/schemathesis.toml"
 PHASES = ("Examples", "Coverage", "Fuzzing", "Stateful")
 
 
-async def test_the_service_does_what_its_schema_says(tmp_path, tell):
+async def test_the_service_conforms_to_its_schema(tmp_path, tell):
     keys = tmp_path / "keys.json"
     key = new_key(keys, "--scopes", "compute,write,admin")
     async with replica(tmp_path, keys_file=keys, default_timeout_ms=1000) as alone:
@@ -29,7 +29,7 @@ async def test_the_service_does_what_its_schema_says(tmp_path, tell):
             *("--config-file", str(CONFIGURATION), "run"),
             *("--header", f"Authorization: Bearer {key}"),
             f"http://127.0.0.1:{alone.port}/openapi.json",
-            cwd=tmp_path,  # where it keeps what it found
+            cwd=tmp_path,  # where it stores its findings
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *sys.path])},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -1,4 +1,4 @@
-"""No key, program, name or value of a request is in the log or the metrics, whatever goes wrong."""
+"""No key, program, name or value of any request appears in the log or the metrics."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ HEADERS = {
     "referer": f"http://{MARK}/",
 }
 
-#: What may go wrong with a computation, and what goes well.
+#: Computations that fail in various ways, and some that succeed.
 PROGRAMS = [
     f"{MARK} = x * 2",
     f"{MARK}(x)",
@@ -42,7 +42,7 @@ VALUES = [NUMBER, [NUMBER, [NUMBER]], MARK, {MARK: NUMBER}, {"dtype": MARK, "sha
 
 
 def requests():
-    """Methods, paths and bodies of all kinds of requests that hold what is secret."""
+    """Methods, paths and bodies of all kinds of requests with secret content."""
     documents: list[Any] = [
         {"program": program, "variables": {"x": NUMBER}} for program in PROGRAMS
     ]
@@ -80,7 +80,7 @@ def requests():
             yield method, path, {}
 
 
-#: What is no HTTP, or ends before it is.
+#: Invalid and incomplete HTTP requests.
 RAW = [
     f"GET /{MARK}\r\n\r\n",
     f"{MARK} / HTTP/1.1\r\n\r\n",
@@ -92,10 +92,10 @@ RAW = [
 
 
 @pytest.mark.parametrize(("log_format", "keys"), [("json", True), ("console", False)])
-async def test_nothing_of_a_request_but_its_figures_is_told(
+async def test_logs_and_metrics_contain_only_figures_of_requests(
     tmp_path, monkeypatch, log_format, keys
 ):
-    monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")  # tells of callbacks and what they hold
+    monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")  # logs callbacks and their arguments
     monkeypatch.setenv("PYTHONWARNINGS", "always")
     settings: dict[str, Any] = {
         "log_format": log_format,

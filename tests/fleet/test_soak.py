@@ -1,4 +1,4 @@
-"""A service that has long been used holds no more than one that has been used for a while."""
+"""A service does not grow with long use."""
 
 import asyncio
 import os
@@ -16,12 +16,12 @@ from tests.fleet.processes import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-#: Ten minutes by ``make soak``.
+#: Ten minutes in ``make soak``.
 SECONDS = float(os.environ.get("FLEET_SOAK_SECONDS", "12"))
 SLICE_SECONDS = 1.0
-#: A second: about a third of what there is, so that what grows does not grow because all wait.
+#: Requests a second: about a third of the capacity, so that waiting requests cause no growth.
 RATE = 100.0
-#: Small, so that all that is to be full is full soon.
+#: Small limits, so that all caches fill up soon.
 SETTINGS = {
     "cache_bytes": 4 << 20,
     "near_bytes": 4 << 20,
@@ -30,14 +30,14 @@ SETTINGS = {
     "tensor_ttl_seconds": 1,
     "cores": 2,
 }
-#: Programs that come and go: texts are remembered, up to more than is sent here.
+#: Programs that change: texts are cached, with a larger limit than the number sent here.
 DIFFERENT = 50
-#: What two looks at the memory of a process that grows by nothing may differ by.
+#: The difference between two memory samples of a process that does not grow.
 NOISE_BYTES = 8 << 20
 NOISE_FILES = NOISE_THREADS = NOISE_TASKS = 4
 
 
-async def test_nothing_grows(tmp_path, tell):
+async def test_memory_files_threads_and_tasks_do_not_grow(tmp_path, tell):
     store = f"sqlite:{tmp_path}/kept.db"
     async with replica(tmp_path, store=store, **SETTINGS) as alone:
         async with alone.client() as client:
@@ -76,7 +76,7 @@ async def test_nothing_grows(tmp_path, tell):
 
 
 async def come_and_go(server, enough) -> int:
-    """Make what is used once and forgotten, ask what is wrong, and leave without an answer."""
+    """Store things for single use, send invalid requests, and disconnect early."""
     rounds = 0
     while not enough.is_set():
         rounds += 1
@@ -108,5 +108,5 @@ async def come_and_go(server, enough) -> int:
 
 
 async def idle(server) -> float:
-    """1 when nothing is under way."""
+    """1 when no request is in progress."""
     return float(not await server.metric("gradwire_in_flight"))

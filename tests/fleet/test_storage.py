@@ -1,4 +1,4 @@
-"""A service whose SQLite file is damaged, or its disk full: refusals with a type, no restart."""
+"""With a damaged SQLite file or a full disk, the service gives typed errors and keeps running."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ GARBAGE = os.urandom(100)
 
 @asynccontextmanager
 async def serving(folder, file):
-    """A service with two processes that keeps records in ``file``, and a client of it."""
+    """A service with two workers that stores records in ``file``, and a client of it."""
     async with (
         replica(folder, store=f"sqlite:{file}", processes=2) as server,
         server.client() as client,
@@ -25,7 +25,7 @@ async def serving(folder, file):
 
 
 async def registered(client):
-    """Programs, each on pages of its own; their texts by their ids."""
+    """Programs, each on its own pages of the file; texts by id."""
     found = {}
     for number in range(PROGRAMS):
         text = f"sum(x) * {number}\n# {'comment ' * 1000}"
@@ -36,7 +36,7 @@ async def registered(client):
 
 
 async def is_sound(server, client):
-    """The process is the same, ready, and computes."""
+    """Check that the process is the same, is ready and computes."""
     assert server.process.poll() is None
     for path in "/healthz", "/readyz", "/metrics":
         assert (await client.get(path)).status_code == 200
@@ -45,7 +45,7 @@ async def is_sound(server, client):
 
 
 def is_unavailable(response: httpx.Response) -> bool:
-    """Whether it is a refusal that says all that it should."""
+    """Whether the response is a complete error of the store."""
     if response.status_code != 503:
         return False
     problem = response.json()
@@ -55,7 +55,7 @@ def is_unavailable(response: httpx.Response) -> bool:
     return True
 
 
-async def test_a_service_starts_beside_garbage_and_uses_a_new_file_without_a_restart(tmp_path):
+async def test_a_service_starts_with_a_garbage_file_and_uses_a_new_one_without_restart(tmp_path):
     file = tmp_path / "kept.db"
     file.write_bytes(GARBAGE * 1000)
     async with serving(tmp_path, file) as (server, client):
@@ -78,7 +78,7 @@ async def test_a_service_starts_beside_garbage_and_uses_a_new_file_without_a_res
 
 @pytest.fixture(scope="module")
 async def held(tmp_path_factory):
-    """A sound file, as bytes, and the programs that it holds."""
+    """The bytes of an intact file, and its programs."""
     folder = tmp_path_factory.mktemp("held")
     async with serving(folder, folder / "kept.db") as (_, client):
         texts = await registered(client)
@@ -87,7 +87,7 @@ async def held(tmp_path_factory):
 
 @pytest.mark.parametrize("damage", ["header", "half", "empty", "page", "pages"])
 @pytest.mark.parametrize("running", [False, True])
-async def test_what_a_damaged_file_held_is_right_missing_or_refused(
+async def test_records_of_a_damaged_file_are_right_missing_or_refused(
     tmp_path, held, damage, running
 ):
     file, (sound, texts) = tmp_path / "kept.db", held
@@ -111,12 +111,12 @@ async def test_what_a_damaged_file_held_is_right_missing_or_refused(
             await client.delete(f"/v1/programs/{next(iter(texts))}"),
         ):
             assert response.status_code < 300 or response.status_code in (404, 503), response.text
-        assert statuses != {200} or (running and damage == "header")  # its page is in memory
+        assert statuses != {200} or (running and damage == "header")  # its page is cached in memory
         await is_sound(server, client)
 
 
 def spoil(file, damage):
-    """Damage a file that others may have open."""
+    """Damage a file that the service may have open."""
     size = file.stat().st_size
     with file.open("r+b") as opened:
         if damage in ("half", "empty"):
@@ -131,7 +131,7 @@ def spoil(file, damage):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="root mounts a disk")
-async def test_on_a_full_disk_what_is_deleted_makes_room(tmp_path, disk):  # noqa: F811
+async def test_on_a_full_disk_deleting_frees_space(tmp_path, disk):  # noqa: F811
     def packed(number):
         return {"value": [float(number)] * 30_000}
 

@@ -1,4 +1,4 @@
-"""Two processes on one store are one service: each serves what the other keeps."""
+"""Two server processes with one store act as one service."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -26,7 +26,7 @@ async def clients(request, tmp_path_factory):
         yield clients
 
 
-async def test_each_serves_what_the_other_keeps(clients):
+async def test_each_process_serves_records_of_the_other(clients):
     for one, other in (clients, reversed(clients)):
         made = await one.post("/v1/programs", json={"program": "sum(x * x)", "name": "norm"})
         assert made.status_code in (200, 201)
@@ -46,7 +46,7 @@ async def test_each_serves_what_the_other_keeps(clients):
         assert (await one.get(f"/v1/tapes/{tape}")).status_code == 404
 
 
-async def test_a_tape_is_used_up_by_one_question_to_either(clients):
+async def test_a_tape_can_be_consumed_once_through_either_process(clients):
     for _ in range(20):
         tape = (await clients[0].post("/v1/tapes", json=CUBES)).json()["tape"]
         path = f"/v1/tapes/{tape}/gradient"
@@ -56,7 +56,7 @@ async def test_a_tape_is_used_up_by_one_question_to_either(clients):
         assert sorted(reply.status_code for reply in replies) == [200] + [409] * 5
 
 
-async def test_both_write_at_once_and_nothing_is_refused_or_missing(clients):
+async def test_concurrent_writes_of_both_processes_all_succeed(clients):
     async def write(client, program):
         asked = {"program": program, "variables": {"x": [1.0] * 100}, "persistent": True}
         made = await client.post("/v1/programs", json={"program": program})

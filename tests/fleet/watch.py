@@ -1,4 +1,4 @@
-"""How long requests take, to the microsecond, and whether two kinds of them take as long."""
+"""Request times in microseconds, and whether two kinds of requests take equally long."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import numpy as np
 
 
 class Watch:
-    """A tenant's connection to the service, by which a request's time is told to the microsecond.
+    """A tenant's connection to the service, which measures request times in microseconds.
 
-    It blocks: nothing else is to run in this process meanwhile.
+    It blocks, since nothing else should run in this process meanwhile.
     """
 
     def __init__(self, client: httpx.AsyncClient) -> None:
@@ -30,7 +30,7 @@ class Watch:
     def seconds(
         self, status: int, path: str, document: Any = None, key: str | None = None
     ) -> float:
-        """How long a request takes, which is to be answered so."""
+        """The time of a request, which must get the given response."""
         body = b"" if document is None else json.dumps(document).encode()
         head = [
             f"{'GET' if document is None else 'POST'} {path} HTTP/1.1",
@@ -59,9 +59,9 @@ class Watch:
 
 
 class Compared(NamedTuple):
-    """Medians of two measurements that took turns, and whether they are the same.
+    """Medians of two alternating measurements, and whether they are equal.
 
-    That is: within a twentieth, or what their own spread makes of medians.
+    Equal means within a twentieth, or within the error of the medians.
     """
 
     one: float
@@ -73,9 +73,9 @@ class Compared(NamedTuple):
 
 
 def compared(times: int, one: Callable[[], float], other: Callable[[], float]) -> Compared:
-    """Two measurements, made so many times, each first as often as the other.
+    """Two measurements, repeated in alternating order.
 
-    A difference that is there is there each time, others come and go: it is tried three times.
+    A real difference shows every time, noise does not: so it is measured up to three times.
     """
     for _ in range(3):
         found = _compared(*_in_turns(times, one, other))

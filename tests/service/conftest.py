@@ -1,4 +1,4 @@
-"""Applications, and clients that speak to them without a socket."""
+"""Applications, and clients that call them without a socket."""
 
 import os
 import secrets
@@ -30,7 +30,7 @@ def client_of(app):
 
 @pytest.fixture(scope="module")
 def app(settings):
-    """An application that the tests of a module share: of those that count nothing it holds."""
+    """An application that a module's tests share, for tests that do not depend on its state."""
     with application(settings) as app:
         yield app
 
@@ -43,7 +43,7 @@ async def client(app):
 
 @pytest.fixture
 def new_app(settings):
-    """An application of a test's own: nothing is held, counted or remembered."""
+    """A new application for each test, with no stored, counted or cached state."""
     with application(settings) as app:
         yield app
 
@@ -56,7 +56,7 @@ async def new_client(new_app):
 
 @pytest.fixture(scope="session")
 def served():
-    """An application of these settings and a client of it, within a context."""
+    """Starts an application with these settings within a context and returns a client of it."""
 
     @asynccontextmanager
     async def serve(**settings):
@@ -69,7 +69,7 @@ def served():
 
 @pytest.fixture(scope="session")
 def loaded():
-    """The modules that an application loads that is told nothing else."""
+    """The modules that an application with default settings loads."""
     made = "import sys; from gradwire_service.app import create_app; "
     made += "create_app(); print(*sys.modules)"
     run = [sys.executable, "-c", made]
@@ -80,7 +80,7 @@ def loaded():
 
 @pytest.fixture(params=["memory", "sqlite", "redis"])
 def kept(request, tmp_path):
-    """Settings of each store."""
+    """Settings for each kind of store."""
     if request.param == "redis":
         url = request.getfixturevalue("redis_url")
         return {"store": url, "store_prefix": f"test-{secrets.token_hex(8)}"}
@@ -88,7 +88,7 @@ def kept(request, tmp_path):
 
 
 class Clock:
-    """A time that passes when told."""
+    """A clock that tests advance."""
 
     now = 1000.0
 

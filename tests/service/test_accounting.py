@@ -29,9 +29,9 @@ LOOP = "y = x\nfor i in range(3000):\n    y = y + sin(y) / (1 + y * y)\nsum(y)"
 ENDLESS = "while True: pass\nx"
 NOWHERE = "sha256:" + "0" * 64
 MANY = [0.5] * 3000
-#: What becomes of requests, by the statuses that are counted.
+#: The outcomes of requests, as counted by status.
 OUTCOMES = {200, 401, 413, 422, 499, 503, 504}
-#: Method, path and document of whatever comes; some answered, some refused, some never.
+#: Method, path and document of requests that succeed, fail or never end.
 ASKED = [
     ("POST", "/v1/gradient", {"program": "sum(x * x)", "variables": {"x": [1.0, 2.0]}}),
     ("POST", "/v1/gradient", {"program": LOOP, "variables": {"x": 0.5}}),
@@ -57,7 +57,7 @@ ASKED = [
 
 
 def keys():
-    """Keys of two tenants, one with few concurrent requests, and their list."""
+    """Keys of two tenants, one limited to few concurrent requests, and their entries."""
     tokens, entries = [new_token() for _ in range(3)], []
     for number, token in enumerate(tokens):
         entry = {
@@ -74,7 +74,7 @@ def keys():
 
 @asynccontextmanager
 async def served(settings):
-    """The service on a port, in this event loop: the application and its limiter."""
+    """The service on a port in this event loop: the application and its limiter."""
     app = create_app(settings)
     limiter = ConnectionLimiter(settings, app.state.recorder)
     http = cast("type[Connection]", partial(Connection, limiter=limiter))
@@ -128,7 +128,7 @@ async def ask(port, chosen, token):
 
 
 def taken(app, limiter, keyring):
-    """Resources in use by requests, by name."""
+    """The resources that requests occupy, by name."""
     capacity = app.state.capacity
     found = {
         "requests in flight": capacity.in_flight,
@@ -154,7 +154,7 @@ def outcomes(counts):
 
 @pytest.mark.parametrize("processes", [0, 1])
 @pytest.mark.parametrize("seed", range(2))
-async def test_whatever_becomes_of_requests_nothing_stays_taken(processes, seed):
+async def test_requests_release_everything_however_they_end(processes, seed):
     chosen = random.Random(f"{seed} {processes}")
     tokens, entries = keys()
     settings = Settings(
@@ -178,7 +178,7 @@ async def test_whatever_becomes_of_requests_nothing_stays_taken(processes, seed)
         tasks = len(asyncio.all_tasks())
         end = monotonic() + 60
         clients: list[asyncio.Task[None]] = []
-        # Until all has happened that this is about.
+        # Until every outcome has occurred.
         while len(clients) < share(500) or not outcomes(counts) >= OUTCOMES:
             assert monotonic() < end, counts
             clients.append(asyncio.create_task(ask(port, chosen, chosen.choice(tokens))))

@@ -32,7 +32,7 @@ thread.join()
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="how glibc allocates")
-def test_pages_are_kept():
+def test_freed_memory_pages_are_reused():
     found = {}
     for mode in "kept", "given back":
         command = [sys.executable, "-c", FAULTS, mode]

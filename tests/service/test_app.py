@@ -74,7 +74,7 @@ async def test_the_examples_work(client, kind, name):
         ("GET", "/%00%ff/..%2f", 404, "not_found"),
     ],
 )
-async def test_what_does_not_exist_is_a_problem(client, method, path, status, code):
+async def test_unknown_paths_and_methods_get_a_problem_document(client, method, path, status, code):
     response = await client.request(method, path)
     assert response.status_code == status
     assert response.headers["content-type"] == "application/problem+json"
@@ -83,7 +83,7 @@ async def test_what_does_not_exist_is_a_problem(client, method, path, status, co
     assert ("allow" in response.headers) == (status == 405)
 
 
-async def test_request_ids_are_kept_or_made(client):
+async def test_valid_request_ids_are_kept_others_are_generated(client):
     response = await client.get("/healthz", headers={"x-request-id": "mine-1"})
     assert response.headers["x-request-id"] == "mine-1"
     made = [(await client.get("/nothing")).headers["x-request-id"] for _ in range(2)]
@@ -95,7 +95,7 @@ async def test_request_ids_are_kept_or_made(client):
         assert response.json()["instance"] == f"urn:gradwire:request:{request_id}"
 
 
-async def test_a_bug_is_a_problem_with_its_id_in_the_log(new_app, new_client, caplog):
+async def test_an_unexpected_error_is_logged_with_the_request_id(new_app, new_client, caplog):
     @new_app.get("/bug")
     async def bug():
         raise ValueError("a secret")
@@ -111,13 +111,13 @@ async def test_a_bug_is_a_problem_with_its_id_in_the_log(new_app, new_client, ca
 
 @pytest.mark.parametrize("path", ["/v1/gradient", "/v1/tapes", "/v1/programs"])
 @pytest.mark.parametrize("body", [b"{", b"[" * 100_000])
-async def test_a_request_that_is_refused_goes_without_the_collector(client, path, body):
+async def test_refused_requests_leave_no_reference_cycles(client, path, body):
     await client.post(path, content=body)
     gc.disable()
-    gc.freeze()  # what is there already is none of those to be looked for
+    gc.freeze()  # ignore objects that exist already
     try:
         assert (await client.post(path, content=body)).status_code == 400
-        for _ in range(100):  # until a thread has let go of it
+        for _ in range(100):  # until a thread has released it
             if not exchanges():
                 break
             await asyncio.sleep(0.05)
@@ -128,11 +128,11 @@ async def test_a_request_that_is_refused_goes_without_the_collector(client, path
 
 
 def exchanges():
-    """Exchanges that are left to the garbage collector."""
+    """The number of exchanges that only the garbage collector would free."""
     return sum(issubclass(type(found), Exchange) for found in gc.get_objects())
 
 
-async def test_added_middleware_surrounds_computations_too(new_app, new_client):
+async def test_added_middleware_also_wraps_computations(new_app, new_client):
     seen = []
 
     class Watch:
@@ -149,7 +149,7 @@ async def test_added_middleware_surrounds_computations_too(new_app, new_client):
     assert seen == ["/healthz", "/v1/evaluate"]
 
 
-def test_the_schema_itself_is_json(app):
+def test_the_schema_is_valid_json(app):
     assert json.loads(json.dumps(app.openapi())) == app.openapi()
 
 
@@ -164,12 +164,12 @@ def test_the_schema_itself_is_json(app):
         ("POST", "/healthz", "GET, HEAD"),
     ],
 )
-async def test_all_methods_of_a_path_are_allowed(client, method, path, allow):
+async def test_the_allow_header_lists_all_methods_of_a_path(client, method, path, allow):
     response = await client.request(method, path)
     assert (response.status_code, response.headers["allow"]) == (405, allow)
 
 
-async def test_what_can_be_had_can_be_asked_for_by_head(client):
+async def test_every_get_route_supports_head(client):
     made = await client.post("/v1/programs", json={"program": "x + 1", "name": "f"})
     paths = ["/healthz", "/readyz", "/v1/limits", "/v1/ops", "/docs", "/openapi.json", "/metrics"]
     for path in [*paths, "/v1/programs", "/v1/programs/f", "/v1/programs/f/graph.svg"]:
@@ -177,7 +177,7 @@ async def test_what_can_be_had_can_be_asked_for_by_head(client):
         whole = await client.get(path)
         assert (head.status_code, head.content) == (200, b"")
         assert head.headers["content-type"] == whole.headers["content-type"]
-        if path != "/metrics":  # which count this, too
+        if path != "/metrics":  # metrics count this request, too
             assert head.headers["content-length"] == whole.headers["content-length"]
     assert made.headers["location"]
     assert (await client.head("/v1/programs/none")).status_code == 404

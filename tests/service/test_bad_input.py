@@ -1,4 +1,4 @@
-"""The answer to any invalid input is a short problem with the cause, without the input."""
+"""The response to any invalid input is a short problem with the cause, without the input."""
 
 import json
 from contextlib import suppress
@@ -54,13 +54,13 @@ async def post(client, body, path="/v1/gradient"):
         (ECHO * 1000).encode(),
     ],
 )
-async def test_bodies_that_are_no_json(client, body):
+async def test_bodies_that_are_not_json_are_refused(client, body):
     document = problem(await post(client, body), "malformed_body")
     assert "line" in document["detail"] or not body
 
 
 @pytest.mark.parametrize("body", [[], "x", 1, None, True, [{"program": "x"}]])
-async def test_bodies_that_are_no_object(client, body):
+async def test_bodies_that_are_not_an_object_are_refused(client, body):
     problem(await post(client, body), "invalid_request")
 
 
@@ -80,7 +80,7 @@ async def test_bodies_that_are_no_object(client, body):
         ("\x00", 1),
     ],
 )
-async def test_wrong_fields(client, field, value):
+async def test_invalid_fields_are_refused(client, field, value):
     request = {"program": "x * x", "variables": {"x": 1}, field: value}
     assert problem(await post(client, request), "invalid_request")["pointer"].startswith("/")
 
@@ -105,7 +105,7 @@ async def test_wrong_fields(client, field, value):
         ({ECHO * 1000: None}, None),
     ],
 )
-async def test_values_that_are_no_arrays(client, value, pointer):
+async def test_invalid_arrays_are_refused(client, value, pointer):
     body = json.dumps({"program": "sum(x)", "variables": {"x": value}}).encode()
     document = problem(await post(client, body), "malformed_tensor")
     assert document["pointer"] == pointer or pointer is None
@@ -141,7 +141,7 @@ async def test_values_that_are_no_arrays(client, value, pointer):
         ("y = '" + ECHO * 1000 + "' + x", "bad_argument"),
         ("zeros((100000, 100000))", "over_budget"),
         ("ones(1000000000)", "over_budget"),
-        # which of the two comes first depends on the machine; it is not waited for for long
+        # which of the two comes first depends on the machine, so the timeout is short
         ("y = x\nfor i in range(1000000000): y = y * 2", ("over_budget", "deadline_exceeded")),
         ("2 ** 3 ** 4 ** 5 ** 6", "bad_argument"),
         ("10 ** 10 ** 10", "bad_argument"),
@@ -151,7 +151,7 @@ async def test_values_that_are_no_arrays(client, value, pointer):
         ("y = x \u202e", "syntax_error"),
     ],
 )
-async def test_programs_that_do_not_work(client, program, code):
+async def test_programs_with_errors_are_refused(client, program, code):
     timeout_ms = 10_000 if isinstance(code, str) else 300
     request = {"program": program, "variables": {"x": [1.0, 2.0]}, "timeout_ms": timeout_ms}
     response = await post(client, request)
@@ -165,7 +165,7 @@ async def test_programs_that_do_not_work(client, program, code):
         assert document["pointer"] == "/program"
 
 
-async def test_a_syntax_error_says_where(client):
+async def test_a_syntax_error_has_line_and_column(client):
     document = problem(await post(client, {"program": "y = 1\nz = y +* 2"}), "syntax_error")
     assert document["node"]["line"] == 2
     assert document["node"]["column"] in (8, 9)
@@ -202,13 +202,13 @@ def graph(*nodes, outputs="a"):
         (graph({"id": "a", "op": "sin", "args": [1]}, outputs={"x": ["zzz"]}), "unknown_name"),
     ],
 )
-async def test_graphs_that_do_not_work(client, request_, code):
+async def test_graphs_with_errors_are_refused(client, request_, code):
     response = await post(client, request_)
     assert response.status_code == 422, response.text[:300]
     problem(response, code)
 
 
-async def test_a_chain_of_many_nodes_is_fine(client):
+async def test_a_long_chain_of_nodes_is_computed(client):
     nodes = [{"id": "n0", "op": "multiply", "args": ["x", 1.0]}]
     nodes += [{"id": f"n{i}", "op": "add", "args": [f"n{i - 1}", 0.5]} for i in range(1, 30_000)]
     request = {**graph(*nodes, outputs="n29999"), "variables": {"x": 2.0}, "timeout_ms": 60_000}
@@ -223,7 +223,7 @@ async def test_a_value_shared_many_times_is_computed_once(client):
     assert response.json()["gradients"] == {"x": 2.0**60}
 
 
-async def test_names_of_every_kind(client):
+async def test_variables_may_have_any_name(client):
     for name in "π", "x\x00y", "", "a b", "𝄞" * 50, "constructor", "__class__", "e\u0301":
         response = await post(client, {"program": "1.0 * 2", "variables": {name: 1.0}})
         if response.status_code == 200:
@@ -235,7 +235,7 @@ async def test_names_of_every_kind(client):
     assert response.json()["gradients"] == {"π": 6.0}
 
 
-async def test_what_is_not_finite_goes_both_ways(client):
+async def test_nonfinite_values_are_accepted_and_returned(client):
     variables = {"x": ["NaN", "Infinity", "-Infinity", 1e308, 0]}
     response = await post(client, {"program": "x * 10", "variables": variables}, "/v1/evaluate")
     answer = response.json()
@@ -249,7 +249,7 @@ async def test_integers_beyond_64_bits_are_floats(client):
     assert response.json()["outputs"] == [123456789012345678901234567890.0, -1.0]
 
 
-async def test_references_are_not_held(client):
+async def test_unknown_and_malformed_references_are_refused(client):
     refs = ["sha256:" + digit * 64 for digit in "ab"]
     request = {"program": {"ref": refs[0]}, "variables": {"x": {"ref": refs[1]}}}
     document = problem(await post(client, request), "unknown_ref")
@@ -272,11 +272,11 @@ async def test_references_are_not_held(client):
         ({"accept": "text/html"}, "not_acceptable"),
     ],
 )
-async def test_media_types(client, headers, code):
+async def test_unsupported_media_types_are_refused(client, headers, code):
     problem(await client.post("/v1/gradient", content=b"{}", headers=headers), code)
 
 
-async def test_bodies_that_are_too_large(client, settings):
+async def test_too_large_bodies_are_refused(client, settings):
     async def chunks():
         for _ in range(settings.max_body_bytes // 100_000 + 1):
             yield b" " * 100_000
@@ -285,7 +285,7 @@ async def test_bodies_that_are_too_large(client, settings):
     problem(await post(client, b" " * (settings.max_body_bytes + 1)), "body_too_large")
 
 
-async def test_deeply_nested_values_and_names(client):
+async def test_deep_nesting_is_refused(client):
     deep = b"[" * 1000 + b"]" * 1000
     for field, code in (("variables", "malformed_tensor"), ("sources", "invalid_request")):
         inner = b'{"x": ' + deep + b"}" if field == "variables" else deep
@@ -324,17 +324,17 @@ SEEDS = seeds()
 
 @pytest.mark.parametrize("name", DECODERS)
 @given(data=st.data())
-def test_any_bytes_are_refused_or_read_as_others_read_them(name, data):
+def test_any_bytes_are_refused_or_parsed_like_a_reference_parser(name, data):
     decode(name, data.draw(st.binary(max_size=200) | damaged(SEEDS[name])))
 
 
 @pytest.mark.parametrize("name", DECODERS)
-def test_bytes_that_are_right_are_read(name):
+def test_valid_bodies_are_accepted(name):
     for body in SEEDS[name] if name != "request" else ():
         DECODERS[name](body)
 
 
 @given(DOCUMENTS, st.integers(0, len(REQUESTS) - 1))
-def test_any_document_is_refused_or_read(document, number):
+def test_any_document_is_refused_or_answered(document, number):
     with suppress(RequestError):
         read_any_request(document, number)

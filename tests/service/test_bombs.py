@@ -1,4 +1,4 @@
-"""Input that attacks the service is refused in little time and memory."""
+"""Malicious input is refused in little time and memory."""
 
 import gzip
 import http.client
@@ -27,7 +27,7 @@ LIMIT = 16 * MEBIBYTE
 JSON, MESSAGEPACK, NPY = "application/json", "application/msgpack", "application/x-npy"
 GOOD = b'{"program": "x * x", "variables": {"x": 3}}'
 PACKED = b"\x82\xa7program\xa5x * x\xa9variables\x81\xa1x\x03"
-#: What values that are read one by one may take, however short a body has so many.
+#: The memory limit for bodies with many small values, which are parsed one by one.
 VALUES_BYTES = 64 * MEBIBYTE
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -39,12 +39,12 @@ class Server(NamedTuple):
     port: int
 
     def seconds(self) -> float:
-        """Its processor time, independent of other processes."""
+        """The process's CPU time, which other processes do not affect."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def resident(self, what: str) -> int:
-        """Bytes of memory, ``VmRSS`` now or ``VmHWM`` at most."""
+        """Memory in bytes: ``VmRSS`` is the current, ``VmHWM`` the peak."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition(f"{what}:")[2].split()[0]) * 1024
 
@@ -55,7 +55,7 @@ class Server(NamedTuple):
     def ask(
         self, body: Any, *headers: tuple[str, str], path: str = "/v1/gradient", method: str = "POST"
     ) -> tuple[int, str | None, bytes]:
-        """Status, media type and body of an answer."""
+        """The status, media type and body of a response."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.putrequest(method, path)
@@ -69,7 +69,7 @@ class Server(NamedTuple):
                 for piece in body if isinstance(body, Iterator) else (body,):
                     connection.send(piece)
             except (BrokenPipeError, ConnectionResetError):
-                pass  # refused before all was sent
+                pass  # refused before everything was sent
             response = connection.getresponse()
             return response.status, response.getheader("content-type"), response.read()
         finally:
@@ -115,7 +115,7 @@ def coded(coding):
 
 
 def frame(descriptor, header, *blocks):
-    """A zstd frame (RFC 8878, section 3.1.1) of blocks of a size, a kind and bytes."""
+    """A zstd frame (RFC 8878, section 3.1.1) of blocks, each with size, kind and bytes."""
     last = len(blocks) - 1
     return (
         struct.pack("<IB", 0xFD2FB528, descriptor)
@@ -138,7 +138,7 @@ def in_variables(value):
 
 
 def many(item, beside=b""):
-    """As many list items as are allowed, and one more."""
+    """One more list item than allowed."""
     count = (LIMIT - 200) // len(item)
     return b"[" + item * count + (beside or item.rstrip(b",")) + b"]"
 
@@ -154,7 +154,7 @@ RUN = (128 << 10, 1, b" ")
 ONE_BYTE = (1, 0, b"x")
 TOO_LARGE, MALFORMED = "body_too_large", "malformed_body"
 REQUESTS: dict[str, tuple[Any, ...]] = {
-    # cut short, or followed by something
+    # truncated, or with trailing bytes
     **{f"JSON up to {n}": (MALFORMED, GOOD[:n], of(JSON)) for n in (0, 1, 12, 40)},
     **{f"MessagePack up to {n}": (MALFORMED, PACKED[:n], of(MESSAGEPACK)) for n in (0, 1, 5, 26)},
     "JSON and more": (MALFORMED, GOOD + b"{}", of(JSON)),
@@ -164,7 +164,7 @@ REQUESTS: dict[str, tuple[Any, ...]] = {
     "zstd cut short": (MALFORMED, ZSTD(GOOD)[:-4], coded("zstd")),
     "zstd and more": (MALFORMED, ZSTD(GOOD) + b"more", coded("zstd")),
     "no gzip": (MALFORMED, GOOD, coded("gzip")),
-    # compressed beyond measure
+    # decompression bombs
     "gzip bomb": (TOO_LARGE, DEFLATED * 1000, coded("gzip")),
     "zstd bomb": (TOO_LARGE, FRAME * 1000, coded("zstd")),
     "one frame": (TOO_LARGE, frame(0, b"\x68", *[RUN] * 100_000), coded("zstd")),
@@ -181,7 +181,7 @@ REQUESTS: dict[str, tuple[Any, ...]] = {
     "frames to skip": (MALFORMED, struct.pack("<II", 0x184D2A50, 0) * (LIMIT // 8), coded("zstd")),
     "empty blocks": (MALFORMED, frame(0, b"\x20", *[(0, 0, b"")] * 1_000_000), coded("zstd")),
     "a long name": (MALFORMED, b"\x1f\x8b\x08\x08" + bytes(6) + b"a" * (LIMIT - 10), coded("gzip")),
-    # values beyond number
+    # too many values
     "nested lists": ("over_budget", b"[" * LIMIT),
     "empty lists": ("over_budget", many(b"[],", b"1")),
     "empty objects": ("over_budget", many(b"{},", b"1")),
@@ -212,16 +212,16 @@ REQUESTS: dict[str, tuple[Any, ...]] = {
         PACKED[:-1] + listed(b"\xa1a", 900_000),
         of(MESSAGEPACK),
     ),
-    # names that come twice: the last counts
+    # duplicate names: the last one counts
     "twice": ("unknown_name", b'{"program": "x", "program": "y"}'),
     "twice, large": ("invalid_request", b'{"a": [' + b"1," * 1_000_000 + b'1], "b": 1, "b": 2}'),
     "twice, colons": ("invalid_request", b'{"a": "' + b":" * (LIMIT - 100) + b'", "b": 1, "b": 2}'),
     "twice, packed": (MALFORMED, b"\x82\xa1a\x01\xa1a\x01", of(MESSAGEPACK)),
-    # bodies that are too long, or of another length than they say
+    # bodies that are too long, or whose Content-Length is wrong
     "too long": (TOO_LARGE, bytes(LIMIT + 1)),
     "said too long": (TOO_LARGE, b"{}", ("Content-Length", str(LIMIT + 1))),
     "said far too long": (TOO_LARGE, b"{}", ("Content-Length", str(1 << 63))),
-    # types and codings
+    # media types and content encodings
     "no type that is read": ("unsupported_media_type", GOOD, of("text/plain")),
     "two types": ("unsupported_media_type", GOOD, of(JSON), of(MESSAGEPACK)),
     "no coding that is read": ("unsupported_media_type", GOOD, coded("br")),
@@ -235,7 +235,7 @@ REQUESTS: dict[str, tuple[Any, ...]] = {
         f"Accept: {accept[:10]}": ("not_acceptable", GOOD, ("Accept", accept))
         for accept in ("text/html", ";;;,,q=x", "application/json;q=nothing", "\xe9", "a" * 20_000)
     },
-    # values that are no arrays
+    # invalid arrays
     "shape beyond bytes": (
         "malformed_tensor",
         in_variables(b'{"dtype": "float64", "shape": [1000000000], "base64": "AAAA"}'),
@@ -269,7 +269,7 @@ def pickled(tmp_path):
     return (tmp_path / "objects.npy").read_bytes()
 
 
-def test_all_of_it_at_once(server, tmp_path):
+def test_all_bombs_at_once(server, tmp_path):
     server.forget_most()
     before = server.resident("VmRSS")
     for name, (code, body, *headers) in REQUESTS.items():
@@ -293,7 +293,7 @@ def test_all_of_it_at_once(server, tmp_path):
     assert (status, json.loads(answer)["gradients"]) == (200, {"x": 6.0})
 
 
-def test_chunks_without_end(server):
+def test_endless_chunked_bodies_are_refused(server):
     chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
     chunks = iter([chunk] * (2 * LIMIT // 0x10000))
     server.refuses(TOO_LARGE, chunks, ("Transfer-Encoding", "chunked"))
@@ -307,20 +307,20 @@ def test_chunks_without_end(server):
         ("Content-Type", "application/json; "),
     ],
 )
-def test_long_headers_are_not_remembered(server, name, start):
+def test_long_headers_do_not_stay_in_memory(server, name, start):
     before = server.resident("VmRSS")
     for number in range(40):
         server.ask(GOOD, (name, f"{start}{number}".ljust(MEBIBYTE, "a")))
     assert server.resident("VmRSS") - before < 20 * MEBIBYTE
 
 
-def test_what_follows_a_body_is_no_request(server):
+def test_bytes_after_a_refused_body_are_not_parsed_as_a_request(server):
     status, _, answer = server.ask(GOOD, ("Content-Length", "7"))
     assert status == 400
     assert len(answer) < MAX_BODY_BYTES
 
 
-def test_clients_that_go_away(server):
+def test_clients_that_disconnect_do_no_harm(server):
     for _ in range(20):
         with socket.create_connection(("127.0.0.1", server.port)) as connection:
             connection.sendall(b"POST /v1/gradient HTTP/1.1\r\nContent-Length: 9000000\r\n\r\n{")

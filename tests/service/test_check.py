@@ -9,7 +9,7 @@ async def check(client, status=200, **request):
     return response.json()
 
 
-async def test_the_gradient_comes_with_differences(client):
+async def test_the_gradient_is_compared_with_finite_differences(client):
     answer = await check(client, program="y = sum(x**2) * w", variables={"x": [1, 2], "w": 3})
     assert answer["value"] == 15.0
     assert answer["gradients"] == {"x": [6.0, 12.0], "w": 5.0}
@@ -20,7 +20,7 @@ async def test_the_gradient_comes_with_differences(client):
     assert answer["checks"]["x"]["error"] < 1e-10
 
 
-async def test_a_wrong_source_is_told(client):
+async def test_a_source_with_a_wrong_gradient_is_reported(client):
     variables = {"a": [2, 1], "b": [1, 1]}
     answer = await check(client, program="maximum(a, b)", variables=variables, sources=["a"])
     assert answer["ok"] is False
@@ -28,7 +28,7 @@ async def test_a_wrong_source_is_told(client):
 
 
 @pytest.mark.parametrize("encoding", ["list", "base64"])
-async def test_what_is_not_finite_is_said_in_words(client, encoding):
+async def test_nonfinite_values_are_strings(client, encoding):
     answer = await check(client, program="log(x)", variables={"x": 0}, encoding=encoding)
     assert answer["ok"] is False
     assert answer["checks"]["x"]["error"] == "Infinity"
@@ -39,13 +39,13 @@ async def test_what_is_not_finite_is_said_in_words(client, encoding):
     ("field", "value"),
     [("step", 0), ("step", "1"), ("rtol", -1), ("atol", True), ("batch", []), ("mode", "auto")],
 )
-async def test_wrong_fields_are_refused(client, field, value):
+async def test_invalid_fields_are_refused(client, field, value):
     problem = await check(client, 422, program="x", variables={"x": 1}, **{field: value})
     assert problem["code"] == "invalid_request"
     assert problem["pointer"] == f"/{field}"
 
 
-async def test_a_batch_is_checked_example_by_example(client):
+async def test_each_example_of_a_batch_is_checked(client):
     variables = {"x": [[3, 1], [2, 1], [0, 5]], "w": 2}
     answer = await check(client, program="w * maximum(x, 2)", variables=variables, batch=["x"])
     assert answer["ok"] is False
@@ -55,7 +55,7 @@ async def test_a_batch_is_checked_example_by_example(client):
     assert answer["differences"]["w"] == pytest.approx([5, 4, 7])
 
 
-async def test_nothing_to_compare_is_right(client):
+async def test_a_check_without_differentiable_sources_succeeds(client):
     answer = await check(client, program="x", variables={"x": {"value": 1, "dtype": "int64"}})
     assert answer["ok"] is True
     assert answer["checks"] == {}

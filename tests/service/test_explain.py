@@ -1,4 +1,4 @@
-"""The command explain: its documented output, and errors in its files."""
+"""The command explain: its documented output, and errors in its input files."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def printed(tmp_path, monkeypatch, capsys):
 
 
 def untimed(text: str) -> list[str]:
-    """The lines without what differs between runs."""
+    """The lines without the parts that differ between runs."""
     return [re.sub(r" +[\d.]+ (µs|%)", r" \1", line).rstrip() for line in text.splitlines() if line]
 
 
-def test_the_page_shows_what_is_printed(printed):
+def test_the_documentation_shows_the_actual_output(printed):
     (section,) = SECTION.findall(PAGE.read_text(encoding="utf-8"))
     blocks = dict(FENCE.findall(section))
     _, _, _, *options = blocks["sh"].split()
@@ -46,7 +46,7 @@ def test_the_page_shows_what_is_printed(printed):
     assert sorted(found[-len(shown) + len(tape) :]) == sorted(shown[len(tape) :])
 
 
-def test_shares_are_of_the_whole(printed):
+def test_shares_add_up_to_the_whole(printed):
     arguments = ["--program", "model.txt", "--variables", "values.json", "--time"]
     text = printed(LOOP, json.dumps({"x": [0.5, 1.5]}), *arguments)
     by_op, by_line = text.split("by operation:")[1].split("by line:")
@@ -56,7 +56,7 @@ def test_shares_are_of_the_whole(printed):
         assert shares == sorted(shares, reverse=True)
 
 
-def test_loops_are_printed_within_the_tape_and_as_code(printed):
+def test_loops_are_printed_in_the_tape_and_as_code(printed):
     text = printed(LOOP, json.dumps({"x": [0.5, 1.5]}))
     assert "measured" not in text
     places = re.findall(r"^ +3:\d+′? +%\d+: float64\[2\] = subtract\(", text, re.MULTILINE)
@@ -64,21 +64,21 @@ def test_loops_are_printed_within_the_tape_and_as_code(printed):
     assert text.count("def passes(") == text.split("compacted:")[1].count("= loop[") == 2
 
 
-def test_fields_are_those_of_a_request(printed):
+def test_options_are_the_fields_of_a_request(printed):
     arguments = ["--program", "model.txt", "--variables", "values.json", "--query", "jvp"]
     arguments += ["--fields", json.dumps({"tangents": {"x": [1, 0]}})]
     text = printed("x*x", json.dumps({"x": [0.5, 1.5]}), *arguments)
     assert "\n  tangents " in text.split("compacted:")[1]
 
 
-def test_what_is_exact_is_explained_so(printed):
+def test_exact_requests_are_explained_as_exact(printed):
     arguments = ["--program", "model.txt", "--variables", "values.json"]
     for exact, op in (True, "power"), (False, "multiply"):
         text = printed("x**3", '{"x": 0.5}', *arguments, "--fields", json.dumps({"exact": exact}))
         assert f"= {op}(" in text.split("compacted:")[1]
 
 
-def test_a_file_that_is_not_there_is_named(printed, capsys):
+def test_a_missing_file_is_named(printed, capsys):
     with pytest.raises(SystemExit):
         printed("x", "{}", "--program", "other.txt", "--variables", "values.json")
     assert "other.txt" in capsys.readouterr().err
@@ -94,7 +94,7 @@ def test_a_file_that_is_not_there_is_named(printed, capsys):
         ("x", "{", "--variables: invalid JSON"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(printed, capsys, program, variables, message):
+def test_errors_are_printed_on_one_line(printed, capsys, program, variables, message):
     with pytest.raises(SystemExit) as exit:
         printed(program, variables)
     assert exit.value.code == 2

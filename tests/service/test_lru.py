@@ -13,7 +13,7 @@ def key_of(owner, number=0):
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9), st.integers(1, 120))))
-def test_all_cached_values_fit(puts):
+def test_cached_values_never_exceed_the_limit(puts):
     for per_owner in False, True:
         cache = ByteBoundedLRU[int](MOST, per_owner=per_owner)
         last = {}
@@ -40,7 +40,7 @@ def test_the_least_recently_used_value_is_evicted():
     assert [cache.peek(key) for key in (a, b, c, d)] == [None, None, "kept", "kept"]
 
 
-def test_per_owner_nobody_loses_anything_to_an_owner_of_more():
+def test_per_owner_an_owner_with_more_never_evicts_values_of_others():
     for per_owner in False, True:
         cache = ByteBoundedLRU[str](MOST, per_owner=per_owner)
         cache.put(key_of("modest"), "kept", 20)

@@ -71,7 +71,7 @@ def service(start):
 
 
 def awaited(ask, right):
-    """The first response that is ``right``, asked for again and again."""
+    """The first response for which ``right`` is true, requested repeatedly."""
     end = time.monotonic() + 30
     while not right(response := ask()):
         assert time.monotonic() < end, response.text
@@ -80,11 +80,11 @@ def awaited(ask, right):
 
 
 def refuses(response):
-    """Whether it is 503."""
+    """Whether a response has the status 503."""
     return response.status_code == 503
 
 
-def test_sigterm_lets_work_finish_while_readiness_is_down(service):
+def test_after_sigterm_work_finishes_while_readyz_is_503(service):
     client = service.client
     request = {"program": "while True: pass\nx", "variables": {"x": 1.0}, "timeout_ms": 3000}
     with ThreadPoolExecutor() as threads:
@@ -116,7 +116,7 @@ def test_an_idle_process_stops_at_once(start, sent):
 @pytest.mark.parametrize(
     ("proxies", "client"), [("127.0.0.0/8", "192.0.2.1"), ("10.0.0.0/8", "127.0.0.1")]
 )
-def test_only_proxies_are_believed_whose_request_it_is(start, proxies, client):
+def test_forwarded_addresses_are_only_trusted_from_proxies(start, proxies, client):
     options = ["--proxies", proxies, "--log-client-addresses", "true", "--log-format", "json"]
     service = start(*options)
     service.client.get("/v1/limits", headers={"x-forwarded-for": "192.0.2.1"})
@@ -127,7 +127,7 @@ def test_only_proxies_are_believed_whose_request_it_is(start, proxies, client):
     assert [line["client"] for line in asked] == [client]
 
 
-def test_a_port_that_is_taken_is_told_with_how_to_choose_another(tmp_path):
+def test_a_port_in_use_is_reported_with_a_hint(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         arguments = ["serve", "--port", str(taken.getsockname()[1])]
         command = "from gradwire_service.__main__ import main; main(arguments)"
@@ -139,7 +139,7 @@ def test_a_port_that_is_taken_is_told_with_how_to_choose_another(tmp_path):
     assert "choose another port with --port or GRADWIRE_PORT" in told
 
 
-def test_the_version(capsys):
+def test_the_version_is_printed(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out.strip() == __version__
@@ -158,7 +158,7 @@ def test_the_version(capsys):
         (["serve", "--nothing", "1"], "--nothing"),
     ],
 )
-def test_wrong_options_are_refused(capsys, arguments, complaint):
+def test_invalid_options_are_refused(capsys, arguments, complaint):
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
     assert complaint in capsys.readouterr().err

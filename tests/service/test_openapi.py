@@ -38,19 +38,19 @@ def operations(document):
 
 
 def followed(document, part):
-    """A parameter, with its reference resolved."""
+    """A parameter with its reference resolved."""
     name = part.get("$ref", "").rpartition("/")[2]
     return document["components"]["parameters"][name] if name else part
 
 
-def test_documents_come_and_go_in_both_encodings(document):
+def test_requests_and_responses_are_described_in_both_encodings(document):
     for name, operation in operations(document):
         bodies = [operation["requestBody"]] if "requestBody" in operation else []
         if operation["tags"][0] not in ("service", "health"):
             bodies += [body for status, body in operation["responses"].items() if status < "300"]
         for body in bodies:
             content = body.get("content", {})
-            if name.endswith(".json"):  # the path says what it is
+            if name.endswith(".json"):  # the path determines the media type
                 assert set(content) == {JSON}
                 continue
             assert (JSON in content) == (MESSAGEPACK in content), name
@@ -70,13 +70,13 @@ def with_keys():
 
 
 @pytest.mark.parametrize("which", ["document", "with_keys"])
-def test_it_is_openapi(which, request):
+def test_the_document_is_valid_openapi(which, request):
     document = request.getfixturevalue(which)
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
 
 
 @pytest.mark.parametrize(("which", "of_keys"), [("document", set()), ("with_keys", KEYS)])
-def test_every_operation_says_what_any_request_may_be_refused_with(which, of_keys, request):
+def test_every_operation_has_the_general_error_responses(which, of_keys, request):
     document = request.getfixturevalue(which)
     known = {kind.status for kind in KINDS.values()}
     for name, operation in operations(document):
@@ -85,7 +85,7 @@ def test_every_operation_says_what_any_request_may_be_refused_with(which, of_key
         if operation["tags"][0] not in ("service", "health"):
             assert {400, 404, 406, 413, 415, 422, 504} | of_keys <= described, name
     everywhere = {int(s) for _, of in operations(document) for s in of["responses"]}
-    assert known - everywhere == {405} | KEYS - of_keys  # 405 is of what is no operation
+    assert known - everywhere == {405} | KEYS - of_keys  # 405 belongs to no operation
 
 
 @pytest.mark.parametrize("which", ["document", "with_keys"])
@@ -96,7 +96,7 @@ def test_every_tag_is_described_where_it_is_used(which, request):
     assert all(described.values())
 
 
-def test_links_lead_somewhere(document):
+def test_links_point_to_existing_operations(document):
     known = {operation["operationId"]: operation for _, operation in operations(document)}
     followed_from = set()
     for name, operation in operations(document):
@@ -111,7 +111,7 @@ def test_links_lead_somewhere(document):
 
 
 def test_every_operation_has_an_example(document):
-    """Each conforms to its schema; answers have the names of their requests."""
+    """Each conforms to its schema; response examples have the names of the request examples."""
 
     def hold(body):
         schema = body["schema"] | {"components": document["components"]}
@@ -123,7 +123,7 @@ def test_every_operation_has_an_example(document):
     for name, operation in operations(document):
         for parameter in operation["parameters"]:
             told = followed(document, parameter)
-            # Forms fill in what the parameter itself has; so only what has to be given has one.
+            # Forms prefill a parameter's example, so only required parameters have one.
             shown = told["schema"].get("examples", [told.get("example")])
             assert told.get("required", False) == ("example" in told)
             for example in shown:
@@ -136,7 +136,7 @@ def test_every_operation_has_an_example(document):
         assert named in ([], named[:1] * len(named)), name
 
 
-def test_numbers_say_that_they_have_64_bits(document):
+def test_numbers_have_64_bit_formats(document):
     def places(part):
         if isinstance(part, dict):
             if part.get("type") in ("integer", "number"):
@@ -151,7 +151,7 @@ def test_numbers_say_that_they_have_64_bits(document):
     assert all(number["format"] in ("int64", "double") for number in numbers)
 
 
-async def test_what_the_examples_are_answered_is_true():
+async def test_example_responses_are_the_actual_responses():
     tool = runpy.run_path(str(ROOT / "tools/example_answers.py"))
     now = await tool["answers"]()
     assert alike(examples.answers(), now), "run: make docs"
@@ -168,7 +168,7 @@ def alike(shown, found):
     return type(shown) is type(found) and shown == found
 
 
-async def test_the_examples_of_what_is_kept_work(client):
+async def test_the_examples_with_stored_resources_work(client):
     (program,), (tensor,), (tape,) = [
         [one["value"] for one in shown.values()]
         for shown in (examples.PROGRAM, examples.TENSOR, examples.TAPE)
@@ -189,14 +189,14 @@ async def test_the_examples_of_what_is_kept_work(client):
             assert answer.status_code == 200, answer.text
 
 
-def test_every_refusal_is_a_problem(document):
+def test_every_error_response_is_a_problem(document):
     for name, operation in operations(document):
         for status, response in operation["responses"].items():
             assert int(status) < 400 or set(response["content"]) == {MEDIA_TYPE}, name
 
 
 async def test_responses_are_as_described(client, document):
-    """The status, media type, headers and document of every successful response."""
+    """Checks status, media type, headers and document of every successful response."""
     seen = set()
 
     async def ask(method, path, template=None, **request):
@@ -255,7 +255,7 @@ async def test_responses_are_as_described(client, document):
     assert seen == {name for name, _ in operations(document)}
 
 
-def test_headers_of_requests_are_described(document):
+def test_request_headers_are_described(document):
     for name, operation in operations(document):
         parameters = [followed(document, parameter) for parameter in operation["parameters"]]
         headers = {parameter["name"] for parameter in parameters if parameter["in"] == "header"}
@@ -264,7 +264,7 @@ def test_headers_of_requests_are_described(document):
         assert ("If-None-Match" in headers) == ("304" in operation["responses"]), name
 
 
-def test_scopes_are_described_where_keys_are_asked_for(with_keys, document):
+def test_scopes_are_described_if_keys_are_required(with_keys, document):
     for name, operation in operations(with_keys):
         method, path = name.split()
         scope = required_scope(method.upper(), path)

@@ -1,4 +1,4 @@
-"""Every error class has its code, and no problem is long."""
+"""Every error class has a code, and all problems are short."""
 
 import inspect
 
@@ -35,7 +35,7 @@ def document(error):
         (errors.EngineError, "internal_error", 500),
     ],
 )
-def test_engine_errors(error, code, status):
+def test_engine_errors_become_problems(error, code, status):
     problem = document(error("what happened"))
     assert (problem["code"], problem["status"]) == (code, status)
     assert problem["detail"] == (
@@ -43,14 +43,14 @@ def test_engine_errors(error, code, status):
     )
 
 
-def test_no_engine_error_is_forgotten():
+def test_every_engine_error_has_a_code():
     classes = [c for _, c in inspect.getmembers(errors, inspect.isclass)]
     failures = [c for c in classes if issubclass(c, errors.EngineError)]
     internal = [c.__name__ for c in failures if problem_of(c("")).code == "internal_error"]
     assert sorted(internal) == ["EngineError", "InternalError"]
 
 
-def test_all_members_of_a_problem():
+def test_a_problem_has_all_members():
     at = errors.Place(op="matmul", id="h", line=3, column=7)
     error = errors.ShapeMismatch("inner sizes differ", at=at, hint="transpose")
     assert document(error) == {
@@ -81,14 +81,14 @@ def test_problems_are_short(text):
         assert body.decode()
 
 
-def test_unknown_errors_say_nothing_of_themselves():
+def test_unexpected_errors_reveal_no_details():
     problem = problem_of(ValueError("a secret of /usr/lib"))
     assert problem.code == "internal_error"
     assert not problem.expected
     assert b"secret" not in problem.body("r1")
 
 
-def test_http_errors():
+def test_http_errors_become_problems():
     problem = problem_of(HTTPException(405, headers={"Allow": "POST"}))
     assert (problem.code, problem.status, problem.headers) == (
         "method_not_allowed",
@@ -98,11 +98,11 @@ def test_http_errors():
     assert document(HTTPException(404))["code"] == "not_found"
 
 
-def test_exhaustion_is_told_from_bugs():
+def test_running_out_of_resources_is_not_reported_as_a_bug():
     assert problem_of(MemoryError()).code == "over_budget"
     assert problem_of(RecursionError()).code == "invalid_program"
 
 
-def test_refusals_may_say_when_to_repeat():
+def test_errors_may_have_a_retry_time():
     problem = problem_of(RequestError("overloaded", "full", retry_after_seconds=2))
     assert problem.headers == (("retry-after", "2"),)

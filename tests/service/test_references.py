@@ -1,4 +1,4 @@
-"""Cached references are used without the store for a while; others do not block."""
+"""Cached references are used without the store for a while; others are loaded in a thread."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -46,7 +46,7 @@ def resolver(store, clock):
     return ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
 
 
-def test_what_is_not_at_hand_is_left_to_a_thread(resolver, clock):
+def test_uncached_references_are_left_to_a_thread(resolver, clock):
     tensor, _ = resolver.tensors.put("me", ARRAY)
     program, _ = resolver.programs.put("me", "sum(x)", "f")
     for kind, reference in ("tensors", tensor.ref), ("programs", program.id), ("names", "f"):
@@ -64,7 +64,7 @@ def test_what_is_not_at_hand_is_left_to_a_thread(resolver, clock):
             resolver.references(ME, blocking=False).find(kind, reference)
 
 
-def test_the_same_array_is_used_again(resolver, clock):
+def test_a_cached_array_is_reused(resolver, clock):
     tensor, _ = resolver.tensors.put("me", ARRAY)
     first = resolver.references(ME).find("tensors", tensor.ref)
     clock.now += FRESH_SECONDS
@@ -73,7 +73,7 @@ def test_the_same_array_is_used_again(resolver, clock):
     assert not first.flags.writeable
 
 
-def test_an_array_is_read_in_the_bytes_of_the_store_in_memory(clock):
+def test_an_array_is_a_view_of_the_memory_stores_bytes(clock):
     store = MemoryStore(policies(Settings()), clock)
     resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
     tensor, _ = resolver.tensors.put("me", ARRAY)
@@ -84,7 +84,7 @@ def test_an_array_is_read_in_the_bytes_of_the_store_in_memory(clock):
     assert np.shares_memory(array, np.frombuffer(held.body))
 
 
-def test_use_at_hand_keeps_a_tensor(resolver, clock):
+def test_using_a_cached_tensor_extends_its_expiry(resolver, clock):
     tensor, _ = resolver.tensors.put("me", ARRAY)
     resolver.references(ME).find("tensors", tensor.ref)
     for _ in range(300):
@@ -101,7 +101,7 @@ def test_use_at_hand_keeps_a_tensor(resolver, clock):
 
 
 @pytest.mark.parametrize("ttl", [0.1, 10, 1e6])
-def test_nothing_is_used_long_after_it_ended(clock, ttl):
+def test_expired_records_are_not_used_from_the_cache(clock, ttl):
     store = MemoryStore(policies(Settings(tensor_ttl_seconds=ttl)), clock)
     resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
     tensor, _ = resolver.tensors.put("me", ARRAY)
@@ -113,7 +113,7 @@ def test_nothing_is_used_long_after_it_ended(clock, ttl):
     assert resolver.references(ME).find("tensors", tensor.ref) is None
 
 
-def test_what_is_deleted_or_moved_here_is_seen_at_once(resolver):
+def test_local_deletions_and_moves_take_effect_immediately(resolver):
     tensor, _ = resolver.tensors.put("me", ARRAY)
     first, _ = resolver.programs.put("me", "sum(x)", "f")
     second, _ = resolver.programs.put("me", "x", "g")
@@ -132,8 +132,8 @@ def test_what_is_deleted_or_moved_here_is_seen_at_once(resolver):
 
 
 @pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
-def test_what_is_fixed_and_at_hand_needs_no_store(clock, tmp_path):
-    """A digest always has the same meaning; a name does not."""
+def test_cached_digests_need_no_store(clock, tmp_path):
+    """A digest never changes its meaning; a name may."""
     with redis_server(tmp_path) as server:
         store = RedisStore(server.url, policies(Settings()))
         resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
@@ -157,7 +157,7 @@ def test_what_is_fixed_and_at_hand_needs_no_store(clock, tmp_path):
 
 
 class Interrupted(MemoryStore):
-    """A store whose next answer is interrupted by another action."""
+    """A store whose next lookup is interrupted by another action."""
 
     def __init__(self, *given):
         super().__init__(*given)
@@ -170,7 +170,7 @@ class Interrupted(MemoryStore):
         return held
 
 
-def test_what_is_deleted_or_moved_while_the_store_answers_is_not_at_hand(clock):
+def test_changes_during_a_lookup_are_not_cached(clock):
     store = Interrupted(policies(Settings()), clock)
     resolver = ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock)
     tensor, _ = resolver.tensors.put("me", ARRAY)
@@ -188,7 +188,7 @@ def test_what_is_deleted_or_moved_while_the_store_answers_is_not_at_hand(clock):
     assert resolver.references(ME).find("programs", first.id) is None
 
 
-def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
+def test_changes_by_other_processes_are_seen_after_a_second(tmp_path, clock):
     stores = [SqliteStore(str(tmp_path / "kept.db"), policies(Settings())) for _ in range(2)]
     one, two = (
         ReferenceResolver(Engines(Engine()), store, 1 << 20, clock=clock) for store in stores
@@ -207,7 +207,7 @@ def test_what_others_change_is_seen_a_second_later(tmp_path, clock):
         store.close()
 
 
-def test_room_is_made_by_what_was_asked_for_longest_ago():
+def test_the_least_recently_used_entries_are_evicted():
     cache = LocalCache(100)
     a, b, c = (Key("tensors", "me", id) for id in "abc")
     cache.put(a, "A", 50, 1, cache.changes)
@@ -222,7 +222,7 @@ def test_room_is_made_by_what_was_asked_for_longest_ago():
     assert [cache.get_fresh(key) for key in (a, b, c)] == ["A again", None, "C"]
 
 
-def test_what_is_compiled_for_one_owner_is_not_for_another(resolver):
+def test_specialised_code_is_not_shared_between_owners(resolver):
     """Otherwise compile times would reveal the tensors of other owners."""
     leaves = []
     for request in ME, YOU:
@@ -233,7 +233,7 @@ def test_what_is_compiled_for_one_owner_is_not_for_another(resolver):
     np.testing.assert_array_equal(leaves[0].value, leaves[1].value)
 
 
-def test_threads_find_what_is_held(resolver):
+def test_concurrent_threads_find_the_right_tensors(resolver):
     tensors = [resolver.tensors.put("me", ARRAY + i)[0] for i in range(20)]
 
     def use(number):

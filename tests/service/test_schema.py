@@ -24,7 +24,7 @@ from jsonschema import Draft202012Validator
 
 from tests.effort import share
 
-#: What no schema can say, by the place and the words with which the decoder refuses it.
+#: Constraints that no schema can express, by the place and the words of the decoder's error.
 BEYOND_SCHEMAS = {
     "how long lists are, one beside the other": "ragged|re has shape",
     "how deep anything nests": "nested? (more than|deeper)",
@@ -48,7 +48,7 @@ PROGRAM = Engine().parse("x")
 
 
 def held(kind, reference):
-    """Every reference exists."""
+    """A lookup in which every reference exists."""
     return np.zeros((), np.int64) if kind == "tensors" else PROGRAM
 
 
@@ -103,10 +103,10 @@ VALIDATORS = {
 
 
 def conforming(part):
-    """Documents of a schema, as far as pydantic expresses it."""
+    """Random documents of a schema, as far as pydantic expresses it."""
     if "$ref" in part:
         return named(part["$ref"].rpartition("/")[2])
-    if "if" in part:  # or else nothing
+    if "if" in part:  # otherwise unrestricted
         assert part["else"] == {"not": {}}
         return conforming(part["if"])
     if "anyOf" in part:
@@ -165,7 +165,7 @@ def named(name):
 
 
 def places(value, path=()):
-    """The path of every member, at all levels."""
+    """The path of every member at every level."""
     yield path
     of = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
     for key, item in of:
@@ -174,7 +174,7 @@ def places(value, path=()):
 
 @st.composite
 def mutated(draw, given_documents):
-    """A document with a change that is likely to matter."""
+    """A document with a random change that is likely to make it invalid."""
     whole = [copy.deepcopy(draw(given_documents))]
     for _ in range(draw(st.integers(1, 2))):
         *path, last = draw(st.sampled_from([place for place in places(whole) if place]))
@@ -267,7 +267,7 @@ GOOD["Tensor"] = [LEAVES[name] for name in ("list", "number", "value", "complex"
 
 
 def refusal(name, document):
-    """The place and code of the error of a document, if any; the program does not matter."""
+    """The place and code of a document's error, if any, ignoring its program."""
     try:
         program = READERS[name](document)
         if isinstance(program, dict):
@@ -293,7 +293,7 @@ unhurried = settings(suppress_health_check=list(HealthCheck))
 
 
 @names
-def test_good_documents_are_read(name):
+def test_valid_documents_are_accepted(name):
     for document in GOOD[name]:
         assert refusal(name, document) is None
         VALIDATORS[name].validate(document)
@@ -302,7 +302,7 @@ def test_good_documents_are_read(name):
 @names
 @given(data=st.data())
 @settings(unhurried, max_examples=share(40))
-def test_documents_of_the_schema_are_read(name, data):
+def test_documents_generated_from_the_schema_are_accepted(name, data):
     document = data.draw(named(name))
     assert VALIDATORS[name].is_valid(document)
     compare(name, document)
@@ -311,5 +311,5 @@ def test_documents_of_the_schema_are_read(name, data):
 @names
 @given(data=st.data())
 @settings(unhurried, max_examples=share(100))
-def test_changed_documents_are_read_or_refused_by_both(name, data):
+def test_schema_and_decoder_agree_on_changed_documents(name, data):
     compare(name, data.draw(mutated(st.sampled_from(GOOD[name]))))

@@ -1,4 +1,4 @@
-"""Settings come from the environment, typed and described."""
+"""Settings are read from the environment, typed and described."""
 
 import pytest
 from gradwire_service.settings import Settings
@@ -12,7 +12,7 @@ from gradwire_service.settings.units import BYTES
 from pydantic import ValidationError
 
 
-def test_the_environment_is_read(monkeypatch):
+def test_settings_are_read_from_the_environment(monkeypatch):
     monkeypatch.setenv("GRADWIRE_MAX_BODY_BYTES", "1000")
     monkeypatch.setenv("GRADWIRE_LOG_LEVEL", "debug")
     settings = Settings(port=0)
@@ -28,11 +28,11 @@ def test_the_environment_is_read(monkeypatch):
         {"default_timeout_ms": 100_000},
         {"proxies": "127.0.0.1, nginx"},
         {"proxies": "10.0.0.1/8"},
-        {"tape_ttl_seconds": float("inf")},  # for whose end there is no date
+        {"tape_ttl_seconds": float("inf")},  # an expiry beyond the largest date
         {"tensor_ttl_seconds": 1e12},
     ],
 )
-def test_wrong_settings_are_refused(wrong):
+def test_invalid_settings_are_refused(wrong):
     with pytest.raises(ValidationError):
         Settings(**wrong)
 
@@ -57,12 +57,12 @@ def test_sizes_may_have_units(given, size):
 
 
 @pytest.mark.parametrize("given", ["64XB", "", "1e3", "0.5B", "MB", "0MB", "-1kB", "1KiBB"])
-def test_what_is_no_size_is_refused_with_an_example_of_one(given):
+def test_invalid_sizes_are_refused_with_an_example(given):
     with pytest.raises(ValidationError, match=r"64MB, 1GiB|greater than 0"):
         Settings(max_body_bytes=given)
 
 
-def test_every_number_of_bytes_is_a_size():
+def test_every_setting_in_bytes_accepts_units():
     for name, field in Settings.model_fields.items():
         if "bytes" in name.split("_"):
             assert BYTES in field.metadata, name
@@ -92,7 +92,7 @@ def test_every_setting_is_described():
         ({"GRADWIRE_STORE": "redis://host:6379/prod"}, {}, "number of a database"),
     ],
 )
-def test_what_is_wrong_is_named_as_it_was_given(monkeypatch, variables, options, told):
+def test_an_invalid_setting_is_named_as_it_was_given(monkeypatch, variables, options, told):
     for name, text in variables.items():
         monkeypatch.setenv(name, text)
     with pytest.raises(SettingsError) as error:
@@ -109,7 +109,7 @@ def test_what_is_wrong_is_named_as_it_was_given(monkeypatch, variables, options,
         {"GRADWIRE_OTEL_ENDPOINT": "http://me:SECRET@collector"},
     ],
 )
-def test_what_may_be_secret_is_not_shown(monkeypatch, variables):
+def test_possible_secrets_are_not_shown(monkeypatch, variables):
     for name, text in variables.items():
         monkeypatch.setenv(name, text)
     with pytest.raises(SettingsError) as error:
@@ -121,11 +121,11 @@ def test_what_may_be_secret_is_not_shown(monkeypatch, variables):
 @pytest.mark.parametrize(
     "store", ["redis://h", "redis://h/", "rediss://u:p@h:1/3?ssl_ca_certs=/x", "unix:///run/r.sock"]
 )
-def test_addresses_of_stores_are_taken(store):
+def test_addresses_of_stores_are_accepted(store):
     assert read_settings({"store": store}).store == store
 
 
-def test_what_looks_like_a_setting_is_told_with_what_may_be_meant():
+def test_unknown_settings_are_reported_with_a_suggestion():
     known = [variable(name) for name in Settings.model_fields]
     others = ["GRADWIRE_API_KEY", "GRADWIRE_URL", "PATH", "gradwire_port"]
     assert unknown_variables([*known, *others]) == []

@@ -31,11 +31,11 @@ def metric(text, name):
 
 
 def shared(tmp_path):
-    """Settings of processes that share a store."""
+    """Settings for processes that share a store."""
     return {"store": f"sqlite:{tmp_path / 'tapes.db'}"}
 
 
-async def test_tokens_are_not_guessed(client):
+async def test_tokens_are_unguessable(client):
     tokens = set()
     for _ in range(100):
         tape = await record(client)
@@ -45,7 +45,7 @@ async def test_tokens_are_not_guessed(client):
     assert all(len(token) >= 32 for token in tokens)
 
 
-async def test_where_a_new_tape_is(client):
+async def test_a_new_tape_has_a_location(client):
     made = await client.post("/v1/tapes", json=PROGRAM)
     assert made.headers["location"] == f"/v1/tapes/{made.json()['tape']}"
     assert (await client.get(made.headers["location"])).status_code == 200
@@ -62,7 +62,7 @@ async def test_a_loop_is_shown_with_its_body(client):
     assert all(row.body is None for row in shown.instructions if row.op != "loop")
 
 
-async def test_what_is_shown_of_a_tape(client):
+async def test_a_tape_is_described(client):
     tape = await record(client, persistent=True)
     response = await client.get(tape)
     shown = TypeAdapter(openapi.TapeDocument).validate_json(response.content)
@@ -96,14 +96,14 @@ async def test_unknown_expired_and_deleted_tapes_look_the_same(tmp_path, served)
         assert "unknown_tape" in seen.pop()[1]
 
 
-async def test_one_of_many_at_once_uses_a_tape_up(client):
+async def test_only_one_of_many_concurrent_requests_consumes_a_tape(client):
     tape = await record(client)
     asked = [client.post(f"{tape}/gradient", json={}) for _ in range(8)]
     statuses = sorted([response.status_code for response in await asyncio.gather(*asked)])
     assert statuses == [200] + [409] * 7
 
 
-async def test_any_process_that_shares_the_store_answers(tmp_path, served):
+async def test_any_process_that_shares_the_store_can_answer(tmp_path, served):
     async with served(**shared(tmp_path)) as one, served(**shared(tmp_path)) as other:
         tape = await record(one, persistent=True, watch=["h"])
         answers = [
@@ -122,7 +122,7 @@ async def test_any_process_that_shares_the_store_answers(tmp_path, served):
         await gradient(one, tape, 404)
 
 
-async def test_what_is_remade_is_kept_from_then_on(tmp_path, served):
+async def test_a_tape_rebuilt_by_another_process_is_cached_there(tmp_path, served):
     async with served(**shared(tmp_path)) as one, served(**shared(tmp_path)) as other:
         tape = await record(one, persistent=True)
         await other.get(tape)
@@ -132,7 +132,7 @@ async def test_what_is_remade_is_kept_from_then_on(tmp_path, served):
 
 
 @pytest.mark.parametrize("size", [1, 10_000])
-async def test_short_questions_go_before_an_endless_program(size, served):
+async def test_short_requests_do_not_wait_for_an_endless_program(size, served):
     async with served(cores=1, default_timeout_ms=30_000) as client:
         tape = await record(client)
         endless = {"program": "while True: pass\nx", "variables": {"x": 1.0}}
@@ -146,7 +146,7 @@ async def test_short_questions_go_before_an_endless_program(size, served):
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_a_large_body_may_ask_for_more_time(served):
+async def test_a_large_body_may_extend_the_timeout(served):
     async with served(default_timeout_ms=50, inline_body_bytes=10) as client:
         program = "y = x\nfor i in range(3000):\n    y = sin(y)\ny"
         await record(client, program=program, timeout_ms=10_000)
@@ -172,7 +172,7 @@ def replay_ms(response):
     return float(re.findall(r"replay;dur=([\d.]+)", response.headers["server-timing"])[0])
 
 
-async def test_values_that_are_not_kept_are_computed_anew(served):
+async def test_values_that_are_not_cached_are_recomputed(served):
     async with served(tape_values_bytes=0) as client:
         tape = await record(client, persistent=True)
         for _ in range(2):
@@ -181,7 +181,7 @@ async def test_values_that_are_not_kept_are_computed_anew(served):
         assert metric(text, 'gradwire_tape_values_total{outcome="remade"}') == 2
 
 
-async def test_answers_that_are_not_finite_are_counted(new_client):
+async def test_nonfinite_responses_are_counted(new_client):
     tape = await record(new_client, program="sqrt(x)", variables={"x": 0.0})
     assert "backward" in (await gradient(new_client, tape)).json()["nonfinite"]
     text = (await new_client.get("/metrics")).text
@@ -205,7 +205,7 @@ async def refused(client):
     assert "expire" in problem["hint"]
 
 
-async def test_each_key_has_a_quota_and_sees_its_own_tapes_only(tmp_path, served):
+async def test_each_owner_has_a_quota_and_sees_only_its_own_tapes(tmp_path, served):
     async with served(**shared(tmp_path), max_tapes_per_tenant=1) as client:
         tapes = {}
         for key in "one", "two", None:
@@ -237,19 +237,19 @@ async def test_each_key_has_a_quota_and_sees_its_own_tapes_only(tmp_path, served
         ({"program": None}, "/program"),
     ],
 )
-async def test_wrong_fields_are_refused_with_their_place(client, fields, pointer):
+async def test_invalid_fields_are_refused_with_their_place(client, fields, pointer):
     response = await client.post("/v1/tapes", json={**PROGRAM, **fields})
     assert (response.status_code, response.json()["pointer"]) == (422, pointer)
 
 
 @pytest.mark.parametrize("field", ["program", "variables", "promotion", "exact", "persistent"])
-async def test_a_question_does_not_say_again_what_was_recorded(client, field):
+async def test_fields_fixed_by_the_recording_are_refused(client, field):
     tape = await record(client)
     response = await client.post(f"{tape}/gradient", json={field: None})
     assert (response.status_code, response.json()["pointer"]) == (422, f"/{field}")
 
 
-async def test_what_is_asked_of_an_exact_tape_has_the_bits_of_numpy(client):
+async def test_exact_tapes_equal_numpy_bit_for_bit(client):
     for x in np.linspace(0.1, 2, 12):
         point = {"program": "sum(tanh(x) * 1.0)", "variables": {"x": x}, "exact": True}
         slope = float(1 - np.tanh(x) * np.tanh(x))
@@ -266,7 +266,7 @@ async def test_an_endless_program_makes_no_tape(client):
     assert response.json()["code"] == "deadline_exceeded"
 
 
-async def test_arrays_as_bytes(client):
+async def test_arrays_may_be_base64(client):
     tape = await record(client)
     answer = (await gradient(client, tape, sources="x", encoding="base64")).json()
     assert answer["gradients"]["dtype"] == "float64"
@@ -299,7 +299,7 @@ async def test_a_tape_answers_as_the_stateless_request_does(client, kind, fields
     TypeAdapter(openapi.RESPONSES[kind]).validate_json(found.content)
 
 
-async def test_a_tape_is_of_one_point(client):
+async def test_a_tape_has_no_batch(client):
     tape = await record(client)
     for kind, fields in ("gradient", {}), ("jacobian", {}), ("hvp", {"vectors": {"x": [1.0, 2.0]}}):
         response = await client.post(f"{tape}/{kind}", json={"batch": ["x"], **fields})
@@ -307,15 +307,15 @@ async def test_a_tape_is_of_one_point(client):
         assert (problem["code"], problem["pointer"]) == ("invalid_request", "/batch")
 
 
-async def test_s24_one_jacobian_uses_a_tape_up(client):
+async def test_one_jacobian_consumes_a_tape(client):
     tape = await record(client)
     assert (await client.post(f"{tape}/jacobian", json={"target": "h"})).status_code == 200
     response = await client.post(f"{tape}/hessian", json={"target": "y"})
     assert (response.status_code, response.json()["code"]) == (409, "tape_consumed")
 
 
-async def test_a_question_may_be_repeated_with_its_key(client):
-    """As by a load balancer whose replica was lost before it answered."""
+async def test_a_request_may_be_retried_with_its_idempotency_key(client):
+    """As a load balancer does when a replica is lost before it answers."""
     tape = await record(client)
     first = await asked(client, tape, "one")
     assert first.json()["gradients"] == {"x": [18.0, 36.0], "w": 30.0}
@@ -327,13 +327,13 @@ async def test_a_question_may_be_repeated_with_its_key(client):
     assert (await client.get(tape)).status_code == 409
 
 
-async def test_a_key_is_that_of_one_kind_of_question(client):
+async def test_an_idempotency_key_belongs_to_one_kind_of_request(client):
     tape = await record(client)
     await asked(client, tape, "one", kind="gradient", target="y")
     await asked(client, tape, "one", 409, kind="hessian", target="y")
 
 
-async def test_another_process_repeats_a_question(served, tmp_path):
+async def test_another_process_can_answer_a_retry(served, tmp_path):
     async with served(**shared(tmp_path)) as first, served(**shared(tmp_path)) as second:
         tape = await record(first)
         answered = await asked(first, tape, "one")
@@ -341,14 +341,14 @@ async def test_another_process_repeats_a_question(served, tmp_path):
         await asked(second, tape, "two", status=409)
 
 
-async def test_a_persistent_tape_needs_no_key(client):
+async def test_a_persistent_tape_needs_no_idempotency_key(client):
     tape = await record(client, persistent=True)
     answers = [await asked(client, tape, key) for key in ("one", "two", None)]
     assert len({answer.text for answer in answers}) == 1
 
 
-async def test_to_make_a_tape_twice_makes_two(client):
-    """A repeated request leaves an unknown tape, which expires."""
+async def test_recording_twice_makes_two_tapes(client):
+    """A retried request leaves a tape that no client knows, which expires."""
     headers = {"idempotency-key": "one"}
     made = [await client.post("/v1/tapes", json=PROGRAM, headers=headers) for _ in range(2)]
     assert [response.status_code for response in made] == [201, 201]

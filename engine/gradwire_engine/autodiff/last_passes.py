@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import Instruction
+from gradwire_engine.traversal import ancestors
 
 #: Pairs of results of a loop, of which the second depends on the first.
 _Pairs = set[tuple[int, int]]
@@ -25,7 +26,7 @@ def within_passes(made: Sequence[Instruction], source: int, targets: Iterable[in
     if found is None:
         return False
     whole, loop, number = found
-    reached = _ancestors(made, targets, whole)
+    reached = ancestors(made, targets, (whole,))
     results = [made[slot].op for slot in reached if made[slot].args == (whole,)]
     beside = {op.index for op in results if isinstance(op, Item)} - {number}
     if any(loop.history(0) <= t < loop.taken for t in beside):
@@ -35,7 +36,7 @@ def within_passes(made: Sequence[Instruction], source: int, targets: Iterable[in
     if not beside and not before:
         return False
     for t, start in enumerate(starts):
-        behind = _ancestors(made, [start])
+        behind = ancestors(made, [start])
         before |= {(c, t) for c, s in enumerate(starts) if c != t and _leads(made, s, behind)}
     pairs = _after(loop, before)
     while not (more := _after(loop, pairs)) <= pairs:
@@ -47,7 +48,7 @@ def _after(loop: Loop, before: _Pairs) -> _Pairs:
     """The pairs after a pass, for those before it."""
     made, stand_ins, found = loop.body.tape.instructions, _stand_ins(loop), _Pairs()
     for outputs in _outputs(loop):
-        reached = [_ancestors(made, [slot]) for slot in outputs]
+        reached = [ancestors(made, [slot]) for slot in outputs]
         for c, slot in enumerate(outputs[: loop.carries]):
             kept = {stand_ins[a] for a in _held(made, slot) if a in stand_ins}
             follows = {t for k, t in before if k in kept}
@@ -106,16 +107,3 @@ def _outputs(loop: Loop) -> list[list[int]]:
     """The slots of what each way leaves that makes a pass."""
     ways = [way.outputs for way in loop.ways if way.known and way.counted]
     return [[loop.body.tape.outputs[number] for number in numbers] for numbers in ways]
-
-
-def _ancestors(
-    made: Sequence[Instruction], slots: Iterable[int], without: int | None = None
-) -> set[int]:
-    """What ``slots`` are computed from, themselves included; not ``without``, or by it."""
-    found, pending = set[int](), [*slots]
-    while pending:
-        slot = pending.pop()
-        if slot not in found and slot != without:
-            found.add(slot)
-            pending.extend(made[slot].args)
-    return found

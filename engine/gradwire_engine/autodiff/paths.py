@@ -10,6 +10,7 @@ from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Assigned, Guard, StopGradient
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, DType
+from gradwire_engine.traversal import ancestors
 
 
 class Cut(NamedTuple):
@@ -37,7 +38,7 @@ def cut_between(b: Builder, sources: Sequence[Var], targets: Sequence[Var]) -> C
             origin = b.instructions[target.slot].origin
             detail = f"the target is {target.dtype.name}, which has no gradient"
             return Cut("no_path", detail, origin if b.instructions[target.slot].args else None)
-    needed = ancestors(b, targets)
+    needed = ancestors(b.instructions, [x.slot for x in targets])
     reached = {source.slot for source in sources}
     beside: Cut | None = None
     decision: int | None = None
@@ -95,24 +96,12 @@ def assignments_between(
     b: Builder, assigned: Collection[int], sources: Sequence[Var], targets: Sequence[Var]
 ) -> list[int]:
     """Those of the ``assigned`` slots at which paths from ``sources`` to ``targets`` end."""
-    needed = ancestors(b, targets)
+    needed = ancestors(b.instructions, [x.slot for x in targets])
     reached = {source.slot for source in sources}
     for slot in range(min(reached, default=0), max(assigned, default=-1) + 1):
         if not reached.isdisjoint(b.instructions[slot].args):
             reached.add(slot)
     return [slot for slot in assigned if slot in needed and slot in reached]
-
-
-def ancestors(b: Builder, targets: Sequence[Var]) -> set[int]:
-    """Slots that the targets are computed from, themselves included."""
-    needed: set[int] = set()
-    pending = [target.slot for target in targets]
-    while pending:
-        slot = pending.pop()
-        if slot not in needed:
-            needed.add(slot)
-            pending.extend(b.instructions[slot].args)
-    return needed
 
 
 def _differentiable(kind: object) -> bool:

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from gradwire_engine.ops.builder import Builder, Step, Var
+from gradwire_engine.traversal import ancestors
 
 #: As often a rule is asked before it is learned.
 _OFTEN = 10
@@ -54,12 +55,9 @@ class Rules:
             return
         b = self._b
         emitted = range(start, len(b.vars))
-        needed, pending = set[int](), [bar.slot for bar in bars if bar is not None]
-        while pending:
-            slot = pending.pop()
-            if slot not in needed:
-                needed.add(slot)
-                pending += b.instructions[slot].args if slot in emitted else ()
+        results = [bar.slot for bar in bars if bar is not None]
+        inside = ancestors(b.instructions, results, range(start))
+        needed = inside.union(results, *[b.instructions[slot].args for slot in inside])
         made = [slot for slot in emitted if slot in needed and b.instructions[slot].args]
         fixed = sorted(needed.difference(given, made))
         numbers = {slot: i for i, slot in reversed([*enumerate([*given, *fixed, *made])])}

@@ -8,13 +8,14 @@ from functools import partial
 
 from gradwire_engine.autodiff.batched_loops import loop_of_examples
 from gradwire_engine.ops.base import Cotangents, Op
-from gradwire_engine.ops.boundaries import Example, Rule, Ruled
+from gradwire_engine.ops.boundaries import CustomVjp, Example, Rule
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Constant, Copy, Item, Pack
+from gradwire_engine.ops.custom_vjp import CustomVjpTape
 from gradwire_engine.ops.loops import Carried, Loop
 from gradwire_engine.ops.regions import Region, region, taped_rule
-from gradwire_engine.ops.rules import Taped
 from gradwire_engine.tape import ArrayType
+from gradwire_engine.traversal import ancestors
 
 
 class Rerecording:
@@ -40,7 +41,7 @@ class Rerecording:
             op, args, _, b.origin = b.instructions[slot]
             if any(arg in found for arg in args):
                 operands = [found.get(arg) or b.vars[arg] for arg in args]
-                if isinstance(op, Ruled):
+                if isinstance(op, CustomVjp):
                     op = replace(op, rule=partial(self._rule, op.rule))
                 found[slot] = self.again(slot, op, operands)
         b.origin = before
@@ -118,9 +119,9 @@ class Examples(Rerecording):
         if isinstance(op, Pack):
             self._differ[slot] = own
             return op(*operands)
-        if isinstance(op, Taped):
+        if isinstance(op, CustomVjpTape):
             return self._taped(op, operands, own)
-        if not isinstance(op, Ruled):
+        if not isinstance(op, CustomVjp):
             return op.batch(operands, own)
         pairs = list(zip(operands, own, strict=True))
         results = [x if stacked else self._repeated(x) for x, stacked in pairs[: op.count]]
@@ -131,7 +132,7 @@ class Examples(Rerecording):
         """One of the cotangents stacked in ``bar``."""
         return Example()(bar)
 
-    def _taped(self, op: Taped, operands: Sequence[Var], own: Sequence[bool]) -> Var:
+    def _taped(self, op: CustomVjpTape, operands: Sequence[Var], own: Sequence[bool]) -> Var:
         """Record a rule that is a tape for all examples, too."""
         b, first = operands[0].builder, len(operands) - op.read
         kinds = op.rule.inputs[1 : 1 + 2 * op.count]
@@ -168,13 +169,8 @@ def _parts(stacks: Mapping[Var, Var]) -> Callable[[Var], tuple[Var, bool]]:
 def reads(outputs: Sequence[Var], start: int) -> list[Var]:
     """What instructions from slot ``start`` on read of those before it, to compute ``outputs``."""
     b = outputs[0].builder
-    found: set[int] = set()
-    pending = [out.slot for out in outputs]
-    while pending:
-        slot = pending.pop()
-        if slot not in found:
-            found.add(slot)
-            if slot >= start:
-                pending.extend(b.instructions[slot].args)
-    before = [slot for slot in sorted(found) if slot < start]
-    return [b.vars[slot] for slot in before if not isinstance(b.instructions[slot].op, Constant)]
+    made, slots = b.instructions, [out.slot for out in outputs]
+    inside = ancestors(made, slots, range(start))
+    read = [*slots, *[arg for slot in inside for arg in made[slot].args]]
+    before = sorted({slot for slot in read if slot < start})
+    return [b.vars[slot] for slot in before if not isinstance(made[slot].op, Constant)]

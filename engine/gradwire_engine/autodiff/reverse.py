@@ -10,8 +10,8 @@ from collections.abc import Hashable, Sequence
 
 from gradwire_engine.autodiff import loops
 from gradwire_engine.autodiff.last_passes import within_passes
-from gradwire_engine.autodiff.laziness import Mask, branch_masks, operand_mask
 from gradwire_engine.autodiff.repeats import Rules
+from gradwire_engine.autodiff.where_masks import Mask, branch_masks, operand_mask
 from gradwire_engine.errors import DerivativeError
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
 from gradwire_engine.ops.builder import Builder, Var

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradwire_engine.autodiff.paths import ancestors
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.segments import at_ids
@@ -22,6 +21,7 @@ from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.ops.pointwise.arithmetic import Remainder
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.tape import ArrayType
+from gradwire_engine.traversal import ancestors
 
 
 def gathered(
@@ -32,7 +32,7 @@ def gathered(
     None where anything else with a derivative reads one of them, or one is a target itself.
     """
     reads: dict[int, list[Var] | None] = {var.slot: [] for group in groups for var in group}
-    for slot in sorted(ancestors(b, targets)):
+    for slot in sorted(ancestors(b.instructions, [x.slot for x in targets])):
         op, args, kind, _ = b.instructions[slot]
         if not op.differentiable or (isinstance(kind, ArrayType) and not kind.differentiable):
             continue

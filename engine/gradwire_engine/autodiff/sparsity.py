@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire_engine.autodiff.known import Known, Value, Values
-from gradwire_engine.autodiff.paths import ancestors
 from gradwire_engine.autodiff.sparse_loops import results
 from gradwire_engine.autodiff.terms import aligned, stack, terms
 from gradwire_engine.errors import OverBudget
@@ -25,6 +24,7 @@ from gradwire_engine.ops.constants import Item, Pack
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.stacks import AddStacks, Rows, Stacked
 from gradwire_engine.tape import ArrayType, Instruction, Shape, TupleType
+from gradwire_engine.traversal import ancestors
 
 Indices: TypeAlias = NDArray[np.int64]
 
@@ -49,7 +49,8 @@ def sparsity(b: Builder, target: Var, source: Var, known: Known | None = None) -
     walk = Walk(b, b.instructions, source.type.size, values)
     walk.afford(source.type.size)
     walk.pairs[source.slot] = np.arange(source.type.size) * (walk.columns + 1)
-    walk.go([slot for slot in sorted(ancestors(b, [target])) if slot > source.slot], target.slot)
+    needed = ancestors(b.instructions, [target.slot], range(source.slot + 1))
+    walk.go(sorted(needed), target.slot)
     rows, places = np.divmod(walk.pairs.get(target.slot, NONE), walk.columns)
     return Pattern(rows, places, (target.type.size, source.type.size))
 

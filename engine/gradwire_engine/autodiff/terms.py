@@ -23,7 +23,7 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import Solution
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.signals.convolution import Convolve
+from gradwire_engine.ops.signals.convolution import Convolve, ConvolveWithin
 from gradwire_engine.ops.stacks import AddStacks
 from gradwire_engine.tape import Shape
 
@@ -153,6 +153,24 @@ def _convolved(
     return Terms([starts[:, None], shifts], [own[:, None]])
 
 
+def _convolved_within(
+    op: Op, number: int, shapes: Sequence[Shape], result: Shape, values: Values
+) -> Terms | None:
+    """The elements of the longer operand that lie beside the places of the other."""
+    assert isinstance(op, ConvolveWithin)
+    shape, beside, other = shapes[0], shapes[1], values(1)
+    if number or shape[: -op.ndim] != result[: -op.ndim] or math.prod(beside[: -op.ndim]) != 1:
+        return None
+    factors = np.ones(beside) if other is None else other
+    lengths = beside[-op.ndim :]
+    places = np.nonzero(factors.reshape(lengths))
+    back = tuple([m - 1 - at for m, at in zip(lengths, places, strict=True)])
+    shifts = np.asarray(np.ravel_multi_index(back, shape[-op.ndim :]))
+    own = np.arange(math.prod(result))
+    starts = np.asarray(np.ravel_multi_index(np.unravel_index(own, result), shape))
+    return Terms([own[:, None]], [starts[:, None], shifts])
+
+
 _RULES: dict[type[Op], Callable[[Op, int, Sequence[Shape], Shape, Values], Terms | None]] = {
     Multiply: _scaled,
     Where: _chosen,
@@ -160,6 +178,7 @@ _RULES: dict[type[Op], Callable[[Op, int, Sequence[Shape], Shape, Values], Terms
     CooMatMul: _of_sparse,
     Sampled: _sampled,
     Convolve: _convolved,
+    ConvolveWithin: _convolved_within,
 }
 
 

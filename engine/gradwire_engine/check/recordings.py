@@ -10,11 +10,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gradwire_engine.answer import Array, Limits
-from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.backends.base import Backend, evaluated
+from gradwire_engine.backends.reference.backend import REFERENCE
+from gradwire_engine.ops.base import FUNCTIONS, Op
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Input
+from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import ArrayType, Tape, TupleType, Type
+from gradwire_engine.traversal import ancestors
 
 #: Records on a builder what the checker examines: one variable, or several in lists and tuples.
 Recording: TypeAlias = Callable[..., Any]
@@ -59,30 +61,18 @@ class Call:
         return f"{self.function}({', '.join(shown)})"
 
 
-def interpret(tape: Tape, values: Sequence[Array]) -> list[Any]:
-    """Results of all instructions that the outputs need, computed one kernel at a time."""
-    instructions = tape.instructions
-    results: list[Any] = [None] * len(instructions)
+def interpret(tape: Tape, values: Sequence[Array], backend: Backend = REFERENCE) -> list[Any]:
+    """Results of all instructions that the outputs need, computed one after the other."""
+    results: list[Any] = [None] * len(tape.instructions)
+    slots = sorted(ancestors(tape.instructions, tape.outputs))
+
+    def evaluate(op: Op, *operands: Any) -> Any:
+        return backend.evaluate(op, unhurried, *operands)
+
     with np.errstate(all="ignore"):
-        for slot in _needed(tape):
-            op, args, _, _ = instructions[slot]
-            if isinstance(op, Input):
-                results[slot] = values[op.index]
-            else:
-                results[slot] = op.kernel(NUMPY, *[results[a] for a in args])
+        for slot, _, value in evaluated(tape, values, slots, evaluate):
+            results[slot] = value
     return results
-
-
-def _needed(tape: Tape) -> list[int]:
-    """The slots that the outputs depend on, in order."""
-    needed: set[int] = set()
-    left = list(tape.outputs)
-    while left:
-        slot = left.pop()
-        if slot not in needed:
-            needed.add(slot)
-            left += tape.instructions[slot].args
-    return sorted(needed)
 
 
 class Recorded:

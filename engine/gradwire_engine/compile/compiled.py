@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Answer, Limits, Notice, Poll, Unconnected
-from gradwire_engine.backends.numpy.executable import Executable
-from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.backends.numpy.parted import PartedExecutable
+from gradwire_engine.backends.base import Backend, Executable
+from gradwire_engine.backends.staged import StagedExecutable
 from gradwire_engine.locks import locked
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Copy, Guard
@@ -85,6 +84,7 @@ class Compiled:
     """An executable with what turns its outputs into an answer."""
 
     executable: Executable
+    backend: Backend
     value: Template
     outputs: Template | None
     derivatives: Mapping[str, Template]
@@ -100,7 +100,7 @@ class Compiled:
     #: What its parts are allowed; none where it is not to be parted.
     limits: Limits | None = None
     #: The same in two parts, by the residents that the first depends on; None where that is no use.
-    parted: dict[frozenset[int], PartedExecutable | None] = field(default_factory=dict)
+    parted: dict[frozenset[int], StagedExecutable | None] = field(default_factory=dict)
     _exact: list[Compiled] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -132,10 +132,14 @@ class Compiled:
             limits, exact = self.limits, self.executable.exact
             tape = self.executable.tape
             if not exact:
-                tape = optimize(self.plain, NUMPY, poll, residents=residents)
+                tape = optimize(self.plain, self.backend, poll, residents=residents)
             parts, both = parted(tape, residents, limits.kept_bytes, poll), None
             if parts is not None:
-                both = PartedExecutable(self.executable, *parts, poll, threads=limits.threads)
+                prelude, remainder = (
+                    self.backend.compile(part, poll, exact=exact, threads=limits.threads)
+                    for part in parts[:2]
+                )
+                both = StagedExecutable(self.executable, prelude, remainder, parts[2])
             if len(self.parted) == _MOST_PARTED:
                 del self.parted[next(iter(self.parted))]
             self.parted[residents] = both if both is not None and both.within(limits) else None
@@ -143,8 +147,8 @@ class Compiled:
     def exactly(self, poll: Poll) -> Compiled:
         """The same by the operations as they were recorded, made when it is first asked for."""
         if not self._exact:
-            tape = optimize(self.plain, NUMPY, poll, exact=True)
-            executable = Executable(tape, poll, exact=True)
+            tape = optimize(self.plain, self.backend, poll, exact=True)
+            executable = self.backend.compile(tape, poll, exact=True)
             self._exact.append(self._by(executable))
         return self._exact[0]
 
@@ -154,7 +158,7 @@ class Compiled:
         made = polled(tape.instructions, poll)
         bare = [i._replace(op=Copy()) if isinstance(i.op, Guard) else i for i in made]
         unguarded = replace(tape, instructions=tuple(bare))
-        return self._by(Executable(unguarded, poll, exact=exact))
+        return self._by(self.backend.compile(unguarded, poll, exact=exact))
 
     def _by(self, executable: Executable) -> Compiled:
         """The same by another executable, which is not parted."""

@@ -11,17 +11,17 @@ import numpy as np
 
 from gradwire_engine.answer import Check, Query
 from gradwire_engine.autodiff.matrices import for_seeds, stand_in
-from gradwire_engine.autodiff.paths import ancestors
 from gradwire_engine.autodiff.rerecording import Rerecording
 from gradwire_engine.ops.arrays.diagonals import OnDiagonal
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.base import FUNCTIONS, Op
-from gradwire_engine.ops.boundaries import Ruled
+from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Assigned, Copy, Item, StopGradient, WayUnknown
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType
+from gradwire_engine.traversal import ancestors
 
 #: Of larger sources, and of those after so many elements, only a random direction is compared.
 _MOST_ELEMENTS, _MOST_IN_ALL = 256, 1024
@@ -99,7 +99,7 @@ class _Moved(Rerecording):
         b = operands[0].builder
         b.origin = min(b.origin, ~b.origin)
         whole = b.instructions[operands[0].slot]
-        if isinstance(op, Item) and isinstance(whole.op, Ruled):
+        if isinstance(op, Item) and isinstance(whole.op, CustomVjp):
             return b.vars[whole.args[op.index]]
         return op(*operands)
 
@@ -112,13 +112,13 @@ def _held(b: Builder, targets: Sequence[Var]) -> dict[Var, Var]:
     Raises: ``WayUnknown``, where each pass of a loop has a value of its own to hold.
     """
     found: dict[int, Var] = {}
-    for slot in sorted(ancestors(b, targets)):
+    for slot in sorted(ancestors(b.instructions, [x.slot for x in targets])):
         op, args, _, _ = b.instructions[slot]
         if isinstance(op, StopGradient | Assigned):
             found[slot] = b.vars[slot]
         if isinstance(op, Loop) and _holds(op):
             raise WayUnknown
-        behind = [*args[: op.count]] if isinstance(op, Ruled) else []
+        behind = [*args[: op.count]] if isinstance(op, CustomVjp) else []
         while behind:
             before = b.instructions[at := behind.pop()]
             if isinstance(before.op, StopGradient | Copy):

@@ -10,8 +10,7 @@ from typing import Any
 from gradwire_engine import hints
 from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
 from gradwire_engine.autodiff.batching import batch
-from gradwire_engine.backends.numpy.executable import Executable
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.base import Backend, Executable
 from gradwire_engine.compile.compiled import Compiled, Summed, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
 from gradwire_engine.compile.names import Names
@@ -27,7 +26,7 @@ from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import State
 from gradwire_engine.record.variables import flatten, lay_out
-from gradwire_engine.tape import ArrayType, Witness
+from gradwire_engine.tape import ArrayType, TapeListener
 
 
 def compile_query(
@@ -36,11 +35,12 @@ def compile_query(
     query: Query,
     vectors: Sequence[Array | None] | None,
     limits: Limits,
+    backend: Backend,
     poll: Poll,
     stacks: Mapping[int, ArrayType],
     *,
     unroll: bool = False,
-    told: Witness | None = None,
+    told: TapeListener | None = None,
 ) -> Compiled:
     """Record ``program`` for these values and compile what ``query`` asks of it.
 
@@ -48,14 +48,15 @@ def compile_query(
     ``stacks`` are the types of further inputs: what the inputs of these numbers are for many
     examples, of which ``variables`` are one. ``told`` hears of every tape on the way.
     """
-    recorder = new_recorder(program, variables, query.promotion, limits, poll, unroll=unroll)
+    promotion = query.promotion
+    recorder = new_recorder(program, variables, promotion, limits, backend, poll, unroll=unroll)
     asked = query.outputs if query.kind == "evaluate" else query.target
     plain = query.kind in ("evaluate", "gradient") and query.target is None
     if plain and not (query.exact or unroll or stacks):
         recorder.rolled = _asked_for(query)
     try:
         result = recorder.record(default=asked is None)
-        question = _Query(recorder, variables, query, vectors, told=told, limits=limits)
+        question = _Query(recorder, backend, variables, query, vectors, told=told, limits=limits)
         compiled = question.compile(result, stacks)
     finally:
         recorder.b.forget()
@@ -71,6 +72,7 @@ def _asked_for(query: Query) -> frozenset[str]:
 
 def resume_query(
     recorder: Recorder,
+    backend: Backend,
     result: Any,
     variables: Mapping[str, Any],
     values: Sequence[Any],
@@ -88,15 +90,16 @@ def resume_query(
     """
     b, told = recorder.b, recorder.warnings
     recorder.warnings = [*told]  # what this query adds is of its own
-    recorder.concrete = Concrete(b, (), dict(enumerate(values)))
+    recorder.concrete = Concrete(b, backend, (), dict(enumerate(values)))
     kept = 0 if whole else len(values)
     try:
         with b.aside():
-            question = _Query(recorder, variables, query, vectors, watched)
+            question = _Query(recorder, backend, variables, query, vectors, watched)
             compiled = question.compile(result, stacks, kept)
     finally:
         recorder.warnings = told
-        recorder.concrete = Concrete(b, ())  # it is kept as long as what is compiled: no values
+        # It is kept as long as what is compiled: no values.
+        recorder.concrete = Concrete(b, backend, ())
     check_budget(compiled.executable, b.limits)
     return compiled
 
@@ -106,6 +109,7 @@ def new_recorder(
     variables: Mapping[str, Any],
     promotion: str,
     limits: Limits,
+    backend: Backend,
     poll: Poll,
     *,
     unroll: bool = False,
@@ -118,7 +122,7 @@ def new_recorder(
     b = Builder(limits, strict=promotion == "strict", poll=poll)
     state = State()
     tree = lay_out(b, variables, state)
-    return Recorder(program, b, tree, state, Concrete(b, inputs), poll, unroll=unroll)
+    return Recorder(program, b, tree, state, Concrete(b, backend, inputs), poll, unroll=unroll)
 
 
 def check_budget(executable: Executable, limits: Limits, *, answers: bool = True) -> None:
@@ -143,14 +147,16 @@ class _Query:
     def __init__(
         self,
         recorder: Recorder,
+        backend: Backend,
         variables: Mapping[str, Any],
         query: Query,
         vectors: Sequence[Array | None] | None,
         watched: frozenset[int] | None = None,
-        told: Witness | None = None,
+        told: TapeListener | None = None,
         limits: Limits | None = None,
     ) -> None:
         self.r = recorder
+        self.backend = backend
         self.b = recorder.b
         self.names = Names(recorder, variables)
         self.query = query
@@ -196,11 +202,11 @@ class _Query:
         tape, known = self.b.tape(self.outputs), list[Known]()
         if kept:
             tape, known = resume(tape, kept, self.b.poll)
-        asked = NUMPY, self.b.poll, self.told
-        better = optimize(tape, *asked, exact=query.exact)
-        threads = self.b.limits.threads
+        poll, exact, threads = self.b.poll, query.exact, self.b.limits.threads
+        better = optimize(tape, self.backend, poll, self.told, exact=exact)
         return Compiled(
-            Executable(better, self.b.poll, exact=query.exact, threads=threads),
+            self.backend.compile(better, poll, exact=exact, threads=threads),
+            self.backend,
             value,
             further,
             derivatives,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Leaf, Limits, Poll
+from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.dataflow.graph import Graph
 from gradwire_engine.dataflow.reader import dotted
 from gradwire_engine.errors import InputError, OverBudget
@@ -37,7 +38,8 @@ def annotate(
     inputs = [leaf.value for _, leaf in flatten(variables)]
     b = Builder(limits, poll=poll)
     state = State()
-    recorder = _Watcher(program, b, lay_out(b, variables, state), state, Concrete(b, inputs), poll)  # type: ignore[arg-type]
+    concrete = Concrete(b, REFERENCE, inputs)  # type: ignore[arg-type]
+    recorder = _Watcher(program, b, lay_out(b, variables, state), state, concrete, poll)
     try:
         recorder.record(default=False)
     finally:

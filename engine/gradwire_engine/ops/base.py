@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, dataclass_transform
 
 from gradwire_engine.errors import InternalError
-from gradwire_engine.tape import ArrayType, Type, scalar_char
+from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
     from typing import Self
@@ -37,9 +36,9 @@ class Op:
     """A primitive with its static parameters as fields; equal when class and fields are.
 
     ``ufunc`` names the array namespace's function (``exp``, ``special.erf``) that is the whole
-    kernel; ``template`` is the kernel as an expression over the operands ``{0}``, ``{1}``;
-    backends inline either. ``scalar`` is such an expression over Python's numbers, with functions
-    of ``math``, where that is not ``template``; it may raise where IEEE arithmetic has an answer.
+    kernel; ``template`` is the kernel as an expression over the operands ``{0}``, ``{1}``.
+    ``scalar`` is such an expression over numbers, with functions of ``math``, where that is not
+    ``template``; it may raise where IEEE arithmetic has an answer.
     """
 
     name: ClassVar[str] = ""
@@ -59,6 +58,9 @@ class Op:
     forwards: ClassVar[bool] = False
     #: The result may share the first operand's memory, which is then kept as long.
     views: ClassVar[bool] = False
+    #: Computes what several instructions do, looks at the deadline while it does, and predicts the
+    #: memory that this takes: ``nbytes``.
+    composite: ClassVar[bool] = False
     #: Memory that the kernel takes beside operands and result, in sizes of what is larger of these.
     workspace: ClassVar[float] = 0.0
     parameters: ClassVar[tuple[str, ...]] = ()
@@ -89,27 +91,10 @@ class Op:
         """Compute the result with the array namespace ``xp``."""
         return attrgetter(self.ufunc)(xp)(*operands)
 
-    def bind(self, xp: Any) -> Callable[..., Any]:
-        """The kernel as a function of the operands alone, its constant work done beforehand."""
-        if self.template:
-            return _inline(self.template)
-        return attrgetter(self.ufunc)(xp) if self.is_ufunc else partial(self.kernel, xp)
-
-    def scalar_code(self, types: Sequence[Type]) -> str:
-        """The kernel on Python's numbers for operands of ``types``, empty where there is none."""
-        code = self.scalar or self.template
-        if not code:
-            return ""
-        chars = map(scalar_char, types)
-        return code if all(char and char in self.scalar_dtypes for char in chars) else ""
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """The kernel of operands of ``types`` as code that is quicker than calling it, if there is.
-
-        Either an expression over ``{0}``, ``{1}``, or statements on one line that leave the result
-        in ``{z}``.  It may round otherwise than the kernel. ``bind`` gives objects names.
-        """
-        return ""
+    @property
+    def nbytes(self) -> int:
+        """Predicted bytes of what a ``composite`` one makes, but for what is read as an item."""
+        raise InternalError(f"{self.name} is no composite")
 
     @property
     def is_ufunc(self) -> bool:
@@ -134,14 +119,6 @@ class Op:
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Predicted arithmetic operations."""
         raise InternalError(f"{self.name} has no cost")
-
-
-@cache
-def _inline(template: str) -> Callable[..., Any]:
-    """A template as a function: operators are quicker than the ufuncs behind them on scalars."""
-    text = f"lambda x, y=None: {template.format('x', 'y')}"
-    function: Callable[..., Any] = eval(text)  # noqa: S307 - the text is ours
-    return function
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.constants import Constant, Copy, Guard, Input
 from gradwire_engine.ops.conversion import AsType
-from gradwire_engine.ops.loops import Unrollable, Way
+from gradwire_engine.ops.loops import MustUnroll, Way
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Bytes up to which what is made of constants alone is left to be folded where it is read.
@@ -167,7 +167,7 @@ def _varying(b: Builder, piece: Piece, own: int) -> bytearray:
                 kind = (made[arg - start] if arg >= start else b.instructions[arg]).type
                 if not isinstance(kind, ArrayType):
                     if arg < start:
-                        raise Unrollable("passes share a stack")
+                        raise MustUnroll("passes share a stack")
                     varies[arg - start] = 1
     return varies
 

@@ -1,7 +1,7 @@
 """Where functions of functions begin and end: one example of many, held values, rules of results.
 
 Derivatives, batching and recomputation look for these; of a tape that replays none is left but
-``Held``.
+``OptimizationBarrier``.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def left_its_function() -> BadArgument:
 
 
 @register("held", public=False)
-class Held(Identity):
+class OptimizationBarrier(Identity):
     """The operand, never taken for what equal instructions compute from it elsewhere.
 
     ``number`` tells one from another.
@@ -69,7 +69,7 @@ class Held(Identity):
 
 
 @register("ruled", public=False)
-class Ruled(Op):
+class CustomVjp(Op):
     """The first ``count`` operands, whose cotangents go to the further ones by ``rule`` alone."""
 
     forwards = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -85,10 +85,6 @@ class Item(Op):
         """Pick the item."""
         return operands[0][self.index]
 
-    def inline(self, xp: Any, bind: Callable[..., str], *types: Any) -> str:
-        """Python's own syntax."""
-        return f"{{0}}[{self.index}]"
-
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Handled by the reverse walk, which gathers the items' cotangents."""
         return (None,)
@@ -140,10 +136,6 @@ class Guard(Op):
             raise GuardFailed
         return operands[0]
 
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """A comparison; a number is compared in either form."""
-        return f"{{z}} = {{0}} == {self.expected} or {bind(_fail, 'fail')}()"
-
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """Stop unless the decision is the same for all examples."""
         return Guard(True)(PRIMITIVES["all"]((0,))(self.as_expected(*operands)))
@@ -156,10 +148,6 @@ class Guard(Op):
     def flops(self, result: Type, *types: ArrayType) -> int:
         """One comparison."""
         return 1
-
-
-def _fail() -> None:
-    raise GuardFailed
 
 
 class GuardFailed(Exception):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.promotion import DTYPES, dtype_of
-from gradwire_engine.tape import ArrayType, DType, Type, scalar_char
+from gradwire_engine.tape import ArrayType, DType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -40,20 +39,10 @@ class AsType(Op):
         """Same shape, the new dtype."""
         return ArrayType(self.dtype, types[0].shape, self.weak)
 
-    def scalar_code(self, types: Sequence[Type]) -> str:
-        """Real numbers to float64."""
-        char = scalar_char(types[0])
-        return "float({0})" if self.dtype.char == "d" and char and char not in "FDG" else ""
-
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Convert; the operand itself where nothing changes."""
         (x,) = operands
         return xp.asarray(xp.real(x) if self.dtype.kind in "iuf" else x, dtype=self.dtype)
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """The array's own method."""
-        (x,) = types
-        return f"{{0}}.astype({bind(self.dtype)})" if x.shape and x.dtype.kind != "c" else ""
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar`` in the operand's dtype."""

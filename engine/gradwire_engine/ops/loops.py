@@ -99,6 +99,8 @@ class Loop(Op):
     the number of passes.  Those that are not ``wanted`` are not made; None wants all.
     """
 
+    composite = True
+
     body: Body
     ways: tuple[Way, ...]
     carries: int
@@ -192,7 +194,7 @@ class Carried(Op):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Refuse: what is decided by a value must be recorded pass by pass."""
-        raise Unrollable("this needs the value that a pass begins with")
+        raise MustUnroll("this needs the value that a pass begins with")
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """It has no operands."""
@@ -205,5 +207,5 @@ class Carried(Op):
         return 0
 
 
-class Unrollable(Exception):
+class MustUnroll(Exception):
     """The body cannot be recorded once for all passes; not an error of anybody's."""

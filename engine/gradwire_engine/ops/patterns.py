@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwire_engine.errors import BadArgument
@@ -82,26 +81,6 @@ def index_of(pattern: Pattern, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(
         slice(*p) if isinstance(p, Span) else next(following) if p == ARRAY else p for p in pattern
     )
-
-
-def index_code(pattern: Pattern, first: int = 0) -> str:
-    """The same as code, with operands in the gaps, numbered from ``first``."""
-    following = count(first)
-    return ", ".join(
-        [
-            _span_code(p)
-            if isinstance(p, Span)
-            else f"{{{next(following)}}}"
-            if p == ARRAY
-            else str(p)
-            for p in pattern
-        ]
-    )
-
-
-def _span_code(span: Span) -> str:
-    start, stop, step = ["" if place is None else str(place) for place in span]
-    return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
 
 
 class Selection(NamedTuple):

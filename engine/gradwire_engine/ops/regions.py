@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from gradwire_engine.ops.bodies import Piece, Ways, needed
-from gradwire_engine.ops.boundaries import Ruled
+from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.ops.loops import COUNT, Body, Carried, Loop, Unrollable
-from gradwire_engine.ops.rules import Taped
+from gradwire_engine.ops.custom_vjp import CustomVjpTape
+from gradwire_engine.ops.loops import COUNT, Body, Carried, Loop, MustUnroll
 from gradwire_engine.tape import ArrayType, Instruction
+from gradwire_engine.traversal import ancestors
 
 #: Most ways through a body.
 MOST_WAYS = 32
@@ -61,21 +62,14 @@ class Region:
 
     def ancestors(self, variables: Sequence[Var]) -> set[int]:
         """The slots of this region that ``variables`` are computed from, themselves included."""
-        found: set[int] = set()
-        pending = [var.slot for var in variables]
-        while pending:
-            slot = pending.pop()
-            if slot >= self.start and slot not in found:
-                found.add(slot)
-                pending.extend(self.b.instructions[slot].args)
-        return found
+        return ancestors(self.b.instructions, [v.slot for v in variables], range(self.start))
 
     def decide(self, var: Var) -> bool:
         """The next decision, which depends on ``var``: as it is forced, else true."""
         self.by_values |= any(self.start < slot < self.first for slot in self.ancestors([var]))
         made, forced = self.decisions, self.forced
         if len(made) - len(forced) >= MOST_WAYS:  # each that is not forced parts a way
-            raise Unrollable("there are too many ways through the body")
+            raise MustUnroll("there are too many ways through the body")
         made.append(forced[len(made)] if len(made) < len(forced) else True)
         return made[-1]
 
@@ -84,7 +78,7 @@ class Region:
         slots = [out.slot for out in outputs]
         made = self.b.instructions[self.start :]
         for i, instruction in enumerate(made):
-            if isinstance(instruction.op, Ruled):
+            if isinstance(instruction.op, CustomVjp):
                 made[i] = _taped(self.b, self.start + i, made, self.start)
         return Piece(self.start, made, slots, ends, counted)
 
@@ -170,9 +164,9 @@ def item(result: Var, number: int) -> Var:
 
 
 def _taped(b: Builder, slot: int, made: Sequence[Instruction], start: int) -> Instruction:
-    """A ``Ruled`` instruction with its rule recorded."""
+    """A ``CustomVjp`` instruction with its rule recorded."""
     op, args, kind, origin = made[slot - start]
-    assert isinstance(op, Ruled)
+    assert isinstance(op, CustomVjp)
     results = [b.vars[arg] for arg in args[: op.count]]
     kinds = [ArrayType(x.dtype, x.shape) for x in results]
     with region(b, [*kinds, *kinds]) as opened:
@@ -184,22 +178,22 @@ def _taped(b: Builder, slot: int, made: Sequence[Instruction], start: int) -> In
         }
         piece = _reading(opened.piece([bar for bar in bars if bar is not None]), of_items)
         if opened.decisions:
-            raise Unrollable("a rule decides by values")
+            raise MustUnroll("a rule decides by values")
     given = tuple([op.count + number for number, bar in enumerate(bars) if bar is not None])
     taped, read = taped_rule(b, piece, op.count, given)
     if any(x.slot >= slot for x in read):
-        raise Unrollable("a rule reads what is computed later")
+        raise MustUnroll("a rule reads what is computed later")
     return Instruction(taped, (*args, *[x.slot for x in read]), kind, origin)
 
 
 def taped_rule(
     b: Builder, piece: Piece, count: int, given: tuple[int, ...]
-) -> tuple[Taped, list[Var]]:
+) -> tuple[CustomVjpTape, list[Var]]:
     """The instruction whose rule is ``piece``, and what that reads besides."""
     body = Ways(b, 1 + 2 * count, stays=True)
     body.add(piece)
     read = [b.vars[slot] for slot in body.shared]
-    return Taped(count, given, len(read), Body(body.tape())), read
+    return CustomVjpTape(count, given, len(read), Body(body.tape())), read
 
 
 def _reading(piece: Piece, others: Mapping[int, int]) -> Piece:

@@ -14,7 +14,7 @@ from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.stacks import Rows, Stacked
-from gradwire_engine.optimize.passes import Passes
+from gradwire_engine.optimize.loop_vectorize import Passes
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.optimize.worth import gains
 from gradwire_engine.polling import polled

@@ -28,8 +28,7 @@ class Kept:
 
     ``old`` are the instructions that they come of, of which ``live`` ones are needed; ``moved`` are
     the slots that these have now, up to the one of number ``at``. The inputs of the numbers
-    ``residents`` are the same at every replay. ``quick`` names the functions that the backend has
-    by vector instructions, of those that not every processor has.
+    ``residents`` are the same at every replay.
     """
 
     def __init__(
@@ -40,9 +39,7 @@ class Kept:
         outputs: Sequence[int],
         poll: Poll = unhurried,
         residents: Set[int] = frozenset(),
-        quick: Set[str] = frozenset(),
     ) -> None:
-        self.quick = quick
         self.code: list[Instruction] = []
         self.known: dict[tuple[Op, tuple[int, ...]], int] = {}
         #: Constants that are numbers; all constants, with opposites and what numbers multiply.

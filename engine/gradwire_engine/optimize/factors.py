@@ -40,6 +40,8 @@ def scaled(factor: Any, x: Expression, dtype: DType) -> Expression:
 
 def _product(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """``c (d x)`` and ``(c x) (d y)`` with one number."""
+    if kept.multiples.isdisjoint(args):
+        return None
     for number, slot in (args, args[::-1]):
         if (c := kept.number(number)) is not None:
             return _multiple(c, slot, kept)
@@ -90,6 +92,8 @@ def _multiple(c: Any, slot: int, kept: Kept) -> Expression | None:
 
 def _quotient(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """``x / c`` of arrays, and ``(d x) / c``, as a product with one number."""
+    if kept.multiples.isdisjoint(args):
+        return None
     x, number = args
     c = kept.number(number)
     if c is None or c == 0 or not _normal(1 / c, kept.dtype(x)):
@@ -114,6 +118,8 @@ def _opposite(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
 
 def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """``c x ± d x``, ``c x ± c y``, and what is added of opposites."""
+    if kept.multiples.isdisjoint(args):
+        return None
     left, right = (split(slot, kept) for slot in args)
     x, y = args
     if left is None and right is None:
@@ -167,6 +173,8 @@ def _placed(place: Op, part: Expression, args: Sequence[int]) -> Expression:
 
 def _reshaped(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """Multiples of what is reshaped, so that factors on both sides meet."""
+    if kept.multiples.isdisjoint(args):
+        return None
     part = None if kept.shared(args[0]) else split(args[0], kept)
     return part and scaled(part[0], (op, (part[1],)), kept.dtype(args[0]))
 

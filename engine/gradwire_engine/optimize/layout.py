@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.shape import Reshape, Transpose
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.patterns import FULL
+from gradwire_engine.ops.pointwise.arithmetic import Multiply
+from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule
 
 
 def _transposed(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
-    """``T(f(T'x, y))`` as ``f(x, T y)`` where the orders cancel and all else is smaller."""
+    """``T(f(T'x, y))`` as ``f(x, T y)`` where the orders cancel and all else is smaller.
+
+    Where only axes of length 1 move, it is another shape.
+    """
     assert isinstance(op, Transpose)
     (slot,) = args
+    shape = kept.shape(slot)
+    order = [axis for axis in op.axes if shape[axis] != 1]
+    if order == sorted(order):
+        return Reshape(tuple([shape[axis] for axis in op.axes])), (slot,)
     inner, of, _, _ = kept.code[slot]
     if not inner.elementwise:
         return None
@@ -54,7 +65,32 @@ def _of_everything(op: Op, args: Sequence[int], kept: Kept) -> Expression | None
     return Reshape(shape), (x,)
 
 
+def _diagonal(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """The diagonal of what is elementwise or a product of matrices, without making the rest."""
+    assert isinstance(op, MatrixDiagonal)
+    (x,) = args
+    inner, of, _, _ = kept.code[x]
+    shape = kept.shape(x)
+    if op.offset or len(shape) != 2 or shape[0] != shape[1] or kept.shared(x):
+        return None
+    if isinstance(inner, MatMul) and all(len(kept.shape(a)) == 2 for a in of):
+        turned: Expression = (Transpose((1, 0)), (of[1],))
+        return Sum((1,)), [(Multiply(), (of[0], turned))]
+    if inner.elementwise and of:
+        return inner, [_along_diagonal(a, shape[0], kept) for a in of]
+    return None
+
+
+def _along_diagonal(slot: int, length: int, kept: Kept) -> Expression:
+    """What an operand that broadcasts to a square matrix has on the diagonal."""
+    shape = kept.shape(slot)
+    if shape == (length, length) and length > 1:
+        return MatrixDiagonal(0), (slot,)
+    return Reshape((length,) if length in shape else ()), (slot,)
+
+
 RULES: Mapping[type[Op], Rule] = {
+    MatrixDiagonal: _diagonal,
     Transpose: _transposed,
     GetItem: _of_everything,
     ScatterAdd: _of_everything,

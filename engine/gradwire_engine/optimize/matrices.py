@@ -10,6 +10,7 @@ from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.arrays.slicing import Slice
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Subtract
 from gradwire_engine.ops.reductions.reductions import Sum
@@ -33,9 +34,21 @@ def _product(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     if len(left) > 2 or len(right) > 2:
         if len(left) < 2 or len(right) < 2:
             return None
+        if left[-1] == 1:
+            return Multiply(), (x, y)
+        if left[-2] == right[-1] == 1:
+            return _of_vectors(x, y, left, right)
         return _of_difference(x, y, kept) or _shared(x, y, left, right, kept)
     found = undone(x, y, kept)
     return _chain(x, y, kept) if found is None else found
+
+
+def _of_vectors(x: int, y: int, left: Shape, right: Shape) -> Expression:
+    """Rows by columns, many of them: BLAS would be called for each."""
+    batch = broadcast_shapes(left[:-2], right[:-2])
+    rows: Expression = (Reshape((*left[:-2], left[-1])), (x,))
+    columns: Expression = (Reshape(right[:-1]), (y,))
+    return Reshape((*batch, 1, 1)), [(Sum((len(batch),)), [(Multiply(), (rows, columns))])]
 
 
 class _Term(NamedTuple):

@@ -6,14 +6,14 @@ that derivatives are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
+from gradwire_engine.ops.arrays.shape import BroadcastTo
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import (
     Constant,
@@ -26,27 +26,26 @@ from gradwire_engine.ops.pointwise.arithmetic import (
     Multiply,
     Subtract,
 )
-from gradwire_engine.optimize import choices, factors, layout, matrices, sums, triangles, vectorised
-from gradwire_engine.optimize.aliases import ALIASES, EXACT_ALIASES
 from gradwire_engine.optimize.distribution import distributed
-from gradwire_engine.optimize.expressions import NOTED, Expression, Kept, Rule
+from gradwire_engine.optimize.expressions import NOTED, Expression, Kept
+from gradwire_engine.optimize.identities import EXACT_IDENTITIES, IDENTITIES
 from gradwire_engine.optimize.liveness import compacted, shrunk
 from gradwire_engine.optimize.placements import placed
-from gradwire_engine.optimize.structure import CHEAPER
+from gradwire_engine.optimize.target import Target
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import ArrayType, Instruction, Tape, Type, Witness
+from gradwire_engine.tape import ArrayType, Instruction, Tape, TapeListener, Type
 
 #: Larger results are computed at replay instead of kept in the tape, and so is what follows when
 #: the kept ones are too many together.
-_FOLDED_BYTES, _FOLDED_IN_ALL = 1 << 16, 1 << 24
+_FOLDED_BYTES, _FOLDED_IN_ALL = 1 << 20, 1 << 24
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
 def optimize(
     tape: Tape,
-    xp: Any,
+    target: Target,
     poll: Poll = unhurried,
-    told: Witness | None = None,
+    told: TapeListener | None = None,
     *,
     exact: bool = False,
     residents: Set[int] = frozenset(),
@@ -56,7 +55,7 @@ def optimize(
     An ``exact`` one gives the same bits. What depends on the inputs of the numbers ``residents``
     alone is taken to cost nothing.
     """
-    instructions, live = shrunk(tape, lambda body: optimize(body, xp, poll, exact=exact), poll)
+    instructions, live = shrunk(tape, lambda body: optimize(body, target, poll, exact=exact), poll)
     if told is not None:
         told("shrunk", replace(tape, instructions=tuple(instructions)))
     if instructions is not tape.instructions and not exact:  # there are loops
@@ -64,11 +63,11 @@ def optimize(
         tape, live = distributed(whole, live, poll)
         instructions = tape.instructions
         if told is not None and tape is not whole:
-            told("apart", tape)
+            told("distributed", tape)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
-    kept = Kept(instructions, live, moved, tape.outputs, poll, residents, xp.quick)
-    simplifier = Simplifier(xp, kept, exact=exact)
+    kept = Kept(instructions, live, moved, tape.outputs, poll, residents)
+    simplifier = Simplifier(target, kept, exact=exact)
     with np.errstate(all="ignore"):
         simplifier.run(instructions, live, moved, poll)
     inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))
@@ -86,10 +85,10 @@ def optimize(
 class Simplifier:
     """Instructions kept so far, and what is known of slots; ``origin`` is that of the next."""
 
-    def __init__(self, xp: Any, kept: Kept, *, exact: bool) -> None:
-        self.xp = xp
+    def __init__(self, target: Target, kept: Kept, *, exact: bool) -> None:
+        self._xp, self._rules = target.xp, target.rules
         self.exact = exact
-        self._aliases = EXACT_ALIASES if exact else ALIASES
+        self._identities = EXACT_IDENTITIES if exact else IDENTITIES
         self._kept = kept
         self.instructions = kept.code
         self._known = kept.known
@@ -141,7 +140,7 @@ class Simplifier:
     def simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of the value, by the cheapest way that is known."""
         of = type(op)
-        find, self.op = self._aliases.get(of), op
+        find, self.op = self._identities.get(of), op
         if find is not None and (found := find(self, args, kind)) is not None:
             return found
         if self.exact:
@@ -150,14 +149,9 @@ class Simplifier:
             found = self._before_repeating(op, args, kind)
             if found is not None:
                 return found
-        if self.origin < 0 and of in CHEAPER and isinstance(kind, ArrayType) and kind.shape:
-            better = CHEAPER[of](op, args, self.instructions)
-            if better is not None:
-                return self._recorded(better)
-        rule = _RULES.get(of)
-        if rule is not None and (
-            of not in _OF_MULTIPLES or not self._kept.multiples.isdisjoint(args)
-        ):
+        derived = self.origin < 0 and isinstance(kind, ArrayType) and kind.shape
+        rules = self._rules.derived if derived else self._rules.every
+        for rule in rules.get(of, ()):
             better = rule(op, args, self._kept)
             if better is not None:
                 return self._recorded(better)
@@ -216,7 +210,7 @@ class Simplifier:
         if self._folded_bytes > _FOLDED_IN_ALL:
             return None
         try:
-            value = op.kernel(self.xp, *[constants[arg] for arg in args])
+            value = op.kernel(self._xp, *[constants[arg] for arg in args])
         except (ArithmeticError, ValueError, LookupError):
             return None  # it fails at replay, where the error has a place
         found = Constant.of(np.asarray(value))
@@ -236,18 +230,6 @@ class Simplifier:
         return self.keep(BroadcastTo(kind.shape), (small,), kind)
 
 
-#: Those that may round differently.
-_RULES: Mapping[type[Op], Rule] = {
-    **choices.RULES,
-    **factors.RULES,
-    **layout.RULES,
-    **matrices.RULES,
-    **vectorised.RULES,
-    **sums.RULES,
-    **triangles.RULES,
-}
-#: Operations of which their rules say something only where an operand is a multiple.
-_OF_MULTIPLES = frozenset((Add, Subtract, Multiply, Divide, Reshape))
 _ARITHMETIC = frozenset((Add, Subtract, Multiply, Divide))
 #: Operations whose operands may change places.
 _COMMUTATIVE = frozenset((Add, Multiply))

@@ -9,7 +9,7 @@ a program's own are left in its order. Source: Griewank and Walther, Evaluating 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal, OnDiagonal
@@ -19,7 +19,7 @@ from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
-from gradwire_engine.optimize.expressions import Expression
+from gradwire_engine.optimize.expressions import Expression, Kept, Rule
 from gradwire_engine.tape import Instruction, Shape
 
 _Code: TypeAlias = Sequence[Instruction]
@@ -81,18 +81,27 @@ def _read(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
     return _diagonal(x, code) if not op.offset and len(_shape(x, code)) == 2 else None
 
 
-#: What gives the value of an operation on slots with less work, if that is known: of those that
-#: differentiating made, that is, for results of at least one axis.
-CHEAPER: dict[type[Op], Callable[[Op, Sequence[int], _Code], Expression | None]] = {
-    Multiply: _scaling,
-    Divide: _scaling,
-    Add: _sum,
-    Subtract: _sum,
-    Negative: _alone,
-    AsType: _alone,
-    MatMul: _matrix_product,
-    Transpose: _transposed,
-    MatrixDiagonal: _read,
+def _on_code(rule: Callable[[Op, Sequence[int], _Code], Expression | None]) -> Rule:
+    def asked(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+        return rule(op, args, kept.code)
+
+    return asked
+
+
+#: For results of at least one axis that differentiating made: nobody else makes such matrices.
+RULES: Mapping[type[Op], Rule] = {
+    op: _on_code(rule)
+    for op, rule in {
+        Multiply: _scaling,
+        Divide: _scaling,
+        Add: _sum,
+        Subtract: _sum,
+        Negative: _alone,
+        AsType: _alone,
+        MatMul: _matrix_product,
+        Transpose: _transposed,
+        MatrixDiagonal: _read,
+    }.items()
 }
 
 

@@ -16,7 +16,6 @@ from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Negative, Sq
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule
 from gradwire_engine.optimize.factors import scaled, split
-from gradwire_engine.optimize.vectorised import sum_by_product
 from gradwire_engine.tape import Shape
 
 #: Fewest products for which einsum, or a matrix product of views, is quicker than their sum.
@@ -38,8 +37,7 @@ def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
         return None
     if isinstance(inner, View) and kept.shared(x):
         kept.share(of[0])
-    found = None if rule is None else rule(op.axes, x, kept)
-    return sum_by_product(op.axes, x, kept) if found is None else found
+    return None if rule is None else rule(op.axes, x, kept)
 
 
 def _of_multiples(axes: _Axes, x: int, kept: Kept) -> Expression | None:
@@ -64,7 +62,37 @@ def _of_products(axes: _Axes, x: int, kept: Kept) -> Expression | None:
         if part and a != b and not kept.shared(factor):
             c, base = part
             return scaled(c, (Sum(axes), ((Multiply(), (base, other)),)), kept.dtype(x))
-    return _Product(axes, kept, a, b).summed()
+    found = _of_three(axes, x, kept)
+    return _Product(axes, kept, a, b).summed() if found is None else found
+
+
+def _of_three(axes: _Axes, x: int, kept: Kept) -> Expression | None:
+    """``sum_ij c_i d_ij e_j = sum_i c_i (sum_j d_ij e_j)``: no product of all three is made.
+
+    Where a product of two is there anyway, one of the others has to be smaller than it.
+    """
+    shape, (a, b) = kept.shape(x), kept.code[x].args
+    if kept.size(x) < _FEWEST_TURNED:
+        return None
+    for factor, other in ((a, b), (b, a)):
+        inner, parts, _, _ = kept.code[factor]
+        if type(inner) is not Multiply or a == b:
+            continue
+        three = [*parts, other]
+        for i, c in enumerate(three):
+            d, e = three[:i] + three[i + 1 :]
+            own = _own(kept.shape(c), shape)
+            first = tuple([axis for axis in axes if shape[axis] != 1 and axis not in own])
+            whole = broadcast_shapes(kept.shape(d), kept.shape(e)) == shape
+            small = min(kept.size(d), kept.size(e)) < kept.size(x)
+            if first and whole and (small or not kept.shared(factor)):
+                ahead = (1,) * (len(shape) - len(kept.shape(c)))
+                less: Expression = (Reshape(without((*ahead, *kept.shape(c)), first)), (c,))
+                product: Expression = (Multiply(), (less, (Sum(first), ((Multiply(), (d, e)),))))
+                kinds = [axis for axis in range(len(shape)) if axis not in first]
+                rest = tuple([n for n, axis in enumerate(kinds) if axis in axes])
+                return (Sum(rest), (product,)) if rest else product
+    return None
 
 
 class _Product(NamedTuple):
@@ -245,7 +273,18 @@ def _of_sums(axes: _Axes, x: int, kept: Kept) -> Expression | None:
     return op, [(Sum(axes), (slot,)) for slot in args]
 
 
+def _of_inner_products(axes: _Axes, x: int, kept: Kept) -> Expression | None:
+    """Sums of products that are summed further."""
+    inner, of, _, _ = kept.code[x]
+    assert isinstance(inner, InnerProducts)
+    ndim = max([len(kept.shape(slot)) for slot in of])
+    left = [axis for axis in range(ndim) if axis not in inner.axes]
+    both = tuple(sorted([*inner.axes, *[left[axis] for axis in axes]]))
+    return None if kept.shared(x) else (InnerProducts(both), of)
+
+
 _RULES: Mapping[type[Op], Callable[[_Axes, int, Kept], Expression | None]] = {
+    InnerProducts: _of_inner_products,
     Negative: _of_multiples,
     Multiply: _of_products,
     Square: _of_squares,

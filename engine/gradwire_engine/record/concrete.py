@@ -12,22 +12,26 @@ import numpy as np
 
 from gradwire_engine.answer import Array
 from gradwire_engine.autodiff.rerecording import Examples
-from gradwire_engine.backends.numpy.failures import explained
-from gradwire_engine.backends.numpy.loops import bound
+from gradwire_engine.backends.base import Backend
 from gradwire_engine.errors import BadArgument, OverBudget
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard, Input, Item
-from gradwire_engine.ops.loops import Loop, Unrollable
+from gradwire_engine.ops.loops import Loop, MustUnroll
 
 
 class Concrete:
     """Evaluates slots of the tape under construction, each at most once, only where asked."""
 
     def __init__(
-        self, b: Builder, inputs: Sequence[Array], values: Mapping[int, Any] | None = None
+        self,
+        b: Builder,
+        backend: Backend,
+        inputs: Sequence[Array],
+        values: Mapping[int, Any] | None = None,
     ) -> None:
         self._b = b
+        self._backend = backend
         self._inputs = inputs
         self._values: dict[int, Any] = {**(values or {})}
         self._integers: dict[int, Array | None] = {}
@@ -67,9 +71,9 @@ class Concrete:
                 if isinstance(op, Input):
                     operands = [self._inputs[op.index]]
                 try:
-                    self._values[slot] = bound(op, self._b.poll)(*operands)
+                    self._values[slot] = self._backend.evaluate(op, self._b.poll, *operands)
                 except (ArithmeticError, LookupError, ValueError) as error:
-                    raise explained(op, error) or error from None
+                    raise self._backend.explain(op, error) or error from None
         value = self._values[var.slot]
         for opened in self._b.regions[:1]:  # what is recorded there now has other slots later
             for slot in [slot for slot in needed if slot >= opened.start]:
@@ -88,7 +92,7 @@ class Concrete:
     def integer(self, var: Var) -> int:
         """An integer that sets a shape, an axis, a bound or a count: static from here on."""
         if any(opened.holds(var) for opened in self._b.regions):
-            raise Unrollable("an integer of a pass is needed")
+            raise MustUnroll("an integer of a pass is needed")
         return int(self._decided(var))
 
     def differs(self, var: Var) -> bool:
@@ -131,7 +135,7 @@ class Concrete:
         if any(opened.holds(var) for opened in self._b.regions):
             inner = self._b.regions[-1]
             if self.levels and self.levels[-1].first > inner.start:
-                raise Unrollable("examples may decide differently in each pass")
+                raise MustUnroll("examples may decide differently in each pass")
             decision = inner.decide(var)
             Guard(decision)(var)
             return decision

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.loops import Unrollable
+from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.record.carries import Unsettled
-from gradwire_engine.record.once import Once, stacked
+from gradwire_engine.record.loop_trace import LoopTrace, stacked
 
 if TYPE_CHECKING:
     from gradwire_engine.program import Block
@@ -112,14 +112,14 @@ def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
             restore, warned = passes.save(), len(r.warnings)
             r.b.origin = origin
             try:
-                once = Once(r, passes, number, written)
-                once.settle()
-                if not _is_short(once):
-                    return once.emit()
+                trace = LoopTrace(r, passes, number, written)
+                trace.settle()
+                if not _is_short(trace):
+                    return trace.emit()
                 peeled = _MOST_PEELED
             except Unsettled:
                 pass
-            except (Unrollable, EngineError):
+            except (MustUnroll, EngineError):
                 peeled = _MOST_PEELED
                 r.singly.update(tried)
             restore()
@@ -134,10 +134,10 @@ def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
     raise AssertionError
 
 
-def _is_short(once: Once) -> bool:
+def _is_short(trace: LoopTrace) -> bool:
     """Whether passes are better recorded one by one, by their number and what they record."""
-    if once.left is None:
+    if trace.left is None:
         return False
-    if (once.by_values or once.nests) and once.left > _SHORT_PASSES:
+    if (trace.by_values or trace.nests) and trace.left > _SHORT_PASSES:
         return False
-    return once.left * once.instructions <= _SHORT_INSTRUCTIONS
+    return trace.left * trace.instructions <= _SHORT_INSTRUCTIONS

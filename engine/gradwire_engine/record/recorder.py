@@ -12,7 +12,6 @@ import numpy as np
 
 from gradwire_engine import hints
 from gradwire_engine.answer import Notice, Poll
-from gradwire_engine.autodiff.paths import ancestors
 from gradwire_engine.errors import (
     BadArgument,
     DtypeMismatch,
@@ -25,7 +24,7 @@ from gradwire_engine.errors import (
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.builder import Builder, Var, describe
 from gradwire_engine.ops.constants import Assigned
-from gradwire_engine.ops.loops import Unrollable
+from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.polling import polled
 from gradwire_engine.program import RESULT, Block, Node, Program, Target
@@ -45,6 +44,7 @@ from gradwire_engine.record.scope import (
     Transformed,
 )
 from gradwire_engine.record.sequences import Counter, RowsOf, SideBySide
+from gradwire_engine.traversal import ancestors
 
 #: Deepest nesting of calls of the program's own functions.
 MAX_CALLS = 64
@@ -154,7 +154,7 @@ class Recorder:
 
     def _integer_hint(self, value: Var) -> str | None:
         """Which variable to send as an integer, and how, where ``value`` is made of one alone."""
-        owners, made_of = self.state.owners, ancestors(self.b, [value])
+        owners, made_of = self.state.owners, ancestors(self.b.instructions, [value.slot])
         variables = [self.b.vars[slot] for slot in made_of if slot in owners]
         if len(variables) != 1 or (value.type.size == 1 < variables[0].type.size):
             return None
@@ -310,7 +310,7 @@ class Recorder:
     def assign(self, old: Var, value: Any) -> Var:
         """Give the variable that ``old`` is a value of a new one: a fresh leaf."""
         if self.b.regions:
-            raise Unrollable("each pass assigns a leaf of its own")
+            raise MustUnroll("each pass assigns a leaf of its own")
         if self.concrete.levels:
             hint = "return the new value, and assign it outside"
             raise BadArgument("a function that vmap maps cannot assign to variables", hint=hint)

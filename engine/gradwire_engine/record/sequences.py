@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.loops import Unrollable
+from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.patterns import FULL
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def arrays(r: Recorder, items: Sequence[Any], first: int) -> list[Var]:
         return [array for column in zip(*left, strict=True) for array in arrays(r, column, 0)]
     kinds = {x.type[:2] if isinstance(x, Var) else type(x) for x in left}
     if len(kinds) != 1 or not isinstance(left[0], Var | int | float | complex):
-        raise Unrollable("the items of a list differ in kind")
+        raise MustUnroll("the items of a list differ in kind")
     return [r.b.array(list(left))]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.loops import Unrollable
+from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.program import Block, Target, flat_names, rebound_names, stored_names
 from gradwire_engine.record import sequences
 from gradwire_engine.record.loops import Passes
@@ -34,7 +34,7 @@ class Statement(Passes):
         for name in self._changed:
             value = self.r.scope.find(name)
             if isinstance(value, Var) and value.slot in owners:
-                raise Unrollable("elements of a variable are assigned")
+                raise MustUnroll("elements of a variable are assigned")
         return []
 
     def carry(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from gradwire_engine.errors import BadArgument, EngineError
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.axes import axis_of
 from gradwire_engine.ops.base import Cotangents
-from gradwire_engine.ops.boundaries import Example, Held, Rule, Ruled
+from gradwire_engine.ops.boundaries import CustomVjp, Example, OptimizationBarrier, Rule
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.constants import Item, StopGradient
 from gradwire_engine.ops.patterns import ARRAY, complete_pattern
@@ -153,7 +153,7 @@ def ruled(results: Sequence[Var], operands: Sequence[Var], rule: Rule) -> list[V
     if not results and not operands:
         return []
     fixed = [StopGradient()(x) for x in results]
-    held = Ruled(len(fixed), rule)(*fixed, *operands)
+    held = CustomVjp(len(fixed), rule)(*fixed, *operands)
     return [Item(i)(held) for i in range(len(fixed))]
 
 
@@ -243,7 +243,7 @@ def _recomputed(f: Any, r: Recorder, args: Sequence[Any], named: Mapping[str, An
         return value
 
     def rule(bars: Sequence[Var]) -> Cotangents:
-        again = [Held(len(r.b.vars))(x) for x in operands]
+        again = [OptimizationBarrier(len(r.b.vars))(x) for x in operands]
         every = Rerecording(dict(zip(operands, again, strict=True)))
         return pullback(r.b, [every(x) for x in results], bars, again)
 

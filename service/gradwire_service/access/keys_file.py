@@ -1,14 +1,17 @@
-"""A key file that is reloaded when it changes: keys are added and revoked without a restart."""
+"""The API keys of the settings; a key file is read again when it changes, without a restart."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from gradwire_service.access.entries import MOST_BYTES, KeyEntry, KeysError, read_entries
 from gradwire_service.access.keyring import Keyring
+from gradwire_service.access.rates import RateLimits
+from gradwire_service.settings import Settings
 
 logger = logging.getLogger("gradwire")
 
@@ -94,3 +97,28 @@ class KeysFileWatcher:
     def _watch(self) -> None:
         while not self._ended.wait(POLL_SECONDS):
             self.reload_if_changed()
+
+
+class Keys(NamedTuple):
+    """The keyring, None without authentication, and a context in which it stays up to date."""
+
+    keyring: Keyring | None
+    watcher: AbstractContextManager[Any]
+
+
+def open_keys(settings: Settings) -> Keys:
+    """Read the keys from the settings' file or text.
+
+    Raises: ``KeysError``.
+    """
+    defaults = RateLimits(
+        settings.key_requests_per_second, settings.key_burst, settings.key_concurrent
+    )
+    if settings.keys_file:
+        file = KeysFile(settings.keys_file)
+        keyring = Keyring(file.read(), defaults)
+        return Keys(keyring, KeysFileWatcher(file, keyring))
+    if settings.keys:  # an empty text is none
+        entries = read_entries(settings.keys.get_secret_value(), "GRADWIRE_KEYS")
+        return Keys(Keyring(entries, defaults), nullcontext())
+    return Keys(None, nullcontext())

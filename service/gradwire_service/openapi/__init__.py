@@ -1,14 +1,10 @@
 """The OpenAPI document: pydantic models for the published schema; requests never pass them."""
 
 from gradwire_service.openapi.build import complete
-from gradwire_service.openapi.operations import (
-    OPERATIONS,
-    TAPE_OPERATIONS,
-    component_schemas,
-    problems,
-)
+from gradwire_service.openapi.operations import OPERATIONS, TAPE_OPERATIONS, component_schemas
 from gradwire_service.openapi.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
 from gradwire_service.openapi.resource_operations import (
+    GRAPH_OPERATIONS,
     PROGRAM_OPERATIONS,
     TENANT_OPERATIONS,
     TENSOR_OPERATIONS,
@@ -20,10 +16,10 @@ from gradwire_service.openapi.resources import (
     TensorDocument,
 )
 from gradwire_service.openapi.responses import RESPONSES, Problem, TapeDocument, TapeResponse
-from gradwire_service.openapi.tenants import TenantsDocument
 from gradwire_service.openapi.values import Whole
 
 __all__ = [
+    "GRAPH_OPERATIONS",
     "OPERATIONS",
     "PROGRAM_OPERATIONS",
     "REQUESTS",
@@ -40,10 +36,8 @@ __all__ = [
     "TapeDocument",
     "TapeRequest",
     "TapeResponse",
-    "TenantsDocument",
     "TensorDocument",
     "Whole",
     "complete",
     "component_schemas",
-    "problems",
 ]

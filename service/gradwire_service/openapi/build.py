@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradwire_service.openapi.error_responses import add_error_responses
 from gradwire_service.openapi.examples import add_examples
 from gradwire_service.openapi.headers import add_headers
-from gradwire_service.openapi.links import add_links
 from gradwire_service.openapi.operations import component_schemas
-from gradwire_service.openapi.security import add_security
+from gradwire_service.openapi.requests import TAPE_KINDS
 
 #: What the operations of each tag are for, in the order of the document.
 _TAGS = {
@@ -23,16 +22,66 @@ _TAGS = {
 }
 
 
+class _Resource(NamedTuple):
+    """Operations that create a resource, the member with its id, and operations that take it."""
+
+    makers: tuple[str, ...]
+    member: str
+    parameter: str
+    uses: tuple[str, ...]
+
+
+_RESOURCES = (
+    _Resource(
+        makers=("record_tape",),
+        member="tape",
+        parameter="tape",
+        uses=("show_tape", *(f"tape_{kind}" for kind in TAPE_KINDS), "remove_tape"),
+    ),
+    _Resource(
+        makers=("register_program",),
+        member="id",
+        parameter="program",
+        uses=("show_program", "graph_svg", "graph_dot", "graph_json", "remove_program"),
+    ),
+    _Resource(
+        makers=("store_tensor", "store_tensor_as"),
+        member="ref",
+        parameter="ref",
+        uses=("show_tensor", "look_for_tensor", "store_tensor_as", "remove_tensor"),
+    ),
+)
+
+
 def complete(schema: dict[str, Any], *, keys: bool) -> None:
     """Complete FastAPI's document; ``keys``: whether the service requires API keys."""
     schema.setdefault("components", {}).setdefault("schemas", {}).update(component_schemas())
-    add_error_responses(schema)
-    if keys:
-        add_security(schema)
-    add_links(schema)
+    add_error_responses(schema, keys=keys)
+    _add_links(schema)
     add_headers(schema)
     add_examples(schema)
     used = {tag for path in schema["paths"].values() for of in path.values() for tag in of["tags"]}
     schema["tags"] = [
         {"name": tag, "description": text} for tag, text in _TAGS.items() if tag in used
     ]
+
+
+def _add_links(schema: dict[str, Any]) -> None:
+    """Add the links of resources to an OpenAPI document."""
+    operations = {
+        operation["operationId"]: operation
+        for path in schema["paths"].values()
+        for operation in path.values()
+    }
+    for makers, member, parameter, uses in _RESOURCES:
+        links = {
+            use: {
+                "operationId": use,
+                "parameters": {parameter: f"$response.body#/{member}"},
+            }
+            for use in uses
+        }
+        for maker in makers:
+            for status, response in operations[maker]["responses"].items():
+                if status in {"200", "201"}:
+                    response["links"] = links

@@ -15,10 +15,10 @@ from gradwire_service.openapi.resources import (
     ProgramDocument,
     ProgramPage,
     RegisterRequest,
+    TenantsDocument,
     TensorDocument,
 )
 from gradwire_service.openapi.responses import RESPONSES, Problem, TapeDocument, TapeResponse
-from gradwire_service.openapi.tenants import TenantsDocument
 from gradwire_service.openapi.values import Tensor
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 from gradwire_service.wire.codec import JSON, MESSAGEPACK
@@ -64,13 +64,7 @@ def _operation(kind: Kind, summary: str, description: str) -> dict[str, Any]:
         "summary": summary,
         "description": description,
         "tags": ["compute"],
-        "responses": {
-            200: {
-                "description": "The answer.",
-                "content": content(RESPONSES[kind]),
-            },
-            **problems(400, 404, 406, 413, 415, 422, 500, 503, 504),
-        },
+        "responses": {200: {"description": "The answer.", "content": content(RESPONSES[kind])}},
         "openapi_extra": {"requestBody": {"required": True, "content": content(REQUESTS[kind])}},
     }
 
@@ -122,7 +116,7 @@ def resource_operation(
     request: Any = None,
     response: Any = None,
 ) -> dict[str, Any]:
-    """An operation on a stored resource."""
+    """An operation on a stored resource, with refusals beside those of ``error_responses``."""
     answer: dict[str, Any] = {"description": "The answer." if response else "It was removed."}
     if response is not None:
         answer["content"] = content(response)
@@ -133,7 +127,7 @@ def resource_operation(
         "description": description,
         "status_code": status,
         "response_class": StarletteResponse,
-        "responses": {status: answer, **problems(404, 406, 415, 500, 503, 504, *refusals)},
+        "responses": {status: answer, **problems(*refusals)},
     }
     if request is not None:
         body = {"required": True, "content": content(request)}
@@ -146,7 +140,6 @@ TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
         "record_tape",
         "Record a tape",
         "Run a program and store it with its values, for gradients of them.",
-        *(400, 413, 422),
         status=201,
         request=TapeRequest,
         response=TapeResponse,
@@ -156,7 +149,7 @@ TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
             f"tape_{kind}",
             f"{OPERATIONS[kind]['summary']}, on a tape",
             f"As `/v1/{kind}`. A tape that is not persistent answers once.",
-            *(400, 409, 413, 422),
+            409,
             status=200,
             request=TAPE_REQUESTS[kind],
             response=RESPONSES[kind],
@@ -167,7 +160,7 @@ TAPE_OPERATIONS: dict[str, dict[str, Any]] = {
         "show_tape",
         "Show a tape",
         "Its instructions, the watched variables, and the memory it takes.",
-        *(409, 413),
+        409,
         status=200,
         response=TapeDocument,
     ),

@@ -1,17 +1,18 @@
-"""The operations on programs, tensors and tenants."""
+"""The operations on programs, their graphs, tensors and tenants."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from gradwire_service.openapi.graphs import GraphDocument
 from gradwire_service.openapi.operations import content, resource_operation
 from gradwire_service.openapi.resources import (
     ProgramDocument,
     ProgramPage,
     RegisterRequest,
+    TenantsDocument,
     TensorDocument,
 )
-from gradwire_service.openapi.tenants import TenantsDocument
 from gradwire_service.openapi.values import RawBytes, RawData, Tensor
 from gradwire_service.wire import npy
 
@@ -44,7 +45,6 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
             "Register a program",
             "Store a program under its id, and under a name if one is given. A name that another "
             "program has is moved to this one.",
-            *(400, 413, 422),
             status=201,
             request=RegisterRequest,
             response=ProgramDocument,
@@ -56,7 +56,6 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
             "list_programs",
             "List this tenant's programs",
             "In pages, by their ids.",
-            422,
             status=200,
             response=ProgramPage,
         ),
@@ -82,15 +81,50 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def _put(name: str, summary: str, description: str) -> dict[str, Any]:
-    operation = resource_operation(
-        name, summary, description, *(400, 413, 422), status=201, response=TensorDocument
-    )
-    sent = content(Tensor) | _FILE
+def _names(name: str, description: str) -> dict[str, Any]:
+    return _query(name, {"type": "array", "items": {"type": "string"}}, description)
+
+
+_GRAPH_PARAMETERS = [
+    _names("type", "The type of a variable, `x:float64[10,3]`; once for each."),
+    _names("target", "A name to mark as target."),
+    _names("source", "A name to mark as source."),
+]
+
+
+def _graph(form: str, summary: str, description: str, body: dict[str, Any]) -> dict[str, Any]:
     return _with(
-        operation,
+        resource_operation(f"graph_{form}", summary, description, status=200),
+        {200: {"description": "The graph.", "content": body}, 304: _UNCHANGED},
+        parameters=_GRAPH_PARAMETERS,
+    )
+
+
+_TEXT = {"schema": {"type": "string"}}
+GRAPH_OPERATIONS = {
+    "svg": _graph(
+        "svg",
+        "A program drawn",
+        "Its graph as a picture, for light and dark.",
+        {"image/svg+xml": _TEXT},
+    ),
+    "dot": _graph(
+        "dot", "A program for Graphviz", "Its graph in DOT.", {"text/vnd.graphviz": _TEXT}
+    ),
+    "json": _graph(
+        "json",
+        "A program's graph",
+        "Its nodes and edges.",
+        {"application/json": content(GraphDocument)["application/json"]},
+    ),
+}
+
+
+def _put(name: str, summary: str, description: str) -> dict[str, Any]:
+    return _with(
+        resource_operation(name, summary, description, status=201, response=TensorDocument),
         {200: _KNOWN | {"content": content(TensorDocument)}},
-        requestBody={"required": True, "content": sent},
+        requestBody={"required": True, "content": content(Tensor) | _FILE},
     )
 
 

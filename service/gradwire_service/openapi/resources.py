@@ -1,4 +1,4 @@
-"""Programs and tensors as resources."""
+"""The documents of programs, tensors and tenants."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from gradwire_service.access.rules import Scope
 from gradwire_service.openapi.programs import Name, NamesOrNull, Program
 from gradwire_service.openapi.values import Digest, Document, Dtype
 
@@ -53,3 +54,45 @@ class TensorDocument(BaseModel):
     shape: list[int]
     nbytes: int
     expires_at: datetime = Field(description="Extended by each use.")
+
+
+class HeldAmount(BaseModel):
+    """The stored amount of a kind."""
+
+    records: int
+    nbytes: int
+
+
+class HeldAmounts(BaseModel):
+    """What a tenant has in the store, which replicas may share."""
+
+    programs: HeldAmount
+    names: HeldAmount
+    tensors: HeldAmount
+    tapes: HeldAmount
+
+
+class KeyDocument(BaseModel):
+    """A key, and its requests to this process since it was first read."""
+
+    id: str
+    name: str
+    scopes: list[Scope]
+    expires_at: datetime | None = Field(description="Null if it does not expire.")
+    in_flight: int = Field(description="Its requests under way.")
+    requests: int = Field(description="Its admitted requests.")
+    limited: int = Field(description="Its requests that were refused as `rate_limited`.")
+
+
+class TenantDocument(BaseModel):
+    """A tenant."""
+
+    tenant: str
+    holds: HeldAmounts
+    keys: list[KeyDocument]
+
+
+class TenantsDocument(BaseModel):
+    """Every tenant that has a key."""
+
+    tenants: list[TenantDocument]

@@ -6,7 +6,6 @@ from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
-from gradwire_service import openapi
 from gradwire_service.problems import RequestError
 from gradwire_service.scheduling import Capacity
 from gradwire_service.telemetry import Exposition
@@ -24,7 +23,6 @@ def router(capacity: Capacity, exposition: Exposition) -> APIRouter:
         "/readyz",
         operation_id="readyz",
         summary="Whether the replica accepts requests",
-        responses=openapi.problems(503),
     )
     async def readyz() -> dict[str, str]:
         if capacity.draining:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from gradwire_service.openapi.graph_operations import GRAPH_OPERATIONS
+from gradwire_service import openapi
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.work.pictures import FORMS
 
@@ -15,7 +15,7 @@ def router(offloader: Offloader) -> APIRouter:
     routes = APIRouter(prefix="/v1/programs", tags=["programs"])
 
     def draws(name: str) -> None:
-        @routes.get(f"/{{program}}/graph.{name}", **GRAPH_OPERATIONS[name])
+        @routes.get(f"/{{program}}/graph.{name}", **openapi.GRAPH_OPERATIONS[name])
         async def draw(request: Request, program: str) -> Response:
             query = request.url.query
             return await offloader.answer(request, f"pictures.{name}", program, query)

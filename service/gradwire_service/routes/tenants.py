@@ -23,41 +23,34 @@ from gradwire_service.work.request import Request, rfc3339
 _KINDS: tuple[Kind, ...] = ("programs", "names", "tensors", "tapes")
 
 
-class Tenants:
-    """Reports on tenants."""
-
-    def __init__(self, store: Store, keyring: Keyring) -> None:
-        self._store = store
-        self._keyring = keyring
-
-    def all(self) -> dict[str, Any]:
-        """All tenants with keys, sorted by name. May block on the store."""
-        keys: dict[str, list[tuple[str, ApiKey]]] = {}
-        for id, key in self._keyring.keys.items():
-            keys.setdefault(key.caller.tenant, []).append((id, key))
-        tenants = [self._tenant(tenant, keys[tenant]) for tenant in sorted(keys)]
-        return {"tenants": tenants}
-
-    def _tenant(self, tenant: str, keys: list[tuple[str, ApiKey]]) -> dict[str, Any]:
-        owner = keys[0][1].caller.owner
-        return {
+def list_tenants(store: Store, keyring: Keyring) -> dict[str, Any]:
+    """All tenants with keys, sorted by name. May block on the store."""
+    keys: dict[str, list[tuple[str, ApiKey]]] = {}
+    for id, key in keyring.keys.items():
+        keys.setdefault(key.caller.tenant, []).append((id, key))
+    tenants = [
+        {
             "tenant": tenant,
-            "holds": {kind: self._store.usage(kind, owner)._asdict() for kind in _KINDS},
-            "keys": [_shown(id, key) for id, key in keys],
+            "holds": {kind: store.usage(kind, first.caller.owner)._asdict() for kind in _KINDS},
+            "keys": [_shown(id, key) for id, key in keys[tenant]],
         }
+        for tenant in sorted(keys)
+        for _, first in keys[tenant][:1]
+    ]
+    return {"tenants": tenants}
 
 
 def router(dependencies: Dependencies, keyring: Keyring, threads: ThreadPoolExecutor) -> APIRouter:
     """The route of tenants."""
     routes = APIRouter(prefix="/v1/tenants", tags=["tenants"])
     settings = dependencies.settings
-    list_tenants = Tenants(dependencies.store, keyring).all
 
     @routes.get("", **openapi.TENANT_OPERATIONS["all"])
     async def tenants(http: HttpRequest) -> Response:
         request = Request(headers_of(http.scope), owner_of(http.scope), settings)
         loop = asyncio.get_running_loop()
-        pieces = request.encode(await loop.run_in_executor(threads, list_tenants))
+        found = await loop.run_in_executor(threads, list_tenants, dependencies.store, keyring)
+        pieces = request.encode(found)
         return Response(b"".join(pieces), media_type=request.format.reply_type.decode())
 
     return routes

@@ -65,11 +65,6 @@ class Capacity:
         self.in_flight = 0
         self._rounds = Rounds(queue.bounds.seconds)
 
-    @property
-    def queued(self) -> int:
-        """Requests that wait for an executor or run on one."""
-        return self.queue.requests
-
     async def enter(self) -> None:
         """Admit a request when its turn comes.
 

@@ -1,71 +1,61 @@
-"""A fair queue: owners are served in turn, an owner's items in their order."""
+"""A fair queue: owners are served in turn, an owner's jobs in their order."""
 
 from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from operator import attrgetter
+
+from gradwire_service.scheduling.job import Job
+
+_expected = attrgetter("expected_seconds")
 
 
-class Waiting(Protocol):
-    """An item of a fair queue."""
-
-    owner: str
-    expected_seconds: float
-
-
-Item = TypeVar("Item", bound=Waiting)
-
-
-class FairQueue(Generic[Item]):
-    """Waiting items by owner."""
+class FairQueue:
+    """Waiting jobs by owner."""
 
     def __init__(self) -> None:
         #: The owner served longest ago comes first.
-        self._owners: OrderedDict[str, deque[Item]] = OrderedDict()
+        self._owners: OrderedDict[str, deque[Job]] = OrderedDict()
 
     def __bool__(self) -> bool:
         return bool(self._owners)
 
-    def add(self, item: Item) -> None:
-        """Append an item to its owner's queue."""
-        self._owners.setdefault(item.owner, deque()).append(item)
+    def add(self, job: Job) -> None:
+        """Append a job to its owner's queue."""
+        self._owners.setdefault(job.owner, deque()).append(job)
 
-    def take(self, may: Callable[[Item], bool]) -> Item | None:
-        """Remove and return the first item that ``may`` go; its owner then moves to the end.
+    def take(self, may: Callable[[Job], bool]) -> Job | None:
+        """Remove and return the first job that ``may`` go; its owner then moves to the end.
 
-        For each owner, the first item and the one with the shortest expected duration are tried.
+        For each owner, the first job and the one with the shortest expected duration are tried.
         """
         for owner, queue in self._owners.items():
-            for item in (queue[0], min(queue, key=_expected)) if len(queue) > 1 else (queue[0],):
-                if may(item):
-                    self.remove(item)
+            for job in (queue[0], min(queue, key=_expected)) if len(queue) > 1 else (queue[0],):
+                if may(job):
+                    self.remove(job)
                     if owner in self._owners:
                         self._owners.move_to_end(owner)
-                    return item
+                    return job
         return None
 
-    def remove(self, item: Item) -> None:
-        """Remove an item without affecting its owner's turn."""
-        queue = self._owners[item.owner]
-        queue.remove(item)
+    def remove(self, job: Job) -> None:
+        """Remove a job without affecting its owner's turn."""
+        queue = self._owners[job.owner]
+        queue.remove(job)
         if not queue:
-            del self._owners[item.owner]
+            del self._owners[job.owner]
 
-    def longest(self) -> Item | None:
-        """The newest item of the owner with the most items."""
+    def longest(self) -> Job | None:
+        """The newest job of the owner with the most jobs."""
         if not self._owners:
             return None
         return max(self._owners.values(), key=len)[-1]
 
     def count_of(self, owner: str) -> int:
-        """The number of an owner's items."""
+        """The number of an owner's jobs."""
         return len(self._owners.get(owner, ()))
 
-    def all(self) -> list[Item]:
-        """All items."""
-        return [item for queue in self._owners.values() for item in queue]
-
-
-def _expected(item: Waiting) -> float:
-    return item.expected_seconds
+    def all(self) -> list[Job]:
+        """All jobs."""
+        return [job for queue in self._owners.values() for job in queue]

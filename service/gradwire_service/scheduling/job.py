@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
@@ -39,51 +40,29 @@ class JobResult(NamedTuple):
     executor: Executor
 
 
+@dataclass(slots=True, eq=False)
 class Job:
     """A task in the queue or running; ``answer`` completes once, at its deadline at the latest."""
 
-    __slots__ = (
-        "_loop",
-        "_timer",
-        "answer",
-        "began_at",
-        "counted",
-        "deadline",
-        "executor",
-        "expected_seconds",
-        "home",
-        "nbytes",
-        "owner",
-        "queued_at",
-        "short",
-        "task",
-    )
+    task: Any
+    deadline: Deadline
+    owner: str
+    nbytes: int
+    expected_seconds: float
+    home: str | None
+    #: Whether it is known to be short.
+    short: bool
+    executor: Executor | None = None
+    queued_at: float = field(default_factory=monotonic)
+    began_at: float = math.inf
+    #: Whether it counts towards the limits of the queue.
+    counted: bool = False
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    _timer: asyncio.TimerHandle | None = None
+    answer: asyncio.Future[Any] = field(init=False)
 
-    def __init__(
-        self,
-        task: Any,
-        deadline: Deadline,
-        owner: str,
-        nbytes: int,
-        expected_seconds: float,
-        home: str | None,
-    ) -> None:
-        self.task = task
-        self.deadline = deadline
-        self.owner = owner
-        self.nbytes = nbytes
-        self.expected_seconds = expected_seconds
-        self.home = home
-        self.executor: Executor | None = None
-        self.queued_at = monotonic()
-        self.began_at = math.inf
-        #: Whether it is known to be short.
-        self.short = False
-        #: Whether it counts towards the limits of the queue.
-        self.counted = False
-        self._loop = asyncio.get_running_loop()
-        self.answer: asyncio.Future[Any] = self._loop.create_future()
-        self._timer: asyncio.TimerHandle | None = None
+    def __post_init__(self) -> None:
+        self.answer = self._loop.create_future()
 
     @property
     def waited_seconds(self) -> float:

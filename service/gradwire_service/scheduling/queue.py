@@ -46,10 +46,11 @@ class Queue:
         self.bounds = bounds
         self._waited = waited
         self._idle: list[Executor] = []
-        self._waiting = FairQueue[Job]()
+        self._waiting = FairQueue()
         self._running: dict[Executor, Job] = {}
         self._running_of = Counter[str]()
-        self._jobs = 0
+        #: Waiting and running tasks.
+        self.requests = 0
         self._bytes = 0
         #: Expected seconds of work by owner.
         self._seconds: dict[str, float] = {}
@@ -57,11 +58,6 @@ class Queue:
         self._homes: OrderedDict[str, Executor] = OrderedDict()
         self._wakeup: asyncio.TimerHandle | None = None
         self._closed = False
-
-    @property
-    def requests(self) -> int:
-        """Waiting and running tasks."""
-        return self._jobs
 
     def add(self, executor: Executor) -> None:
         """Add an executor."""
@@ -97,8 +93,8 @@ class Queue:
         known = expected_seconds is not None
         expected = self._durations.seconds if expected_seconds is None else expected_seconds
         self._make_room(deadline, nbytes, owner)
-        job = Job(task, deadline, owner, nbytes, expected, home)
-        job.short = known and expected < SHORT_SECONDS
+        short = known and expected < SHORT_SECONDS
+        job = Job(task, deadline, owner, nbytes, expected, home, short)
         self._count(job)
         self._waiting.add(job)
         job.start_timer()
@@ -131,7 +127,7 @@ class Queue:
         if job.counted == counted:
             return
         job.counted, sign = counted, 1 if counted else -1
-        self._jobs += sign
+        self.requests += sign
         self._bytes += sign * job.nbytes
         seconds = self._seconds.pop(job.owner, 0.0) + sign * job.expected_seconds
         if seconds > _NO_SECONDS:
@@ -260,16 +256,16 @@ class Queue:
 
     def _limit_error(self, deadline: Deadline, nbytes: int, owner: str) -> RequestError | None:
         """The error if no further task can be queued, else None."""
-        if self._jobs < self._cores and self._bytes + nbytes <= self.bounds.nbytes:
+        if self.requests < self._cores and self._bytes + nbytes <= self.bounds.nbytes:
             return None
         wait_seconds = self._wait_seconds(owner)
-        full = self._jobs >= self._cores and not self._begins_soon(owner)
+        full = self.requests >= self._cores and not self._begins_soon(owner)
         if (
-            self._jobs >= self._cores + self.bounds.requests
-            or (self._jobs and self._bytes + nbytes > self.bounds.nbytes)
+            self.requests >= self._cores + self.bounds.requests
+            or (self.requests and self._bytes + nbytes > self.bounds.nbytes)
             or (full and wait_seconds > self.bounds.seconds)
         ):
-            detail = f"{self._jobs} requests are waiting or running"
+            detail = f"{self.requests} requests are waiting or running"
             return overloaded(detail, self._retry_seconds(owner))
         if full and wait_seconds > deadline.remaining_seconds() > 0:
             detail = (

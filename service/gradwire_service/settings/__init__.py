@@ -20,17 +20,6 @@ from gradwire_service.settings.storage import StorageSettings
 
 __all__ = ["SUBJECTS", "Settings"]
 
-#: The subjects, in the order of the documentation.
-SUBJECTS: tuple[type[BaseModel], ...] = (
-    ServerSettings,
-    ConnectionSettings,
-    AuthSettings,
-    BudgetSettings,
-    ConcurrencySettings,
-    StorageSettings,
-    ObservabilitySettings,
-)
-
 
 class Settings(
     ServerSettings,
@@ -56,3 +45,7 @@ class Settings(
         if self.default_timeout_ms > self.max_timeout_ms:
             raise ValueError("GRADWIRE_DEFAULT_TIMEOUT_MS must not exceed GRADWIRE_MAX_TIMEOUT_MS")
         return self
+
+
+#: The subjects, in the order of the documentation.
+SUBJECTS: tuple[type[BaseModel], ...] = Settings.__bases__[:-1]

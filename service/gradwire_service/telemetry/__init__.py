@@ -1,11 +1,14 @@
 """Telemetry: metrics, log lines and traces, joined by request ids."""
 
 from gradwire_service.telemetry.exposition import Exposition
-from gradwire_service.telemetry.ids import RequestIds
 from gradwire_service.telemetry.log import Log, logging_to
 from gradwire_service.telemetry.metrics import Metrics
-from gradwire_service.telemetry.middleware import ProblemMiddleware, RequestMiddleware, send_problem
-from gradwire_service.telemetry.recorder import RequestRecorder
+from gradwire_service.telemetry.middleware import (
+    ProblemMiddleware,
+    RequestMiddleware,
+    RequestRecorder,
+    send_problem,
+)
 from gradwire_service.telemetry.rendering import stack_of
 from gradwire_service.telemetry.request_log import Observer, request_logger
 from gradwire_service.telemetry.request_stats import PHASES, RequestStats, server_timing, stats_of
@@ -23,7 +26,6 @@ __all__ = [
     "Metrics",
     "Observer",
     "ProblemMiddleware",
-    "RequestIds",
     "RequestMiddleware",
     "RequestRecorder",
     "RequestStats",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from platform import python_version
-from typing import Protocol
 
 import numpy as np
 from prometheus_client import CollectorRegistry, Gauge, Info, ProcessCollector
@@ -19,18 +18,6 @@ from gradwire_service.telemetry.request_stats import PHASES
 METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 #: Statuses of requests beyond a limit or without permission, whatever they asked for.
 _REJECTED = frozenset({401, 403, 408, 413, 414, 429, 431, 503, 504})
-
-
-class Load(Protocol):
-    """The number of computations."""
-
-    @property
-    def in_flight(self) -> int:
-        """Computations under way."""
-
-    @property
-    def queued(self) -> int:
-        """Of these, the ones that wait for an executor or have one."""
 
 
 class Metrics:
@@ -94,12 +81,10 @@ class Metrics:
         Info("gradwire_build", "What runs here.", registry=registry).info(versions)
         self._gauge("gradwire_threads", "Python threads.").set_function(threading.active_count)
 
-    def watch(self, load: Load) -> None:
+    def watch_load(self, in_flight: Callable[[], int], queued: Callable[[], int]) -> None:
         """Add gauges of computations."""
-        in_flight = self._gauge("gradwire_in_flight", "Computations under way.")
-        in_flight.set_function(lambda: load.in_flight)
-        queued = self._gauge("gradwire_queued", "Computations in the pool.")
-        queued.set_function(lambda: load.queued)
+        self._gauge("gradwire_in_flight", "Computations under way.").set_function(in_flight)
+        self._gauge("gradwire_queued", "Computations in the pool.").set_function(queued)
 
     def watch_connections(self, number: Callable[[], int]) -> None:
         """Add a gauge of open connections."""

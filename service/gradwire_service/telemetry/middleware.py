@@ -3,21 +3,50 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable
-from time import perf_counter
+import re
+import secrets
+from collections.abc import Awaitable, Sequence
+from itertools import count
+from time import perf_counter, time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gradwire_service.problems import MEDIA_TYPE, Problem, problem_of
-from gradwire_service.telemetry.ids import RequestIds
-from gradwire_service.telemetry.metrics import Metrics
-from gradwire_service.telemetry.recorder import RequestRecorder
-from gradwire_service.telemetry.request_stats import CLIENT_GONE, stats_of
+from gradwire_service.telemetry.metrics import METHODS, Metrics
+from gradwire_service.telemetry.request_log import Observer
+from gradwire_service.telemetry.request_stats import CLIENT_GONE, RequestStats, stats_of
 from gradwire_service.wire.body import Disconnected
 from gradwire_service.wire.headers import headers_of
 from gradwire_service.wire.security_headers import security_headers
 
 logger = logging.getLogger("gradwire")
+
+#: Ids that clients may give their requests.
+_GIVEN = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+
+
+class RequestRecorder:
+    """Counts finished requests and passes them to observers."""
+
+    def __init__(self, metrics: Metrics, observers: Sequence[Observer] = ()) -> None:
+        self.metrics = metrics
+        self._observers = observers
+
+    def record(self, stats: RequestStats, scope: Scope, seconds: float) -> None:
+        """Complete and record the stats of a finished request."""
+        method = scope.get("method")
+        stats.method = method if method in METHODS else "other"
+        stats.route = getattr(scope.get("route"), "path", "none")
+        stats.seconds = seconds
+        if stats.status == CLIENT_GONE:
+            self.metrics.cancelled()
+        self.metrics.answered(stats.route, stats.method, stats.status, seconds)
+        if self._observers:
+            stats.ended_at = time()
+            client = scope.get("client")
+            stats.client = client[0] if client else None
+            for observe in self._observers:
+                observe(stats)
 
 
 class RequestMiddleware:
@@ -26,7 +55,8 @@ class RequestMiddleware:
     def __init__(self, app: ASGIApp, recorder: RequestRecorder) -> None:
         self._app = app
         self._recorder = recorder
-        self._ids = RequestIds()
+        self._prefix = secrets.token_hex(6)
+        self._numbers = count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -34,7 +64,7 @@ class RequestMiddleware:
             return
         start = perf_counter()
         stats = stats_of(scope)
-        request_id = stats.request_id = self._ids.of(headers_of(scope))
+        request_id = stats.request_id = self._id_of(scope)
 
         def send_with_id(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
@@ -50,6 +80,13 @@ class RequestMiddleware:
             await self._app(scope, receive, send_with_id)
         finally:
             self._recorder.record(stats, scope, perf_counter() - start)
+
+    def _id_of(self, scope: Scope) -> str:
+        """The id that the client has given, or a new one."""
+        given = headers_of(scope).get(b"x-request-id")
+        if given is not None and _GIVEN.fullmatch(given):
+            return str(given, "ascii")
+        return f"{self._prefix}-{next(self._numbers):x}"
 
 
 class ProblemMiddleware:

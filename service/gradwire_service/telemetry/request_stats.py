@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from starlette.types import Scope
@@ -14,52 +15,34 @@ _KEY = "gradwire.stats"
 _TIMING = b", ".join(phase.encode() + b";dur=%.3f" for phase in PHASES)
 
 
+@dataclass(slots=True, eq=False)
 class RequestStats:
     """The figures of one request, filled in as they become known; never its values."""
 
-    __slots__ = (
-        "answer_bytes",
-        "body_bytes",
-        "client",
-        "code",
-        "ended_at",
-        "method",
-        "phases",
-        "program",
-        "request_id",
-        "route",
-        "seconds",
-        "status",
-        "tenant",
-        "trace_id",
-        "waited_seconds",
-    )
-
-    def __init__(self) -> None:
-        self.request_id = ""
-        self.method = ""
-        #: The path as it is declared, with the names of its parameters.
-        self.route = "none"
-        #: The status of the answer, ``CLIENT_GONE`` until there is one.
-        self.status = CLIENT_GONE
-        #: The code of its problem.
-        self.code: str | None = None
-        #: Its end, in seconds since 1970, and its duration.
-        self.ended_at = 0.0
-        self.seconds = 0.0
-        #: Seconds of each of ``PHASES``, and of the wait for an executor.
-        self.phases: list[float] = [0.0] * len(PHASES)
-        self.waited_seconds = 0.0
-        #: Bytes of body and answer as sent over the wire.
-        self.body_bytes = 0
-        self.answer_bytes = 0
-        #: The id of its program.
-        self.program: str | None = None
-        #: The tenant's public name, and the client's address.
-        self.tenant: str | None = None
-        self.client: str | None = None
-        #: The trace that it is part of.
-        self.trace_id: str | None = None
+    request_id: str = ""
+    method: str = ""
+    #: The path as it is declared, with the names of its parameters.
+    route: str = "none"
+    #: The status of the answer, ``CLIENT_GONE`` until there is one.
+    status: int = CLIENT_GONE
+    #: The code of its problem.
+    code: str | None = None
+    #: Its end, in seconds since 1970, and its duration.
+    ended_at: float = 0.0
+    seconds: float = 0.0
+    #: Seconds of each of ``PHASES``, and of the wait for an executor.
+    phases: list[float] = field(default_factory=lambda: [0.0] * len(PHASES))
+    waited_seconds: float = 0.0
+    #: Bytes of body and answer as sent over the wire.
+    body_bytes: int = 0
+    answer_bytes: int = 0
+    #: The id of its program.
+    program: str | None = None
+    #: The tenant's public name, and the client's address.
+    tenant: str | None = None
+    client: str | None = None
+    #: The trace that it is part of.
+    trace_id: str | None = None
 
     def add_phases(self, phases: Sequence[float]) -> None:
         """Add durations of phases in another process, which ended just now."""

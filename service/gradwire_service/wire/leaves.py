@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -135,22 +135,20 @@ def _read_object(leaf: dict[str, Any], references: References) -> Leaf | Sparse 
             _check_fields(leaf, {"value", "shape"})
             held = _read_part("value", leaf["value"], references)
             return held._replace(trainable=held.trainable and trainable, any_shape="shape" in leaf)
-        known = {"value", "dtype", "shape"}
-        return Leaf(_form(leaf, _value_form, known), trainable, "shape" in leaf)
+        _check_fields(leaf, {"value", "dtype", "shape"})
+        return Leaf(_value_form(leaf), trainable, "shape" in leaf)
     if "base64" in leaf or "data" in leaf:
         field = "base64" if "base64" in leaf else "data"
-        return Leaf(_form(leaf, _raw_form, {"dtype", "shape", field}), trainable)
+        _check_fields(leaf, {"dtype", "shape", field})
+        return Leaf(_raw_form(leaf, field), trainable)
     if "ref" in leaf:
         _check_fields(leaf, {"ref"})
         return _resident(leaf["ref"], references, trainable=trainable)
     if "indices" in leaf or "row_splits" in leaf:
         return _composite(leaf, references, trainable=trainable)
-    return Leaf(_form(leaf, _complex_form, {"re", "im", "dtype"}), trainable)
-
-
-def _form(leaf: dict[str, Any], read: Callable[[dict[str, Any]], Any], known: set[str]) -> Any:
-    _check_fields(leaf, known)
-    return read(leaf)
+    _check_fields(leaf, {"re", "im", "dtype"})
+    dtype = dtype_named(leaf.get("dtype"))
+    return Leaf(complex_array(leaf["re"], leaf["im"], dtype), trainable)
 
 
 def _check_fields(leaf: dict[str, Any], known: set[str]) -> None:
@@ -225,16 +223,11 @@ def _value_form(leaf: dict[str, Any]) -> Any:
         raise
 
 
-def _complex_form(leaf: dict[str, Any]) -> Any:
-    return complex_array(leaf["re"], leaf["im"], dtype_named(leaf.get("dtype")))
-
-
-def _raw_form(leaf: dict[str, Any]) -> Any:
+def _raw_form(leaf: dict[str, Any], field: str) -> Array:
     dtype = dtype_named(leaf.get("dtype"))
     if dtype is None:
         raise Malformed("raw bytes need a dtype and a shape")
-    name = "base64" if "base64" in leaf else "data"
-    return raw_array(leaf[name], name, dtype, leaf.get("shape"))
+    return raw_array(leaf[field], field, dtype, leaf.get("shape"))
 
 
 def _resident(ref: Any, references: References, *, trainable: bool) -> Leaf:

@@ -6,6 +6,8 @@ per megabyte of digits without a match.
 
 from __future__ import annotations
 
+from mmap import mmap
+
 import numpy as np
 
 #: Shorter bodies gain nothing.
@@ -32,15 +34,15 @@ def count(body: bytes | bytearray, byte: bytes) -> int:
     return found
 
 
-def contains(body: bytes, word: bytes, rare: int) -> bool:
+def contains(body: bytes | bytearray | mmap, word: bytes, rare: int) -> bool:
     """Whether ``word`` occurs; the byte at its index ``rare`` is seldom found."""
     if len(body) < _SHORT_BYTES:
-        return word in body
+        return body.find(word) >= 0
     byte, at = word[rare : rare + 1], -1
     for _ in range(_FEW):
         at = body.find(byte, at + 1)
         if at < 0:
             return False
-        if body.startswith(word, at - rare):
+        if body[max(at - rare, 0) : at - rare + len(word)] == word:
             return True
     return body.find(word, max(at - rare, 0)) >= 0

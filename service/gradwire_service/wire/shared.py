@@ -23,7 +23,8 @@ class SharedMemory:
     """Bytes in memory that processes share; closed with the last reference to it."""
 
     def __init__(self, descriptor: int | None = None, length: int = 0) -> None:
-        self._descriptor = _anonymous_file() if descriptor is None else descriptor
+        #: The file descriptor in this process.
+        self.descriptor = _anonymous_file() if descriptor is None else descriptor
         self.length = length
 
     @classmethod
@@ -41,15 +42,10 @@ class SharedMemory:
         return made
 
     def __del__(self) -> None:
-        os.close(self._descriptor)
+        os.close(self.descriptor)
 
     def __len__(self) -> int:
         return self.length
-
-    @property
-    def descriptor(self) -> int:
-        """The file descriptor in this process."""
-        return self._descriptor
 
     def append(self, piece: Body) -> None:
         """Append bytes.
@@ -59,7 +55,7 @@ class SharedMemory:
         rest = memoryview(piece)
         while rest:
             try:
-                written = os.pwrite(self._descriptor, rest[:_COPIED_BYTES], self.length)
+                written = os.pwrite(self.descriptor, rest[:_COPIED_BYTES], self.length)
             except OSError as error:
                 raise MemoryError("shared memory is used up") from error
             self.length += written
@@ -67,7 +63,7 @@ class SharedMemory:
 
     def read(self, start: int = 0, length: int | None = None) -> bytes:
         """``length`` bytes from ``start``, or all."""
-        return os.pread(self._descriptor, self.length if length is None else length, start)
+        return os.pread(self.descriptor, self.length if length is None else length, start)
 
     def mapped(self) -> mmap:
         """All of it, mapped into this process; the mapping outlives this object.
@@ -75,7 +71,7 @@ class SharedMemory:
         Raises: ``MemoryError``.
         """
         try:
-            return mmap(self._descriptor, self.length)
+            return mmap(self.descriptor, self.length)
         except OSError as error:
             raise MemoryError("shared memory is used up") from error
 
@@ -84,7 +80,7 @@ class SharedMemory:
         whole = bytearray(self.length)
         at, view = 0, memoryview(whole)
         while at < self.length:
-            at += os.preadv(self._descriptor, [view[at:]], at)
+            at += os.preadv(self.descriptor, [view[at:]], at)
         return whole
 
     def pieces(self) -> Iterator[bytes]:

@@ -11,13 +11,14 @@ import msgspec
 
 from gradwire_service.wire.codec import JSON, MESSAGEPACK, Codec
 from gradwire_service.wire.envelope import read_timeout
+from gradwire_service.wire.scanning import contains
 from gradwire_service.wire.shared import SharedMemory
 
 #: Longest body that is scanned on the event loop, in at most some 50 ms. A gigabyte of numbers, or
 #: 200 MB of empty lists, takes a second.
 MAX_SCANNED_BYTES = 16 << 20
-#: Underscores that are checked one by one.
-_MOST_UNDERSCORES = 100
+#: The field, in JSON.
+_WORD = b"timeout_ms"
 #: Longest number.
 _MOST_NUMBER_BYTES = 64
 _DECODERS: dict[Codec, Callable[..., Any]] = {
@@ -45,7 +46,7 @@ def timeout_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> float | 
     Raises: ``RequestError`` (invalid_request) if it is not a positive number.
     """
     with _bytes_of(body) as view:
-        if codec is JSON and not _has_timeout(view):
+        if codec is JSON and not contains(view, _WORD, _WORD.index(b"_")):  # as in no number
             return None
         written = _written(view, codec, _Timeout, _MOST_NUMBER_BYTES)
     try:
@@ -59,19 +60,6 @@ def program_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> bytes | 
     """The unparsed field ``program`` of a body; None if it is absent, or the body is invalid."""
     with _bytes_of(body) as view:
         return _written(view, codec, _Program, len(view)) or None
-
-
-def _has_timeout(view: _Bytes) -> bool:
-    """Whether the word occurs; numbers have no underscore, which memchr finds."""
-    word, at = b"timeout_ms", -1
-    before = word.index(b"_")
-    for _ in range(_MOST_UNDERSCORES):
-        at = view.find(b"_", at + 1)
-        if at < 0:
-            return False
-        if view[max(at - before, 0) : at - before + len(word)] == word:
-            return True
-    return view.find(word) >= 0
 
 
 def _written(

@@ -1,4 +1,4 @@
-"""All tasks, by name."""
+"""All tasks, by name, and how one is run."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from functools import partial
 from typing import TypeAlias
 
 from gradwire_service.engines import Engines, open_engines
+from gradwire_service.problems import problem_of
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.tapes import Tapes
+from gradwire_service.telemetry import stack_of
 from gradwire_service.wire.codec import DOCUMENTS, DOWNLOADS, UPLOADS, Offer
 from gradwire_service.wire.envelope import FIELDS
-from gradwire_service.wire.shared import Body
+from gradwire_service.wire.shared import Body, packed, unpacked
 from gradwire_service.work.compute import ComputeHandlers
+from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 from gradwire_service.work.pictures import FORMS, PictureHandlers
 from gradwire_service.work.programs import ProgramHandlers
-from gradwire_service.work.request import Request
+from gradwire_service.work.request import Outcome, Request
 from gradwire_service.work.tapes import TapeHandlers
 from gradwire_service.work.tensors import TensorHandlers
 
@@ -71,6 +74,26 @@ class Tasks:
     def run(self, task: str, request: Request, arguments: tuple[str, ...]) -> list[Body]:
         """Run a task: returns the pieces of the answer's body, and fills ``request.outcome``."""
         return self._handlers[task](request, *arguments)
+
+
+def execute(
+    task: Task, tasks: Tasks, settings: Settings, on_timeout: Callable[[float], None]
+) -> TaskDone | TaskFailed:
+    """Run a task; ``on_timeout`` receives the timeout in its body."""
+    outcome = Outcome()
+    try:
+        request = Request(task.headers, task.owner, settings, offer_of(task.name))
+        outcome = request.outcome
+        request.deadline = task.deadline
+        request.on_timeout = on_timeout
+        request.body = unpacked(task.body)
+        return TaskDone(packed(tasks.run(task.name, request, task.arguments)), outcome)
+    except Exception as error:  # noqa: BLE001 - every error is reported
+        problem = problem_of(error)
+        trace = (
+            None if problem.expected else stack_of(error, messages=settings.log_level == "debug")
+        )
+        return TaskFailed(problem, trace, outcome)
 
 
 def open_tasks(settings: Settings, store: Store, *, isolated: bool) -> Tasks:

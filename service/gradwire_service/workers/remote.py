@@ -8,7 +8,7 @@ from typing import Any
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Kind, Record, Store, StoredRecord, policies
 from gradwire_service.store.records import Amount, ListedRecord
-from gradwire_service.wire.shared import Body, Packed, packed, unpacked
+from gradwire_service.wire.shared import packed, unpacked
 from gradwire_service.workers.channel import Channel
 from gradwire_service.workers.messages import Raised, Returned, StoreCall
 
@@ -21,16 +21,12 @@ class RemoteStore(Store):
         self._channel = channel
 
     def put(self, key: Key, record: Record) -> float:
-        expires_at: float = self._call("put", key, Record(record.head, _packed_body(record.body)))
+        expires_at: float = self._call("put", key, _packed(record))
         return expires_at
 
     def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
-        held: StoredRecord | None = self._call("find", key, body=body)
-        return (
-            held
-            if held is None or held.body is None
-            else held._replace(body=_body_bytes(held.body))
-        )
+        held = self._call("find", key, body=body)
+        return None if held is None else _unpacked(held)
 
     def list_records(
         self, kind: Kind, owner: str, after: str, limit: int
@@ -62,27 +58,24 @@ class RemoteStore(Store):
 
 def dispatch(store: Store, call: StoreCall) -> Returned | Raised:
     """Run a call of a worker process on the store; exceptions are returned. May block."""
-    arguments = [_unpacked(argument) for argument in call.arguments]
+    arguments = [
+        _unpacked(given) if isinstance(given, Record) else given for given in call.arguments
+    ]
     try:
         value = getattr(store, call.method)(*arguments, **call.named)
     except Exception as error:  # noqa: BLE001 - raised again in the worker
         error.__traceback__ = error.__cause__ = error.__context__ = None
         return Raised(error)
-    if isinstance(value, StoredRecord) and value.body is not None:
-        value = value._replace(body=_packed_body(value.body))
-    return Returned(value)
+    return Returned(_packed(value) if isinstance(value, StoredRecord) else value)
 
 
-def _unpacked(argument: Any) -> Any:
-    """An argument of a call, with the body of a record as bytes."""
-    if isinstance(argument, Record):
-        return argument._replace(body=_body_bytes(argument.body))
-    return argument
+def _packed(record: Any) -> Any:
+    """A record whose body, if it has one, is in the form that is sent to another process."""
+    body = record.body
+    return record if body is None else record._replace(body=packed([body]))
 
 
-def _packed_body(body: Body) -> Any:
-    return packed([body])
-
-
-def _body_bytes(body: Packed) -> bytes:
-    return bytes(unpacked(body))
+def _unpacked(record: Any) -> Any:
+    """A record from another process, with its body as bytes."""
+    body = record.body
+    return record if body is None else record._replace(body=bytes(unpacked(body)))

@@ -13,9 +13,8 @@ from typing import Any
 
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
-from gradwire_service.work.execution import execute
 from gradwire_service.work.messages import Task
-from gradwire_service.work.tasks import Tasks
+from gradwire_service.work.tasks import Tasks, execute
 
 _THREADS_PER_CORE = 2
 

@@ -15,9 +15,8 @@ from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES, keep_freed_memory
 from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.watchdog import end_with_parent
-from gradwire_service.work.execution import execute
 from gradwire_service.work.messages import Task
-from gradwire_service.work.tasks import divide_caches, max_cache_bytes, open_tasks
+from gradwire_service.work.tasks import divide_caches, execute, max_cache_bytes, open_tasks
 from gradwire_service.workers.channel import Channel, ChannelClosed
 from gradwire_service.workers.memory import MemoryTrimmer, end_first, limit_memory, lower_priority
 from gradwire_service.workers.messages import STOP, Ready, Recycle, TimeoutChanged

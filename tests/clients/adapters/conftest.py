@@ -7,7 +7,7 @@ import gradwire
 import httpx
 import pytest
 
-#: Counts the requests that are made inside the context.
+#: Checks the number of requests that the context makes.
 Requests = Callable[[int], AbstractContextManager[None]]
 
 
@@ -37,7 +37,7 @@ def client(service_url, transport) -> Iterator[gradwire.Client]:
 
 @pytest.fixture
 def requests(transport) -> Requests:
-    """``with requests(1):`` holds that what is done inside makes one request."""
+    """``with requests(1):`` asserts that its body makes exactly one request."""
 
     @contextmanager
     def expected(count: int) -> Iterator[None]:

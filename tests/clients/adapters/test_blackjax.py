@@ -11,7 +11,7 @@ def log_density(position, x):
     return -0.5 * np.sum((x - position["m"]) ** 2)
 
 
-def test_a_sampler_compiled_by_jax_draws_by_requests(client, transport):
+def test_a_jax_compiled_sampler_draws_through_the_service(client, transport):
     x = np.random.default_rng(0).normal(3.0, 1.0, size=25)
     adapted = gradwire.adapters.jax.function(log_density, client=client)
     kernel = blackjax.hmc(

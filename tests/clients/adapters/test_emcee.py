@@ -12,7 +12,7 @@ def log_density(params, x):
     return np.sum(-0.5 * ((x - params["m"]) / scale) ** 2) - len(x) * params["log_s"]
 
 
-def test_half_an_ensemble_is_one_request(client, transport):
+def test_each_half_of_the_ensemble_is_one_request(client, transport):
     x = np.random.default_rng(0).normal(3.0, 0.5, size=100)
     log_probability = Ensemble(log_density, {"m": 3.0, "log_s": -0.7}, client=client)
     start = log_probability.around(0.1, walkers=WALKERS, rng=np.random.default_rng(1))
@@ -30,7 +30,7 @@ def test_half_an_ensemble_is_one_request(client, transport):
     assert np.allclose(state.log_prob, expected)
 
 
-def test_program_text_will_do(client):
+def test_program_text_is_accepted(client):
     density = gradwire.program("-sum((x - m)**2) / 2", "m", "x", client=client)
     log_probability = Ensemble(density, np.zeros(2))
     positions = np.random.default_rng(0).normal(size=(5, 2))
@@ -38,7 +38,7 @@ def test_program_text_will_do(client):
     assert np.allclose(log_probability(positions, x), -np.sum((x - positions) ** 2, 1) / 2)
 
 
-def test_what_is_no_number_is_emcee_s_to_refuse(client):
+def test_nan_densities_are_passed_on_to_emcee(client):
     log_probability = Ensemble(lambda p: np.log(p[0]), np.ones(1), client=client)
     sampler = emcee.EnsembleSampler(4, 1, log_probability, vectorize=True)
     with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="NaN"):

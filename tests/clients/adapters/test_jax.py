@@ -93,7 +93,7 @@ def test_a_batch_is_one_request(adapted, arrays, requests, compiled):
         jax.block_until_ready(total(adapted)(w))
 
 
-def test_batches_nest(adapted, arrays):
+def test_nested_batches_are_one_request(adapted, arrays):
     w, x, y = arrays
     ws = jnp.stack([w, 2 * w])
     xs = jnp.stack([x, 2 * x, -x])
@@ -117,7 +117,7 @@ HIGHER = {
 
 @pytest.mark.parametrize("order", HIGHER)
 @pytest.mark.usefixtures("wide")
-def test_derivatives_of_higher_order_are_jax_s_own(client, order):
+def test_higher_order_derivatives_equal_those_of_jax(client, order):
     second = HIGHER[order]
     adapted = gradwire.adapters.jax.function(loss, client=client)
     given = jnp.asarray(W), jnp.asarray(X), jnp.asarray(Y)
@@ -126,7 +126,7 @@ def test_derivatives_of_higher_order_are_jax_s_own(client, order):
 
 
 @pytest.mark.usefixtures("wide")
-def test_a_product_with_the_hessian_is_one_request_and_so_is_all_of_it(client, requests):
+def test_hessian_products_and_the_whole_hessian_are_one_request_each(client, requests):
     adapted = gradwire.adapters.jax.function(loss, client=client)
     product = jax.jit(lambda w, v: jax.jvp(lambda u: jax.grad(adapted)(u, X, Y), (w,), (v,))[1])
     w = jnp.asarray(W)
@@ -140,7 +140,7 @@ def test_a_product_with_the_hessian_is_one_request_and_so_is_all_of_it(client, r
 
 
 @pytest.mark.usefixtures("wide")
-def test_arrays_are_differentiated_in_either_mode(client):
+def test_array_outputs_can_be_differentiated_in_either_mode(client):
     adapted = gradwire.adapters.jax.function(curve, client=client)
     w, x = jnp.asarray(W), jnp.asarray(X)
     close(adapted(w, x), plain_curve(w, x))
@@ -152,7 +152,7 @@ def test_arrays_are_differentiated_in_either_mode(client):
 
 
 @pytest.mark.usefixtures("wide")
-def test_complex_arrays_have_jax_s_convention(client):
+def test_complex_gradients_follow_jax_s_convention(client):
     z = jnp.asarray([1 + 2j, -3j])
     t = jnp.asarray([0.5 - 1j, 2 + 1j])
     real, complex_ = (lambda z: np.sum(np.abs(z * z - z) ** 2)), (lambda z: np.exp(1j * z) * z)
@@ -169,7 +169,7 @@ def test_complex_arrays_have_jax_s_convention(client):
 
 
 @pytest.mark.usefixtures("wide")
-def test_linear_maps_are_transposed_in_loops_too(client):
+def test_linear_maps_can_be_transposed_also_in_loops(client):
     step = gradwire.adapters.jax.function(lambda h, w: np.tanh(w * h) + h, client=client)
 
     def run(f, w):
@@ -195,7 +195,7 @@ class Custom:
         return cls(parts[0], name)
 
 
-def test_any_pytree_goes_in_and_comes_out(client, x64):
+def test_any_pytree_is_accepted_and_returned(client, x64):
     def f(model, power, how):
         assert how == "sum"
         return Custom({"y": np.sum(model.w["a"] ** power)}, model.name)
@@ -209,7 +209,7 @@ def test_any_pytree_goes_in_and_comes_out(client, x64):
     assert gradient.w["a"].dtype == (np.float64 if x64 else np.float32)
 
 
-def test_integers_are_no_sources_and_float16_stays(client):
+def test_integers_are_not_differentiated_and_float16_is_kept(client):
     adapted = gradwire.adapters.jax.function(
         lambda table, ids: np.sum(table[ids] ** 2), client=client
     )
@@ -220,7 +220,7 @@ def test_integers_are_no_sources_and_float16_stays(client):
 
 
 @pytest.mark.usefixtures("wide")
-def test_wide_numbers_within_a_context_stay_so(client):
+def test_float64_within_a_context_is_kept(client):
     jax.config.update("jax_enable_x64", False)
     adapted = gradwire.adapters.jax.function(lambda x: np.sum(x**2), client=client)
     with jax.enable_x64(True):
@@ -229,14 +229,14 @@ def test_wide_numbers_within_a_context_stay_so(client):
     assert (float(value), gradient.dtype) == ((1.0 + 1e-12) ** 2, np.float64)
 
 
-def test_large_arrays_do_not_stop_it(client):
+def test_large_arrays_do_not_deadlock(client):
     adapted = gradwire.adapters.jax.function(lambda x: np.sum(x * x), client=client)
     x = jnp.ones(1_000_000)
     gradient = jax.jit(lambda x: jax.grad(adapted)(jnp.sin(x)))(x)
     assert np.allclose(gradient, 2 * np.sin(1.0))
 
 
-def test_errors_say_what_the_service_said(client):
+def test_errors_are_those_of_the_service(client):
     adapted = gradwire.adapters.jax.function(gradwire.program("x @ w", "x", "w"), client=client)
     with pytest.raises(gradwire.ShapeMismatch, match="inner sizes"):
         adapted(jnp.ones((3, 4)), jnp.ones((5, 2)))
@@ -244,7 +244,7 @@ def test_errors_say_what_the_service_said(client):
         jax.jit(adapted)(jnp.ones((3, 4)), jnp.ones((5, 2)))
 
 
-def test_an_error_while_compiled_code_runs_is_told(client):
+def test_an_error_while_compiled_code_runs_is_raised(client):
     adapted = jax.jit(gradwire.adapters.jax.function(lambda x, i: x[i], client=client))
     assert adapted(jnp.ones(3), 2) == 1.0
     with pytest.raises((jax.errors.JaxRuntimeError, ValueError), match="an index is out of range"):

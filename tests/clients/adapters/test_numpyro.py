@@ -23,7 +23,7 @@ def model(client):
     return model
 
 
-def test_a_step_of_all_chains_is_one_request(model, transport):
+def test_one_step_of_all_chains_is_one_request(model, transport):
     kernel = HMC(model, step_size=0.05, num_steps=3, adapt_step_size=False, adapt_mass_matrix=False)
     sampler = MCMC(
         kernel,

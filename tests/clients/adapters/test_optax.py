@@ -35,7 +35,7 @@ def test_a_step_is_one_request(client, transport, kind):
     assert taken[-1].params["w"].dtype == np.float32
 
 
-def test_what_searches_along_a_line_gets_values(client):
+def test_line_searches_get_function_values(client):
     walk = gradwire.adapters.optax.steps(
         loss, start(np.asarray), optax.lbfgs(), islice(repeat((X, Y)), 12), client=client
     )
@@ -44,7 +44,7 @@ def test_what_searches_along_a_line_gets_values(client):
     assert np.allclose(last.params["b"], LEAST[3], atol=1e-3)
 
 
-def test_a_loop_of_one_s_own_needs_no_adapter(client, requests):
+def test_a_hand_written_loop_needs_no_adapter(client, requests):
     derive = gradwire.value_and_grad(loss, client=client)
     optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(0.1))
     params = start(jax.numpy.asarray)

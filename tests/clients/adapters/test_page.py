@@ -9,12 +9,12 @@ PAGE = Path(__file__).parents[3] / "docs" / "adapters.md"
 
 
 @pytest.mark.filterwarnings("ignore:.*ArviZ:FutureWarning")
-def test_what_the_page_shows_is_true(service_url, monkeypatch):
+def test_the_examples_of_the_documentation_run(service_url, monkeypatch):
     monkeypatch.setenv("GRADWIRE_URL", service_url)
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 9
     shown: dict[str, Any] = {}
-    quickly = pytensor.config.change_flags(linker="py", cxx="")  # without compiling C
+    quickly = pytensor.config.change_flags(linker="py", cxx="")  # without compiling C code
     with quickly:
         for block in blocks:
             exec(compile(block, PAGE.name, "exec"), shown)

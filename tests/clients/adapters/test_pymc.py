@@ -19,7 +19,7 @@ Y = 2.0 * X - 0.5 + RNG.normal(scale=0.3, size=40)
 
 @pytest.fixture
 def interpreted():
-    """Compiled functions that need no compiling, which takes seconds."""
+    """Make functions run in Python instead of compiling C code, which takes seconds."""
     with pytensor.config.change_flags(linker="py", cxx=""):
         yield
 
@@ -72,7 +72,7 @@ def test_a_density_with_its_gradient_is_one_request(model, requests):
         value(point)
 
 
-def test_it_samples(model, transport):
+def test_a_model_can_be_sampled(model, transport):
     before = transport.count
     with model:
         drawn = pm.sample(
@@ -91,7 +91,7 @@ def test_it_samples(model, transport):
     assert transport.count - before >= steps
 
 
-def test_what_jax_compiles_of_a_model_is_one_request_too(model, requests):
+def test_a_model_compiled_by_jax_makes_one_request_too(model, requests):
     derive = jax.jit(jax.value_and_grad(get_jaxified_logp(model)))
     point = [np.asarray(1.0), np.asarray(-0.3), np.asarray(0.2)]
     jax.block_until_ready(derive(point))
@@ -105,7 +105,7 @@ def test_what_jax_compiles_of_a_model_is_one_request_too(model, requests):
 
 
 @pytest.mark.usefixtures("interpreted")
-def test_a_custom_distribution_has_its_density_by_it(client, requests):
+def test_a_custom_distribution_can_use_a_recorded_density(client, requests):
     density = gradwire.program("-abs(value - m) / s - log(2 * s)", "value", "m", "s")
     adapted = gradwire.adapters.pytensor.function(density, client=client)
     with pm.Model() as model:

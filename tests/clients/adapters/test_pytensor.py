@@ -8,7 +8,7 @@ from pytensor.graph.replace import vectorize_graph
 
 RNG = np.random.default_rng(0)
 W, X, Y = RNG.normal(size=3), RNG.normal(size=(5, 3)), RNG.normal(size=5)
-# By their names since PyTensor 3, and before.
+# The module's names since PyTensor 3, and before.
 PULLBACK = vars(pytensor.gradient).get("pullback") or pytensor.gradient.Lop
 PUSHFORWARD = vars(pytensor.gradient).get("pushforward") or pytensor.gradient.Rop
 TEXT = gradwire.program("mean((tanh(x @ w) - y)**2)", "w", "x", "y")
@@ -24,7 +24,7 @@ def loss(w, x, y):
 
 @pytest.fixture(autouse=True)
 def interpreted():
-    """Compiled functions that need no compiling, which takes seconds."""
+    """Make functions run in Python instead of compiling C code, which takes seconds."""
     with pytensor.config.change_flags(linker="py", cxx=""):
         yield
 
@@ -54,7 +54,7 @@ def test_a_value_with_its_gradient_is_one_request(adapted, w, requests):
 
 
 def asked(compiled):
-    """What the nodes of ours in a compiled function give."""
+    """The outputs of Gradwire's nodes in a compiled function."""
     return [
         len(node.outputs)
         for node in compiled.maker.fgraph.toposort()
@@ -62,7 +62,7 @@ def asked(compiled):
     ]
 
 
-def test_what_is_not_used_is_not_asked_for(client, w):
+def test_unused_outputs_are_not_requested(client, w):
     adapted = gradwire.adapters.pytensor.function(loss, client=client)
     value = adapted(w, pt.as_tensor(X), Y)
     assert asked(pytensor.function([w], value)) == [1]
@@ -86,7 +86,7 @@ def test_second_derivatives_are_one_request(adapted, w, requests):
     np.testing.assert_allclose(found, expected)
 
 
-def test_arrays_are_differentiated_both_ways(client):
+def test_array_outputs_can_be_differentiated_in_either_mode(client):
     w = pt.tensor("w", shape=(3,), dtype="float64")
 
     def curve(w, x, ids):
@@ -128,7 +128,7 @@ def test_a_vectorized_graph_is_one_request(adapted, w, requests):
         np.testing.assert_allclose(gradients[i, j], slope)
 
 
-def test_floats_keep_their_dtype(client):
+def test_float_dtypes_are_kept(client):
     adapted = gradwire.adapters.pytensor.function(lambda x: np.sum(x**2), client=client)
     x = pt.fvector("x")
     value = adapted(x)
@@ -150,7 +150,7 @@ def test_errors_are_those_of_the_service(client):
         compiled(np.ones(2))
 
 
-def test_what_is_no_number_after_all_is_told(client):
+def test_an_output_of_unexpected_shape_is_reported(client):
     adapted = gradwire.adapters.pytensor.function(lambda x, w: x @ w, client=client)
     x = pt.matrix("x")
     with pytest.raises(TypeError, match=r"shape \(4,\).*specify_shape"):

@@ -29,7 +29,7 @@ PARAMETERS = st.recursive(
 
 
 @given(PARAMETERS)
-def test_what_is_raveled_is_nested_again(parameters):
+def test_raveled_values_can_be_nested_again(parameters):
     raveled = Raveled(parameters)
     again = raveled.nested(raveled.vector)
     np.testing.assert_equal(again, parameters)
@@ -37,18 +37,18 @@ def test_what_is_raveled_is_nested_again(parameters):
     assert raveled.vector.ndim == 1
 
 
-def test_floats_keep_their_dtypes():
+def test_float_dtypes_are_kept():
     raveled = Raveled({"w": np.ones(2, np.float32), "n": np.arange(3)})
     again = raveled.nested(raveled.vector)
     assert (again["w"].dtype, again["n"].dtype) == (np.float32, np.float64)
 
 
-def test_many_vectors_are_nested_at_once():
+def test_many_vectors_can_be_nested_at_once():
     raveled = Raveled({"w": np.zeros((2, 3)), "b": 0.5})
     many = raveled.nested(np.arange(28.0).reshape(2, 2, 7))
     assert many["w"].shape == (2, 2, 2, 3)
     assert np.array_equal(many["b"], [[6.0, 13.0], [20.0, 27.0]])
 
 
-def test_a_list_of_numbers_is_an_array():
+def test_lists_of_numbers_are_arrays():
     assert np.array_equal(Raveled([1, 2.0]).nested(np.array([3.0, 4.0])), [3.0, 4.0])

@@ -26,13 +26,13 @@ def avals(*arrays):
 
 
 def told(routine, *arrays):
-    """What a routine gives, which is of the types that it told before."""
+    """The results of a routine, after checking that they have the announced types."""
     found = routine(*arrays)
     assert avals(*found) == routine.types(avals(*arrays))
     return found
 
 
-def test_types_are_told_without_a_request(nested, requests):
+def test_types_are_known_without_a_request(nested, requests):
     with requests(0):
         types = nested.routine.types(avals(A, B, IDS))
     assert [str(aval) for aval in types] == ["float64[2]", "int64[]", "float64[]"]
@@ -43,7 +43,7 @@ def test_types_are_told_without_a_request(nested, requests):
     assert (count, total) == (np.sum(A > 0), pytest.approx(np.sum(A * B)))
 
 
-def test_pushed_and_pulled_are_each_other_s_transposition(nested, requests):
+def test_pushed_and_pulled_are_transposes_of_each_other(nested, requests):
     sources, targets = (0, 1), (0, 2)
     pushed = nested.routine.pushed(sources, targets)
     pulled = nested.routine.pulled(sources, targets)
@@ -63,7 +63,7 @@ def test_pushed_and_pulled_are_each_other_s_transposition(nested, requests):
         assert np.allclose((moved[i] - still[i]) / e, derivative, atol=1e-4)
 
 
-def test_mapped_is_each_example_s(nested, requests):
+def test_mapped_results_equal_those_of_single_examples(nested, requests):
     many = np.stack([B, -B, 2 * B], axis=1)
     mapped = nested.routine.mapped((None, 1, None))
     with requests(1):
@@ -96,12 +96,12 @@ def test_a_number_comes_with_its_gradient(client, requests):
     assert routine.with_gradient((1,)) is both
 
 
-def test_numbers_of_python_stay_weak(client):
+def test_python_numbers_do_not_promote_dtypes(client):
     routine = Nested(lambda a, s: a * s, client, lambda leaves: (leaves, {}), ["a", "s"]).routine
     (found,) = routine(np.ones(2, np.float32), 0.1)
     assert found.dtype == np.float32
 
 
-def test_what_is_not_linear_has_no_transposition(nested):
+def test_nonlinear_routines_have_no_transpose(nested):
     with pytest.raises(TypeError, match="not linear"):
         _ = nested.routine.transposed

@@ -34,12 +34,12 @@ VALLEY = gradwire.program("(1 - x[0])**2 + 3 * (x[1] - x[0]**2)**2", "x")
         None,
     ],
 )
-def test_every_method_finds_the_least_of_program_text(client, method):
+def test_every_method_minimises_program_text(client, method):
     found = minimize(VALLEY, [0.8, 0.6], method=method, client=client)
     assert np.allclose(found.x, 1.0, atol=5e-3)
 
 
-def test_parameters_are_nested_as_they_are_given(client):
+def test_results_are_nested_like_the_start(client):
     found = minimize(loss, START, (X, Y), "L-BFGS-B", client=client, options={"ftol": 1e-14})
     assert np.allclose(found.x["w"], LEAST[:3], atol=1e-5)
     assert found.x["b"] == pytest.approx(LEAST[3], abs=1e-5)
@@ -60,7 +60,7 @@ def test_a_value_with_its_gradient_is_one_request(client, requests, transport):
     assert transport.count - before == found.nfev
 
 
-def test_products_with_the_hessian_are_used_where_a_method_takes_them(client):
+def test_hessian_products_are_used_if_the_method_supports_them(client):
     found = minimize(rosenbrock, np.array([-1.0, 1.0]), method="trust-ncg", client=client)
     assert found.nhev > 0
     whole = Objective(rosenbrock, np.zeros(2), client=client).hess
@@ -68,7 +68,7 @@ def test_products_with_the_hessian_are_used_where_a_method_takes_them(client):
     assert np.allclose([found.x, matrix.x], 1.0, atol=5e-3)
 
 
-def test_least_squares_asks_for_residuals_and_jacobian_at_once(client, transport):
+def test_least_squares_gets_residuals_and_jacobian_in_one_request(client, transport):
     before = transport.count
     found = least_squares(misfit, START, (X, Y), client=client)
     assert transport.count - before == found.nfev
@@ -86,12 +86,12 @@ def test_roots_are_found(client, method):
     assert (found.x["x"], found.x["y"]) == pytest.approx((1, 2), abs=1e-5)
 
 
-def test_an_awaited_client_is_refused():
+def test_an_async_client_is_refused():
     with pytest.raises(TypeError, match=r"give it a gradwire\.Client"):
         minimize(gradwire.function(loss, gradwire.AsyncClient()), START, (X, Y))
 
 
-def test_objectives_give_one_number(client):
+def test_objectives_must_return_one_number(client):
     with pytest.raises(gradwire.UsageError, match="sum its elements"):
         minimize(lambda x: (x - 1) ** 2, np.ones(2), client=client)
     found = minimize(lambda x: np.sum((x - 1) ** 2, keepdims=True), np.zeros(2), client=client)
@@ -99,6 +99,6 @@ def test_objectives_give_one_number(client):
 
 
 @pytest.mark.parametrize("x0", ["a", {}, None])
-def test_there_is_something_to_change(client, x0):
+def test_a_start_without_numbers_is_refused(client, x0):
     with pytest.raises(gradwire.UsageError, match="x0 has no numbers"):
         minimize(lambda x: 1.0, x0, client=client)

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.func import functional_call, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vmap
 
-# PyTorch makes its own tables of derivatives by what it has deprecated itself.
+# PyTorch itself uses a deprecated function for its derivative tables.
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script`:DeprecationWarning")
 
 RNG = np.random.default_rng(0)
@@ -89,7 +89,7 @@ def test_a_batch_is_one_request(adapted, tensors, requests):
     close(found, rows[1](ws, xs, ys))
 
 
-def test_a_gradient_is_differentiated_again_by_one_request_more(adapted, tensors, requests):
+def test_differentiating_a_gradient_takes_one_more_request(adapted, tensors, requests):
     w, x, y = tensors
 
     def product(f, v):
@@ -114,7 +114,7 @@ HIGHER = {
 
 
 @pytest.mark.parametrize("order", HIGHER)
-def test_derivatives_of_higher_order_are_torch_s_own(client, order):
+def test_higher_order_derivatives_equal_those_of_torch(client, order):
     adapted = gradwire.adapters.torch.function(loss, client=client)
     given = [torch.tensor(array) for array in (W, X, Y)]
     close(HIGHER[order](adapted)(*given), HIGHER[order](plain)(*given))
@@ -132,7 +132,7 @@ def test_gradients_of_gradients_agree_with_differences(client):
     torch.autograd.gradgradcheck(h, arguments)
 
 
-def test_arrays_and_integers_come_back(client, tensors):
+def test_arrays_and_integers_may_be_returned(client, tensors):
     w, x, _ = tensors
     found = gradwire.adapters.torch.function(curve, client=client)(w.requires_grad_(), x)
     expected = plain_curve(w, x)
@@ -142,7 +142,7 @@ def test_arrays_and_integers_come_back(client, tensors):
     assert not found["count"].requires_grad
 
 
-def test_numbers_of_python_take_the_dtype_of_tensors(client):
+def test_python_numbers_take_the_dtype_of_the_tensors(client):
     adapted = gradwire.adapters.torch.function(lambda x, s: np.sum(s * x), client=client)
     for dtype in (torch.float16, torch.float32, torch.float64):
         x = torch.ones(3, dtype=dtype, requires_grad=True)
@@ -152,14 +152,14 @@ def test_numbers_of_python_take_the_dtype_of_tensors(client):
         torch.testing.assert_close(x.grad, torch.full((3,), 0.1, dtype=dtype))
 
 
-def test_complex_gradients_are_torch_s(client):
+def test_complex_gradients_follow_torch_s_convention(client):
     adapted = gradwire.adapters.torch.function(lambda z: np.sum(np.abs(z) ** 2), client=client)
     z = torch.tensor([1 + 2j, -3j], requires_grad=True)
     adapted(z).backward()
     torch.testing.assert_close(z.grad, 2 * z.detach())
 
 
-def test_modules_learn_through_it(client, requests):
+def test_modules_can_be_trained(client, requests):
     torch.manual_seed(0)
     model = torch.nn.Linear(3, 1, dtype=torch.float64)
     x, y = torch.tensor(X), torch.tensor(Y)

@@ -1,4 +1,4 @@
-"""HTML, read as strictly as a page's author would."""
+"""A strict parser of HTML."""
 
 import re
 from html.parser import HTMLParser
@@ -9,16 +9,16 @@ ALLOWED = set("div span style table thead tbody tr th td img details summary pre
 
 
 class Page(HTMLParser):
-    """Reads HTML strictly: what is opened is closed, and nothing runs or loads anything.
+    """Parses HTML strictly: every element is closed, and nothing runs or loads anything.
 
-    Where a page leaves out the style, as notebooks that are not trusted do, no words run together.
+    Without the style, which untrusted notebooks remove, words must still be separated.
     """
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[str] = []
         self.words: list[str] = []
-        #: The same where only blocks and cells stand apart.
+        #: The text with only blocks and cells separated, as without the style.
         self.unstyled: list[str] = []
         self.attributes: list[tuple[str, str | None]] = []
         self.images = 0

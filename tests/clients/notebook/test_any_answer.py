@@ -1,4 +1,4 @@
-"""Whatever an answer holds, it can be shown in every form."""
+"""Every response can be shown in every form."""
 
 from types import MappingProxyType
 from typing import Any

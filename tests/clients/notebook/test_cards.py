@@ -54,7 +54,7 @@ def test_a_hessian_of_many_sources_is_a_table_of_gradients(client):
     assert "hessian 27" not in page(answer).text
 
 
-def test_checks_tell_right_from_wrong(client):
+def test_checks_show_right_and_wrong(client):
     right = client.check("sum(x**2)", {"x": [1.0, 2.0]})
     assert "✓ all right" in page(right).text
     wrong = client.check("max(maximum(a, b))", {"a": [1.0, 2.0], "b": [1.0, 2.0]})
@@ -64,8 +64,8 @@ def test_checks_tell_right_from_wrong(client):
     assert "✗ WRONG, error 0.5 at [1]" in text
 
 
-def test_words_stand_apart_where_a_page_leaves_out_the_style(client):
-    """Each page of these tests is read so; by the spaces in its text, not by boxes of its style."""
+def test_words_are_separated_without_the_style(client):
+    """Spaces in the text must separate them; ``Page`` checks this in all these tests."""
     answer = client.hessian("sum(x**3)", {"x": np.arange(1.0, 3.0)})
     plain = re.sub(r"<style>.*?</style>|<[^>]*>", "", answer._repr_html_())
     assert plain.startswith("Hessian of 9")
@@ -86,13 +86,13 @@ def test_each_kind_has_a_card(client):
         assert "at gradient" not in page(tape.gradient(sources="h")).text
 
 
-def test_loops_are_told_with_what_they_repeat(client):
+def test_loops_are_shown_with_their_body(client):
     program = "s = 0.0\nfor i in range(1000):\n    s = s + sin(s + x)\ns"
     with client.tape(program, {"x": 0.1}, persistent=True) as tape:
         assert "sin" in page(tape.show()).text
 
 
-def test_updates_outputs_and_problems_are_told(client):
+def test_updates_outputs_and_nonfinite_values_are_shown(client):
     program = "a = log(sum(x))\nx.assign_add([1.0, 2.0])\na + 0*sqrt(w)"
     answer = client.gradient(program, {"x": [0.0, 0.0], "w": 0.0}, outputs=["a"])
     text = page(answer).text
@@ -103,7 +103,7 @@ def test_updates_outputs_and_problems_are_told(client):
     assert "  updates\n  variable  type        new value\n" in repr(answer)
 
 
-def test_warnings_are_told_with_their_places(client):
+def test_warnings_are_shown_with_their_places(client):
     node = gradwire.Node("log", line=2, column=5)
     notices = tuple(gradwire.Notice(f"code_{i}", "may be <wrong>", node) for i in range(20))
     answer = client.evaluate("a = 2\nb = log(a)")
@@ -115,7 +115,7 @@ def test_warnings_are_told_with_their_places(client):
     assert "! … and 14 more" in repr(warned)
 
 
-def test_names_and_texts_are_no_markup(client):
+def test_names_and_texts_are_escaped(client):
     name = "<script>alert(1)</script>"
     answer = client.gradient(
         '# <img src=x onerror="alert(1)">\nsum(x)',
@@ -125,14 +125,14 @@ def test_names_and_texts_are_no_markup(client):
 
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"])))
-def test_whatever_is_put_into_elements_is_text(text):
+def test_all_content_of_elements_is_escaped(text):
     found = Page(element("div", text, Markup("<img>"), title=text, colspan=None))
     assert "".join(found.words) == text
     assert found.attributes == [("title", text)]
 
 
 @pytest.mark.parametrize("kind", ["wide", "many", "deep", "huge"])
-def test_huge_answers_have_small_cards(client, kind):
+def test_huge_responses_have_small_cards(client, kind):
     rng = np.random.default_rng(0)
     answers = {
         "wide": lambda: client.gradient("sum(x**2)", {"x": rng.standard_normal((1000, 1000))}),

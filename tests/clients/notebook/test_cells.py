@@ -23,7 +23,7 @@ def blocks(shape, counts):
 
 
 @given(hnp.arrays(np.float64, hnp.array_shapes(min_dims=0, max_dims=3, max_side=9)), MOST)
-def test_a_cell_has_the_largest_of_its_block(array, most):
+def test_a_cell_shows_the_largest_value_of_its_block(array, most):
     shown = cells(array, most)
     assert shown is not None
     matrix = array.reshape(as_matrix(array.shape))
@@ -37,7 +37,7 @@ def test_a_cell_has_the_largest_of_its_block(array, most):
 
 
 @given(hnp.arrays(np.complex128, (5, 7), elements=st.complex_numbers(max_magnitude=9)), MOST)
-def test_complex_cells_have_sizes(array, most):
+def test_complex_cells_show_the_magnitude(array, most):
     shown = cells(array, most)
     assert shown is not None
     for place, block in blocks(array.shape, shown.values.shape):
@@ -52,7 +52,7 @@ def test_complex_cells_have_sizes(array, most):
     MOST,
     st.data(),
 )
-def test_sparse_arrays_have_the_cells_of_the_whole(places, most, data):
+def test_sparse_arrays_have_the_cells_of_the_dense_array(places, most, data):
     axes = data.draw(st.integers(1, 3))
     shape = (4, 2, 3)
     of = hnp.arrays(np.float64, (len(places), *shape[axes:]), elements=st.integers(-3, 3))
@@ -68,14 +68,14 @@ def test_sparse_arrays_have_the_cells_of_the_whole(places, most, data):
     assert np.abs(coarse.values).max() == np.abs(whole.values).max()
 
 
-def test_ragged_rows_begin_at_the_left():
+def test_ragged_rows_are_left_aligned():
     shown = cells(gradwire.RaggedArray.of([[1.0, -2.0], [], [np.nan]]), (9, 9))
     assert shown is not None
     np.testing.assert_array_equal(shown.values, [[1, -2], [0, 0], [0, 0]])
     np.testing.assert_array_equal(shown.odd, [[False, False], [False, False], [True, False]])
 
 
-def test_what_has_no_elements_has_no_cells():
+def test_arrays_without_numbers_have_no_cells():
     assert cells(np.zeros((3, 0)), (9, 9)) is None
     assert cells(gradwire.RaggedArray.of([[], []]), (9, 9)) is None
     assert cells(np.array(["a"]), (9, 9)) is None
@@ -88,7 +88,7 @@ def test_axes_are_rows_or_columns(shape, data):
     assert math.prod(as_matrix(shape)) == math.prod(shape)
 
 
-def test_the_phase_of_numbers_whose_sum_overflows():
+def test_the_phase_is_right_even_if_the_sum_overflows():
     shown = cells(np.full((4, 4), 1.5e308 + 1e308j), (1, 1))
     assert shown is not None
     assert np.angle(shown.values[0, 0]) == pytest.approx(math.atan2(1, 1.5))

@@ -40,7 +40,7 @@ def same(answer, value) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_command_gets_the_same_answer(client, dtype):
+def test_a_command_gets_the_same_response(client, dtype):
     rng = np.random.default_rng(1)
     x = (100 * rng.random((7, 9))).astype(dtype)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -60,7 +60,7 @@ def test_a_command_repeats_derivatives(client):
     assert told["program"] == answer.program
 
 
-def test_a_command_asks_a_tape(client):
+def test_a_command_can_use_a_tape(client):
     with client.tape("sum(x**3)", {"x": [1.0, 2.0]}, persistent=True) as tape:
         answer, shown = tape.gradient(), tape.show()
         same(json.loads(run(answer.as_curl()))["gradients"], answer.gradients)
@@ -68,7 +68,7 @@ def test_a_command_asks_a_tape(client):
         assert "--data" not in shown.as_curl()
 
 
-def test_sparse_and_ragged_variables_are_repeated(client):
+def test_commands_include_sparse_and_ragged_variables(client):
     rows = gradwire.RaggedArray.of([[1.0, 2.0], [], [3.0]])
     sparse = gradwire.SparseArray(np.array([[0, 1], [1, 0]]), np.array([2.0, 3.0]), (2, 2))
     answer = client.evaluate("sum(r, axis=1), s @ v", {"r": rows, "s": sparse, "v": np.ones(2)})
@@ -76,7 +76,7 @@ def test_sparse_and_ragged_variables_are_repeated(client):
     assert told == [value.tolist() for value in answer.outputs]
 
 
-def test_what_was_referred_to_is_referred_to_again(service_url):
+def test_references_stay_references(service_url):
     with gradwire.Client(service_url) as client:
         for _ in range(4):
             answer = client.gradient("sum(x**2)", {"x": np.linspace(0.0, 1.0, 20_000)})
@@ -86,7 +86,7 @@ def test_what_was_referred_to_is_referred_to_again(service_url):
     same(json.loads(run(command))["gradients"], answer.gradients)
 
 
-def test_what_was_asked_in_this_process_is_asked_of_a_server(service_url):
+def test_commands_for_a_local_client_name_a_server(service_url):
     with gradwire.Client.local() as client:
         answer = client.gradient("sum(x**2)", {"x": [1.0, 2.0]})
     assert '"${GRADWIRE_URL:-http://127.0.0.1:8000}"/v1/gradient' in answer.as_curl()
@@ -94,7 +94,7 @@ def test_what_was_asked_in_this_process_is_asked_of_a_server(service_url):
     same(json.loads(told)["gradients"], answer.gradients)
 
 
-def test_keys_stand_in_no_command(script):
+def test_commands_contain_no_api_key(script):
     reply = b'{"outputs":1.0}'
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
     server = script(head % len(reply) + reply, head % len(reply) + reply)
@@ -109,7 +109,7 @@ def test_keys_stand_in_no_command(script):
     assert json.loads(second[2]) == {"program": "1", "variables": {}}
 
 
-def test_passwords_in_addresses_stand_in_no_command():
+def test_commands_contain_no_passwords_of_addresses():
     request = httpx.Request(
         "GET", "http://me:secret@host/v1/tapes/a?b='c d'", headers={"Authorization": "Basic c2Vj"}
     )
@@ -126,7 +126,7 @@ def test_passwords_in_addresses_stand_in_no_command():
         lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0))
     )
 )
-def test_arrays_are_spelled_to_the_bit(array):
+def test_arrays_are_written_bit_for_bit(array):
     document = json.loads(json.dumps(_leaf(array), allow_nan=False))
     if isinstance(document, dict) and "base64" in document:
         assert array.size == 0

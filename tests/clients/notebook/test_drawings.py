@@ -29,7 +29,7 @@ def test_a_program_is_drawn_with_types_and_marks(client):
     assert "<svg" not in repr(drawing)
 
 
-def test_in_a_page_its_style_is_its_own(client):
+def test_in_a_page_a_drawing_is_an_isolated_image(client):
     drawing = client.draw(PROGRAM)
     page = drawing._repr_html_()
     (source,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', page)
@@ -37,7 +37,7 @@ def test_in_a_page_its_style_is_its_own(client):
     assert "<style" not in page
 
 
-def test_programs_may_be_referred_to(client):
+def test_registered_programs_can_be_drawn(client):
     first = client.draw(PROGRAM)
     again = client.draw({"ref": first.program})
     assert (again.program, again.svg(), again.text) == (first.program, first.svg(), PROGRAM)
@@ -47,7 +47,7 @@ def test_programs_may_be_referred_to(client):
         client.draw({"name": "nowhere"})
 
 
-def test_functions_are_drawn_as_they_are_recorded(client):
+def test_functions_are_drawn_as_recorded(client):
     def loss(w, x, y):
         return np.mean((np.tanh(x @ w["a"] + w["b"]) - y) ** 2)
 
@@ -63,7 +63,7 @@ def test_nested_variables_have_types(client):
     assert {"float32[2, 3]", "float64[3]"} <= set(texts(drawing))
 
 
-def test_what_has_no_type_is_drawn_without(client):
+def test_arguments_without_type_are_drawn_without_one(client):
     rows = gradwire.RaggedArray.of([[1.0, 2.0], []])
     told = texts(client.draw("sum(rows) + v", {"rows": rows, "v": 1.0}))
     assert "sum" in told
@@ -73,7 +73,7 @@ def test_what_has_no_type_is_drawn_without(client):
         assert "variable_399" in texts(client.draw(" + ".join(many), many))
 
 
-def test_types_that_do_not_fit_are_told(client):
+def test_mismatched_types_are_reported(client):
     with pytest.raises(gradwire.ShapeMismatch):
         client.draw("x @ w", {"x": np.ones((3, 4)), "w": np.ones((5, 2))})
     with pytest.raises(TypeError, match="one point"):
@@ -83,6 +83,6 @@ def test_types_that_do_not_fit_are_told(client):
     assert "line 1: a = = 2" in str(caught.value)
 
 
-async def test_an_awaiting_client_draws_the_same(awaiting_client, client):
+async def test_the_async_client_draws_the_same(awaiting_client, client):
     drawing = await awaiting_client.draw(PROGRAM, POINT)
     assert drawing == client.draw(PROGRAM, POINT)

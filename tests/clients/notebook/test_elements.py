@@ -16,7 +16,7 @@ def test_each_element_is_at_its_index(array):
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), max_size=9), st.data())
-def test_sparse_arrays_have_the_elements_that_are_given(places, data):
+def test_sparse_arrays_list_the_stored_elements(places, data):
     axes = data.draw(st.integers(1, 2))
     shape = (4, 2)
     of = hnp.arrays(np.float64, (len(places), *shape[axes:]), elements=st.integers(-3, 3))
@@ -39,7 +39,7 @@ def test_ragged_rows_have_their_elements():
     np.testing.assert_array_equal(elements.values(ragged), told)
 
 
-def test_what_is_of_another_shape_is_nan():
+def test_elements_of_another_shape_are_nan():
     elements = Elements.of(np.ones(3))
     assert np.isnan(elements.values(np.ones(2))).all()
     assert np.isnan(elements.values(None)).all()

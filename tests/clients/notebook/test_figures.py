@@ -20,7 +20,7 @@ def summed_up(leaf) -> Summary:
 
 
 @given(FINITE)
-def test_arrays_are_summed_up(array):
+def test_arrays_are_summarised(array):
     told = summed_up(array)
     assert (told.size, told.nonfinite) == (array.size, 0)
     assert (told.min, told.max) == (array.min(), array.max())
@@ -30,7 +30,7 @@ def test_arrays_are_summed_up(array):
 
 
 @given(hnp.arrays(np.float64, 20))
-def test_what_is_not_finite_is_counted_and_left_out(array):
+def test_nonfinite_elements_are_counted_and_left_out(array):
     told, finite = summed_up(array), array[np.isfinite(array)]
     assert told.nonfinite == array.size - finite.size
     if finite.size:
@@ -46,7 +46,7 @@ def test_squares_and_sums_do_not_overflow():
     assert summed_up(np.full(4, 1e-200)).norm == pytest.approx(2e-200)
 
 
-def test_of_complex_numbers_it_is_the_size():
+def test_complex_numbers_are_summarised_by_magnitude():
     told = summed_up(np.array([3 + 4j, -1j]))
     assert (told.min, told.max, told.is_complex) == (1.0, 5.0, True)
     assert told.norm == pytest.approx(math.sqrt(26))
@@ -56,7 +56,7 @@ def test_of_complex_numbers_it_is_the_size():
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), max_size=12),
     st.data(),
 )
-def test_a_sparse_array_is_summed_up_as_the_whole(places, data):
+def test_a_sparse_array_is_summarised_like_the_dense_one(places, data):
     indices = np.array(places, np.int64).reshape(-1, 2)
     values = data.draw(hnp.arrays(np.float64, len(places), elements=st.integers(-9, 9)))
     sparse = gradwire.SparseArray(indices, values, (4, 5))
@@ -69,19 +69,19 @@ def test_a_sparse_array_is_summed_up_as_the_whole(places, data):
     assert len(once.indices) == len(set(places))
 
 
-def test_slices_are_summed_up_as_the_whole():
+def test_slices_are_summarised_like_the_whole():
     slices = gradwire.SparseArray(np.array([[1], [1]]), np.array([[1.0, 2], [3, 4]]), (3, 2))
     assert summed_up(slices) == summed_up(slices.toarray())
 
 
-def test_nothing_is_summed_up_as_nothing():
+def test_empty_arrays_and_text_have_no_statistics():
     told = summed_up(np.zeros((0, 3)))
     assert (told.size, told.min, told.norm) == (0, None, 0.0)
     assert summary("text") is None
 
 
 @given(st.floats(-1e300, 1e300), st.integers(3, 9))
-def test_digits_are_right_and_few(number, precision):
+def test_numbers_are_rounded_correctly_to_few_digits(number, precision):
     text = digits(number, precision)
     assert float(text) == pytest.approx(number, rel=0.51 * 10.0 ** (1 - precision), abs=0)
     assert len(text) <= precision + 7
@@ -104,11 +104,11 @@ def test_digits_are_right_and_few(number, precision):
         (np.float32(0.1), "0.1"),
     ],
 )
-def test_numbers_in_few_digits(number, text):
+def test_numbers_are_formatted_with_few_digits(number, text):
     assert digits(number) == text
 
 
-def test_types_are_told_as_the_service_tells_them():
+def test_types_are_written_like_the_service_does():
     assert type_of(np.zeros((2, 3), np.float32)) == "float32[2,3]"
     assert type_of(np.float64(1)) == "float64"
     assert type_of(gradwire.RaggedArray.of([[1.0, 2.0], []])) == "float64[2 rows of 0…2]"

@@ -8,7 +8,7 @@ import scipy.sparse
 from gradwire.notebook.optional import imported
 
 
-def test_a_gradient_is_tidy(client):
+def test_a_gradient_becomes_a_tidy_frame(client):
     point = {"w": 2.0, "x": [1.0, 3.0], "m": np.arange(6.0).reshape(2, 3), "n": np.int64(7)}
     frame = client.gradient("sum(w * x**2) + sum(m**2) + 0 * n", point).to_pandas()
     assert list(frame.columns) == ["path", "index", "value", "gradient"]
@@ -21,7 +21,7 @@ def test_a_gradient_is_tidy(client):
     assert frame.groupby("path").gradient.sum()["w"] == 10.0
 
 
-def test_columns_are_of_the_answer(client):
+def test_columns_depend_on_the_response(client):
     x = {"x": [1.0, 2.0]}
 
     def columns(answer):
@@ -38,7 +38,7 @@ def test_columns_are_of_the_answer(client):
     assert "power" in set(shown.op)
 
 
-def test_matrices_have_named_sides(client):
+def test_matrices_have_named_rows_and_columns(client):
     valley = "(1 - x)**2 + 100 * (y[0] - x**2)**2 + y[1] * x"
     frame = client.hessian(valley, {"x": 1.0, "y": [1.0, 0.0]}).to_pandas()
     assert list(frame.index) == list(frame.columns) == ["x", "y[0]", "y[1]"]
@@ -59,7 +59,7 @@ def test_sparse_matrices_stay_sparse(client):
     assert scipy.sparse.issparse(frame.sparse.to_coo())
 
 
-def test_of_slices_there_are_those_that_are_given(client):
+def test_slices_list_only_the_stored_rows(client):
     table = {"table": np.arange(30.0).reshape(10, 3), "ids": np.array([7, 9, 7])}
     frame = client.gradient(
         "table[ids]**2", table, sources="table", sparse_gradients=True
@@ -69,7 +69,7 @@ def test_of_slices_there_are_those_that_are_given(client):
     assert list(frame.gradient) == [84, 88, 92, 54, 56, 58]
 
 
-def test_sparse_and_ragged_variables_are_told_by_element(client):
+def test_sparse_and_ragged_variables_are_listed_by_element(client):
     rows = gradwire.RaggedArray.of([[1.0, 2.0], [], [3.0]])
     frame = client.gradient("sum(rows, axis=1)**2", {"rows": rows}, sources="rows").to_pandas()
     assert list(frame["index"]) == [(0, 0), (0, 1), (2, 0)]
@@ -81,7 +81,7 @@ def test_sparse_and_ragged_variables_are_told_by_element(client):
     assert list(s.value) == [3, 2]
 
 
-def test_examples_of_a_batch_share_what_is_not_in_it(client):
+def test_examples_of_a_batch_share_unbatched_variables(client):
     answer = client.gradient("w * sin(x)", {"w": 2.0, "x": [0.0, 1.0]}, batch=["x"])
     frame = answer.to_pandas()
     w = frame[frame.path == "w"]
@@ -89,7 +89,7 @@ def test_examples_of_a_batch_share_what_is_not_in_it(client):
     assert list(w.value) == [2.0, 2.0]
 
 
-def test_large_arrays_that_were_referred_to_have_values(service_url):
+def test_large_arrays_sent_by_reference_have_values(service_url):
     x = np.linspace(0.0, 1.0, 20_000)
     with gradwire.Client(service_url) as client:
         answers = [client.gradient("sum(x**2)", {"x": x}) for _ in range(4)]
@@ -101,12 +101,12 @@ def test_large_arrays_that_were_referred_to_have_values(service_url):
     assert "0 … 1, mean 0.5" in repr(answers[-1])
 
 
-def test_empty_answers_are_empty_frames(client):
+def test_empty_responses_become_empty_frames(client):
     assert len(client.gradient("sum(x)", {"x": np.zeros((0, 3))}).to_pandas()) == 0
     assert len(client.evaluate("1", {}, outputs=[]).to_pandas()) == 0
 
 
-def test_what_is_missing_is_named(client, monkeypatch):
+def test_a_missing_library_is_named(client, monkeypatch):
     def without(module):
         raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 

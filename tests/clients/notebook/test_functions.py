@@ -22,7 +22,7 @@ def pictures(page):
     ]
 
 
-def test_a_function_shows_what_was_recorded_and_its_graph(client):
+def test_a_function_shows_its_recording_and_graph(client):
     f: Any = Function(loss, client)
     assert "loss (w, x, y) not recorded yet" in Page(f._repr_html_()).text
     f({"a": np.ones(2), "b": 0.5}, np.ones((4, 2)), np.ones(4))
@@ -36,7 +36,7 @@ def test_a_function_shows_what_was_recorded_and_its_graph(client):
     assert "target" in picture
 
 
-def test_derivatives_of_functions_are_shown_alike(client):
+def test_derivatives_of_functions_are_shown_like_functions(client):
     f = gradwire.grad(Function(loss, client))
     f({"a": np.ones(2), "b": 0.5}, np.ones((4, 2)), np.ones(4))
     text = Page(f._repr_html_()).text
@@ -44,7 +44,7 @@ def test_derivatives_of_functions_are_shown_alike(client):
     assert "grad(v" in text
 
 
-def test_without_a_service_there_is_the_text(client):
+def test_without_a_service_the_text_is_shown(client):
     f: Any = Function(lambda x: np.sin(x) ** 2, client)
     f(1.0)
     f._client = gradwire.Client("http://127.0.0.1:9")
@@ -54,7 +54,7 @@ def test_without_a_service_there_is_the_text(client):
     f._client.close()
 
 
-async def test_what_has_to_be_awaited_is_not_drawn(awaiting_client):
+async def test_functions_of_an_async_client_are_not_drawn(awaiting_client):
     f: Any = Function(lambda x: np.sin(x) ** 2, awaiting_client)
     await f(1.0)
     assert "np.sin(x)" in Page(f._repr_html_()).text

@@ -17,21 +17,21 @@ def shown(array) -> Cells:
 
 
 @given(hnp.arrays(np.uint8, hnp.array_shapes(min_dims=2, max_dims=2).map(lambda s: (*s, 4))))
-def test_pictures_are_read_by_others(image):
+def test_other_libraries_can_read_the_pictures(image):
     read = Image.open(io.BytesIO(png(image)))
     assert read.mode == "RGBA"
     np.testing.assert_array_equal(np.asarray(read), image)
 
 
-def test_colours_tell_sign_and_opacity_size():
+def test_colour_shows_sign_and_opacity_shows_magnitude():
     made = shown([[4.0, -4.0, 1.0, 0.0, np.nan, -np.inf, 1e-30]])
     colour = colours(made, largest(made))[0]
     assert [tuple(each[:3]) for each in colour[:3]] == [ABOVE, BELOW, ABOVE]
     assert colour[0, 3] == colour[1, 3] == 255
-    assert colour[2, 3] == pytest.approx(255 / 2, abs=5)  # the root of a quarter
+    assert colour[2, 3] == pytest.approx(255 / 2, abs=5)  # the square root of a quarter
     assert colour[3, 3] == 0
     assert [tuple(each) for each in colour[4:6]] == [(*ODD, 255)] * 2
-    assert 0 < colour[6, 3] < 64  # what is not zero is seen
+    assert 0 < colour[6, 3] < 64  # nonzero values are visible
 
 
 def test_opposite_phases_have_opposite_hues():
@@ -42,7 +42,7 @@ def test_opposite_phases_have_opposite_hues():
     assert len({tuple(hue) for hue in hues}) == 8
 
 
-def test_tints_leave_room_to_read():
+def test_tints_keep_text_readable():
     assert tint(0.0, 1.0) is tint(1.0, 0.0) is None
     assert tint(2.0, 2.0) == f"background:rgba({','.join(map(str, ABOVE))},0.40)"
     assert tint(-0.5, 2.0) == f"background:rgba({','.join(map(str, BELOW))},0.20)"
@@ -51,7 +51,7 @@ def test_tints_leave_room_to_read():
 
 
 @given(hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=40)))
-def test_pictures_keep_to_their_room(array):
+def test_pictures_have_a_limited_size(array):
     drawn = picture(shown(array), 1.0, (40, 150))
     words = dict(
         part.split("=")

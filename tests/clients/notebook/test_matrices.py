@@ -10,7 +10,7 @@ def of(answer):
     return made
 
 
-def test_blocks_make_the_matrix_of_the_joint_function(client):
+def test_blocks_form_the_matrix_of_the_joint_function(client):
     rng = np.random.default_rng(2)
     a = rng.standard_normal((5, 5))
     point = {"x": rng.standard_normal(3), "y": rng.standard_normal((1, 2))}
@@ -40,7 +40,7 @@ def test_blocks_make_the_matrix_of_the_joint_function(client):
         ("x * y", "-1 … 1: indefinite"),
     ],
 )
-def test_eigenvalues_tell_what_a_hessian_is(client, program, nature):
+def test_eigenvalues_classify_a_hessian(client, program, nature):
     assert of(client.hessian(program, {"x": 1.0, "y": 2.0})).nature() == f"eigenvalues {nature}"
 
 
@@ -51,14 +51,14 @@ def test_sparse_blocks_are_the_same(client):
     np.testing.assert_allclose(sparse.whole(), of(client.hessian(program, point)).whole())
 
 
-def test_where_there_is_no_derivative_there_is_no_band(client):
+def test_sources_without_a_derivative_are_left_out(client):
     made = of(client.jacobian("x * floor(n)", {"x": [1.0, 2.0], "n": np.int64(3)}))
     assert [band.label for band in made.columns] == ["x"]
     answer = client.jacobian("1 * x", {"x": np.zeros(0)})
     assert matrix(answer, RequestView.of(answer.raw)) is None
 
 
-def test_of_many_points_nothing_is_said_in_one_word(client):
+def test_batches_are_not_classified(client):
     answer = client.hessian("x**2", {"x": [1.0, 2.0]}, batch=["x"], sources="x")
     assert of(answer).nature() == ""
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 
 @given(st.text(st.characters(exclude_characters="…")), st.integers(1, 60))
-def test_what_is_cut_keeps_its_ends(words, width):
+def test_truncated_text_keeps_both_ends(words, width):
     told = cut(words, width)
     ahead, _, behind = told.partition("…")
     assert words.startswith(ahead)
@@ -27,9 +27,9 @@ def test_what_is_cut_keeps_its_ends(words, width):
         (np.array([1.0, np.nan] * 5), "1, 5 not finite"),
         (1j * np.arange(1, 9), "|·| 1 … 8, mean 4.5"),
         (np.arange(6) > 2, "[False, False, False, True, True, True]"),
-        (np.full(6, 1.2345e-200), "all 1.23e-200"),  # six of them would be a long list
+        (np.full(6, 1.2345e-200), "all 1.23e-200"),  # a list of six would be too long
         ("words", "'words'"),
     ],
 )
-def test_leaves_in_few_words(leaf, words):
+def test_leaves_are_summarised_briefly(leaf, words):
     assert brief(leaf) == words

@@ -1,4 +1,4 @@
-"""A notebook, run by a kernel against a running service."""
+"""A notebook that a kernel runs against a running service."""
 
 import nbformat
 import pytest
@@ -22,7 +22,7 @@ answer
 
 @pytest.fixture(scope="module")
 def outputs(service_url):
-    """What each cell shows."""
+    """The output of each cell."""
     cells = [
         nbformat.v4.new_code_cell(cell.replace("SERVICE", repr(service_url))) for cell in CELLS
     ]
@@ -31,7 +31,7 @@ def outputs(service_url):
     return [cell["outputs"] for cell in cells]
 
 
-def test_answers_are_shown_as_cards(outputs):
+def test_responses_are_shown_as_cards(outputs):
     (shown,) = outputs[0]
     assert shown["data"]["text/plain"].startswith("Gradient of ")
     assert shown["data"]["text/html"].startswith('<div class="gw"><style>')
@@ -39,13 +39,13 @@ def test_answers_are_shown_as_cards(outputs):
     assert "indefinite" in shown["data"]["text/html"]
 
 
-def test_frames_are_those_of_pandas(outputs):
+def test_frames_are_shown_by_pandas(outputs):
     (shown,) = outputs[1]
     assert shown["data"]["text/plain"].startswith("path\nw ")
 
 
 @pytest.mark.parametrize("cell", [2, 3])
-def test_figures_are_shown_once_with_pyplot_or_without(outputs, cell):
+def test_figures_are_shown_once_with_or_without_pyplot(outputs, cell):
     (shown,) = outputs[cell]
     assert shown["data"]["image/png"]
 

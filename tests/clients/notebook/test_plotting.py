@@ -20,7 +20,7 @@ def axes_of(figure):
 
 
 def drawn(figure) -> Figure:
-    """The figure, after everything in it has been drawn once."""
+    """The figure, after drawing everything in it once."""
     picture = io.BytesIO()
     figure.savefig(picture, format="png")
     width, height = Image.open(picture).size
@@ -29,7 +29,7 @@ def drawn(figure) -> Figure:
     return figure
 
 
-def test_one_step_is_a_bar_a_ridge_and_a_map_for_each_source(client):
+def test_one_step_has_a_bar_a_ridge_and_a_heatmap_per_source(client):
     b = NORMAL((20, 30))
     point = {"a": NORMAL(100), "b": b, "c": NORMAL(8), "d": 1.0, "n": np.int64(1)}
     program = "sum(a) * 1e-9 + sum(b**2) + 1e6 * sum(c) + 0 * d * n"
@@ -48,7 +48,7 @@ def test_one_step_is_a_bar_a_ridge_and_a_map_for_each_source(client):
     assert len(figure.axes) == 2 + 4
 
 
-def test_many_steps_are_lines(client):
+def test_many_steps_are_drawn_as_lines(client):
     w = np.ones(4)
     answers = []
     for step in range(5):
@@ -73,14 +73,14 @@ def test_steps_may_be_nested_arrays():
     assert [label.get_text() for label in one.get_yticklabels()] == ["0.w", "1.w", "2.w"]
 
 
-def test_what_is_not_finite_is_said(client):
+def test_nonfinite_values_are_noted(client):
     figure = drawn(gradwire.plot_gradients({"a": np.array([np.nan, 1.0]), "b": [np.ones(3) * 1j]}))
     assert "1 not finite" in {text.get_text() for text in axes_of(figure)["norm"].texts}
     names = [label.get_text() for label in axes_of(figure)["norm"].get_yticklabels()]
     assert names == ["a", "b.0"]
 
 
-def test_of_very_many_sources_those_that_stand_out_are_kept():
+def test_of_very_many_sources_only_the_outstanding_are_drawn():
     many = {f"k{i}": np.full(3, 1e9 if i == 170 else 1.0) for i in range(200)}
     figure = drawn(gradwire.plot_gradients(many))
     names = [label.get_text() for label in axes_of(figure)["norm"].get_yticklabels()]
@@ -89,7 +89,7 @@ def test_of_very_many_sources_those_that_stand_out_are_kept():
     assert "176 more are not drawn" in {text.get_text() for text in figure.legends[0].get_texts()}
 
 
-def test_gradients_by_slices_and_of_rows_are_drawn(client):
+def test_sliced_and_ragged_gradients_are_drawn(client):
     table = {"table": np.ones((1000, 3)), "ids": np.array([7, 900, 7])}
     answer = client.gradient("table[ids]**2", table, sources="table", sparse_gradients=True)
     figure = drawn(gradwire.plot_gradients(answer))
@@ -98,14 +98,14 @@ def test_gradients_by_slices_and_of_rows_are_drawn(client):
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan, 1e-300, 1e300])
-def test_gradients_that_are_all_alike_are_drawn(client, value):
+def test_constant_gradients_are_drawn(client, value):
     drawn(gradwire.plot_gradients({"a": np.full(3, value), "b": np.float64(value)}))
     answer = client.gradient("sum(x) * v", {"x": [1.0, 2.0], "v": value}, sources="x")
     drawn(gradwire.plot_gradients([answer, answer]))
     drawn(gradwire.plot_gradients([answer]))
 
 
-def test_nothing_is_no_figure(client):
+def test_answers_without_gradients_are_refused(client):
     answer = client.gradient("1 * x", {"x": 1.0, "y": 2.0}, sources="y")
     with pytest.raises(ValueError, match="no gradients to draw"):
         gradwire.plot_gradients(answer)
@@ -123,7 +123,7 @@ def test_matplotlib_may_be_missing(monkeypatch):
 
 
 @given(st.lists(st.floats(1e-30, 1e30), min_size=1, max_size=9))
-def test_marks_are_of_what_is_far_from_the_median(sizes):
+def test_outliers_are_marked(sizes):
     found = sources({f"k{i}": np.full(2, size) for i, size in enumerate(sizes)})
     assert [source.rms for source in found] == pytest.approx(sizes)
     median = np.median([source.rms for source in found])

@@ -5,7 +5,7 @@ from typing import Any
 README = Path(__file__).parents[3] / "clients" / "python" / "README.md"
 
 
-def test_what_the_readme_shows_is_true(service_url, monkeypatch, capsys):
+def test_the_examples_of_the_readme_run(service_url, monkeypatch, capsys):
     monkeypatch.setenv("GRADWIRE_URL", service_url)
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 20

@@ -25,7 +25,7 @@ def asked(document, **named):
 
 
 @given(st.sampled_from(DTYPES).flatmap(lambda d: hnp.arrays(d, hnp.array_shapes(min_dims=0))))
-def test_what_was_sent_is_read(array):
+def test_a_request_can_be_parsed_again(array):
     read = asked({"variables": encode_variables({"a": {"b": [0.5, array]}})})
     value = read.variable("a.b.1")
     np.testing.assert_array_equal(value, array)
@@ -59,7 +59,7 @@ def test_leaves_of_every_form_are_read():
     assert read.source == "x"
 
 
-def test_references_stand_for_what_the_client_had():
+def test_references_are_resolved_to_the_clients_arrays():
     document = {
         "program": {"ref": "sha256:p"},
         "variables": {"x": {"ref": "sha256:a"}, "y": {"ref": "sha256:b"}},
@@ -73,13 +73,13 @@ def test_references_stand_for_what_the_client_had():
 
 
 @pytest.mark.parametrize("response", [httpx.Response(200), None])
-def test_an_answer_made_by_hand_was_not_asked_for(response):
+def test_a_response_made_by_hand_has_no_request(response):
     if response is None:
         response = httpx.Response(200, request=httpx.Request("GET", "http://service/v1/tapes/a"))
     assert RequestView.of(response).document == {}
     assert RequestView.of(response).variable("x") is MISSING
 
 
-def test_nesting_levels_are_no_values():
+def test_nesting_levels_are_not_values():
     assert value_of({"w": 1.0}) is MISSING
     assert asked({"variables": {"l": [np.ones(2), np.ones(3)]}}).variable("l") is MISSING

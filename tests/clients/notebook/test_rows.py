@@ -33,7 +33,7 @@ def test_each_leaf_is_at_its_path_and_deeper_than_its_level(nested):
     assert len({row.path for row in found}) == len(found)
 
 
-def test_names_stand_for_places():
+def test_names_are_resolved_to_places():
     answer = {"hidden": 1.0, "nested": [{"w": 2.0, "b": None}, None]}
     names = {"hidden": "h", "nested": ["layers.0", None]}
     found = list(rows({"gradient": answer}, names))
@@ -60,7 +60,7 @@ def test_sparse_and_ragged_arrays_are_leaves():
     assert found == [{"value": ragged}, {"value": sparse}]
 
 
-def test_a_column_may_have_less():
+def test_columns_may_lack_leaves():
     found = list(rows({"a": {"x": [1.0, 2.0]}, "b": {"x": None}}))
     assert [row.path for row in found] == ["x", "x.0", "x.1"]
     assert all(row.leaves and row.leaves["b"] is not None for row in found[1:])

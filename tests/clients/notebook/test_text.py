@@ -6,7 +6,7 @@ import numpy as np
 LAYERS = [{"w": np.ones((2, 3)), "b": np.zeros(3)}, {"w": np.ones(3, np.float32), "b": 0.5}]
 
 
-def test_a_gradient_is_a_table(client):
+def test_a_gradient_is_printed_as_a_table(client):
     program = "h = tanh(x @ layers[0].w + layers[0].b)\nsum(h @ layers[1].w + layers[1].b)"
     x = {"value": np.ones((4, 2)), "trainable": False}
     answer = client.gradient(program, {"layers": LAYERS, "x": x, "u": 3.0})
@@ -26,7 +26,7 @@ def test_a_gradient_is_a_table(client):
     assert answer.request_id in foot
 
 
-def test_each_kind_says_what_it_is(client):
+def test_each_kind_of_response_is_labelled(client):
     x = {"x": np.array([2.0, 3.0])}
     said = {
         "Evaluation": client.evaluate("x**2", x),
@@ -43,26 +43,26 @@ def test_each_kind_says_what_it_is(client):
     assert "right, error" in repr(said["Check of 13: all right"])
 
 
-def test_small_matrices_are_told_whole(client):
+def test_small_matrices_are_printed_completely(client):
     text = repr(client.hessian("(1 - x)**2 + 100 * (y - x**2)**2", {"x": 1.0, "y": 1.0}))
     lines = [line.split() for line in text.splitlines()]
     at = lines.index("hessian 2 × 2, eigenvalues 0.3994 … 1002: positive definite".split())
     assert lines[at + 1 : at + 4] == [["x", "y"], ["x", "802", "-400"], ["y", "-400", "200"]]
 
 
-def test_where_numbers_stop_being_finite_is_shown(client):
+def test_the_first_nonfinite_operation_is_shown(client):
     answer = client.gradient("a = log(sum(x))\na + 0*sqrt(y)", {"x": [0.0, 0.0], "y": 0.0})
     text = repr(answer)
     assert "! First non-finite value, forward: log, given 0\n  line 1: a = log(sum(x))\n" in text
     assert "\n  line 2: a + 0*sqrt(y)\n                ^" in text
 
 
-def test_what_was_sent_so_is_said_to_have_been(client):
+def test_nonfinite_inputs_are_reported(client):
     text = repr(client.evaluate("sum(x)", {"x": [1.0, np.nan, np.inf]}))
     assert "! Non-finite input: x has 2 such elements" in text
 
 
-def test_what_a_tape_has_recorded_is_a_table(client):
+def test_the_instructions_of_a_tape_are_a_table(client):
     with client.tape("h = tanh(x)\nsum(h**2)", {"x": np.ones(9)}, persistent=True) as tape:
         assert repr(tape).startswith(f"Tape {tape.id}\n")
         assert "5.22" in repr(tape)
@@ -71,7 +71,7 @@ def test_what_a_tape_has_recorded_is_a_table(client):
     assert re.search(r"1 +tanh +0 +float64\[9\] +1", text)
 
 
-def test_huge_answers_have_short_texts(client):
+def test_huge_responses_have_short_texts(client):
     many = {f"k{i}": np.full(3, i) * 1.0 for i in range(3000)}
     text = repr(client.gradient("sum(k0) + sum(k1)", many))
     assert "… and 2,980 more" in text

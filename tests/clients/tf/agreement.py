@@ -1,4 +1,4 @@
-"""Whether `gradwire.tf` answers a snippet as TensorFlow did.
+"""Compares the results of `gradwire.tf` for a snippet with those of TensorFlow.
 
 A snippet agrees when every entry of what was expected is met: ``value``, ``gradients`` and
 ``checks`` by structure, shape, dtype and number, an ``error`` by an exception of the same class
@@ -35,7 +35,7 @@ REFERENTS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def disagreement(case: dict[str, Any], source: str) -> str | None:
-    """What differs when the case's snippet runs as the file ``source``; None when it agrees."""
+    """The first difference when the case's snippet runs as the file ``source``, or None."""
     space: dict[str, Any] = {"__name__": "case"}
     raised = None
     try:
@@ -61,7 +61,7 @@ def disagreement(case: dict[str, Any], source: str) -> str | None:
 
 
 def ours(code: str) -> str:
-    """The snippet with our names imported in place of TensorFlow's."""
+    """The snippet with Gradwire's names imported in place of TensorFlow's."""
     code = re.sub(
         r"^import tensorflow as tf$", "import gradwire.tf as tf", code, flags=re.MULTILINE
     )
@@ -134,7 +134,7 @@ def _first(differences: Iterable[str | None]) -> str | None:
 
 
 def _differs(got: Any, want: Any, case: dict[str, Any], at: str) -> str | None:
-    """What differs first, or None."""
+    """The first difference, or None."""
     wrong = f"{at}: {str(got)[:80]} is not {want}"
     if want is None:
         return None if got is None else wrong
@@ -216,7 +216,7 @@ KINDS = {
 
 
 def _loosely(got: Any, want: Any) -> str | None:
-    """What differs from a recommended answer, written without dtypes."""
+    """The difference from a recommended answer, which has no dtypes."""
     if want is None or want == "any":
         return None if want == "any" or got is None else "not None"
     if isinstance(want, str):

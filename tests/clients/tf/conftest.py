@@ -1,4 +1,4 @@
-"""``gradwire.tf`` with the real service behind its default client, and what was sent to it."""
+"""``gradwire.tf`` with the real service behind its default client, and the calls it sent."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def service(service_url, monkeypatch) -> None:
-    """The default client's service is the one on the loopback."""
+    """Make the default client use the service on the loopback."""
     monkeypatch.setenv("GRADWIRE_URL", service_url)
 
 

@@ -1,4 +1,4 @@
-"""Record what TensorFlow answers to the corpus' snippets.
+"""Record TensorFlow's results for the snippets of the corpus.
 
     python -m tests.clients.tf.record [SUBJECT…] [--export FOLDER]
 
@@ -36,7 +36,7 @@ def number(value: Any) -> Any:
 
 
 def numbers(values: Any) -> Any:
-    """Nested lists of numbers as JSON has them; complex ones as [re, im], texts decoded."""
+    """Nested lists of numbers for JSON; complex ones as [re, im], texts decoded."""
     if isinstance(values, list):
         return [numbers(value) for value in values]
     if isinstance(values, complex):
@@ -48,13 +48,13 @@ def array(values: Any, dtype: str) -> dict[str, Any]:
     """One array: its dtype by name, its shape, its values."""
     values = np.asarray(values)
     plain = values.astype(np.float64) if dtype in ("float16", "bfloat16", "float32") else values
-    if dtype == "float32":  # the shortest digits that name the number
+    if dtype == "float32":  # the shortest digits that identify the number
         plain = np.vectorize(lambda v: float(str(np.float32(v))), otypes=[np.float64])(plain)
     return {"dtype": dtype, "shape": list(values.shape), "value": numbers(plain.tolist())}
 
 
 def recorded(answer: Any) -> Any:
-    """An answer as ``seed_cases.json`` writes it."""
+    """A result in the form of ``seed_cases.json``."""
     if answer is None or isinstance(answer, bool | str | int | float):
         return number(answer)
     if isinstance(answer, bytes):
@@ -80,7 +80,7 @@ def recorded(answer: Any) -> Any:
         }
     if isinstance(answer, np.ndarray | np.generic):
         return {"$tensor": array(answer, answer.dtype.name)}
-    if hasattr(answer, "numpy"):  # tensors and variables, Keras' own among them
+    if hasattr(answer, "numpy"):  # tensors and variables, including those of Keras
         return {"$tensor": array(answer.numpy(), tf.as_dtype(answer.dtype).name)}
     if isinstance(answer, dict):
         return {str(key): recorded(value) for key, value in answer.items()}
@@ -92,14 +92,14 @@ def recorded(answer: Any) -> Any:
 
 
 def answer(snippet: corpus.Snippet) -> dict[str, Any]:
-    """What TensorFlow answers: ``value``, ``gradients``, ``checks`` or an ``error``."""
+    """TensorFlow's results: ``value``, ``gradients``, ``checks`` or an ``error``."""
     tf.keras.backend.clear_session()
     tf.random.set_seed(0)
     tf.config.run_functions_eagerly(False)
     module = types.ModuleType("case")
-    sys.modules["case"] = module  # where AutoGraph looks for a function's module
+    sys.modules["case"] = module  # AutoGraph looks up a function's module here
     with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as source:
-        source.write(snippet.code)  # a file, for AutoGraph reads the source of functions
+        source.write(snippet.code)  # a file, since AutoGraph reads the source of functions
     try:
         exec(compile(snippet.code, source.name, "exec"), module.__dict__)
     except Exception as error:
@@ -114,7 +114,7 @@ def answer(snippet: corpus.Snippet) -> dict[str, Any]:
 
 
 def record(subject: str) -> int:
-    """Record one subject; how many snippets could not be."""
+    """Record one subject; returns the number of snippets that failed."""
     answered: dict[str, Any] = {}
     failed = 0
     for snippet in corpus.snippets(subject):
@@ -135,7 +135,7 @@ def record(subject: str) -> int:
 
 
 def main() -> None:
-    """Record the subjects asked for, or all."""
+    """Record the given subjects, or all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("subjects", nargs="*", default=corpus.subjects())
     parser.add_argument("--export", type=Path)

@@ -1,4 +1,4 @@
-"""What a library with TensorFlow's names answers to the calls of calls.txt: values and gradients.
+"""Values and gradients of the calls in calls.txt, from a library with TensorFlow's names.
 
 python tests/clients/tf/record_calls.py          records what TensorFlow answers
 """
@@ -17,12 +17,12 @@ DIFFERENTIABLE = ("float32", "float64", "complex64", "complex128")
 
 
 def calls() -> list[str]:
-    """The calls, each with its tensors after a bar."""
+    """The calls, each with its tensors after a vertical bar."""
     return [line for line in CALLS.read_text().splitlines() if not line.startswith("#")]
 
 
 def answer(tf: Any, line: str) -> dict[str, Any]:
-    """What a call gives, and its gradients, as JSON."""
+    """The value of a call and its gradients, as JSON."""
     call, _, values = line.partition(" | ")
     arrays = variables(values)
     tensors = {name: tf.constant(array) for name, array in arrays.items()}
@@ -45,7 +45,7 @@ def answer(tf: Any, line: str) -> dict[str, Any]:
 
 
 def variables(values: str) -> dict[str, Any]:
-    """The named tensors of a call: of float32, of int32, or booleans."""
+    """The named tensors of a call: float32, int32 or booleans."""
     found = {}
     for part in filter(None, values.split("; ")):
         name, _, text = part.partition("=")
@@ -56,7 +56,7 @@ def variables(values: str) -> dict[str, Any]:
 
 
 def weighted(tf: Any, outputs: list[Any]) -> Any:
-    """A number that depends on every element, on each in another way."""
+    """A number that depends on every element, on each one differently."""
     total = None
     for output in outputs:
         if getattr(getattr(output, "dtype", None), "name", "") not in DIFFERENTIABLE:
@@ -70,7 +70,7 @@ def weighted(tf: Any, outputs: list[Any]) -> Any:
 
 
 def flat(value: Any) -> Iterator[Any]:
-    """All that is in nested lists and tuples."""
+    """The leaves of nested lists and tuples."""
     if isinstance(value, (list, tuple)):
         for item in value:
             yield from flat(item)

@@ -1,4 +1,4 @@
-"""Which error each of the calls in refusals.txt raises in TensorFlow, written before the call.
+"""Record the error that each call in refusals.txt raises in TensorFlow, before the call.
 
 python tests/clients/tf/record_refusals.py
 """
@@ -13,13 +13,13 @@ REFUSALS = Path(__file__).with_name("refusals.txt")
 
 
 def refusals() -> list[tuple[str, str]]:
-    """The class of the error, and the call."""
+    """The class of the error and the call, for each line."""
     lines = [line for line in REFUSALS.read_text().splitlines() if not line.startswith("#")]
     return [(kind, call) for kind, _, call in (line.partition(" | ") for line in lines)]
 
 
 def operands(tf: Any) -> dict[str, Any]:
-    """The names that calls use."""
+    """The names available to the calls."""
     return {
         "tf": tf,
         "np": np,

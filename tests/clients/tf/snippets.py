@@ -1,4 +1,4 @@
-"""The corpus: TensorFlow snippets by subject, and what TensorFlow answered to each.
+"""The corpus: TensorFlow snippets by subject, and TensorFlow's result for each.
 
 ``corpus/SUBJECT.txt`` holds the snippets, each below a line ``# case: id | rule | title``, and
 ``corpus/SUBJECT.json`` the answers by id, which ``record.py`` writes. Lines that begin with
@@ -45,7 +45,7 @@ out = {{'value': value, 'gradients': {{'first': first, 'second': second}}}}"""
 
 @dataclass(frozen=True)
 class Snippet:
-    """Code that ends with a dict ``out``, and how closely its answer is to be met."""
+    """Code that ends with a dict ``out``, and the tolerances for its result."""
 
     id: str
     rule: str
@@ -112,13 +112,13 @@ def _with_imports(body: str) -> str:
 
 
 def answers(subject: str) -> dict[str, Any]:
-    """What TensorFlow answered, by the snippets' ids."""
+    """TensorFlow's results, by the snippets' ids."""
     answered: dict[str, Any] = json.loads((CORPUS / f"{subject}.json").read_text())
     return answered
 
 
 def cases(subject: str) -> list[dict[str, Any]]:
-    """Snippets with their answers, in the form of ``seed_cases.json``."""
+    """Snippets with their results, in the form of ``seed_cases.json``."""
     answered = answers(subject)
     return [
         {

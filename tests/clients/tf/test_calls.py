@@ -1,4 +1,4 @@
-"""Every function that users call answers as TensorFlow did: dtype, shape, values, gradients."""
+"""Every public function agrees with TensorFlow: dtype, shape, values, gradients."""
 
 import json
 
@@ -17,7 +17,7 @@ def served(service_url, monkeypatch):
 
 
 @pytest.mark.parametrize("line", record_calls.calls())
-def test_a_call_answers_as_tensorflow_did(line):
+def test_a_call_agrees_with_tensorflow(line):
     assert_like(record_calls.answer(tf, line), ANSWERS[line])
 
 

@@ -1,4 +1,4 @@
-"""What TensorFlow answered to each snippet of the corpus, of `gradwire.tf` and a real service."""
+"""`gradwire.tf` with a real service agrees with TensorFlow on each snippet of the corpus."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def _service(service_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in CASES])
-def test_answers_as_tensorflow_did(case: dict[str, Any], tmp_path: Path):
+def test_a_snippet_agrees_with_tensorflow(case: dict[str, Any], tmp_path: Path):
     source = tmp_path / "snippet.py"
     source.write_text(agreement.ours(case["tf_code"]))
     assert agreement.disagreement(case, str(source)) is None

@@ -1,4 +1,4 @@
-"""``tf.experimental.numpy`` computes what NumPy does, on tapes."""
+"""``tf.experimental.numpy`` agrees with NumPy, and tapes differentiate it."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def served(service_url, monkeypatch):
         "np.linspace(0, 1, 5) + np.eye(5) * np.full((5,), 2.0)",
     ],
 )
-def test_a_function_is_numpys(call):
+def test_a_function_agrees_with_numpy(call):
     found = eval(call, {"np": tnp, "x": tnp.array(X)})
     wanted = eval(call, {"np": np, "x": X})
     assert found.dtype.name == wanted.dtype.name

@@ -172,24 +172,24 @@ def served(service_url, monkeypatch):
     monkeypatch.setenv("GRADWIRE_URL", service_url)
 
 
-def test_a_global_seed_decides_all_that_follows():
+def test_a_global_seed_determines_all_later_draws():
     tf.random.set_seed(42)
     for draw, name in SEQUENCE:
         assert_recorded(draw(), name)
 
 
 @pytest.mark.parametrize(("draw", "name"), STATELESS)
-def test_a_stateless_draw_is_decided_by_its_seed(draw, name):
+def test_a_stateless_draw_depends_only_on_its_seed(draw, name):
     assert_recorded(draw(), name)
 
 
-def test_a_generator_goes_on_where_it_stopped():
+def test_a_generator_continues_from_its_state():
     generator = tf.random.Generator.from_seed(1)
     for draw, name in GENERATOR:
         assert_recorded(draw(generator), name)
 
 
-def test_operations_of_a_function_are_told_apart_by_their_place():
+def test_operations_in_a_function_get_seeds_by_their_place():
     @tf.function
     def drawn():
         return tf.random.uniform([2]), tf.random.normal([2]), tf.random.uniform([2], seed=1)
@@ -203,7 +203,7 @@ def test_operations_of_a_function_are_told_apart_by_their_place():
     second = [[0.936387181, 0.651327014], [0.266276836, -0.031191304], [0.964699984, 0.268558621]]
     np.testing.assert_allclose(drawn(), first, rtol=1e-5)
     np.testing.assert_allclose(drawn(), second, rtol=1e-5)
-    for whole in (first, second):  # where it is called by another, it is another
+    for whole in (first, second):  # called by another function, it gives other numbers
         found = calling(tf.constant(1.0))
         wanted = np.add(whole[0], [[1.0], [0.0]])
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
@@ -212,7 +212,7 @@ def test_operations_of_a_function_are_told_apart_by_their_place():
     np.testing.assert_allclose(drawn(), first, rtol=1e-5)
 
 
-def test_setting_the_seed_again_begins_anew():
+def test_setting_the_seed_again_restarts_the_sequence():
     tf.random.set_seed(1)
     first = [tf.random.normal([2]).numpy(), tf.random.uniform([2], seed=3).numpy()]
     tf.random.set_seed(1)
@@ -220,7 +220,7 @@ def test_setting_the_seed_again_begins_anew():
     np.testing.assert_array_equal(first, again)
 
 
-def test_without_a_seed_nothing_is_foreseen():
+def test_without_a_seed_draws_are_not_repeatable():
     generators = [tf.random.Generator.from_non_deterministic_state() for _ in range(2)]
     first, second = (generator.uniform([4]).numpy() for generator in generators)
     assert not np.array_equal(first, second)
@@ -234,7 +234,7 @@ def test_without_a_seed_nothing_is_foreseen():
         (lambda: tf.random.stateless_binomial([4000], [1, 2], 10, 0.25, tf.float32), 2.5, 1.875),
     ],
 )
-def test_other_laws_have_their_moments(draw, mean, variance):
+def test_other_distributions_have_the_right_moments(draw, mean, variance):
     drawn = draw().numpy()
     assert abs(drawn.mean() - mean) < 5 * (variance / 4000) ** 0.5
     assert abs(drawn.var() / variance - 1) < 0.2

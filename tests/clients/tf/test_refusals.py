@@ -1,4 +1,4 @@
-"""What TensorFlow refuses is refused where it is called, by an error of the same class."""
+"""Calls that TensorFlow refuses raise an error of the same class when called."""
 
 import pytest
 from gradwire import tf
@@ -12,7 +12,7 @@ def served(service_url, monkeypatch):
 
 
 @pytest.mark.parametrize(("kind", "call"), record_refusals.refusals())
-def test_a_call_is_refused_as_tensorflow_does(kind, call):
+def test_a_call_raises_the_same_error_as_in_tensorflow(kind, call):
     with pytest.raises(Exception) as caught:  # noqa: PT011 - its class is what is compared
         eval(call, record_refusals.operands(tf))
     assert type(caught.value).__name__ == kind

@@ -1,4 +1,4 @@
-"""How often the service is asked, and with which programs."""
+"""The number of requests, and the programs they send."""
 
 import gc
 import weakref
@@ -28,7 +28,7 @@ def test_a_value_and_its_gradients_are_one_request(sent):
     assert len(sent) == 1
 
 
-def test_what_was_fetched_is_not_asked_for_again(sent):
+def test_fetched_values_are_not_requested_again(sent):
     x = tf.constant(3.0)
     y = x * x
     z = y + 1.0
@@ -59,14 +59,14 @@ def test_a_sum_over_steps_does_not_grow_the_programs(sent):
     assert 3 <= len(sent) <= 5
 
 
-def test_numbers_that_were_computed_do_not_make_another_program(sent):
+def test_computed_numbers_do_not_change_the_program(sent):
     x = tf.constant(2.0)
     for number in np.linspace(0.1, 0.9, 5).tolist():
         assert float(x * (number / 7)) == pytest.approx(2 * number / 7)
     assert len({str(call.document["program"]) for call in sent}) <= 2
 
 
-def test_an_operation_of_which_nothing_is_known_here_is_learned(sent):
+def test_the_result_type_of_an_operation_is_learned(sent):
     x = tf.constant([1.0, 2.0])
     first = calls.call("arctanh", x * 0.3)
     assert first.shape == (2,)
@@ -77,7 +77,7 @@ def test_an_operation_of_which_nothing_is_known_here_is_learned(sent):
     assert len(sent) == 1
 
 
-def test_what_nobody_needs_any_more_is_forgotten():
+def test_unreachable_values_are_freed():
     class Big(np.ndarray):
         pass
 
@@ -93,7 +93,7 @@ def test_what_nobody_needs_any_more_is_forgotten():
     assert alive() is None
 
 
-def test_errors_are_raised_where_an_operation_is_called():
+def test_errors_are_raised_when_an_operation_is_called():
     x = tf.constant([1.0, 2.0])
     with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
         x + tf.constant([1.0, 2.0, 3.0])

@@ -1,18 +1,18 @@
-"""The corpus itself: nothing in it is without an answer, nothing named twice."""
+"""Every snippet of the corpus has a recorded result and a unique id."""
 
 from collections import Counter
 
 from tests.clients.tf import snippets
 
 
-def test_each_snippet_has_its_recorded_answer():
+def test_each_snippet_has_a_recorded_result():
     for subject in snippets.subjects():
         assert {snippet.id for snippet in snippets.snippets(subject)} == set(
             snippets.answers(subject)
         )
 
 
-def test_no_two_snippets_have_one_name():
+def test_snippet_ids_are_unique():
     names = Counter(
         snippet.id for subject in snippets.subjects() for snippet in snippets.snippets(subject)
     )

@@ -1,4 +1,4 @@
-"""Tapes against differences: whatever is computed, and however tapes are nested."""
+"""Tapes agree with finite differences for random programs and nested tapes."""
 
 import gradwire.tf as tf
 import numpy as np
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.effort import examples
 
-#: Steps from a vector to one as long, with two operands that may be the same.
+#: Operations from vectors to a vector of the same length; both operands may be the same.
 STEPS = {
     "plus": lambda a, b: a + b,
     "minus": lambda a, b: 2.0 * a - b,
@@ -20,7 +20,7 @@ STEPS = {
 
 
 def computed(program, x):
-    """The last of the values that a program computes, one from two before it."""
+    """The last value of a program in which each value is computed from two earlier ones."""
     values = [x, x * 0.5]
     for name, i, j in program:
         values.append(STEPS[name](values[i % len(values)], values[j % len(values)]))
@@ -105,7 +105,7 @@ def test_second_derivatives_agree_with_differences_in_all_four_ways(program):
 
 @examples(15)
 @given(programs, programs)
-def test_a_gradient_of_ones_own_that_is_the_right_one_changes_nothing(before, after):
+def test_a_right_custom_gradient_changes_nothing(before, after):
     x = tf.constant([0.7, -0.4], tf.float64)
 
     @tf.custom_gradient
@@ -132,7 +132,7 @@ def test_a_gradient_of_ones_own_that_is_the_right_one_changes_nothing(before, af
             assert np.allclose(np.asarray(own), np.asarray(plain_one), rtol=1e-9, atol=1e-9)
 
 
-def test_values_of_a_variable_at_different_times_all_count():
+def test_all_values_of_a_reassigned_variable_contribute():
     x = tf.Variable(2.0)
     with tf.GradientTape() as tape:
         before = x**2
@@ -142,7 +142,7 @@ def test_values_of_a_variable_at_different_times_all_count():
     assert float(tape.gradient(y, x)) == 2 * 2.0 + 3 * 4.0**2
 
 
-def test_tapes_of_threads_do_not_meet():
+def test_tapes_of_threads_are_independent():
     from concurrent.futures import ThreadPoolExecutor
 
     x = tf.Variable(3.0)
@@ -156,7 +156,7 @@ def test_tapes_of_threads_do_not_meet():
         assert list(pool.map(slope, [1, 2, 3, 4] * 5)) == [1.0, 6.0, 27.0, 108.0] * 5
 
 
-def test_a_failed_request_leaves_a_tape_as_it_was(monkeypatch):
+def test_a_failed_request_does_not_change_the_tape(monkeypatch):
     x = tf.Variable(3.0)
     with tf.GradientTape() as tape:
         y = x * x
@@ -167,7 +167,7 @@ def test_a_failed_request_leaves_a_tape_as_it_was(monkeypatch):
     assert float(tape.gradient(y, x)) == 6.0
 
 
-def test_rows_that_are_gathered_have_their_gradient_as_slices():
+def test_gathered_rows_have_sliced_gradients():
     table = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     with tf.GradientTape(persistent=True) as tape:
         rows = tf.gather(table, [2, 0, 2])
@@ -182,7 +182,7 @@ def test_rows_that_are_gathered_have_their_gradient_as_slices():
     assert np.allclose(np.asarray(tape.gradient(z, table)), dense + 1.0)
 
 
-def test_slices_of_several_gathers_come_in_tensorflow_s_order():
+def test_slices_of_several_gathers_are_in_tensorflow_s_order():
     table = tf.Variable([1.0, 2.0, 3.0, 4.0])
 
     def order(f):
@@ -196,7 +196,7 @@ def test_slices_of_several_gathers_come_in_tensorflow_s_order():
     assert order(lambda a, b, c, d: a + b * 5.0 + c * 7.0 + d) == [3, 0, 2, 1]
 
 
-def test_second_derivatives_across_rectifiers_are_zeros_and_of_lines_none():
+def test_second_derivatives_are_zero_through_rectifiers_and_none_of_lines():
     x, w = tf.Variable([0.3, -0.7]), tf.Variable(2.0)
     with tf.GradientTape(persistent=True) as outer:
         with tf.GradientTape(persistent=True) as inner:

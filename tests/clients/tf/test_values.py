@@ -1,4 +1,4 @@
-"""Shapes, dtypes, what becomes a tensor, nested values, modules: each against NumPy or Python."""
+"""Shapes, dtypes, conversion, nested values and modules agree with NumPy or Python."""
 
 import math
 
@@ -23,7 +23,7 @@ structures = st.recursive(
 
 
 @given(lengths, lengths)
-def test_shapes_that_merge_are_compatible_and_know_what_either_knows(one, other):
+def test_merging_compatible_shapes_combines_their_known_dimensions(one, other):
     first, second = tf.TensorShape(one), tf.TensorShape(other)
     if not first.is_compatible_with(second):
         with pytest.raises(ValueError, match="not compatible"):
@@ -39,7 +39,7 @@ def test_shapes_that_merge_are_compatible_and_know_what_either_knows(one, other)
 
 
 @given(lengths, lengths)
-def test_shapes_concatenate_as_tuples_do(one, other):
+def test_shapes_concatenate_like_tuples(one, other):
     joined = tf.TensorShape(one).concatenate(other)
     if one is None or other is None:
         assert joined.rank is None
@@ -51,7 +51,7 @@ def test_shapes_concatenate_as_tuples_do(one, other):
 
 
 @given(structures)
-def test_nested_values_come_back_as_they_were(structure):
+def test_flattened_values_can_be_packed_again(structure):
     flat = tf.nest.flatten(structure)
     assert tf.nest.pack_sequence_as(structure, flat) == structure
     doubled = tf.nest.map_structure(lambda value: value * 2, structure)
@@ -60,7 +60,7 @@ def test_nested_values_come_back_as_they_were(structure):
 
 
 @given(structures, structures)
-def test_structures_are_the_same_where_they_map_together(one, other):
+def test_structures_that_map_together_are_the_same(one, other):
     def outline(structure):
         if isinstance(structure, dict):
             return {key: outline(value) for key, value in structure.items()}
@@ -79,7 +79,7 @@ NUMERIC = [dtype for dtype in dtypes.ALL.values() if dtype.is_numeric and dtype.
 
 
 @pytest.mark.parametrize("dtype", NUMERIC, ids=lambda dtype: dtype.name)
-def test_dtypes_are_those_of_numpy_under_their_names(dtype):
+def test_dtypes_have_numpys_names_and_meaning(dtype):
     numpys = np.dtype(dtype.name)
     assert tf.as_dtype(numpys) is dtype
     assert tf.as_dtype(dtype.as_datatype_enum) is dtype
@@ -133,12 +133,12 @@ def test_python_s_values_have_tensorflow_s_dtypes(value, dtype):
 
 
 @pytest.mark.parametrize("value", [[[1.0], [2.0, 3.0]], [1, None], [1, "a"], object()])
-def test_what_is_no_array_is_no_tensor(value):
+def test_values_that_are_not_arrays_are_refused(value):
     with pytest.raises(ValueError, match="convert"):
         tf.constant(value)
 
 
-def test_a_module_finds_its_variables_by_name_then_those_inside():
+def test_a_module_lists_its_own_variables_before_nested_ones():
     class Inner(tf.Module):
         def __init__(self):
             super().__init__()
@@ -159,7 +159,7 @@ def test_a_module_finds_its_variables_by_name_then_those_inside():
     assert (outer.name, outer.inner.name) == ("outer", "inner")
 
 
-def test_functions_answer_gradients_of_what_they_compute():
+def test_functions_give_right_gradients():
     @tf.function
     def slopes(x):
         y = x**3
@@ -171,7 +171,7 @@ def test_functions_answer_gradients_of_what_they_compute():
         tf.gradients(tf.constant(1.0), tf.constant(1.0))
 
 
-def test_a_function_makes_its_variables_once():
+def test_a_function_creates_its_variables_once():
     @tf.function
     def forgetful(x):
         return tf.Variable(2.0) * x
@@ -192,7 +192,7 @@ def test_a_function_makes_its_variables_once():
 
 
 @given(st.integers(-4, 4), st.integers(-4, 4), st.sampled_from([-2, -1, 1, 2, None]))
-def test_indexing_is_numpy_s(start, stop, step):
+def test_indexing_agrees_with_numpy(start, stop, step):
     array = np.arange(12.0).reshape(3, 4)
     tensor = tf.constant(array)
     for key in (slice(start, stop, step), (..., slice(start, stop, step)), (None, 1, ..., -1)):
@@ -203,7 +203,7 @@ def test_indexing_is_numpy_s(start, stop, step):
             tensor[start]
 
 
-def test_parts_of_a_variable_are_assigned_to_and_broadcast():
+def test_assigning_to_parts_of_a_variable_broadcasts():
     v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
     v[:, 0].assign(9.0)
     v[1].assign([5.0, 6.0])

@@ -1,4 +1,4 @@
-"""What holds of any recorded NumPy function: its value is NumPy's, its derivatives differences."""
+"""Checks of recorded NumPy functions: values agree with NumPy, derivatives with differences."""
 
 import functools
 import operator
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gradwire.tracing.structures import flatten, is_array_like, unflatten
 
-#: The step of differences, whose error is its fourth power.
+#: The step of the finite differences, whose error is of fourth order.
 STEP = 1e-3
 #: Weights of five points for the first and for the second derivative.
 FIRST = {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12}
@@ -27,7 +27,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def check(client) -> Callable[..., None]:
-    """Compare a function as it is recorded with NumPy: value, gradient and a second derivative.
+    """Compare a recorded function with NumPy: value, gradient and a second derivative.
 
     The gradient is taken in all arguments that are float64 or complex128, along a direction. Each
     comparison is one request.

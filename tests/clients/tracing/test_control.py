@@ -52,19 +52,19 @@ def measured(x):
 @pytest.mark.parametrize(
     "f", [power, polynomial, sums, stacked, repeated, chosen, recomputed, doubled]
 )
-def test_control_flow_in_the_program_is_that_of_python(f, client):
+def test_control_flow_agrees_with_python(f, client):
     for x in (1.9, 0.8) if f is not power else (1.9, 2.3):
         value, slope = gradwire.value_and_grad(f, client=client)(x)
         assert value == pytest.approx(f(x))
         assert slope == pytest.approx((f(x + 1e-6) - f(x - 1e-6)) / 2e-6, rel=1e-5)
 
 
-def test_the_shapes_of_what_loops_give_are_known_where_they_are_mapped(client):
+def test_shapes_of_loop_results_are_known_under_vmap(client):
     each = gradwire.vmap(measured, client=client)(np.array([1.0, 2.0]))
     assert np.allclose(each, [measured(1.0), measured(2.0)])
 
 
-def test_stop_gradient_is_a_constant(client):
+def test_stop_gradient_has_no_derivative(client):
     assert gradwire.grad(stopped, client=client)(3.0) == 3.0
 
 
@@ -75,7 +75,7 @@ def test_a_carry_of_another_structure_is_refused(client):
         )(1.0)
 
 
-def test_each_mapped_example_takes_its_own_branch(client):
+def test_each_example_under_vmap_takes_its_own_branch(client):
     def f(x):
         return gradwire.cond(x > 0, np.sqrt, lambda x: -x * x, x)
 

@@ -1,4 +1,4 @@
-"""Distributions, as ``scipy.stats`` has them, and Python's ``math``."""
+"""Distributions as in ``scipy.stats``, and Python's ``math``."""
 
 import math
 from math import exp
@@ -43,6 +43,6 @@ CASES: list[Any] = [
 ]
 
 
-def test_distributions_are_scipy_s(case, check):
+def test_distributions_agree_with_scipy(case, check):
     _, f, *args = case
     check(f, *args)

@@ -1,4 +1,4 @@
-"""Arithmetic, exponentials, trigonometry and complex numbers, as NumPy has them."""
+"""Arithmetic, exponentials, trigonometry and complex numbers as in NumPy."""
 
 from typing import Any
 
@@ -120,6 +120,6 @@ COMPLEX: list[Any] = [
 CASES: list[Any] = ARITHMETIC + EXPONENTIAL + ACTIVATIONS + COMPLEX
 
 
-def test_elementwise_functions_are_numpy_s(case, check):
+def test_elementwise_functions_agree_with_numpy(case, check):
     _, f, *args = case
     check(f, *args)

@@ -1,4 +1,4 @@
-"""Code that cannot be recorded: the error has the user's line, and what to write instead."""
+"""Errors about code that cannot be recorded name the user's line and an alternative."""
 
 import fractions
 import math
@@ -46,7 +46,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("told", "f"), [case[1:] for case in CASES], ids=[c[0] for c in CASES])
-def test_what_cannot_be_recorded_says_what_to_write_instead(client, told, f):
+def test_errors_about_unrecordable_code_suggest_an_alternative(client, told, f):
     with pytest.raises(gradwire.NotTraceable) as caught:
         client.grad(f)(X)
     assert told in caught.value.hint
@@ -61,20 +61,20 @@ def test_what_cannot_be_recorded_says_what_to_write_instead(client, told, f):
         (lambda x, y: x, "missing 1 required positional argument"),
     ],
 )
-def test_what_python_and_numpy_say_themselves_is_said(client, f, told):
+def test_errors_include_the_words_of_python_and_numpy(client, f, told):
     with pytest.raises(gradwire.UsageError, match=told):
         client.grad(f)(X)
 
 
-def test_the_table_of_values_of_a_spline_is_right(client):
-    """As the hint has it: at fixed points a spline is linear in its data."""
+def test_the_suggested_table_for_a_spline_is_right(client):
+    """The hint says: at fixed points a spline is linear in its data."""
     points = np.linspace(0.0, 1.0, 7)
     table = scipy.interpolate.CubicSpline(T, np.eye(4))(points)
     told = client.function(lambda x: table @ x)(X)
     np.testing.assert_allclose(told, scipy.interpolate.CubicSpline(T, X)(points))
 
 
-def test_errors_of_the_user_s_own_are_not_taken_for_those_of_recording(client):
+def test_the_user_s_own_errors_are_not_attributed_to_recording(client):
     def checked(x):
         if x.ndim == 1:
             raise ValueError("one axis is too few")
@@ -89,7 +89,7 @@ def test_errors_of_the_user_s_own_are_not_taken_for_those_of_recording(client):
 
 
 @pytest.mark.parametrize("name", ["torch", "jax.numpy"])
-def test_functions_of_other_libraries_in_c_say_whose_they_are(client, name):
+def test_errors_about_c_functions_name_their_library(client, name):
     module = pytest.importorskip(name)
     with pytest.raises(gradwire.NotTraceable, match="a recorded array cannot be used") as caught:
         client.grad(lambda x: 2 * module.sin(x))(1.0)
@@ -97,13 +97,13 @@ def test_functions_of_other_libraries_in_c_say_whose_they_are(client, name):
 
 
 @pytest.mark.parametrize("argument", ["3", None, object()])
-def test_only_numbers_and_arrays_are_differentiated(client, argument):
+def test_only_numbers_and_arrays_can_be_differentiated(client, argument):
     with pytest.raises(gradwire.UsageError, match=r"argument 1 is a \w+: a number or an array"):
         client.grad(lambda x, y: x * 2, argnums=1)(1.0, argument)
     assert client.grad(lambda p: 1.0)({}) == {}
 
 
-def test_frames_are_arguments_and_their_arrays_results(client):
+def test_data_frames_are_accepted_and_results_must_be_arrays(client):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
     np.testing.assert_array_equal(client.grad(lambda a: np.sum(a**2))(frame["a"]), [2.0, 4.0])

@@ -1,4 +1,4 @@
-"""Fourier transforms and convolutions, as NumPy and SciPy have them."""
+"""Fourier transforms and convolutions as in NumPy and SciPy."""
 
 from typing import Any
 
@@ -87,6 +87,6 @@ CASES: list[Any] = [
 ]
 
 
-def test_transforms_are_numpy_s_and_scipy_s(case, check):
+def test_transforms_agree_with_numpy_and_scipy(case, check):
     _, f, *args = case
     check(f, *args)

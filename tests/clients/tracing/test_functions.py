@@ -12,7 +12,7 @@ W = np.array([0.5, -2.0])
 
 @pytest.fixture
 def own_client(service_url):
-    """One with connections of its own, as can be opened elsewhere again."""
+    """A client with its own connections, which can be pickled."""
     with gradwire.Client(service_url) as client:
         yield client
 
@@ -26,7 +26,7 @@ def made_of(f, client):
     yield gradwire.vmap(gradwire.function(f, client))
 
 
-def test_functions_of_program_text_and_what_is_made_of_them_are_pickled(own_client):
+def test_functions_of_program_text_and_their_transforms_can_be_pickled(own_client):
     for f in made_of(gradwire.program("sum(w**3)", "w"), own_client):
         again = pickle.loads(pickle.dumps(f))
         assert again.own_client is not own_client
@@ -34,7 +34,7 @@ def test_functions_of_program_text_and_what_is_made_of_them_are_pickled(own_clie
             np.testing.assert_equal(again(W), f(W))
 
 
-def test_so_are_functions_that_are_defined_anywhere_by_what_can_pickle_these(own_client):
+def test_local_functions_can_be_pickled_by_cloudpickle(own_client):
     power = 3
     for f in made_of(lambda w: np.sum(w**power), own_client):
         again = cloudpickle.loads(cloudpickle.dumps(f))
@@ -63,7 +63,7 @@ print(at(np.array([1.0, 2.0])).tolist())
 """
 
 
-def test_functions_of_modules_are_pickled_by_name(tmp_path, monkeypatch, service_url):
+def test_module_level_functions_are_pickled_by_name(tmp_path, monkeypatch, service_url):
     (tmp_path / "cubes.py").write_text(MODULE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("GRADWIRE_URL", service_url)
@@ -76,7 +76,7 @@ def test_functions_of_modules_are_pickled_by_name(tmp_path, monkeypatch, service
     assert told.stdout.strip() == "[3.0, 12.0]"
 
 
-def test_of_many_ways_that_python_decided_the_latest_are_kept(client):
+def test_of_many_recordings_the_latest_are_kept(client):
     f = gradwire.function(lambda x: x * int(x), client)
     for x in range(80):
         assert f(x + 0.5) == (x + 0.5) * x

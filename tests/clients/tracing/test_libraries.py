@@ -15,7 +15,7 @@ def through_another(x):
     return logsumexp(x) + scipy.special.softmax(x)[0]
 
 
-def test_functions_are_recorded_wherever_they_are_called_from(client):
+def test_functions_are_recorded_in_any_module(client):
     own = scipy.special.logsumexp
 
     def f(x, by_default=scipy.special.logsumexp):
@@ -25,12 +25,12 @@ def test_functions_are_recorded_wherever_they_are_called_from(client):
     assert own is logsumexp
 
 
-def test_a_function_of_a_library_is_itself_recorded(client):
+def test_a_library_function_can_be_recorded_directly(client):
     slope = gradwire.grad(scipy.special.logsumexp, client=client)(V)
     assert np.allclose(slope, scipy.special.softmax(V))
 
 
-def test_nothing_stands_in_their_place_afterwards(client):
+def test_originals_are_restored_after_recording(client):
     before = np.array, math.sin, scipy.linalg.expm, np.vectorize.__call__, logsumexp
     gradwire.function(lambda x: scipy.linalg.expm(x) * logsumexp(x), client)(np.eye(2))
     with pytest.raises(ZeroDivisionError):
@@ -38,7 +38,7 @@ def test_nothing_stands_in_their_place_afterwards(client):
     assert (np.array, math.sin, scipy.linalg.expm, np.vectorize.__call__, logsumexp) == before
 
 
-def test_other_threads_do_not_notice(client):
+def test_other_threads_see_the_originals(client):
     begun, done = threading.Event(), threading.Event()
     seen = []
 
@@ -62,7 +62,7 @@ def test_other_threads_do_not_notice(client):
     assert seen[3] == math.sin(1.0)
 
 
-def test_plain_values_stay_plain_inside_of_a_recording(client):
+def test_plain_values_stay_plain_during_a_recording(client):
     kinds = []
 
     def f(x):
@@ -73,7 +73,7 @@ def test_plain_values_stay_plain_inside_of_a_recording(client):
     assert kinds == [(np.ndarray, np.float64, float)]
 
 
-def test_what_a_program_lacks_names_the_line(client):
+def test_missing_operations_are_reported_with_the_line(client):
     with pytest.raises(gradwire.UnknownOperation) as refused:
         gradwire.function(lambda x: scipy.linalg.schur(x)[0], client)(np.eye(2))
     assert "test_libraries.py" in refused.value.__notes__[0]

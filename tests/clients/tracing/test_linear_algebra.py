@@ -1,4 +1,4 @@
-"""Products, solutions and factorisations, as NumPy and SciPy have them."""
+"""Products, solutions and factorisations as in NumPy and SciPy."""
 
 from typing import Any
 
@@ -277,6 +277,6 @@ CASES: list[Any] = [
 ]
 
 
-def test_linear_algebra_is_numpy_s_and_scipy_s(case, check):
+def test_linear_algebra_agrees_with_numpy_and_scipy(case, check):
     _, f, *args = case
     check(f, *args)

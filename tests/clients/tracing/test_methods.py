@@ -8,7 +8,7 @@ def cube(w):
     return np.sum(w**3)
 
 
-def test_a_client_s_methods_take_functions_and_programs(client):
+def test_client_methods_accept_functions_and_programs(client):
     assert np.allclose(client.grad(cube)(W), 3 * W**2)
     assert np.allclose(client.value_and_grad(cube)(W)[1], 3 * W**2)
     assert np.allclose(client.value_and_grad("sum(w**3)", sources="w")(w=W)[1], 3 * W**2)
@@ -23,7 +23,7 @@ def test_a_client_s_methods_take_functions_and_programs(client):
     assert client.function(cube)(W) == pytest.approx(cube(W))
 
 
-async def test_and_so_do_those_of_the_awaiting_client(awaiting_client):
+async def test_async_client_methods_accept_functions_and_programs(awaiting_client):
     assert np.allclose(await awaiting_client.grad(cube)(W), 3 * W**2)
     assert np.allclose(await awaiting_client.hessian(cube)(W), np.diag(6 * W))
     _, (product,) = await awaiting_client.hvp(cube, (W,), (W,))

@@ -19,7 +19,7 @@ def bindings():
     return [Binding(module, "f"), Binding({"f": original}, "f"), Binding(cell, "cell_contents")]
 
 
-def test_a_substitute_stands_until_the_last_recording_is_over():
+def test_a_substitute_is_removed_after_the_last_recording():
     for binding in bindings():
         replacements = Patches()
         with replacements.during([Patch(binding, original, substitute)]):
@@ -30,7 +30,7 @@ def test_a_substitute_stands_until_the_last_recording_is_over():
         assert binding.read() is original
 
 
-def test_what_somebody_else_has_put_there_stays():
+def test_replacements_by_others_are_kept():
     for binding in bindings():
         replacements = Patches()
         binding.write(len)
@@ -42,7 +42,7 @@ def test_what_somebody_else_has_put_there_stays():
         assert binding.read() is len
 
 
-def test_originals_return_after_an_error():
+def test_originals_are_restored_after_an_error():
     binding = bindings()[0]
     replacements = Patches()
     try:
@@ -52,7 +52,7 @@ def test_originals_return_after_an_error():
         assert binding.read() is original
 
 
-def test_threads_that_record_at_once_leave_originals():
+def test_concurrent_recordings_restore_the_originals():
     binding = bindings()[0]
     replacements = Patches()
     seen = set()

@@ -11,7 +11,7 @@ W = np.array([0.1, -0.2])
 LOSS = "mean((tanh(x @ w) - y)**2)"
 
 
-# What each returns by the language's rules is what the service answers for the same text.
+# The expected result of each is the service's result for the same text.
 TEXTS = [
     "x * w",
     "y = x + 1\nx * y\nz = 0 * y",
@@ -33,12 +33,12 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("x", [-2.0, 3.0])
-def test_a_program_as_a_function_returns_what_it_returns_by_itself(client, text, x):
+def test_a_program_as_a_function_returns_the_same_result(client, text, x):
     expected = client.evaluate(text, {"x": x, "w": 5.0}).outputs
     np.testing.assert_equal(gradwire.program(text, "x", "w", client=client)(x, 5.0), expected)
 
 
-def test_it_is_differentiated_in_any_of_its_arguments(client):
+def test_a_program_can_be_differentiated_in_any_argument(client):
     loss = gradwire.program(LOSS, "w", "x", "y", client=client)
     known = client.gradient(LOSS, {"w": W, "x": X, "y": Y})
     value, gradients = gradwire.value_and_grad(loss, (0, 1))(W, X, Y)
@@ -49,7 +49,7 @@ def test_it_is_differentiated_in_any_of_its_arguments(client):
     assert np.allclose(gradwire.hessian(loss)(W, X, y=Y), matrix)
 
 
-def test_it_is_mapped_and_becomes_part_of_other_functions(client):
+def test_a_program_can_be_mapped_and_called_by_other_functions(client):
     square = gradwire.program("s = x * x\nsum(s)", "x")
 
     def f(x):
@@ -75,7 +75,7 @@ class Model:
     scale: float
 
 
-def test_arguments_are_nested_as_variables_are(client):
+def test_arguments_can_be_nested_like_variables(client):
     text = "model.scale * sum(model.layers[0].w * model.layers[0].T + model.layers[1].w)"
     model = Model([Layer(W, 2.0), Layer(np.ones(2), 3.0)], 10.0)
     f = gradwire.program(text, "model", client=client)
@@ -87,14 +87,14 @@ def test_arguments_are_nested_as_variables_are(client):
     assert np.allclose(gradient.layers[0].T, 10 * W.sum())
 
 
-def test_lists_of_numbers_are_arrays_as_when_they_are_sent(client):
+def test_lists_of_numbers_are_arrays(client):
     f = gradwire.program("sum(x**2)", "x", client=client)
     assert f([1.0, 2.0]) == 5.0
     assert f([[1.0], [2]]) == 5.0
     assert gradwire.grad(f)([1.0, 2.0]) == [2.0, 4.0]
 
 
-def test_integers_are_the_program_s_own(client):
+def test_integer_arguments_stay_integers(client):
     f = gradwire.program("for _ in range(n):\n    x = x * x\nx", "x", "n", client=client)
     assert f(2.0, 3) == 256.0
     assert gradwire.grad(f)(2.0, n=3) == 8 * 2.0**7
@@ -108,7 +108,7 @@ def test_errors_show_the_line_of_the_text(client):
     assert "test_programs.py" in refused.value.__notes__[0]
 
 
-def test_arguments_are_those_that_it_names(client):
+def test_arguments_are_the_program_s_variables(client):
     f = gradwire.program("x * w", "x", "w", client=client)
     with pytest.raises(TypeError, match="missing a required argument: 'w'"):
         f(1.0)
@@ -128,13 +128,13 @@ def test_arguments_are_those_that_it_names(client):
     ],
     ids=["surrogate", "comment", "null", "brackets", "signs", "attributes"],
 )
-def test_what_no_parser_reads_is_refused_in_words_that_can_be_printed(text):
+def test_syntax_errors_have_printable_messages(text):
     with pytest.raises(gradwire.ProgramSyntaxError) as refused:
         gradwire.program(text, "x")
     assert str(refused.value).encode()
 
 
-def test_what_stands_at_the_end_is_returned():
+def test_the_last_expression_is_returned():
     assert function_lines("x") == ("result_ = x", "return result_")
     assert function_lines("if x > 0:\n    y = 1") == ("if x > 0:", "    y = 1", "return y")
     assert function_lines("return x") == ("return x",)

@@ -1,4 +1,4 @@
-"""Random programs of NumPy's, with views and changes in place, are what NumPy makes of them."""
+"""Random NumPy programs with views and in-place changes give the same results as in NumPy."""
 
 import operator
 from typing import Any
@@ -106,7 +106,7 @@ def possible(steps: list[Any]) -> list[Any]:
 
 
 @given(st.lists(STEP, max_size=20))
-def test_a_program_gives_what_numpy_gives(client, steps):
+def test_a_program_agrees_with_numpy(client, steps):
     with np.errstate(all="ignore"):
         steps = possible(steps)
         expected = run(steps, *ARRAYS)

@@ -1,4 +1,4 @@
-"""Reductions, sorting, cumulative sums and what is made of neighbours, as NumPy has them."""
+"""Reductions, sorting, cumulative sums and differences of neighbours as in NumPy."""
 
 from typing import Any
 
@@ -249,6 +249,6 @@ CASES: list[Any] = [
 ]
 
 
-def test_reductions_and_sequences_are_numpy_s(case, check):
+def test_reductions_and_sequences_agree_with_numpy(case, check):
     _, f, *args = case
     check(f, *args)

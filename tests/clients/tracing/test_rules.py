@@ -29,20 +29,20 @@ nested = gradwire.custom_gradient(
 )
 
 
-def test_the_rule_is_used_instead_of_the_derivative_and_is_differentiated(client):
+def test_a_custom_rule_replaces_the_derivative_and_can_be_differentiated(client):
     assert gradwire.grad(log1pexp, client=client)(1000.0) == 1.0
     logistic = 1 / (1 + np.exp(-0.3))
     second = gradwire.grad(gradwire.grad(log1pexp), client=client)(0.3)
     assert second == pytest.approx(logistic * (1 - logistic))
 
 
-def test_a_rule_of_its_own_takes_the_cotangent_the_value_and_the_arguments(client):
+def test_a_custom_rule_gets_the_cotangent_the_value_and_the_arguments(client):
     x = np.array([1.0, 2.0])
     slope = gradwire.grad(lambda x: np.sum(np.array([5.0, 0.5]) * clipped(x)), client=client)(x)
     assert np.array_equal(slope, [1.0, 0.5])
 
 
-def test_cotangents_are_nested_as_what_they_belong_to(client):
+def test_cotangents_are_nested_like_their_values(client):
     def loss(weights, x):
         found = nested(weights, x)
         return found["s"] + 3 * found["t"]
@@ -51,17 +51,17 @@ def test_cotangents_are_nested_as_what_they_belong_to(client):
     assert both == (28.0, ({"a": 6.0, "b": 0.0}, 21.0))
 
 
-def test_the_parts_of_a_tuple_have_a_cotangent_each(client):
+def test_each_part_of_a_tuple_has_a_cotangent(client):
     of_both = gradwire.grad(lambda a, b: sum(product_and_sum(a, b)), (0, 1), client=client)
     assert of_both(2.0, 3.0) == (4.0, 10.0)
 
 
-def test_it_is_mapped(client):
+def test_a_function_with_a_custom_rule_can_be_mapped(client):
     slopes = gradwire.vmap(gradwire.grad(log1pexp), client=client)(np.array([-1.0, 1.0]))
     assert np.allclose(slopes, 1 / (1 + np.exp([1.0, -1.0])))
 
 
-def test_called_by_itself_it_is_the_function():
+def test_called_directly_it_is_the_plain_function():
     assert log1pexp(0.0) == np.log(2)
     assert clipped(3.0) == 3.0
 
@@ -74,6 +74,6 @@ def test_called_by_itself_it_is_the_function():
         (gradwire.custom_gradient(lambda x: x, lambda *_: {"a": 1.0, "b": 2.0}), "2 cotangents"),
     ],
 )
-def test_what_is_no_rule_is_refused(f, problem, client):
+def test_invalid_rules_are_refused(f, problem, client):
     with pytest.raises(gradwire.NotTraceable, match=problem):
         gradwire.grad(f, client=client)(1.0)

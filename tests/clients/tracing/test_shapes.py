@@ -1,4 +1,4 @@
-"""Shapes, indices, gathering and scattering, as NumPy has them."""
+"""Shapes, indices, gathering and scattering as in NumPy."""
 
 from typing import Any
 
@@ -373,7 +373,7 @@ CASES: list[Any] = [
 ]
 
 
-def test_shapes_and_indices_are_numpy_s(case, check):
+def test_shapes_and_indices_agree_with_numpy(case, check):
     _, f, *args = case
     check(f, *args)
 
@@ -388,7 +388,7 @@ def test_the_shape_of_a_product_is_known_without_the_service(shapes):
     assert traced.result([]) == {Aval(product.shape, product.dtype)}
 
 
-def test_a_number_meets_what_a_mask_takes_without_the_service():
+def test_masked_shapes_combine_with_numbers_without_the_service():
     f: Any = gradwire.Function(lambda x, t: np.sum(x[x > 0] * t), UNANSWERED)
     traced, _ = UNANSWERED.run(f.traced(V.astype(np.float32), T))
     assert "astype('float32')" in traced.text

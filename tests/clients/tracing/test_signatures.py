@@ -46,7 +46,7 @@ def kinds(leaves):
 
 
 @given(NESTED, NESTED)
-def test_signatures_are_equal_where_structures_and_leaves_kinds_are(one, other):
+def test_signatures_are_equal_for_equal_structures_and_leaf_types(one, other):
     same = []
     for value in (one, other):
         leaves, structure = flatten(((value,), {}))
@@ -58,7 +58,7 @@ def test_signatures_are_equal_where_structures_and_leaves_kinds_are(one, other):
     assert first != second or hash(first) == hash(second)
 
 
-def test_integers_are_numbers_where_they_are_asked_for():
+def test_integers_are_treated_as_floats_on_request():
     leaves, numbers = signature(([1, 2.0], 1), {}, (0,))
     assert leaves == [1.0, 2.0]
     assert numbers == signature(([5, 2], 1), {}, (0,))[1]
@@ -66,7 +66,7 @@ def test_integers_are_numbers_where_they_are_asked_for():
     assert signature((True,), {}, (0,))[0] == []
 
 
-def test_what_cannot_be_hashed_is_itself_alone():
+def test_unhashable_values_equal_only_themselves():
     one, other = {1}, {1}
     assert signature((one,), {}) == signature((one,), {})
     assert signature((one,), {}) != signature((other,), {})

@@ -24,14 +24,14 @@ def test_a_solution_has_the_derivatives_of_its_closed_form(options, client):
     assert slopes == pytest.approx((-4 * e, e), rel=1e-6)
 
 
-def test_a_nested_solution_is_nested_at_all_times(client):
+def test_nested_solutions_are_nested_like_the_initial_value(client):
     begun = {"x": 1, "v": 0.0}
     found = gradwire.odeint(oscillation, begun, TIMES, 1.5, method="dopri5", client=client)
     assert np.allclose(found["x"], np.cos(1.5 * TIMES), atol=1e-6)
     assert np.allclose(found["v"], -1.5 * np.sin(1.5 * TIMES), atol=1e-6)
 
 
-def test_solutions_are_mapped_over_parameters_in_one_function(client):
+def test_solutions_can_be_mapped_over_parameters(client):
     def end(k):
         return gradwire.odeint(decay, 1.0, TIMES, k)[-1]
 
@@ -40,12 +40,12 @@ def test_solutions_are_mapped_over_parameters_in_one_function(client):
     assert np.allclose(slopes, -2 * np.exp(-2 * ks), rtol=1e-5)
 
 
-def test_the_slope_has_the_structure_of_the_value(client):
+def test_the_slope_must_have_the_structure_of_the_value(client):
     with pytest.raises(gradwire.NotTraceable, match="another structure"):
         gradwire.odeint(lambda y, t: (y, y), 1.0, TIMES, client=client)
 
 
-def test_times_are_an_array_of_one_axis(client):
+def test_times_must_be_one_dimensional(client):
     listed = gradwire.odeint(decay, 1.0, [0, 1, 2], 0.1, client=client)
     assert np.allclose(listed, np.exp([0, -0.1, -0.2]), atol=1e-6)
     with pytest.raises(gradwire.NotTraceable, match=r"one axis, got an array of shape \(\)"):
@@ -71,7 +71,7 @@ def test_a_root_has_the_derivatives_of_its_equation(root, client):
     assert curvature == pytest.approx(-2 / 9 * 8 ** (-5 / 3), rel=1e-6)
 
 
-def test_a_root_is_an_array_where_the_guess_is(client):
+def test_a_root_is_an_array_if_the_guess_is_one(client):
     cubes = np.array([8.0, 27.0])
     root = gradwire.custom_root(lambda x: x**3 - cubes, np.ones(2), client=client)
     assert np.allclose(root, [2.0, 3.0])

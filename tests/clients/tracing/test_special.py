@@ -1,4 +1,4 @@
-"""Special functions, as SciPy has them: ufuncs, and functions that are no ufuncs."""
+"""Special functions as in SciPy, ufuncs and others."""
 
 from typing import Any
 
@@ -70,6 +70,6 @@ CASES: list[Any] = [
 ]
 
 
-def test_special_functions_are_scipy_s(case, check):
+def test_special_functions_agree_with_scipy(case, check):
     _, f, *args = case
     check(f, *args)

@@ -20,13 +20,13 @@ def from_iterator(x):
 
 
 @pytest.mark.parametrize("f", [element, slice_of, from_iterator])
-def test_what_numpy_says_of_plain_arrays_is_said_better(f, client):
+def test_errors_are_clearer_than_numpys_for_plain_arrays(f, client):
     with pytest.raises(gradwire.NotTraceable, match=r"zeros_like\(x\)") as caught:
         gradwire.grad(f, client=client)(np.ones(3))
     assert f" in {f.__name__}" in str(caught.value)
 
 
-def test_errors_of_the_function_itself_pass():
+def test_errors_of_the_function_itself_are_unchanged():
     def picky(x):
         raise ValueError("no such x")
 

@@ -1,4 +1,4 @@
-"""What cannot be recorded is refused, with the line of it and what to write instead."""
+"""Unrecordable code is refused with its line and an alternative."""
 
 import copy
 from typing import Any
@@ -101,7 +101,7 @@ REFUSED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_recorded_names_its_line_and_what_to_write(name, client):
+def test_unrecordable_code_is_reported_with_line_and_alternative(name, client):
     f, hint = REFUSED[name]
     with pytest.raises(gradwire.NotTraceable) as refused:
         gradwire.function(f, client)(V)
@@ -115,7 +115,7 @@ def test_an_array_kept_from_another_recording_is_refused(client):
         gradwire.function(lambda x: x + KEPT[-1], client)(V)
 
 
-def test_numpy_s_errors_are_raised_where_numpy_raises_them(client):
+def test_numpy_s_errors_are_raised_as_in_numpy(client):
     def kinds(x):
         n = np.zeros(3, np.int64, like=x)
         n += x
@@ -131,14 +131,14 @@ def test_numpy_s_errors_are_raised_where_numpy_raises_them(client):
             gradwire.function(f, client)(V)
 
 
-def test_arguments_and_arrays_from_outside_are_as_before(client):
+def test_arguments_and_captured_arrays_are_not_changed(client):
     table = np.arange(3.0)
 
     def f(x, y):
         x = x.copy()
         x[0] = 5.0
         first = y["a"] * table
-        table[0] += 1.0  # as NumPy does, for what comes after
+        table[0] += 1.0  # as in NumPy, for later code
         return x, first, y["a"] * table
 
     given = {"a": V.copy()}
@@ -150,7 +150,7 @@ def test_arguments_and_arrays_from_outside_are_as_before(client):
     assert V[0] == 0.3
 
 
-def test_an_array_in_another_order_is_another_recording(client):
+def test_arrays_in_another_memory_order_are_recorded_again(client):
     def f(x):
         y = x * 1.0
         flat = y.reshape(-1)
@@ -163,7 +163,7 @@ def test_an_array_in_another_order_is_another_recording(client):
         recorded(np.asfortranarray(M))
 
 
-def test_what_describes_an_array_is_known_while_recording(client):
+def test_shape_and_dtype_are_known_while_recording(client):
     seen: list[Any] = []
 
     def f(x):
@@ -177,7 +177,7 @@ def test_what_describes_an_array_is_known_while_recording(client):
     assert seen[1][2] == "Tracer"
 
 
-def test_other_libraries_may_take_over_operators(client):
+def test_other_libraries_may_override_operators(client):
     class Other:
         __array_ufunc__ = None
 

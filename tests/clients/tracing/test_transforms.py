@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def at(client):
-    """A transform by the service of this test run."""
+    """A transform that uses the service of this test run."""
     return lambda transform, f, *args, **options: transform(f, *args, client=client, **options)
 
 
@@ -16,7 +16,7 @@ def cube(w):
 W = np.array([0.5, -2.0])
 
 
-def test_a_gradient_is_nested_as_the_argument(at):
+def test_a_gradient_is_nested_like_the_argument(at):
     def loss(params, x):
         return np.sum(np.tanh(x @ params["w"] + params["b"][0]))
 
@@ -30,21 +30,21 @@ def test_a_gradient_is_nested_as_the_argument(at):
     assert (gradient["b"][1], gradient["b"][1].dtype) == (0, np.float32)
 
 
-def test_higher_orders_nest(at):
+def test_higher_order_derivatives_nest(at):
     third = at(gradwire.grad, gradwire.grad(gradwire.grad(lambda x: np.sin(x) * x**2)))
     x = 0.7
     expected = 6 * np.cos(x) - 6 * x * np.sin(x) - x**2 * np.cos(x)
     assert third(x) == pytest.approx(expected)
 
 
-def test_hessian_and_products_with_it_agree(at):
+def test_hessian_and_hessian_vector_products_agree(at):
     v = np.array([1.0, 10.0])
     assert np.allclose(at(gradwire.hessian, cube)(W), np.diag(6 * W))
     (gradient,), (product,) = at(lambda f, **k: gradwire.hvp(f, (W,), (v,), **k), cube)
     assert np.allclose([gradient, product], [3 * W**2, 6 * W * v])
 
 
-def test_jacobian_has_the_values_axes_and_then_the_arguments(at):
+def test_a_jacobian_has_the_axes_of_the_value_then_of_the_argument(at):
     matrix = np.arange(6.0).reshape(3, 2)
     assert np.allclose(at(gradwire.jacobian, lambda w: matrix @ w)(W), matrix)
 
@@ -67,7 +67,7 @@ def test_vmap_of_a_gradient_is_the_gradient_of_each_example(at):
     assert np.allclose(each(W, xs), (1 - np.tanh(xs @ W) ** 2)[:, None] * xs)
 
 
-def test_values_that_python_decides_by_are_looked_at_in_each_call(at):
+def test_python_branches_are_decided_in_each_call(at):
     def root(a):
         x = 1.0
         while abs(x * x - a) > 1e-9:
@@ -79,7 +79,7 @@ def test_values_that_python_decides_by_are_looked_at_in_each_call(at):
         assert slope(a) == pytest.approx(0.5 / np.sqrt(a))
 
 
-def test_what_a_function_reads_from_outside_may_be_replaced(at):
+def test_replaced_captured_values_are_noticed(at):
     scale = 2.0
 
     def f(x):
@@ -91,18 +91,18 @@ def test_what_a_function_reads_from_outside_may_be_replaced(at):
     assert slope(1.0) == 5.0
 
 
-def test_what_is_not_recordable_names_its_line(at):
+def test_unrecordable_code_is_reported_with_its_line(at):
     with pytest.raises(gradwire.NotTraceable, match=r"test_transforms\.py:\d+ in <lambda>"):
         at(gradwire.grad, lambda x: float(x) + 1)(1.0)
 
 
-def test_an_error_of_the_service_names_the_line_that_was_recorded(at):
+def test_an_error_of_the_service_names_the_recorded_line(at):
     with pytest.raises(gradwire.ShapeMismatch) as refused:
         at(gradwire.grad, lambda x: np.sum(x @ np.ones((3, 3))))(W)
     assert "test_transforms.py" in refused.value.__notes__[0]
 
 
-async def test_an_awaited_client_fetches_what_python_asks_for(awaiting_client):
+async def test_an_async_client_fetches_values_that_python_needs(awaiting_client):
     def f(x):
         return x**2 if np.sum(x) > 0 else -x
 
@@ -111,7 +111,7 @@ async def test_an_awaited_client_fetches_what_python_asks_for(awaiting_client):
     assert await slope(-3.0) == -1.0
 
 
-def test_the_shapes_of_derivatives_are_known_where_they_are_mapped(at):
+def test_shapes_of_derivatives_are_known_under_vmap(at):
     def f(x):
         matrix = gradwire.jacobian(lambda x: np.outer(x, x))(x)
         curvature = gradwire.hessian(lambda x: np.sum(x**4))(x)
@@ -126,7 +126,7 @@ def test_the_shapes_of_derivatives_are_known_where_they_are_mapped(at):
     assert np.allclose(at(gradwire.vmap, f)(xs), expected)
 
 
-def test_products_of_a_plain_function_are_recorded_once(client):
+def test_jvp_and_vjp_of_a_function_are_recorded_once(client):
     runs: list[None] = []
 
     def f(w):

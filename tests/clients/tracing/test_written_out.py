@@ -1,4 +1,4 @@
-"""What NumPy has no function for, as people write it with those that it has."""
+"""Common functions that NumPy lacks, as people write them with NumPy."""
 
 from typing import Any
 
@@ -129,6 +129,6 @@ CASES: list[Any] = [
 ]
 
 
-def test_what_is_written_out_is_recorded(case, check):
+def test_functions_written_out_in_numpy_are_recorded(case, check):
     _, f, *args = case
     check(f, *args)

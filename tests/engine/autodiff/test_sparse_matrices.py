@@ -9,7 +9,7 @@ from gradwire_engine.autodiff.sparse_matrices import sparse_hessian, sparse_jaco
 from gradwire_engine.check import interpret, trace
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import FUNCTIONS
-from gradwire_engine.ops.boundaries import Ruled
+from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.tape import ArrayType
@@ -171,7 +171,7 @@ def test_nonzeros_have_their_sources_dtype(mode):
 def test_a_rule_of_the_programs_own_may_give_any_derivative(mode):
     def recording(b, x):
         f = Functions(b)
-        return Item(0)(Ruled(1, lambda bars: [f.cumsum(bars[0])])(f.sin(x), x))
+        return Item(0)(CustomVjp(1, lambda bars: [f.cumsum(bars[0])])(f.sin(x), x))
 
     value = RNG.normal(size=4)
     b, (x,), (y,) = trace(recording, [value])

@@ -5,9 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-from gradwire_engine.backends.numpy.finite import all_finite, unsure
-from gradwire_engine.backends.numpy.quiet import quiet
+from gradwire_engine.backends.finite import all_finite
+from gradwire_engine.backends.numpy.finite import unsure
 from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
 from hypothesis import strategies as st

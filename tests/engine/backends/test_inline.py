@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.lower import written
-from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.backends.numpy.plan import plan
-from gradwire_engine.backends.numpy.quiet import quiet
+from gradwire_engine.backends.plan import plan
+from gradwire_engine.backends.quiet import quiet
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Stack
 from gradwire_engine.ops.arrays.placements import Placed
@@ -72,11 +72,11 @@ def test_inlined_code_gives_what_the_kernel_gives(op, shapes, dtype):
     draw = np.random.default_rng(0)
     values = [draw.normal(size=shape, scale=9).astype(dtype) for shape in shapes]
     tape = tape_of(op, shapes, dtype)
-    run = Executable(tape)
+    run = NumpyExecutable(tape)
     for given in (values, [np.asfortranarray(x) if x.ndim else x for x in values]):
         expected = np.asarray(op.kernel(NUMPY, *[x[()] for x in given]))
         for _ in range(2):  # walked once, then generated
-            (found,) = run.run(given, lambda: None)
+            (found,) = run.replay(given, lambda: None).outputs
             assert found.dtype == expected.dtype
             assert found.shape == expected.shape
             scale = float(np.abs(expected).max(initial=1))
@@ -93,9 +93,9 @@ def test_inlined_code_gives_what_the_kernel_gives(op, shapes, dtype):
 def test_what_is_not_finite_stays_where_it_is(op, shapes, value):
     given = [np.ones(shape) for shape in shapes]
     given[0][(-1,) * given[0].ndim] = value
-    run = Executable(tape_of(op, shapes, "float64"))
-    run.run(given, lambda: None)
-    (found,) = run.run(given, lambda: None)
+    run = NumpyExecutable(tape_of(op, shapes, "float64"))
+    run.replay(given, lambda: None)
+    (found,) = run.replay(given, lambda: None).outputs
     expected = quiet.run(op.kernel, NUMPY, *[x[()] for x in given])
     np.testing.assert_array_equal(found, expected)
 
@@ -111,7 +111,8 @@ def test_numbers_of_other_dtypes_are_chosen_without_a_call(dtype):
         plain, exact = [[call.replay(lambda: None).value for _ in range(3)][-1] for call in calls]
         assert plain == exact
         assert plain.dtype == exact.dtype == np.dtype(dtype)
-    lowered: Any = calls[0]._entry.paths[0].executable._lowered
+    executable: Any = calls[0]._entry.paths[0].executable
+    lowered = executable._lowered
     assert not {"u_minimum", "u_maximum", "u_where"}.intersection(lowered.__code__.co_names)
 
 
@@ -122,23 +123,23 @@ def test_indices_are_read_where_they_are_written():
     op = GetItem(pattern)
     tape = Tape((*inputs, Instruction(op, (0, 1, 2), op.infer(*kinds), 0)), (0, 1, 2), (3,))
     x = np.arange(24.0).reshape(4, 3, 2)
-    run = Executable(tape)
+    run = NumpyExecutable(tape)
     for first, last in [(0, 1), (-1, 0), (3, -2)]:
-        (found,) = run.run([x, np.array(first), np.array(last)], lambda: None)
+        (found,) = run.replay([x, np.array(first), np.array(last)], lambda: None).outputs
         np.testing.assert_array_equal(found, x[first, 1:, last])
     with pytest.raises(IndexError):
-        run.run([x, np.array(4), np.array(0)], lambda: None)
+        run.replay([x, np.array(4), np.array(0)], lambda: None)
 
 
 @pytest.mark.parametrize(("expected", "dtype"), [(True, "bool"), (False, "bool"), (3, "int64")])
 def test_guards_hold_only_for_what_was_decided(expected, dtype):
     kind = ArrayType(np.dtype(dtype), ())
     made = Instruction(Input(0), (), kind, 0), Instruction(Guard(expected), (0,), kind, 0)
-    run = Executable(Tape(made, (0,), (0,)))
+    run = NumpyExecutable(Tape(made, (0,), (0,)))
     for _ in range(2):
-        run.run([np.array(expected, dtype)], lambda: None)
-        with pytest.raises(GuardFailed):
-            run.run([np.array(not expected, dtype)], lambda: None)
+        assert run.replay([np.array(expected, dtype)], lambda: None).guard is None
+        failed = run.replay([np.array(not expected, dtype)], lambda: None)
+        assert (failed.guard, failed.outputs) == (GuardFailed, ())
 
 
 def test_what_is_made_in_steps_does_not_take_the_place_of_an_operand():
@@ -147,9 +148,9 @@ def test_what_is_made_in_steps_does_not_take_the_place_of_an_operand():
     placed = Placed(((Span(0, 2, None),), (Span(1, 3, None),)), (3,))
     made = Instruction(placed, (0, 0), placed.infer(vector, vector), 0)
     tape = Tape((start, made), (0,), (1,))
-    run = Executable(tape)
+    run = NumpyExecutable(tape)
     for _ in range(2):
-        (found,) = run.run([np.array([1.0, 2.0])], lambda: None)
+        (found,) = run.replay([np.array([1.0, 2.0])], lambda: None).outputs
         assert found.tolist() == [1, 3, 2]
 
 
@@ -161,9 +162,9 @@ def test_constants_beside_arrays_are_arrays_and_results_are_of_their_type():
     tape = Tape((x, half, twice), (0,), (2, 1))
     names = written(tape, plan(tape)).names
     assert [value.shape for value in names.values() if isinstance(value, np.ndarray)] == [()]
-    run = Executable(tape)
+    run = NumpyExecutable(tape)
     for _ in range(2):
-        product, constant = run.run([np.array([1, 3], "float32")], lambda: None)
+        product, constant = run.replay([np.array([1, 3], "float32")], lambda: None).outputs
         assert product.dtype == constant.dtype == np.float32
         assert isinstance(constant, np.float32)
         assert product.tolist() == [0.5, 1.5]

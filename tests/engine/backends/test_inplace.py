@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from gradwire_engine.backends.numpy.emit import function
 from gradwire_engine.backends.numpy.inplace import reused
 from gradwire_engine.backends.numpy.lower import lower
-from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.backends.numpy.plan import plan
-from gradwire_engine.backends.numpy.quiet import quiet
+from gradwire_engine.backends.plan import plan
+from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
@@ -63,7 +63,7 @@ def test_what_is_overwritten_nobody_sees(tape, seed):
         values.append(
             inputs[op.index]
             if isinstance(op, Input)
-            else np.array(quiet.run(op.bind(NUMPY), *operands))
+            else np.array(quiet.run(function(op), *operands))
         )
     outputs, *_ = quiet.run(lower(tape, plan(tape), quick=True), inputs, lambda: None)
     for slot, found in zip(tape.outputs, outputs, strict=True):

@@ -3,10 +3,10 @@
 import re
 
 import numpy as np
-from gradwire_engine.backends.numpy.finite import all_finite
+from gradwire_engine.backends.finite import all_finite
 from gradwire_engine.backends.numpy.lower import lower, written
-from gradwire_engine.backends.numpy.plan import plan
-from gradwire_engine.backends.numpy.quiet import quiet
+from gradwire_engine.backends.plan import plan
+from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.ops.base import SINGLETONS
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.tape import ArrayType, Instruction, Tape

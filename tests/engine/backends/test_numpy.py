@@ -1,8 +1,10 @@
 """Lowering to NumPy: one line for an instruction, registers reused, deadlines looked at."""
 
+from typing import Any
+
 import numpy as np
 import pytest
-from gradwire_engine import Leaf, Query
+from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.check import interpret
 from gradwire_engine.errors import BadArgument, DeadlineExceeded, DomainError
 
@@ -17,7 +19,7 @@ def executable(ask, text, variables, kind="evaluate"):
 def code_of(run, inputs):
     """The generated code: a tape is walked the first time, and lowered the second."""
     for _ in range(2):
-        run.run(inputs, lambda: None)
+        run.replay(inputs, lambda: None)
     return run._lowered.__code__
 
 
@@ -45,7 +47,9 @@ def test_replay_gives_what_the_tape_says(ask):
     )
     expected = interpret(run.tape, inputs)
     for _ in range(3):
-        for slot, output in zip(run.tape.outputs, run.run(inputs, ask.poll), strict=True):
+        for slot, output in zip(
+            run.tape.outputs, run.replay(inputs, ask.poll).outputs, strict=True
+        ):
             assert np.array_equal(expected[slot], output)
 
 
@@ -78,7 +82,7 @@ def test_peak_bytes_bound_what_is_allocated(ask):
     run, inputs = executable(ask, text, {"x": np.ones(100_000)}, "gradient")
     code_of(run, inputs)
     tracemalloc.start()
-    thread = Thread(target=run.run, args=(inputs, ask.poll))  # this one has memory already
+    thread = Thread(target=run.replay, args=(inputs, ask.poll))  # this one has memory already
     thread.start()
     thread.join()
     _, peak = tracemalloc.get_traced_memory()
@@ -95,11 +99,11 @@ def test_long_replays_are_polled(ask):
 
     for _ in range(2):  # walked, then lowered
         ask.polls = 0
-        run.run(inputs, ask.poll)
+        run.replay(inputs, ask.poll)
         assert 50 <= ask.polls <= 101
     for again in (run, executable(ask, text + "y", {"x": np.ones(100_000)})[0]):
         with pytest.raises(DeadlineExceeded):
-            again.run(inputs, stop)
+            again.replay(inputs, stop)
 
 
 def test_replays_of_many_numbers_are_polled(ask):
@@ -108,7 +112,7 @@ def test_replays_of_many_numbers_are_polled(ask):
     run, inputs = executable(ask, "".join(lines) + "x", {"x": np.array(1.0)})
     for _ in range(2):  # walked, then lowered
         ask.polls = 0
-        run.run(inputs, ask.poll)
+        run.replay(inputs, ask.poll)
         assert 5 <= ask.polls <= len(run.tape.instructions) // 10
 
 
@@ -118,7 +122,7 @@ def test_small_replays_are_not_polled(ask):
     def fail():
         raise AssertionError
 
-    run.run(inputs, fail)
+    run.replay(inputs, fail)
 
 
 def test_costs_are_known_beforehand(ask):
@@ -135,3 +139,18 @@ def test_no_text_of_a_program_reaches_the_generated_code(ask):
     code = code_of(run, inputs)
     names = {*code.co_names, *code.co_varnames, *map(str, code.co_consts)}
     assert not {"import_os", "数", "x"} & names
+
+
+def test_tenants_share_no_function_of_a_loop():
+    """How long a first call takes does not tell whether another tenant has asked the same."""
+    engine = Engine()
+    text = "s = x\nfor i in range(5000):\n    s = sin(s) + x\nsum(s)"
+    functions = []
+    for one in (engine, engine.apart("bob")):
+        call = one.call(one.parse(text), {"x": Leaf(np.ones(3))}, Query("gradient"))
+        for _ in range(2):
+            call.replay(lambda: None)
+        backend: Any = one._context.backend
+        functions.append([f for kinds in backend._loops.values() for f in kinds.values()])
+    assert all(functions)
+    assert not {*map(id, functions[0])}.intersection(map(id, functions[1]))

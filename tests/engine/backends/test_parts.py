@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_engine.backends.numpy.finite import all_finite
+from gradwire_engine.backends.finite import all_finite
 from gradwire_engine.backends.numpy.lower import lower, written
 from gradwire_engine.backends.numpy.nesting import PART
-from gradwire_engine.backends.numpy.plan import plan
-from gradwire_engine.backends.numpy.quiet import quiet
 from gradwire_engine.backends.numpy.text import Text, failing
+from gradwire_engine.backends.plan import plan
+from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.errors import DomainError
 from gradwire_engine.ops.base import SINGLETONS
 from gradwire_engine.ops.constants import Constant, Input

@@ -8,7 +8,7 @@ from math import inf, nan, pi
 import numpy as np
 import pytest
 import scipy.special as sp
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.check import Call, evaluate
 from gradwire_engine.ops.special.bessel_orders import (
     IveInOrder,

@@ -1,13 +1,19 @@
 """Convolutions against loops, NumPy's and SciPy's; transposes against derivatives."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine.backends.numpy.plan import plan
-from gradwire_engine.check import Call, check, evaluate, trace
+from gradwire_engine.answer import Limits
+from gradwire_engine.autodiff.reverse import gradient
+from gradwire_engine.backends.plan import plan
+from gradwire_engine.check import Call, check, evaluate, interpret, trace
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops.base import FUNCTIONS
+from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.promotion import DTYPES
+from gradwire_engine.tape import ArrayType
 from scipy import signal
 
 RNG = np.random.default_rng(3)
@@ -203,3 +209,27 @@ def test_refusals(call, error, message):
     with pytest.raises(error) as caught:
         evaluate(call.record, call.values)
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("n", "m"), [((9,), (4,)), ((5, 6), (2, 3)), ((4, 5), (4, 4)), ((3,), (3,))]
+)
+def test_derivatives_of_convolutions_compute_no_more_than_is_read(n, m):
+    """A gradient has as many products as the convolution, for each operand."""
+    x, y = RNG.normal(size=n), RNG.normal(size=m)
+    name = "convolve" if len(n) == 1 else "signal.convolve"
+    b = Builder(Limits())
+    operands = [b.input(ArrayType(np.dtype("float64"), shape)) for shape in (n, m)]
+    z = FUNCTIONS[name].record(b, *operands)
+    bars = gradient(b, [z], operands)
+    made = [i for i in b.instructions if i.op.name.endswith("convolution")]
+    kinds: list[Any] = [[i.type, *[b.instructions[a].type for a in i.args]] for i in made]
+    costs = [i.op.flops(*of_one) for i, of_one in zip(made, kinds, strict=True)]
+    assert costs == [2 * x.size * y.size] * 3
+    found = [bar for bar in bars if bar is not None]
+    results = interpret(b.tape(found), [x, y])
+    ones = np.ones(z.type.shape)
+    for bar, operand, other in zip(found, (x, y), (y, x), strict=True):
+        expected = signal.correlate(ones, other, "valid")
+        np.testing.assert_allclose(results[bar.slot], expected, rtol=1e-12)
+        assert expected.shape == operand.shape

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.ops.base import PRIMITIVES
 from hypothesis import given
 from hypothesis import strategies as st

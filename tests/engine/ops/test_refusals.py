@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.check import Call, evaluate, trace
 from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, ShapeMismatch
 from gradwire_engine.ops.base import FUNCTIONS

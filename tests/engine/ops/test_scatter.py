@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.check import Call, check, evaluate
 from gradwire_engine.errors import BadArgument, DtypeMismatch, EngineError, ShapeMismatch
+from gradwire_engine.ops.arrays.indexing import ScatterAdd
+from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.ops.promotion import DTYPES
 
 X = np.arange(6).reshape(2, 3) % 4
@@ -132,3 +135,22 @@ def test_refusals(name, args, error):
     assert issubclass(error, EngineError)
     with pytest.raises(error):
         evaluate(call.record, call.values)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize(("count", "shape"), [((3000,), (50, 3)), ((40, 60), (900, 2, 2))])
+def test_many_rows_are_added_in_their_order(dtype, count, shape):
+    """To the last bit as NumPy adds them one by one, whatever their sizes."""
+    rng = np.random.default_rng(11)
+    index = rng.integers(-shape[0], shape[0], count)
+    sizes = 10.0 ** rng.uniform(-9, 9, (*count, *shape[1:]))
+    rows = (rng.choice([-1, 1], sizes.shape) * sizes).astype(dtype)
+    rows[(5,) * len(count)] = np.inf
+    expected = np.zeros(shape, dtype)
+    np.add.at(expected, index, rows)
+    op = ScatterAdd((ARRAY, *[FULL] * (len(shape) - 1)), shape)
+    found = op.kernel(NUMPY, rows, index)
+    assert (found.dtype, found.tobytes()) == (expected.dtype, expected.tobytes())
+    index.flat[0] = shape[0]
+    with pytest.raises(IndexError):
+        op.kernel(NUMPY, rows, index)

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.special
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.check import Call, evaluate
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.special.incomplete import BetaIncInAB, GammaIncInA

@@ -4,7 +4,7 @@ import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 from gradwire_engine.check import interpret
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.arrays.slicing import Pad
@@ -54,7 +54,7 @@ def build(steps, dtype, *, sizes=False):
 @given(STEPS, st.sampled_from(["float64", "float32", "complex128"]), st.integers(0, 2**32 - 1))
 def test_values_stay_what_they_are(steps, dtype, seed):
     tape = build(steps, dtype)
-    better = optimize(tape, NUMPY)
+    better = optimize(tape, NUMPY_BACKEND)
     rng = np.random.default_rng(seed)
     kinds = [tape.instructions[slot].type for slot in tape.inputs]
     inputs = [np.asarray(rng.choice([-1.5, 0.5, 1.0, 3.0], kind.shape), dtype) for kind in kinds]
@@ -74,7 +74,7 @@ def left(recording, *shapes):
     """Operations that are left of what is recorded, beside what is given and constants."""
     b = Builder(Limits())
     made = recording(b, *[b.input(ArrayType(np.dtype(float), shape)) for shape in shapes])
-    better = optimize(b.tape(made if isinstance(made, list) else [made]), NUMPY)
+    better = optimize(b.tape(made if isinstance(made, list) else [made]), NUMPY_BACKEND)
     return [i.op.name for i in better.instructions if i.args]
 
 
@@ -108,7 +108,7 @@ def test_a_product_that_is_there_carries_the_other_factor():
     """``-2 (x + 200 (y z))``, by the ``200 y`` that is asked for as well."""
     b = Builder(Limits())
     x, y, z = (b.input(ArrayType(np.dtype(float), (3,))) for _ in range(3))
-    tape = optimize(b.tape([200.0 * y, -2.0 * x + (-200.0 * y) * (2.0 * z)]), NUMPY)
+    tape = optimize(b.tape([200.0 * y, -2.0 * x + (-200.0 * y) * (2.0 * z)]), NUMPY_BACKEND)
     assert [i.op.name for i in tape.instructions if i.args] == [
         *("multiply", "multiply", "add", "multiply")
     ]
@@ -139,7 +139,7 @@ def test_the_smallest_operand_is_multiplied():
     b = Builder(Limits())
     x, y = (b.input(ArrayType(np.dtype(float), shape)) for shape in [(100, 1), (1, 100)])
     tape = b.tape([2.0 * (x * y), 3.0 * of("matmul")(b, x, y)])
-    values = interpret(optimize(tape, NUMPY), [np.ones((100, 1)), np.ones((1, 100))])
+    values = interpret(optimize(tape, NUMPY_BACKEND), [np.ones((100, 1)), np.ones((1, 100))])
     assert sum(np.size(value) == 10_000 for value in values) == 2
 
 

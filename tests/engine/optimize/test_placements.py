@@ -6,7 +6,7 @@ import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 from gradwire_engine.check import check, interpret
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.placements import Placed
@@ -69,7 +69,7 @@ def test_sums_of_parts_keep_their_values(terms, order, dtype, shared, seed):
     rng = np.random.default_rng(seed)
     kinds = [tape.instructions[slot].type for slot in tape.inputs]
     inputs = [rng.integers(-99, 99, size=kind.shape).astype(kind.dtype) for kind in kinds]
-    better = optimize(tape, NUMPY)
+    better = optimize(tape, NUMPY_BACKEND)
     before, after = interpret(tape, inputs), interpret(better, inputs)
     for old, new in zip(tape.outputs, better.outputs, strict=True):
         assert tape.instructions[old].type[:2] == better.instructions[new].type[:2]
@@ -101,8 +101,8 @@ def test_how_parts_are_summed(terms, left):
     for value in rest:
         first = first + value
     tape = b.tape([first])
-    assert names(optimize(tape, NUMPY)) == left
-    assert "placed" not in names(optimize(tape, NUMPY, exact=True))
+    assert names(optimize(tape, NUMPY_BACKEND)) == left
+    assert "placed" not in names(optimize(tape, NUMPY_BACKEND, exact=True))
 
 
 def test_parts_at_computed_places_stay():
@@ -110,7 +110,7 @@ def test_parts_at_computed_places_stay():
     index = b.constant(np.array([2, 0, 2]))
     x = b.input(ArrayType(np.dtype(float), (3,)))
     parts = [ScatterAdd((ARRAY,), (5,))(x, index), ScatterAdd((Span(1, 4, None),), (5,))(x)]
-    assert names(optimize(b.tape([parts[0] + parts[1]]), NUMPY)) == [
+    assert names(optimize(b.tape([parts[0] + parts[1]]), NUMPY_BACKEND)) == [
         "constant",
         "scatter_add",
         "placed",
@@ -123,7 +123,7 @@ def test_a_long_sum_is_one_placement():
     total = ScatterAdd((0,), (500,))(GetItem((0,))(x))
     for i in range(1, 500):
         total = total + ScatterAdd((i,), (500,))(GetItem((i,))(x))
-    better = optimize(b.tape([total]), NUMPY)
+    better = optimize(b.tape([total]), NUMPY_BACKEND)
     assert names(better).count("placed") == 1
     values = np.arange(500.0)
     assert (interpret(better, [values])[better.outputs[0]] == values).all()
@@ -138,7 +138,7 @@ def test_of_large_arrays_few_parts_are_kept():
         pattern = (Span(i, None, None),)
         total = total + ScatterAdd(pattern, shape)(FUNCTIONS["sin"].record(b, GetItem(pattern)(x)))
     tape = b.tape([total])
-    better = optimize(tape, NUMPY)
+    better = optimize(tape, NUMPY_BACKEND)
     assert max(len(i.args) for i in better.instructions) == 4
     values = np.linspace(0, 1, *shape)
     before, after = (interpret(t, [values])[t.outputs[0]] for t in (tape, better))

@@ -7,8 +7,8 @@ from gradwire_engine import Leaf, Query
 from gradwire_engine.answer import Limits
 from gradwire_engine.autodiff.matrices import jacobian
 from gradwire_engine.autodiff.reverse import gradient
-from gradwire_engine.backends.numpy.executable import Executable
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.check import interpret
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
@@ -54,7 +54,7 @@ def test_optimised_tapes_give_the_same_values(rows, steps, seed):
     rng = np.random.default_rng(seed)
     tape = build(steps, rows=rows)
     inputs = [rng.choice([-1.5, 0.0, 0.5, 1.0, 2.0], size=shape) for shape in SHAPES]
-    better = optimize(tape, NUMPY)
+    better = optimize(tape, NUMPY_BACKEND)
     assert len(better.instructions) <= len(tape.instructions) + len(tape.outputs)
     before, after = interpret(tape, inputs), interpret(better, inputs)
     infinite = any(np.isinf(value).any() for value in before if value is not None)
@@ -73,8 +73,8 @@ def test_optimised_tapes_give_the_same_values(rows, steps, seed):
 def test_an_exact_tape_walked_and_its_generated_code_give_the_same_bits(steps, seed):
     rng = np.random.default_rng(seed)
     inputs = [rng.choice([-1.5, 0.0, 0.5, 1.0, 2.0], size=shape) for shape in SHAPES]
-    executable = Executable(optimize(build(steps), NUMPY, exact=True), exact=True)
-    walked, generated = [executable.run(inputs, lambda: None) for _ in range(2)]
+    executable = NumpyExecutable(optimize(build(steps), NUMPY_BACKEND, exact=True), exact=True)
+    walked, generated = [executable.replay(inputs, lambda: None).outputs for _ in range(2)]
     for one, other in zip(walked, generated, strict=True):
         assert np.asarray(one).dtype == np.asarray(other).dtype
         assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
@@ -83,10 +83,10 @@ def test_an_exact_tape_walked_and_its_generated_code_give_the_same_bits(steps, s
 @given(STEPS)
 @example([("power", 10, 28)])
 def test_optimising_twice_leaves_no_more_to_do(steps):
-    once = optimize(build(steps), NUMPY)
-    assert len(optimize(once, NUMPY).instructions) <= len(once.instructions)
-    exact = optimize(build(steps), NUMPY, exact=True)
-    assert optimize(exact, NUMPY, exact=True).instructions == exact.instructions
+    once = optimize(build(steps), NUMPY_BACKEND)
+    assert len(optimize(once, NUMPY_BACKEND).instructions) <= len(once.instructions)
+    exact = optimize(build(steps), NUMPY_BACKEND, exact=True)
+    assert optimize(exact, NUMPY_BACKEND, exact=True).instructions == exact.instructions
 
 
 def operations(ask, text, variables, kind="evaluate"):
@@ -191,7 +191,7 @@ def simplified(recording, *shapes):
     b = Builder(Limits())
     inputs = [b.input(ArrayType(np.dtype(float), shape)) for shape in shapes]
     tape = b.tape([recording(b, *inputs)])
-    better = optimize(tape, NUMPY)
+    better = optimize(tape, NUMPY_BACKEND)
     rng = np.random.default_rng(1)
     values = [rng.normal(size=shape) for shape in shapes]
     before, after = interpret(tape, values), interpret(better, values)

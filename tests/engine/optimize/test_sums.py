@@ -5,9 +5,12 @@ from typing import Any
 import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np
 import pytest
+from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.answer import Limits
-from gradwire_engine.backends.numpy.executable import Executable
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.backends.numpy.emit import INLINED
+from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.check import check, interpret
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
@@ -79,7 +82,7 @@ def test_values_stay_what_they_are(fewest, drawn, between, dtype, seed):
         patch.setattr(sums, "_FEWEST_SUMMED", fewest)
         patch.setattr(sums, "_FEWEST_TURNED", fewest)
         patch.setattr(inner_products, "_MANY", fewest)
-        better = optimize(tape, NUMPY)
+        better = optimize(tape, NUMPY_BACKEND)
         before, after = interpret(tape, inputs), interpret(better, inputs)
     for old, new in zip(tape.outputs, better.outputs, strict=True):
         assert tape.instructions[old].type[:2] == better.instructions[new].type[:2]
@@ -91,14 +94,14 @@ def made(recording, *shapes):
     """Operations that are left of what is recorded, beside what is given and constants."""
     b = Builder(Limits())
     tape = b.tape([recording(b, *[b.input(ArrayType(np.dtype(float), s)) for s in shapes])])
-    better = optimize(tape, NUMPY)
+    better = optimize(tape, NUMPY_BACKEND)
     rng = np.random.default_rng(0)
     inputs = [rng.normal(size=shape) for shape in shapes]
     before, after = interpret(tape, inputs), interpret(better, inputs)
     np.testing.assert_allclose(after[better.outputs[0]], before[tape.outputs[0]], rtol=1e-12)
-    executable = Executable(better)
+    executable = NumpyExecutable(better)
     for _ in range(2):
-        (found,) = executable.run(inputs, lambda: None)
+        (found,) = executable.replay(inputs, lambda: None).outputs
         np.testing.assert_allclose(found, before[tape.outputs[0]], rtol=1e-12)
     return [i.op.name for i in better.instructions if i.args]
 
@@ -156,7 +159,7 @@ def test_a_product_that_is_there_is_summed():
     b = Builder(Limits())
     x, y = (b.input(ArrayType(np.dtype(float), (60, 70))) for _ in range(2))
     product = x * y
-    tape = optimize(b.tape([total(b, product, 0), product]), NUMPY)
+    tape = optimize(b.tape([total(b, product, 0), product]), NUMPY_BACKEND)
     assert [i.op.name for i in tape.instructions if i.args] == ["multiply", "sum"]
 
 
@@ -164,14 +167,14 @@ def test_a_product_that_is_there_is_summed():
 def test_in_single_precision_many_are_added_in_pairs(dtype, left):
     b = Builder(Limits())
     x, y = (b.input(ArrayType(np.dtype(dtype), (1 << 21,))) for _ in range(2))
-    tape = optimize(b.tape([total(b, x * y)]), NUMPY)
+    tape = optimize(b.tape([total(b, x * y)]), NUMPY_BACKEND)
     assert sum(bool(i.args) for i in tape.instructions) == left
 
 
 def test_nothing_is_made_otherwise_where_bits_must_be_the_same():
     b = Builder(Limits())
     x = b.input(ArrayType(np.dtype(float), (5,)))
-    tape = optimize(b.tape([total(b, x * x)]), NUMPY, exact=True)
+    tape = optimize(b.tape([total(b, x * x)]), NUMPY_BACKEND, exact=True)
     assert [i.op.name for i in tape.instructions if i.args] == ["multiply", "sum"]
 
 
@@ -208,7 +211,77 @@ def test_inner_products_are_sums_of_products(shape, axes):
         bound[name] = value
         return name
 
-    code = op.inline(NUMPY, bind, kind, kind)
+    code = INLINED[type(op)](op, bind, kind, kind)
     if code:
         found = eval(code.format("x", "y"), bound | {"x": x, "y": y})
         np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+THREE = {
+    "outer": ("sum(outer(x, y) * a)", "i,j,ij->"),
+    "columns": ("sum(x[:, None] * a * y[None, :])", "i,j,ij->"),
+    "rows": ("sum(a * y * x[:, None], axis=1)", "i,j,ij->i"),
+    "batch": ("sum(c * (x[None, :, None] * y), axis=(1, 2))", "i,j,kij->k"),
+    "kept axis": ("sum(c * (x[:, None] * y), axis=2)", "i,j,kij->ki"),
+}
+
+
+@pytest.mark.parametrize(("text", "subscripts"), THREE.values(), ids=THREE)
+def test_a_sum_of_three_factors_makes_no_product_of_all(text, subscripts):
+    rng = np.random.default_rng(3)
+    values = {"x": rng.normal(size=40), "y": rng.normal(size=50)}
+    values |= {"a": rng.normal(size=(40, 50)), "c": rng.normal(size=(6, 40, 50))}
+    matrix = "c" if "kij" in subscripts else "a"
+    engine = Engine()
+    leaves = {name: Leaf(value) for name, value in values.items()}
+    call = engine.call(engine.parse(text), leaves, Query("evaluate"))
+    for _ in range(2):
+        found = call.replay(lambda: None).value
+    expected = np.einsum(subscripts, values["x"], values["y"], values[matrix])
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
+    made = call.entry.paths[0].executable.tape.instructions
+    largest = max(i.type.nbytes for i in made if i.args and not i.op.views)
+    assert largest < values[matrix].nbytes
+
+
+DIAGONALS = {
+    "of a product": ("trace(a @ b)", lambda a, b: np.trace(a @ b)),
+    "of a sum": ("sum(diagonal(exp(a) + b)**2)", lambda a, b: (np.diag(np.exp(a) + b) ** 2).sum()),
+    "of a row": ("sum(diagonal(a * b[0]))", lambda a, b: np.diag(a * b[0]).sum()),
+    "of a column": ("trace(b[:, :1] - a)", lambda a, b: np.trace(b[:, :1] - a)),
+}
+
+
+@pytest.mark.parametrize(("text", "by_hand"), DIAGONALS.values(), ids=DIAGONALS)
+def test_a_diagonal_is_computed_alone(text, by_hand):
+    rng = np.random.default_rng(4)
+    a, b = rng.normal(size=(2, 30, 30))
+    engine = Engine()
+    given = {"a": Leaf(a), "b": Leaf(b)}
+    call = engine.call(engine.parse(text), given, Query("evaluate"))
+    np.testing.assert_allclose(call.replay(lambda: None).value, by_hand(a, b), rtol=1e-11)
+    made = call.entry.paths[0].executable.tape.instructions
+    squares = {i.op.name for i in made if i.type.nbytes >= a.nbytes and i.args and not i.op.views}
+    assert squares <= {"multiply"}  # of a matrix with another transposed: no product of matrices
+    assert "matmul" not in {i.op.name for i in made}
+    seeds = engine.call(engine.parse(text), given, Query("gradient")).replay(lambda: None)
+    step = 1e-6
+    for name in given:
+        moved = {"a": a.copy(), "b": b.copy()}
+        moved[name][3, 0] += step
+        slope = (by_hand(**moved) - by_hand(a, b)) / step
+        assert seeds.gradients[name][3, 0] == pytest.approx(slope, rel=1e-4, abs=1e-4)
+
+
+def test_rows_by_columns_are_sums():
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(30, 20, 1, 3)), rng.normal(size=(20, 3, 1))
+    engine = Engine()
+    given = {"x": Leaf(x), "y": Leaf(y)}
+    call = engine.call(engine.parse("sum((x @ y)**2)"), given, Query("gradient"))
+    answer = call.replay(lambda: None)
+    z = x @ y
+    np.testing.assert_allclose(answer.value, (z**2).sum())
+    np.testing.assert_allclose(answer.gradients["x"], 2 * z * y.swapaxes(1, 2))
+    np.testing.assert_allclose(answer.gradients["y"], (2 * z * x.swapaxes(2, 3)).sum(axis=0))
+    assert "matmul" not in {i.op.name for i in call.entry.paths[0].executable.tape.instructions}

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.ops.linalg.solving import SolveTriangular
 
 LIKELIHOOD = """

@@ -46,14 +46,14 @@ def test_replay_with_other_values_is_a_fresh_recording(name, points):
 
 def test_several_paths_are_kept(ask):
     text = "if x > 0:\n  y = x*x\nelse:\n  y = -x\ny"
-    recorded = ask.engine._cache.add
+    recorded = ask.engine._context.cache.add
     added = []
 
     def counted(*args):
         added.append(args)
         recorded(*args)
 
-    ask.engine._cache.add = counted
+    ask.engine._context.cache.add = counted
     for x in (1, -1, 2, -2, 3, 0):
         assert ask.value(text, {"x": x}) == (x * x if x > 0 else -x)
     assert len(added) == 2

@@ -13,7 +13,7 @@ from gradwire_engine.errors import BadArgument, DeadlineExceeded, DomainError, O
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.record import loops
 from gradwire_engine.record.calculus import leaves
-from gradwire_engine.record.once import Once
+from gradwire_engine.record.loop_trace import LoopTrace
 
 V = np.random.default_rng(0).normal(size=(5, 3)) * 0.6
 #: Programs of x, w and V that loop.
@@ -658,12 +658,12 @@ def test_bodies_that_cannot_be_recorded_at_once_are_tried_once(monkeypatch):
     """However often the loop around them passes."""
     tried = []
 
-    class Counted(Once):
+    class Counted(LoopTrace):
         def settle(self):
             tried.append(self)
             super().settle()
 
-    monkeypatch.setattr(loops, "Once", Counted)
+    monkeypatch.setattr(loops, "LoopTrace", Counted)
     inner = "".join(f"    if sin(y * {k}) > 0:\n      y = y * 1.01\n" for k in range(9))
     text = f"y = x\nfor i in range(40):\n  n = int(y)\n  for j in range(9):\n{inner}y"
     answer = call(text, Query("gradient"), x=1.3).replay(nothing)

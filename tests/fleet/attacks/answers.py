@@ -1,4 +1,4 @@
-"""Answers that are much larger than what was asked, or that nobody takes."""
+"""Responses that are much larger than their requests, or that nobody reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ACCEPTED = (b"application/json", b"application/msgpack")
 
 
 def _encoded(choose: Random, path: str, document: dict[str, Any], name: str) -> Attack:
-    """A request whose answer is written in any of the ways there are."""
+    """A request for a response in a random encoding."""
     encoding, accept = choose.choice(_ENCODINGS), choose.choice(_ACCEPTED)
     coding = choose.choice([b"identity", b"gzip", b"zstd"])
     body = json.dumps({**document, "encoding": encoding, "timeout_ms": 700}).encode()
@@ -23,7 +23,7 @@ def _encoded(choose: Random, path: str, document: dict[str, Any], name: str) -> 
 
 @family()
 def one_array_many_times(number: int, choose: Random) -> Attack:
-    """One array named many times among the outputs."""
+    """One array many times among the outputs."""
     n, times = choose.randint(10**4, 10**6), choose.randint(10**3, 10**5)
     outputs = [
         ["y"] * times,
@@ -60,7 +60,7 @@ def long_answers(number: int, choose: Random) -> Attack:
 
 @family()
 def many_leaves(number: int, choose: Random) -> Attack:
-    """Nested sources, outputs and targets whose leaves come again and again."""
+    """Nested sources, outputs and targets with repeated leaves."""
     n = choose.randint(10**4, 10**5)
     leaves: Any = ["x"] * n
     for _ in range(choose.randint(0, 40)):
@@ -75,7 +75,7 @@ def many_leaves(number: int, choose: Random) -> Attack:
 
 @family()
 def many_reasons(number: int, choose: Random) -> Attack:
-    """Answers of many explanations: why there is no gradient, what is not finite."""
+    """Responses with many explanations: unconnected gradients, nonfinite values."""
     n = choose.randint(20_000, 100_000)
     variables: dict[str, Any] = {"x": 1.0}
     program = "x * 2"
@@ -94,7 +94,7 @@ def many_reasons(number: int, choose: Random) -> Attack:
 
 @family()
 def unread(number: int, choose: Random) -> Attack:
-    """A large answer for somebody who does not wait for it."""
+    """A large response for a client that disconnects."""
     n = choose.randint(10**6, 10**7)
     document = {"program": f"arange({n}) * x", "variables": {"x": 1.25}, "encoding": "base64"}
     leaves_after = choose.uniform(0.01, 0.5)
@@ -104,7 +104,7 @@ def unread(number: int, choose: Random) -> Attack:
 
 @family()
 def half_bodies(number: int, choose: Random) -> Attack:
-    """Bodies that end before their end, or do not go on."""
+    """Bodies that end early or stall."""
     whole = request("/v1/gradient", json.dumps({"program": "x", "variables": {"x": 1}}).encode())
     chunked = whole.partition(b"Content-Length")[0] + b"Transfer-Encoding: chunked\r\n\r\n"
     long = request("/v1/gradient", b"[" + b"1," * 10**6)

@@ -1,4 +1,4 @@
-"""An attack, how it is asked on the wire, and families of them."""
+"""Attacks, their requests on the wire, and families of attacks."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from gradwire_service.problems import KINDS
 from tests.fleet.connections import Answer
 
 MEBIBYTE = 1 << 20
-#: How long each attack asks for, where it says nothing else.
+#: The default timeout that attacks request.
 TIMEOUT_MS = 700
 
 #: The bytes of one request.
 Pieces: TypeAlias = Iterable[bytes]
-#: Requests one after the other, each made from what became of the one before.
+#: Successive requests, each of which may depend on the previous response.
 Requests: TypeAlias = Generator[Pieces, Answer, None]
 
 
 @dataclass(frozen=True)
 class Attack:
-    """Requests that are to be refused, or answered in their time.
+    """Requests that must be refused or answered in time.
 
-    ``codes`` are those of the refusal, and ``ANSWERED``, where not all are right; ``behind_nginx``
-    where nginx reads the request. ``leaves_after`` so many seconds nobody waits for the answer.
-    ``pause`` is what is waited between pieces.
+    ``codes`` are the allowed error codes, and ``ANSWERED`` for success; None allows all.
+    ``behind_nginx`` are those allowed behind nginx. The client disconnects after ``leaves_after``
+    seconds. ``pause`` is the time between pieces.
     """
 
     name: str
@@ -40,18 +40,18 @@ class Attack:
     pause: float = 0.0
 
 
-#: Makes the attack of a number, which draws what the number does not decide.
+#: Makes the attack with a number, which determines its kind; the rest is random.
 Write: TypeAlias = Callable[[int, random.Random], Attack]
 
 ANSWERED = "answered"
-#: What a body may come to that can be read.
+#: The possible outcomes of a well-formed body.
 SOUND = frozenset([ANSWERED, *KINDS]) - {"malformed_body", "malformed_request"}
-#: By name: how many there are, and what makes each.
+#: By name: the number of attacks, and the function that makes each.
 FAMILIES: dict[str, tuple[int, Write]] = {}
 
 
 def family(count: int = 8) -> Callable[[Write], Write]:
-    """Registers a family, of which ``count`` differ by more than sizes."""
+    """Registers a family with ``count`` attacks that differ in more than their sizes."""
 
     def register(write: Write) -> Write:
         FAMILIES[write.__name__.replace("_", " ")] = count, write
@@ -63,7 +63,7 @@ def family(count: int = 8) -> Callable[[Write], Write]:
 def asked(
     name: str, path: str, document: Any, *, timeout_ms: int = TIMEOUT_MS, **more: Any
 ) -> Attack:
-    """A document, as JSON."""
+    """An attack with a document as JSON."""
     body = json.dumps({**document, "timeout_ms": timeout_ms}).encode()
     return sent(name, path, body, seconds=timeout_ms / 1000, **more)
 
@@ -76,7 +76,7 @@ def sent(
     method: str = "POST",
     **more: Any,
 ) -> Attack:
-    """A body, or what makes one when it is sent."""
+    """An attack with a body, or with a function that makes the body when it is sent."""
 
     def requests() -> Requests:
         yield [request(path, body if isinstance(body, bytes) else body(), *headers, method=method)]
@@ -87,7 +87,7 @@ def sent(
 def request(
     path: str, body: bytes = b"", *headers: bytes, method: str = "POST", who: str = "attacker"
 ) -> bytes:
-    """A tenant's request that is the last on its connection."""
+    """A tenant's request that closes its connection."""
     head = [
         f"{method} {path} HTTP/1.1".encode(),
         b"Host: service",

@@ -1,4 +1,4 @@
-"""Bodies that are small to send and large to read, or that are not what they say."""
+"""Bodies that are small to send but expensive to parse, or that misdescribe themselves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GZIP, _ZSTD = b"Content-Encoding: gzip", b"Content-Encoding: zstd"
 
 
 def _document(field: str, value: bytes) -> bytes:
-    """A request, one of whose fields is these bytes."""
+    """A request in which one field has these bytes."""
     fields = {
         "program": b'"sum(x)"',
         "variables": b'{"x": [1, 2]}',
@@ -33,13 +33,13 @@ def _document(field: str, value: bytes) -> bytes:
     return b"{%s}" % b",".join(b'"%s":%s' % (key.encode(), fields[key]) for key in fields)
 
 
-#: Where a value may be that is not looked for there.
+#: Fields in which large values are unexpected.
 _FIELDS = ("variables", "program", "timeout_ms", "sources", "outputs", "batch", "target", "nothing")
 
 
 @family()
 def deep_documents(number: int, choose: Random) -> Attack:
-    """Brackets within brackets."""
+    """Deeply nested brackets."""
     depth = choose.randint(10**5, 8 * 10**6)
     opening, closing = [(b"[", b"]"), (b'{"x":', b"}")][number % 2]
     whole = choose.random() < 0.5
@@ -54,7 +54,7 @@ def deep_documents(number: int, choose: Random) -> Attack:
 
 @family()
 def many_keys(number: int, choose: Random) -> Attack:
-    """Objects of millions of keys, or of one key millions of times."""
+    """Objects with millions of keys, or with one key millions of times."""
     n = choose.randint(10**6, 3 * 10**6)
     field = _FIELDS[number // 2 % len(_FIELDS)]
 
@@ -69,7 +69,7 @@ def many_keys(number: int, choose: Random) -> Attack:
 
 @family()
 def repeated_fields(number: int, choose: Random) -> Attack:
-    """One field of the request millions of times."""
+    """One field of the request repeated millions of times."""
     n = choose.randint(10**6, 3 * 10**6)
     field = [*_FIELDS[:7], "timeout\\u005fms"][number % 8]
     value = choose.choice([b"1", b'"x"', b"null", b"[]"])
@@ -82,7 +82,7 @@ def repeated_fields(number: int, choose: Random) -> Attack:
 
 @family()
 def long_numbers(number: int, choose: Random) -> Attack:
-    """Numbers of millions of digits."""
+    """Numbers with millions of digits."""
     n = choose.randint(10**5, 4 * 10**7)
     value = [
         lambda: b"1" * n,
@@ -104,7 +104,7 @@ def long_numbers(number: int, choose: Random) -> Attack:
 
 @family()
 def many_numbers(number: int, choose: Random) -> Attack:
-    """Twenty million numbers, where they are looked for and where not."""
+    """Twenty million numbers, in expected and unexpected fields."""
     n = choose.randint(15, 25) * 10**6
     field = _FIELDS[number % len(_FIELDS)]
     values: list[Callable[[], bytes]] = [
@@ -127,7 +127,7 @@ def many_numbers(number: int, choose: Random) -> Attack:
 
 @family(10)
 def messagepack_lengths(number: int, choose: Random) -> Attack:
-    """MessagePack that promises more than there is, or nests."""
+    """MessagePack whose lengths exceed the body, or that is deeply nested."""
     n = choose.randint(2**24, 2**32 - 1)
     x = b"\x81\xa1x"
     values = [
@@ -152,7 +152,7 @@ def messagepack_lengths(number: int, choose: Random) -> Attack:
 
 @family(10)
 def compression(number: int, choose: Random) -> Attack:
-    """A few kilobytes that stand for gigabytes, and what is none."""
+    """A few kilobytes that decompress to gigabytes, and invalid compressed bodies."""
     n = choose.randint(100, 2000)
     spaces = b" " * MEBIBYTE
     makers: list[tuple[bytes, Callable[[], bytes]]] = [
@@ -172,7 +172,7 @@ def compression(number: int, choose: Random) -> Attack:
 
 
 def _frame(blocks: int) -> bytes:
-    """A zstd frame of blocks that each are one byte 128 KiB times, and says it is 2⁶² bytes long.
+    """A zstd frame of blocks that repeat one byte 128 Ki times, with a declared size of 2⁶² bytes.
 
     Source: RFC 8878, sections 3.1.1.1 and 3.1.1.2.
     """
@@ -183,7 +183,7 @@ def _frame(blocks: int) -> bytes:
 
 @family(10)
 def lying_shapes(number: int, choose: Random) -> Attack:
-    """Arrays that are not as large as they say."""
+    """Arrays with a wrong shape or dtype for their bytes."""
     n = choose.randint(10**9, 2**62)
     data = base64.b64encode(bytes(8 * choose.randint(1, 9)))
     shapes: list[list[object]] = [
@@ -213,7 +213,7 @@ def lying_shapes(number: int, choose: Random) -> Attack:
 
 @family()
 def strange_files(number: int, choose: Random) -> Attack:
-    """What calls itself an ``.npy`` file."""
+    """Invalid ``.npy`` files."""
     n = choose.randint(2**20, 2**32 - 1)
     files = [
         b"\x93NUMPY\x02\x00" + struct.pack("<I", n) + b"{" * MEBIBYTE,
@@ -232,7 +232,7 @@ def strange_files(number: int, choose: Random) -> Attack:
 
 @family()
 def large_leaves(number: int, choose: Random) -> Attack:
-    """Values that are as large as they say, and what takes more to hold than to send."""
+    """Really large values, and values that need more memory than their encoding."""
     n = choose.randint(4, 6) * 10**6
     raw = base64.b64encode(bytes(8 * n)).decode()
     leaves = [
@@ -254,7 +254,7 @@ def large_leaves(number: int, choose: Random) -> Attack:
 
 @family()
 def wrong_types(number: int, choose: Random) -> Attack:
-    """Bodies under another name than their own."""
+    """Bodies with a wrong media type or content encoding."""
     body = json.dumps({"program": "sum(x)", "variables": {"x": [1] * choose.randint(9, 10**6)}})
     bodies = [
         (body.encode("utf-16"), b"Content-Type: application/json; charset=utf-16"),
@@ -272,7 +272,7 @@ def wrong_types(number: int, choose: Random) -> Attack:
 
 @family()
 def long_words(number: int, choose: Random) -> Attack:
-    """Strings of millions of characters where names are asked for."""
+    """Strings of millions of characters in place of names."""
     n = choose.randint(10**6, 6 * 10**7)
     field = ("program", "target", "outputs", "sources", "batch", "promotion", "encoding", "mode")
     letter = choose.choice([b"a", b"\\u0061", b"(", b".", b"\\n", b" ", b"-", b"[0]"])
@@ -286,7 +286,7 @@ def long_words(number: int, choose: Random) -> Attack:
 
 @family()
 def on_the_event_loop(number: int, choose: Random) -> Attack:
-    """Bodies that are just short enough to be read where all requests are."""
+    """Bodies just short enough to be parsed on the event loop."""
     n = 65_000
     kinds = [
         b'{"x":%s}' % (b"[" * (n // 2) + b"]" * (n // 2)),

@@ -1,4 +1,4 @@
-"""All families of attacks; each attack is made of its family and a number alone."""
+"""All families of attacks; an attack is determined by its family and a number."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from tests.fleet.attacks import answers, bodies, graphs, requests, texts, work
 from tests.fleet.attacks.attack import FAMILIES, Attack
 
-#: Imported since each registers its own.
+#: Imported because each module registers its families.
 MODULES = answers, bodies, graphs, requests, texts, work
 
 
 def attacks(name: str) -> list[Attack]:
-    """All of a family."""
+    """All attacks of a family."""
     count, _ = FAMILIES[name]
     return [_made(name, number) for number in range(count)]
 
 
 def drawn(seed: int | str) -> Iterator[Attack]:
-    """Attacks of any family and size, without end."""
+    """Endless random attacks of all families and sizes."""
     choose = random.Random(seed)
     names = sorted(FAMILIES)
     while True:

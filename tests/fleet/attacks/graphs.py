@@ -1,4 +1,4 @@
-"""Programs as graphs, and what refers to what the service keeps."""
+"""Programs as graphs, and requests about stored programs, tensors and tapes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tests.fleet.attacks.attack import (
 )
 
 _JSON = {"timeout_ms": TIMEOUT_MS}
+_TIMEOUT = b"Gradwire-Timeout-Ms: %d" % TIMEOUT_MS
 
 
 def _graph(nodes: list[Any], outputs: object = "a") -> dict[str, Any]:
@@ -33,7 +34,7 @@ def _nested(operation: str, depth: int, times: int = 1) -> Any:
 
 @family(10)
 def huge_graphs(number: int, choose: Random) -> Attack:
-    """Graphs of many nodes, arguments, attributes, and ones that are none."""
+    """Graphs with many nodes, arguments or attributes, and invalid graphs."""
     n = choose.randint(50_000, 200_000)
     chain = [{"id": f"n{i}", "op": "sin", "args": [f"n{i - 1}" if i else "x"]} for i in range(n)]
     doubled = [
@@ -61,7 +62,7 @@ def huge_graphs(number: int, choose: Random) -> Attack:
 
 @family()
 def references(number: int, choose: Random) -> Attack:
-    """References to what is not there, or to one large tensor again and again."""
+    """References to missing records, or many references to one large tensor."""
     n = choose.randint(1000, 100_000)
     unknown = [{"ref": f"sha256:{i:064x}"} for i in range(n)]
     if number % 2:
@@ -72,7 +73,7 @@ def references(number: int, choose: Random) -> Attack:
 
 
 def _stored(numbers: int, times: int) -> Requests:
-    """A tensor that is stored, referred to, and removed."""
+    """A tensor that is stored, used by reference and deleted."""
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d,)}" % numbers
     file = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(8 * numbers)
     kind = b"Content-Type: application/x-npy"
@@ -87,7 +88,7 @@ def _stored(numbers: int, times: int) -> Requests:
 
 @family()
 def pictures(number: int, choose: Random) -> Attack:
-    """Pictures of programs that nobody would look at."""
+    """Pictures of programs too large to look at."""
     n = choose.randint(500, 3000)
     programs = [
         "\n".join(f"a{i} = sin(a{i - 1 if i else ''}) + a{i // 2}" for i in range(1, n)),
@@ -107,16 +108,16 @@ def pictures(number: int, choose: Random) -> Attack:
 
 
 def _drawn(program: str, path: str) -> Requests:
-    """A program that is registered, drawn, and removed."""
+    """A program that is registered, drawn and deleted."""
     made = yield [request("/v1/programs", json.dumps({"program": program}).encode())]
     name = made.member("id")
-    yield [request(f"/v1/programs/{name}/{path}", method="GET")]
+    yield [request(f"/v1/programs/{name}/{path}", b"", _TIMEOUT, method="GET")]
     yield [request(f"/v1/programs/{name}", method="DELETE")]
 
 
 @family()
 def tapes(number: int, choose: Random) -> Attack:
-    """Tapes that take long to record, to tell or to ask."""
+    """Tapes that are slow to record, to show or to differentiate."""
     n = choose.randint(2000, 6000)
     programs = [
         "y = x\nfor i in range(10**9): y = sin(y)\ny",
@@ -134,7 +135,7 @@ def tapes(number: int, choose: Random) -> Attack:
 
 
 def _recorded(program: str, question: str, more: dict[str, str]) -> Requests:
-    """A tape that is recorded, shown, asked, and removed."""
+    """A tape that is recorded, shown, differentiated and deleted."""
     document = {"program": program, "variables": {"x": 1.0}, "persistent": True, **_JSON}
     made = yield [request("/v1/tapes", json.dumps(document).encode())]
     path = f"/v1/tapes/{made.member('tape')}"

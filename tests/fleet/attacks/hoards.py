@@ -1,4 +1,4 @@
-"""What is no attack by itself: several tenants who each take what they may."""
+"""Not attacks by themselves: several tenants who each use all that they may."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.fleet.attacks.attack import Attack, Requests, request
 
-#: Some 480 MB of each tenant's 512 MiB.
+#: About 480 MB of each tenant's 512 MiB.
 _TENSORS, _NUMBERS = 10, 6_000_000
 _KIND = b"Content-Type: application/x-npy"
 _TIMEOUT_MS = 4000
@@ -23,7 +23,7 @@ class Hoard:
         self._refs: list[str] = []
 
     def kept(self) -> Attack:
-        """All of them sent."""
+        """Store all of them."""
 
         def requests() -> Requests:
             shape = b"{'descr': '<f8', 'fortran_order': False, 'shape': (%d,)}" % _NUMBERS
@@ -37,7 +37,7 @@ class Hoard:
         return Attack(f"what {self._who} keeps", requests, seconds=5)
 
     def forgotten(self) -> Attack:
-        """All of them removed."""
+        """Delete all of them."""
 
         def requests() -> Requests:
             for ref in self._refs:
@@ -47,7 +47,7 @@ class Hoard:
 
 
 def hungry(number: int) -> Attack:
-    """A program that needs most of what a process may take, all of its time."""
+    """A program that needs most of a process's memory limit, for all of its time."""
     numbers = 9_500_000 + number
     program = (
         f"y = x * ones(({numbers},))\nz = sort(y)\nw = sort(-z)\n"

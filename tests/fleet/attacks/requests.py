@@ -1,4 +1,4 @@
-"""Requests that may be read in two ways, are too much, or have been dangerous; byte for byte."""
+"""Ambiguous, oversized and historically dangerous HTTP requests, byte for byte."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ GOOD = b'{"program": "x * x", "variables": {"x": 3}}'
 POST = b"POST /v1/gradient HTTP/1.1\r\nHost: service\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 LAST = CHUNKED[:-2] + b"Connection: close\r\n\r\n"
-#: What nobody is to read as a request; nobody else asks for it.
+#: A hidden request that no server may process; no other test requests this path.
 SMUGGLED = b"GET /v1/limits HTTP/1.1\r\nHost: service\r\n\r\n"
 
 
 def post(body: bytes, *headers: bytes) -> bytes:
-    """A request for a gradient that is the last on its connection."""
+    """A request for a gradient that closes its connection."""
     lines = [b"Connection: close", b"Content-Length: %d" % len(body), *headers]
     return POST + b"".join(line + b"\r\n" for line in lines) + b"\r\n" + body
 
 
 def get(target: bytes, *headers: bytes, method: bytes = b"GET") -> bytes:
-    """A request without a body that is the last on its connection."""
+    """A request without a body that closes its connection."""
     lines = [b"Host: service", b"Connection: close", *headers]
     return method + b" " + target + b" HTTP/1.1\r\n" + b"\r\n".join(lines) + b"\r\n\r\n"
 
 
 def repeated(piece: bytes, size: int, head: bytes = b"") -> Iterable[bytes]:
-    """Pieces that are ``size`` bytes together, none of them large."""
+    """Small pieces of ``size`` bytes in total."""
     yield head
     many = piece * (65536 // len(piece) + 1)
     for _ in range(0, size, len(many)):
@@ -39,18 +39,18 @@ def repeated(piece: bytes, size: int, head: bytes = b"") -> Iterable[bytes]:
 
 
 def coded(*codings: bytes) -> bytes:
-    """A body in chunks, if it is; a request follows that is none."""
+    """A body in chunks, if these headers are valid, followed by a hidden request."""
     lines = b"".join(b"Transfer-Encoding: " + coding + b"\r\n" for coding in codings)
     return POST + lines + b"\r\n0\r\n\r\n" + SMUGGLED
 
 
 def sized(*lengths: bytes) -> bytes:
-    """A body of so many bytes, if it is; a request follows that is none."""
+    """A body of this length, if these headers are valid, followed by a hidden request."""
     lines = b"".join(b"Content-Length: " + length + b"\r\n" for length in lengths)
     return POST + lines + b"\r\n" + SMUGGLED
 
 
-#: What is no request, or two, and is refused with 400 by whoever reads it first.
+#: Invalid or ambiguous requests, which both nginx and the service refuse with 400.
 AMBIGUOUS: dict[str, bytes] = {
     "a length and chunks": POST + b"Content-Length: 5\r\n" + coded(b"chunked")[len(POST) :],
     "chunks and a length": POST
@@ -88,7 +88,7 @@ AMBIGUOUS: dict[str, bytes] = {
     "an escaped NUL": get(b"/healthz%00"),
     "upwards": get(b"/a/../../etc/passwd"),
 }
-#: What nginx reads, and gives to the service as something else, or in parts: alone it is 400.
+#: Requests that nginx normalises before it forwards them; the service alone answers 400.
 READ_BY_NGINX: dict[str, bytes] = {
     "lines that end in LF": b"GET /healthz HTTP/1.1\nHost: service\nConnection: close\n\n",
     "two codes of dots": get(b"/a/%2e%2E/b"),
@@ -100,7 +100,7 @@ READ_BY_NGINX: dict[str, bytes] = {
     "long trailers": LAST + b"0\r\nA: " + b"a" * MEBIBYTE + b"\r\n\r\n",
     "a size with a space": LAST + b"2 \r\n{}\r\n0\r\n\r\n",
 }
-#: What is too much: by which code it is refused, its beginning, and what follows again and again.
+#: Oversized requests: the error code, the beginning, and the part that is repeated.
 TOO_MUCH: dict[str, tuple[str, bytes, bytes]] = {
     "a header of 64 MiB": ("headers_too_large", get(b"/")[:-2] + b"A: ", b"a"),
     "cookies": ("headers_too_large", get(b"/")[:-2], b"Cookie: a=b\r\n"),
@@ -113,7 +113,7 @@ def program(text: str, **more: Any) -> bytes:
     return post(json.dumps({"program": text, "variables": {"x": 3.0}, **more}).encode())
 
 
-#: Requests that are sound HTTP, one for each way to ask for too much.
+#: Valid HTTP requests that ask for too much, each in another way.
 BOMBS: dict[str, tuple[str, bytes]] = {
     "depth of JSON": ("over_budget", post(b"[" * (16 * MEBIBYTE))),
     "depth of a program": ("syntax_error", program("(" * 5000 + "x" + ")" * 5000)),
@@ -148,7 +148,7 @@ def _one(name: str, sent: Pieces, **more: Any) -> Attack:
 
 @family(len(AMBIGUOUS))
 def what_is_no_request(number: int, _: Random) -> Attack:
-    """No request, or two in one."""
+    """Invalid requests, or two in one."""
     name, sent = list(AMBIGUOUS.items())[number % len(AMBIGUOUS)]
     refused = frozenset(["malformed_request"])
     return _one(name, [sent], codes=refused, behind_nginx=refused, seconds=0)
@@ -156,21 +156,21 @@ def what_is_no_request(number: int, _: Random) -> Attack:
 
 @family(len(READ_BY_NGINX))
 def what_nginx_reads(number: int, _: Random) -> Attack:
-    """What the service refuses, and nginx makes a request of."""
+    """Requests that the service refuses and nginx normalises."""
     name, sent = list(READ_BY_NGINX.items())[number % len(READ_BY_NGINX)]
     return _one(name, [sent], codes=frozenset(["malformed_request"]), seconds=0)
 
 
 @family(1)
 def what_is_expected(_number: int, _: Random) -> Attack:
-    """An expectation, which nginx keeps for itself."""
+    """An Expect header, which nginx does not forward."""
     sent = get(b"/healthz", b"Expect: the-impossible")
     return _one("an expectation", [sent], codes=frozenset(["expectation_failed"]), seconds=0)
 
 
 @family(len(TOO_MUCH))
 def what_is_too_much(number: int, _: Random) -> Attack:
-    """Heads that do not end."""
+    """Endless request heads."""
     name, (code, head, piece) = list(TOO_MUCH.items())[number % len(TOO_MUCH)]
     codes = frozenset([code])
     sent = repeated(piece, 64 * MEBIBYTE, head)
@@ -179,7 +179,7 @@ def what_is_too_much(number: int, _: Random) -> Attack:
 
 @family(len(BOMBS))
 def what_is_known(number: int, _: Random) -> Attack:
-    """One for each way to ask for too much, with the code of its refusal."""
+    """One valid request for each way to ask for too much, with its error code."""
     name, (code, sent) = list(BOMBS.items())[number % len(BOMBS)]
     codes = frozenset([code])
     return _one(name, [sent], codes=codes, behind_nginx=codes, seconds=1)

@@ -1,4 +1,4 @@
-"""Programs whose text asks for more than there is, before anything of them is computed."""
+"""Program texts that need too many resources before anything is computed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 
 from tests.fleet.attacks.attack import Attack, asked, clipped, family
 
-#: Programs; what is long is made when it is asked for.
+#: Programs; long ones are functions that make the text on demand.
 _Texts = list[str | Callable[[], str]]
 
 
@@ -21,19 +21,19 @@ def evaluated(program: str) -> Attack:
 
 
 def one_of(texts: _Texts, number: int) -> Attack:
-    """The program of this number."""
+    """The program with this number."""
     text = texts[number % len(texts)]
     return evaluated(text if isinstance(text, str) else text())
 
 
 def _large(choose: Random, least: float = 3e7, most: float = 1e9) -> int:
-    """A size that is too large, and not by the same factor each time."""
+    """A size that is too large by a random factor."""
     return round(least * (most / least) ** choose.random())
 
 
 @family()
 def recorded_constants(number: int, choose: Random) -> Attack:
-    """Arrays that depend on no variable are made while the program is recorded."""
+    """Arrays without variables, which are computed while the program is recorded."""
     n = _large(choose)
     side = round(n**0.5)
     return one_of(
@@ -76,7 +76,7 @@ def grown_arrays(number: int, choose: Random) -> Attack:
 
 @family()
 def static_loops(number: int, choose: Random) -> Attack:
-    """Loops that are over before, or never."""
+    """Loops that end immediately or never."""
     n = _large(choose, 1e6, 1e12)
     return one_of(
         [
@@ -96,7 +96,7 @@ def static_loops(number: int, choose: Random) -> Attack:
 
 @family()
 def lists(number: int, choose: Random) -> Attack:
-    """Lists of the language's own."""
+    """Lists in the program language."""
     n = _large(choose, 1e6, 1e9)
     m = round(n**0.5)
     return one_of(
@@ -118,7 +118,7 @@ def lists(number: int, choose: Random) -> Attack:
 
 @family()
 def strings(number: int, choose: Random) -> Attack:
-    """Strings, which only operations take."""
+    """Strings, which only operations accept."""
     n = _large(choose, 1e5, 1e9)
     short = min(n, 1_000_000)
     return one_of(
@@ -139,7 +139,7 @@ def strings(number: int, choose: Random) -> Attack:
 
 @family()
 def integers(number: int, choose: Random) -> Attack:
-    """Integers of the language's own, which have no end."""
+    """Integers of the program language, which have no size limit."""
     n = choose.randint(30, 99)
     return one_of(
         [
@@ -163,7 +163,7 @@ def integers(number: int, choose: Random) -> Attack:
 
 @family()
 def calls(number: int, choose: Random) -> Attack:
-    """Functions that call, double and pass one another."""
+    """Functions that call, double and receive each other."""
     n = choose.randint(30, 90)
     doubled = "\n".join(f"f{i + 1} = lambda a: f{i}(f{i}(a))" for i in range(n))
     return one_of(

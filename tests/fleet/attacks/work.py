@@ -1,4 +1,4 @@
-"""Programs that are short to say and read, and long or large to compute."""
+"""Programs that are short to send and parse, but expensive to compute."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _vector(choose: Random, least: int, most: int) -> list[float]:
 
 @family()
 def loops_on_values(number: int, choose: Random) -> Attack:
-    """Loops that a replay runs, not the recording."""
+    """Loops that run in the replay, not while recording."""
     n = choose.randint(10**3, 10**4)
     return one_of(
         [
@@ -35,7 +35,7 @@ def loops_on_values(number: int, choose: Random) -> Attack:
 
 @family()
 def equations(number: int, choose: Random) -> Attack:
-    """What goes on until it is exact enough."""
+    """Iterations until convergence."""
     n = choose.randint(10**3, 10**5)
     return one_of(
         [
@@ -56,7 +56,7 @@ def equations(number: int, choose: Random) -> Attack:
 
 @family()
 def derivatives_of_derivatives(number: int, choose: Random) -> Attack:
-    """Higher orders, nested tapes."""
+    """Higher-order derivatives and nested tapes."""
     k, n = choose.randint(8, 40), choose.randint(200, 2000)
     return one_of(
         [
@@ -75,7 +75,7 @@ def derivatives_of_derivatives(number: int, choose: Random) -> Attack:
 
 @family()
 def jacobians(number: int, choose: Random) -> Attack:
-    """Whole matrices of derivatives, by their own paths."""
+    """Whole Jacobians and Hessians."""
     x = _vector(choose, 3000, 6000)
     programs = [
         "sin(x)",
@@ -94,7 +94,7 @@ def jacobians(number: int, choose: Random) -> Attack:
 
 @family()
 def directions(number: int, choose: Random) -> Attack:
-    """Products with derivatives, and differences, of many numbers."""
+    """Jacobian and Hessian products and finite differences of many numbers."""
     x = _vector(choose, 2000, 5000)
     programs = ["sum(outer(x, x) ** 2)", "sum(sort(outer(x, x)))", "prod(x)", "sum(cumsum(x) ** 9)"]
     program, n = programs[number % 4], len(x)
@@ -111,7 +111,7 @@ def directions(number: int, choose: Random) -> Attack:
 
 @family()
 def sparse_matrices(number: int, choose: Random) -> Attack:
-    """Matrices that are small as long as nobody writes them down."""
+    """Matrices that are small only while they stay implicit."""
     n = choose.randint(10**5, 10**9)
     matrix = {"indices": [[0, 0], [n - 1, n - 1]], "values": [1.0, 2.0], "shape": [n, n]}
     programs = [
@@ -131,7 +131,7 @@ def sparse_matrices(number: int, choose: Random) -> Attack:
 
 @family()
 def random_numbers(number: int, choose: Random) -> Attack:
-    """Draws with parameters that no sampler expects."""
+    """Random draws with extreme parameters."""
     n = choose.randint(10**6, 5 * 10**7)
     return one_of(
         [
@@ -153,7 +153,7 @@ def random_numbers(number: int, choose: Random) -> Attack:
 
 @family(14)
 def linear_algebra(number: int, choose: Random) -> Attack:
-    """LAPACK, which looks at no deadline."""
+    """LAPACK calls, which check no deadline."""
     n = choose.randint(2000, 3500)
     matrix = f"reshape(sin(arange({n * n}.0)), ({n}, {n})) * x"
     return one_of(
@@ -179,7 +179,7 @@ def linear_algebra(number: int, choose: Random) -> Attack:
 
 @family()
 def transforms(number: int, choose: Random) -> Attack:
-    """Transforms of awkward lengths, and convolutions by hand."""
+    """Transforms of awkward lengths, and direct convolutions."""
     prime = choose.choice([10000019, 7368787, 5915587, 2750159, 15485863])
     n = choose.randint(3 * 10**5, 10**6)
     side = round(prime**0.5)
@@ -201,7 +201,7 @@ def transforms(number: int, choose: Random) -> Attack:
 
 @family()
 def orders(number: int, choose: Random) -> Attack:
-    """Sorting, ranking and looking up."""
+    """Sorting, ranking and searching."""
     n = choose.randint(10**7, 3 * 10**7)
     return one_of(
         [
@@ -244,7 +244,7 @@ def special_functions(number: int, choose: Random) -> Attack:
 
 @family()
 def products(number: int, choose: Random) -> Attack:
-    """Contractions of more elements than there are."""
+    """Tensor contractions with too many elements."""
     n = choose.randint(4000, 9000)
     return one_of(
         [
@@ -263,7 +263,7 @@ def products(number: int, choose: Random) -> Attack:
 
 @family()
 def ragged_and_state(number: int, choose: Random) -> Attack:
-    """Ragged tensors, assigned variables, decisions."""
+    """Ragged tensors, assigned variables and branches."""
     n = choose.randint(10**5, 10**6)
     rows = list(range(0, 3000, 3))
     ragged = {"values": [0.5] * rows[-1], "row_splits": rows}
@@ -286,7 +286,7 @@ def ragged_and_state(number: int, choose: Random) -> Attack:
 
 @family()
 def batches(number: int, choose: Random) -> Attack:
-    """Many elements, each on a path of its own."""
+    """Batches of many elements that each take their own branch."""
     x = _vector(choose, 5000, 20_000)
     programs = [
         "y = x\nwhile y < 1e6: y = y * (1 + y)\ny",

@@ -1,4 +1,4 @@
-"""Authentication over HTTP, by the whole application."""
+"""Authentication over HTTP, through the whole application."""
 
 import asyncio
 import itertools
@@ -25,7 +25,7 @@ def challenge_of(response):
     return response.headers["www-authenticate"]
 
 
-async def test_a_key_opens_and_nothing_else_does(admitting, issue, bearer):
+async def test_only_a_valid_key_gives_access(admitting, issue, bearer):
     token, entry = issue()
     async with admitting(entry) as client:
         answer = await evaluate(client, bearer(token))
@@ -38,7 +38,7 @@ async def test_a_key_opens_and_nothing_else_does(admitting, issue, bearer):
         assert challenge_of(refused) == 'Bearer realm="gradwire"'
 
 
-async def test_wrong_keys_are_all_told_the_same(admitting, issue, bearer):
+async def test_all_invalid_keys_get_the_same_response(admitting, issue, bearer):
     """The answer does not reveal whether an id is unknown, revoked or expired."""
     token, entry = issue()
     over, old = issue(expires_at=datetime(2020, 1, 1, tzinfo=UTC))
@@ -69,7 +69,7 @@ async def test_wrong_keys_are_all_told_the_same(admitting, issue, bearer):
         assert told[0][1] == 'Bearer realm="gradwire", error="invalid_token"'
 
 
-async def test_a_request_has_one_key_in_one_header(admitting, issue, bearer):
+async def test_a_request_must_have_one_key_in_one_header(admitting, issue, bearer):
     (one, first), (two, second) = issue(), issue()
     elsewhere = [
         {"x-api-key": one},
@@ -86,7 +86,7 @@ async def test_a_request_has_one_key_in_one_header(admitting, issue, bearer):
         assert (await client.get("/metrics", params={"access_token": one})).status_code == 401
 
 
-async def test_what_is_public_needs_no_key(admitting):
+async def test_public_paths_need_no_key(admitting):
     async with admitting() as client:
         for path in PUBLIC:
             assert (await client.get(path)).status_code == 200, path
@@ -95,7 +95,7 @@ async def test_what_is_public_needs_no_key(admitting):
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "BREW"])
-async def test_nothing_else_can_be_probed(admitting, app, method):
+async def test_unknown_paths_look_like_protected_ones(admitting, app, method):
     """Without a key, existing and unknown paths have the same answer."""
     paths = set(app.openapi()["paths"]) - {*PUBLIC}
     paths |= {"/nothing", "/v1", "/v1/nothing", "/metrics/", "//healthz"}
@@ -135,7 +135,7 @@ ASKS = {
 
 
 @pytest.mark.parametrize(("scope", "other"), [*itertools.product(ASKS, ASKS)])
-async def test_a_key_does_what_its_scope_says(admitting, issue, bearer, scope, other):
+async def test_a_key_may_do_only_what_its_scopes_allow(admitting, issue, bearer, scope, other):
     token, entry = issue(scopes=[scope])
     async with admitting(entry) as client:
         for method, path in ASKS[other]:
@@ -150,7 +150,7 @@ async def test_a_key_does_what_its_scope_says(admitting, issue, bearer, scope, o
                 assert other in answer.json()["detail"]
 
 
-async def test_what_is_refused_is_refused_before_the_body_is_read(admitting, issue, bearer):
+async def test_unauthorized_requests_are_refused_before_reading_the_body(admitting, issue, bearer):
     token, entry = issue(scopes=["write"])
 
     read = []
@@ -166,7 +166,7 @@ async def test_what_is_refused_is_refused_before_the_body_is_read(admitting, iss
     assert not read
 
 
-async def test_all_keys_of_a_tenant_share_what_it_has(admitting, issue, bearer):
+async def test_all_keys_of_a_tenant_share_its_records(admitting, issue, bearer):
     both = ["compute", "write"]
     (one, first), (two, second), (three, third) = (
         issue(both),
@@ -181,7 +181,7 @@ async def test_all_keys_of_a_tenant_share_what_it_has(admitting, issue, bearer):
         assert (await client.get("/v1/programs/it", headers=bearer(three))).status_code == 404
 
 
-async def test_a_key_asks_as_often_as_it_may(admitting, issue, bearer):
+async def test_a_key_is_limited_to_its_rate(admitting, issue, bearer):
     (slow, first), (fast, second) = issue(requests_per_second=0.25, burst=3), issue()
     async with admitting(first, second) as client:
         answers = [await evaluate(client, bearer(slow)) for _ in range(5)]
@@ -194,7 +194,7 @@ async def test_a_key_asks_as_often_as_it_may(admitting, issue, bearer):
         assert (await client.get("/healthz", headers=bearer(slow))).is_success
 
 
-async def test_a_key_has_so_many_requests_under_way(admitting, issue, bearer):
+async def test_a_key_is_limited_in_concurrent_requests(admitting, issue, bearer):
     """A request that ends, fails or is abandoned makes room for another."""
     token, entry = issue(concurrent=1)
     endless = {"program": "while True: pass\nx", "variables": {"x": 1}, "timeout_ms": 300}
@@ -217,7 +217,7 @@ async def test_a_key_has_so_many_requests_under_way(admitting, issue, bearer):
         assert (await ask(EVALUATION)).is_success
 
 
-async def test_settings_say_how_often_keys_may_ask_that_do_not(admitting, issue, bearer):
+async def test_settings_limit_the_rate_of_keys_without_a_rate(admitting, issue, bearer):
     token, entry = issue()
     figures = {"key_requests_per_second": 0.1, "key_burst": 2}
     async with admitting(entry, **figures) as client:
@@ -225,7 +225,7 @@ async def test_settings_say_how_often_keys_may_ask_that_do_not(admitting, issue,
     assert statuses == [200, 200, 429]
 
 
-async def test_pages_of_named_origins_learn_what_they_may_ask_and_why_not(admitting, issue, bearer):
+async def test_allowed_origins_can_read_preflights_and_errors(admitting, issue, bearer):
     """Browsers send a preflight without the key; errors are visible to the page too."""
     token, entry = issue()
     page = {"origin": "https://page.example"}
@@ -243,7 +243,7 @@ async def test_pages_of_named_origins_learn_what_they_may_ask_and_why_not(admitt
         assert (await evaluate(client, page | bearer(token))).is_success
 
 
-async def test_without_keys_nobody_is_asked_for_one(served):
+async def test_without_keys_no_authentication_is_needed(served):
     async with served() as client:
         for headers in {}, {"authorization": "Bearer anything"}, {"authorization": "Basic x"}:
             assert (await evaluate(client, headers)).is_success
@@ -251,9 +251,7 @@ async def test_without_keys_nobody_is_asked_for_one(served):
         assert (await client.get("/nothing")).status_code == 404
 
 
-async def test_metrics_tell_that_the_file_of_keys_cannot_be_read(
-    served, issue, bearer, tmp_path, monkeypatch
-):
+async def test_metrics_report_an_unreadable_key_file(served, issue, bearer, tmp_path, monkeypatch):
     monkeypatch.setattr(keys_file, "POLL_SECONDS", 0.05)
     token, entry = issue(["admin"])
     file = tmp_path / "keys.json"
@@ -271,8 +269,8 @@ async def test_metrics_tell_that_the_file_of_keys_cannot_be_read(
             await asyncio.sleep(0.05)
 
 
-async def test_no_key_is_told_to_anybody(admitting, issue, bearer, caplog):
-    """Neither in an answer nor in the log: valid keys, wrong ones and other schemes."""
+async def test_no_key_appears_in_responses_or_logs(admitting, issue, bearer, caplog):
+    """Neither valid keys, nor invalid ones, nor credentials of other schemes."""
     caplog.set_level(logging.DEBUG)
     good, entry = issue(concurrent=1)
     weak, other = issue(scopes=["write"])

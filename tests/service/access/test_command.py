@@ -1,4 +1,4 @@
-"""The command: a key is shown once, its digest is stored, and errors repeat no content."""
+"""The command for keys: a key is shown once, its digest is stored, errors quote no content."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def refused(capsys, *arguments):
     return capsys.readouterr().err
 
 
-def test_a_key_is_printed_and_its_entry(capsys):
+def test_a_new_key_and_its_entry_are_printed(capsys):
     main([*NEW, "--scopes", "compute,write", "--concurrent", "3"])
     token, line = capsys.readouterr().out.splitlines()
     entry = json.loads(line)
@@ -30,7 +30,7 @@ def test_a_key_is_printed_and_its_entry(capsys):
     assert token.split("_")[2] not in line
 
 
-def test_entries_are_added_to_a_file_that_holds_no_key(capsys, tmp_path):
+def test_entries_are_appended_to_a_file_which_never_contains_keys(capsys, tmp_path):
     file = tmp_path / "keys.json"
     for tenant in "acme", "umbrella":
         main(["keys", "new", "--tenant", tenant, "--name", "ci", "--file", str(file)])
@@ -62,7 +62,7 @@ def test_a_file_keeps_its_owner(tmp_path):
     assert (file.stat().st_uid, file.stat().st_gid) == (10001, 10001)
 
 
-def test_a_revoked_key_is_no_longer_in_the_list(capsys, tmp_path, monkeypatch):
+def test_revoking_removes_the_entry(capsys, tmp_path, monkeypatch):
     file = tmp_path / "keys.json"
     monkeypatch.setenv("GRADWIRE_KEYS_FILE", str(file))
     for name in "first", "second", "third":
@@ -117,11 +117,11 @@ def test_keys_are_listed_without_their_digests(capsys, tmp_path, monkeypatch):
         (["keys"], "required: action"),
     ],
 )
-def test_what_cannot_be_done_is_told(capsys, arguments, complaint):
+def test_errors_are_printed(capsys, arguments, complaint):
     assert complaint in refused(capsys, *arguments)
 
 
-def test_a_key_that_is_over_is_listed_as_such(capsys, tmp_path):
+def test_an_expired_key_is_listed_as_expired(capsys, tmp_path):
     file = tmp_path / "keys.json"
     main([*NEW, "--days", "1", "--file", str(file)])
     main(["keys", "list", "--file", str(file)])
@@ -133,12 +133,12 @@ def test_a_key_that_is_over_is_listed_as_such(capsys, tmp_path):
     assert "2020-01-01T00:00:00+00:00 (expired)" in capsys.readouterr().out
 
 
-def test_a_list_must_be_named(capsys, monkeypatch):
+def test_the_key_file_must_be_given(capsys, monkeypatch):
     monkeypatch.delenv("GRADWIRE_KEYS_FILE", raising=False)
     assert "--file" in refused(capsys, "keys", "list")
 
 
-def test_a_broken_file_is_left_as_it_is(capsys, tmp_path):
+def test_an_invalid_file_is_left_unchanged(capsys, tmp_path):
     file = tmp_path / "keys.json"
     file.write_text(f'[{{"{MARKER}": 1}}')
     assert MARKER not in refused(capsys, *NEW, "--file", str(file))
@@ -161,7 +161,7 @@ def test_a_broken_file_is_left_as_it_is(capsys, tmp_path):
         ),
     ],
 )
-def test_the_service_does_not_start_so(capsys, options, complaint):
+def test_the_service_does_not_start_with_an_invalid_key_file(capsys, options, complaint):
     told = refused(capsys, "serve", "--processes", "0", *options)
     assert complaint in told
     assert MARKER not in told

@@ -33,7 +33,7 @@ ENTRIES = st.builds(
 
 
 @given(st.lists(ENTRIES, max_size=4, unique_by=lambda entry: entry.id))
-def test_what_is_written_is_read_back(entries):
+def test_entries_read_back_as_written(entries):
     assert read_entries(write_entries(entries), "here") == entries
 
 
@@ -63,7 +63,7 @@ def changed(**fields):
         (" " * (16 << 20) + "[]", "here: key file has more than 16777216 bytes"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place_alone(text, complaint):
+def test_errors_name_the_place_but_not_the_content(text, complaint):
     with pytest.raises(KeysError) as raised:
         read_entries(text, "here")
     assert str(raised.value).startswith(complaint)

@@ -10,13 +10,13 @@ ELSEWHERE = "0.0.0.0", "::", "192.168.1.7", "", "example.org", "localhost.exampl
 
 
 @pytest.mark.parametrize("host", LOOPBACK)
-def test_the_loopback_is_known(host):
+def test_loopback_addresses_need_no_keys(host):
     assert is_loopback(host)
     refuse_exposed(Settings(host=host))
 
 
 @pytest.mark.parametrize("host", ELSEWHERE)
-def test_anything_else_needs_keys_or_a_word(host):
+def test_other_addresses_need_keys_or_an_explicit_setting(host):
     assert not is_loopback(host)
     with pytest.raises(Exposed) as raised:
         refuse_exposed(Settings(host=host))

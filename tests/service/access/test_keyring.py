@@ -22,7 +22,7 @@ def identified(keyring, text):
     return key
 
 
-def test_a_key_is_its_tenants(issue):
+def test_a_key_identifies_its_tenant(issue):
     (one, first), (two, second), (three, third) = (
         issue(),
         issue(name="other", scopes=["compute", "admin"]),
@@ -39,13 +39,13 @@ def test_a_key_is_its_tenants(issue):
     assert identified(keyring, two).scopes == {"compute", "admin"}
 
 
-def test_no_header_has_the_owner_of_a_tenant():
+def test_no_owner_header_gives_access_to_a_tenants_records():
     """Without API keys an owner is the digest of a header with any content."""
     assert owner_of("acme") != sha256(b"acme").hexdigest()
     assert owner_of("acme") == sha256(b"gradwire tenant\0acme").hexdigest()
 
 
-def test_other_secrets_and_ids_are_nobodys(issue):
+def test_unknown_secrets_and_ids_are_rejected(issue):
     text, entry = issue()
     keyring = Keyring([entry])
     id, digest = token_of(text)
@@ -56,7 +56,7 @@ def test_other_secrets_and_ids_are_nobodys(issue):
     assert keyring.identify(Token("0" * 16, bytes(32))) is None
 
 
-def test_a_key_is_over_at_its_time(issue, clock):
+def test_a_key_expires_at_its_time(issue, clock):
     text, entry = issue(expires_at=datetime.fromtimestamp(clock.now + 10, UTC))
     keyring = Keyring([entry], clock=clock)
     assert keyring.identify(token_of(text))
@@ -66,7 +66,7 @@ def test_a_key_is_over_at_its_time(issue, clock):
     assert keyring.identify(token_of(text)) is None
 
 
-def test_another_list_revokes_and_adds_at_once(issue):
+def test_a_new_list_takes_effect_immediately(issue):
     (one, first), (two, second) = issue(), issue(tenant="umbrella")
     keyring = Keyring([first])
     keyring.replace([second])
@@ -74,7 +74,7 @@ def test_another_list_revokes_and_adds_at_once(issue):
     assert keyring.identify(token_of(two))
 
 
-def test_a_key_that_stays_goes_on_being_counted(issue):
+def test_a_new_list_keeps_the_counters_of_remaining_keys(issue):
     text, entry = issue(requests_per_second=5, concurrent=2)
     keyring = Keyring([entry])
     before = identified(keyring, text)
@@ -93,7 +93,7 @@ def test_a_key_that_stays_goes_on_being_counted(issue):
         ({"requests_per_second": 0, "burst": 0, "concurrent": 0}, RateLimits(0, 0, 0)),
     ],
 )
-def test_a_key_without_figures_has_those_of_the_settings(issue, own, expected):
+def test_a_key_without_limits_has_those_of_the_settings(issue, own, expected):
     text, entry = issue(**own)
     keyring = Keyring([entry], RateLimits(3, 2, 1))
     assert identified(keyring, text).limiter.limits == expected

@@ -41,7 +41,7 @@ def by_replacement(path, text):
 
 
 def by_a_link_elsewhere(path, text):
-    """As in volumes of Kubernetes: the file is a link through a directory that is swapped."""
+    """As in Kubernetes volumes: the file is a link through a directory that is replaced."""
     folder = path.parent / str(time.monotonic_ns())
     folder.mkdir()
     (folder / path.name).write_text(text)
@@ -51,7 +51,7 @@ def by_a_link_elsewhere(path, text):
 
 
 @pytest.mark.parametrize("written", [in_place, by_replacement, by_a_link_elsewhere])
-def test_keys_are_given_and_revoked(followed, issue, written):
+def test_adding_and_revoking_keys_needs_no_restart(followed, issue, written):
     path, entry, following, good = followed
     other, another = issue(tenant="umbrella")
     written(path, write_entries([entry, another]))
@@ -68,7 +68,7 @@ def test_keys_are_given_and_revoked(followed, issue, written):
 
 
 @pytest.mark.parametrize("broken", [f'[{{"name": "{MARKER}"}}]', MARKER, "", None])
-def test_a_broken_file_changes_nothing_and_is_told_once(followed, caplog, broken):
+def test_an_invalid_file_changes_nothing_and_is_logged_once(followed, caplog, broken):
     path, _, following, good = followed
     if broken is None:
         path.unlink()
@@ -88,7 +88,7 @@ def test_a_broken_file_changes_nothing_and_is_told_once(followed, caplog, broken
     assert not following._keyring.stale
 
 
-def test_an_unchanged_file_is_not_read(followed, monkeypatch):
+def test_an_unchanged_file_is_not_read_again(followed, monkeypatch):
     _, _, following, good = followed
     monkeypatch.setattr(KeysFile, "read", lambda _: pytest.fail("it was read"))
     for _ in range(3):
@@ -96,7 +96,7 @@ def test_an_unchanged_file_is_not_read(followed, monkeypatch):
     assert good()
 
 
-def test_a_thread_looks_as_long_as_the_context_lasts(followed, monkeypatch):
+def test_a_thread_watches_the_file_within_the_context(followed, monkeypatch):
     monkeypatch.setattr(keys_file, "POLL_SECONDS", 0.05)
     path, _, following, good = followed
     with following:
@@ -109,14 +109,14 @@ def test_a_thread_looks_as_long_as_the_context_lasts(followed, monkeypatch):
     assert not following._thread.is_alive()
 
 
-def test_it_starts_with_a_file_that_can_be_read(tmp_path):
+def test_it_does_not_start_with_an_unreadable_file(tmp_path):
     with pytest.raises(KeysError, match="cannot be read: No such file"):
         KeysFile(str(tmp_path / "none.json")).read()
     with pytest.raises(KeysError, match="cannot be read: Is a directory"):
         KeysFile(str(tmp_path)).read()
 
 
-def test_whatever_fails_it_goes_on_looking(followed, monkeypatch, caplog):
+def test_it_goes_on_watching_after_any_error(followed, monkeypatch, caplog):
     path, _, following, good = followed
     by_replacement(path, "[]")
     with monkeypatch.context() as patched:

@@ -1,4 +1,4 @@
-"""Rate limits: never exceeded in any stretch of time, with exact retry times."""
+"""Rate limits: never exceeded in any interval, with exact retry times."""
 
 import pytest
 from gradwire_service.access.rates import RateLimiter, RateLimits
@@ -10,7 +10,7 @@ PAUSES = st.lists(st.floats(0, 3), max_size=60)
 
 
 def admitted(limiter):
-    """Whether a request is admitted; it ends at once."""
+    """Whether a request is admitted; it ends immediately."""
     return wait_told(limiter) is None
 
 
@@ -25,7 +25,7 @@ def wait_told(limiter):
 
 
 @given(st.floats(0.1, 50), st.integers(1, 20), PAUSES)
-def test_no_stretch_of_time_has_more_than_a_burst_and_the_rate(new_clock, rate, burst, pauses):
+def test_no_interval_admits_more_than_the_burst_plus_the_rate(new_clock, rate, burst, pauses):
     clock = new_clock()
     limiter = RateLimiter(RateLimits(rate, burst), clock)
     times = []
@@ -40,7 +40,7 @@ def test_no_stretch_of_time_has_more_than_a_burst_and_the_rate(new_clock, rate, 
 
 
 @given(st.floats(0.1, 50), st.integers(1, 20), PAUSES)
-def test_who_waits_as_told_is_let_in_and_not_much_sooner(new_clock, rate, burst, pauses):
+def test_retry_after_is_sufficient_and_nearly_minimal(new_clock, rate, burst, pauses):
     clock = new_clock()
     limiter = RateLimiter(RateLimits(rate, burst), clock)
     for pause in pauses:
@@ -58,7 +58,7 @@ def test_who_waits_as_told_is_let_in_and_not_much_sooner(new_clock, rate, burst,
 
 
 @given(st.floats(0.1, 50), st.integers(0, 20))
-def test_after_a_long_pause_a_burst_is_let_in_and_no_more(new_clock, rate, burst):
+def test_after_a_long_pause_one_burst_is_admitted(new_clock, rate, burst):
     clock = new_clock()
     limiter = RateLimiter(RateLimits(rate, burst), clock)
     clock.now += 1000
@@ -67,7 +67,7 @@ def test_after_a_long_pause_a_burst_is_let_in_and_no_more(new_clock, rate, burst
 
 
 @pytest.mark.parametrize("concurrent", [1, 3])
-def test_so_many_are_under_way_at_once(concurrent):
+def test_concurrent_requests_are_limited(concurrent):
     limiter = RateLimiter(RateLimits(concurrent=concurrent))
     for _ in range(concurrent):
         limiter.enter()
@@ -79,14 +79,14 @@ def test_so_many_are_under_way_at_once(concurrent):
     limiter.enter()
 
 
-def test_without_figures_nothing_is_refused():
+def test_without_limits_nothing_is_refused():
     limiter = RateLimiter(RateLimits())
     for _ in range(1000):
         limiter.enter()
     assert limiter.in_flight == 1000
 
 
-def test_other_figures_give_back_nothing_that_was_used(clock):
+def test_new_limits_do_not_refund_used_requests(clock):
     limiter = RateLimiter(RateLimits(1, 5), clock)
     assert [admitted(limiter) for _ in range(6)] == [True] * 5 + [False]
     limiter.limits = RateLimits(2, 50)

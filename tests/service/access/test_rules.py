@@ -19,7 +19,7 @@ STORED = "/v1/programs", "/v1/tensors"
 
 
 def expected(method, path):
-    """The same rules, written independently."""
+    """The same rules, implemented independently."""
     if path in PUBLIC:
         return None
     if path in ADMIN:
@@ -29,7 +29,7 @@ def expected(method, path):
     return "write"
 
 
-def test_every_route_needs_what_is_documented(app):
+def test_every_route_requires_its_documented_scope(app):
     paths = app.openapi()["paths"]
     asked = [(method.upper(), path) for path, methods in paths.items() for method in methods]
     assert len(asked) > 30
@@ -38,7 +38,7 @@ def test_every_route_needs_what_is_documented(app):
 
 
 @given(st.sampled_from(["GET", "POST", "DELETE", "BREW"]), st.from_regex(r"/[a-z/.%]{0,30}"))
-def test_what_is_not_there_needs_a_key(method, path):
+def test_unknown_paths_need_a_key(method, path):
     if path not in PUBLIC and not path.startswith("/docs/"):
         assert required_scope(method, path) in SCOPES
 
@@ -47,5 +47,5 @@ def test_what_is_not_there_needs_a_key(method, path):
     "path",
     ["", "//", "//healthz", "/healthz/", "/HEALTHZ", "/healthz/../metrics", "/v1/ops/", "/docsx"],
 )
-def test_what_resembles_a_public_path_is_none(path):
+def test_paths_that_resemble_public_ones_need_a_key(path):
     assert required_scope("GET", path) is not None

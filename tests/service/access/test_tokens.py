@@ -1,4 +1,4 @@
-"""Keys: unguessable, and read only whole."""
+"""API keys: unguessable, and parsed only when complete."""
 
 from hashlib import sha256
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 
-def test_keys_are_new_and_read_back():
+def test_every_key_is_new_and_reads_back():
     tokens = [new_token().encode() for _ in range(100)]
     read = [token for token in map(read_token, tokens) if token is not None]
     assert len({token.id for token in read}) == len(tokens)
@@ -18,16 +18,16 @@ def test_keys_are_new_and_read_back():
 
 
 def test_a_secret_has_256_random_bits():
-    """Each is set about as often as not."""
+    """Each bit is set in about half of the secrets."""
     secrets = [bytes.fromhex(new_token().split("_")[2]) for _ in range(400)]
     assert {len(secret) for secret in secrets} == {32}
     numbers = [int.from_bytes(secret) for secret in secrets]
     for bit in range(256):
-        assert 120 < sum(number >> bit & 1 for number in numbers) < 280  # eight deviations
+        assert 120 < sum(number >> bit & 1 for number in numbers) < 280  # eight standard deviations
 
 
 @given(st.data())
-def test_what_is_not_a_whole_key_is_none(data):
+def test_incomplete_keys_are_rejected(data):
     token = new_token().encode()
     at = data.draw(st.integers(0, len(token)))
     alien = data.draw(st.sampled_from([b" ", b",", b"\n", b"\0", b"\xff", b"0", b"A", b"gw_"]))
@@ -36,5 +36,5 @@ def test_what_is_not_a_whole_key_is_none(data):
 
 
 @pytest.mark.parametrize("text", [b"", b"gw_", b"gw_0123456789abcdef_", b"x" * 100_000])
-def test_other_texts_are_none(text):
+def test_other_texts_are_rejected(text):
     assert read_token(text) is None

@@ -1,4 +1,4 @@
-"""Arrangements: links lead down, and neither boxes nor links are in each other's way."""
+"""Layouts: edges lead down, and neither boxes nor edges overlap."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def graphs(draw: Any) -> tuple[list[Box], list[Link]]:
 
 
 def overlap(one: tuple[float, ...], two: tuple[float, ...], slack: float = 1e-6) -> bool:
-    """Whether two rectangles, by left, top, right and bottom, have an inner point in common."""
+    """Whether two rectangles (left, top, right, bottom) share an inner point."""
     left, top = max(one[0], two[0]), max(one[1], two[1])
     right, bottom = min(one[2], two[2]), min(one[3], two[3])
     return right - left > slack and bottom - top > slack
@@ -47,7 +47,7 @@ def sides(box: Box) -> tuple[float, float, float, float]:
 
 @examples(150)
 @given(graphs())
-def test_nothing_is_in_the_way(drawn):
+def test_boxes_and_edges_do_not_overlap(drawn):
     boxes, links = drawn
     arranged = arrange(boxes, links)
     references = [box for box in arranged.references if box is not None]
@@ -76,7 +76,7 @@ def test_nothing_is_in_the_way(drawn):
 
 
 @given(graphs())
-def test_ranks_are_kept(drawn):
+def test_nodes_stay_in_their_rank(drawn):
     boxes, links = drawn
     arrange(boxes, links)
     last = max((box.layer for box in boxes), default=0)
@@ -85,7 +85,7 @@ def test_ranks_are_kept(drawn):
         assert box.rank != "last" or box.layer == last
 
 
-def test_a_chain_is_straight():
+def test_a_chain_is_drawn_as_a_straight_line():
     boxes = [Box(30.0, 10.0) for _ in range(9)]
     links = [Link(a, b, 15.0, 15.0, (9.0, 9.0)) for a, b in pairwise(boxes)]
     arranged = arrange(boxes, links)
@@ -93,7 +93,7 @@ def test_a_chain_is_straight():
     assert {x for route in arranged.routes for x, _, _ in route} == {15.0}
 
 
-def test_long_links_begin_at_references():
+def test_long_edges_start_at_references():
     boxes = [Box(30.0, 10.0) for _ in range(40)]
     links = [Link(a, b, 15.0, 15.0, (9.0, 9.0)) for a, b in pairwise(boxes)]
     links.append(Link(boxes[0], boxes[-1], 15.0, 15.0, (9.0, 9.0)))

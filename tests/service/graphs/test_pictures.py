@@ -1,4 +1,4 @@
-"""Pictures of programs: complete, readable by other programs, and nothing over anything else."""
+"""Pictures of programs: complete, valid for other programs, and without overlaps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sides(placed: Placed) -> tuple[float, float, float, float]:
     return x, y, x + label.width, y + label.height
 
 
-def test_no_two_boxes_overlap_and_frames_hold_theirs(graph):
+def test_boxes_do_not_overlap_and_frames_contain_their_boxes(graph):
     layout = lay_out(graph)
     assert len(layout.boxes) == len(graph.vertices)
     assert len(layout.lines) == len(graph.edges)
@@ -52,7 +52,7 @@ def groups_around(vertex: Vertex) -> list[Group]:
     return groups
 
 
-def test_lines_go_down_and_cross_no_box(graph):
+def test_edges_lead_down_and_cross_no_box(graph):
     layout = lay_out(graph)
     boxes = {
         b.vertex.number: (b.x, b.y, b.x + b.label.width, b.y + b.label.height) for b in layout.boxes
@@ -73,7 +73,7 @@ def test_lines_go_down_and_cross_no_box(graph):
                     assert not any(overlap(piece, inner) for piece in pieces)
 
 
-def test_all_text_is_within_the_picture(graph):
+def test_all_text_is_inside_the_picture(graph):
     root = ElementTree.fromstring(svg(graph, "a program"))
     _, _, width, height = map(float, root.attrib["viewBox"].split())
     assert width > 0
@@ -89,7 +89,7 @@ def test_all_text_is_within_the_picture(graph):
             assert size <= y <= height
 
 
-def test_a_picture_tells_everything():
+def test_a_picture_shows_everything_about_the_program():
     text = "h = tanh(x)\nloss = sum(h, axis=0)"
     graph = dataflow(Engine().parse(text), marks={"target": ["loss"], "source": ["x"]})
     root = ElementTree.fromstring(svg(graph, "of losses"))
@@ -102,7 +102,7 @@ def test_a_picture_tells_everything():
     assert "h = tanh → loss = sum, operand 0" in titles
 
 
-def test_the_heads_of_edges_point_down(graph):
+def test_arrowheads_point_down(graph):
     root = ElementTree.fromstring(svg(graph, "any"))
     edges = [path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("class") == "edge"]
     assert len(edges) == len(graph.edges)
@@ -110,10 +110,10 @@ def test_the_heads_of_edges_point_down(graph):
         numbers = [float(number) for number in re.findall(r"[\d.]+", edge)]
         last = re.findall(r"[MVC]", edge)[-1]
         *_, before, end = numbers if last == "V" else (*numbers[:-3], numbers[-3], numbers[-1])
-        assert before < end  # a last piece without length would have no direction
+        assert before < end  # a last segment without length would have no direction
 
 
-def test_no_name_breaks_out_of_a_picture(hostile):
+def test_names_are_escaped_in_svg(hostile):
     picture = svg(hostile, "</title><script>")
     root = ElementTree.fromstring(picture.encode())
     tags = {element.tag.removeprefix(SVG) for element in root.iter()}
@@ -150,18 +150,18 @@ def check_dot(graph: Graph) -> None:
         assert token[0] == '"' or "\n" not in token
 
 
-def test_dot_is_made_of_its_tokens(graph):
+def test_dot_output_is_valid(graph):
     check_dot(graph)
 
 
-def test_no_name_breaks_out_of_dot(hostile):
+def test_names_are_escaped_in_dot(hostile):
     check_dot(hostile)
     label = next(t for t in tokens(dot(hostile)) if "N" in t and t.startswith('"source'))
     assert "\\\\N\\\\" in label
     assert "\x00" not in label
 
 
-def test_documents_name_what_they_have(graph):
+def test_documents_refer_only_to_their_own_nodes_and_groups(graph):
     told = orjson.loads(orjson.dumps(document(graph, "sha256:0")))
     nodes = {node["id"]: node for node in told["nodes"]}
     groups = {group["id"] for group in told["groups"]}
@@ -173,11 +173,11 @@ def test_documents_name_what_they_have(graph):
     assert {group["parent"] for group in told["groups"] if "parent" in group} <= groups
 
 
-def test_documents_of_hostile_names_can_be_written(hostile):
+def test_documents_with_hostile_names_can_be_written(hostile):
     assert orjson.loads(orjson.dumps(document(hostile, "sha256:0")))["nodes"]
 
 
-def test_2000_boxes_are_drawn_soon():
+def test_2000_boxes_are_drawn_quickly():
     lines = [f"h{i + 1} = tanh(h{i} * w + h{i // 2} * x[{i}])" for i in range(300)]
     picture = svg(dataflow(Engine().parse("\n".join(lines))), "long")
     assert len(picture) < 2_000_000
@@ -187,5 +187,5 @@ def test_2000_boxes_are_drawn_soon():
     ("text", "shown"),
     [("a", "a"), ("a" * 99, "a" * 29 + "…"), ("a\nb\x00\ud800", "a" + "\ufffdb" + "\ufffd" * 2)],
 )
-def test_labels_are_clipped(text, shown):
+def test_long_labels_are_truncated(text, shown):
     assert clipped(text) == shown

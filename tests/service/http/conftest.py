@@ -1,4 +1,4 @@
-"""A server whose connections are the service's, with an application of a test's own."""
+"""A server with the service's HTTP connections and a test application."""
 
 import asyncio
 import socket
@@ -31,7 +31,7 @@ LARGE = bytes(range(256)) * 40_000
 
 
 class Served:
-    """A server in a thread: what it counts, and connections to it."""
+    """A server in a thread, its counters, and connections to it."""
 
     def __init__(self, settings: Settings, stack: ExitStack, loop: LoopFactoryType) -> None:
         self.metrics = Metrics()
@@ -64,7 +64,7 @@ class Served:
         self.server = uvicorn.Server(config)
 
     def start(self) -> threading.Thread:
-        """Have it serve in a thread, until ``server`` is told to exit."""
+        """Serve in a thread, until ``server`` is asked to exit."""
         thread = threading.Thread(target=self.server.run)
         thread.start()
         while not self.server.started and thread.is_alive():
@@ -83,7 +83,7 @@ class Served:
         )
 
     def answer(self, *pieces: bytes) -> bytes:
-        """All that comes back until the server closes."""
+        """The whole response, until the server closes the connection."""
         with self.connect() as connection:
             for piece in pieces:
                 connection.sendall(piece)
@@ -118,7 +118,7 @@ class Served:
         return Response(b"slow")
 
     async def gone(self, request: Request) -> Response:
-        """Wait for the client to go, asking once more than needed."""
+        """Wait for the client to disconnect, calling ``receive`` once more than needed."""
         self.asked += [(await request.receive())["type"] for _ in range(3)]
         return Response()
 
@@ -131,7 +131,7 @@ async def _pass_on(request: Request, error: Exception) -> Response:
 
 
 def everything(connection: socket.socket) -> bytes:
-    """All that comes until the other side closes."""
+    """All bytes until the other side closes."""
     received = b""
     while part := connection.recv(1 << 20):
         received += part
@@ -140,7 +140,7 @@ def everything(connection: socket.socket) -> bytes:
 
 @pytest.fixture(scope="module")
 def ending() -> Iterator[list[threading.Thread]]:
-    """Servers that end, which takes each a while, and that the next test need not wait for."""
+    """Servers that are stopping; the next test does not wait for them."""
     threads: list[threading.Thread] = []
     yield threads
     for thread in threads:
@@ -149,7 +149,7 @@ def ending() -> Iterator[list[threading.Thread]]:
 
 @pytest.fixture
 def serving(ending: list[threading.Thread]) -> Iterator[Callable[..., Served]]:
-    """Starts a server of these settings, and of an event loop."""
+    """Starts a server with these settings and this kind of event loop."""
     with ExitStack() as stack:
 
         def start(loop: LoopFactoryType = "auto", **settings: Any) -> Served:

@@ -28,7 +28,7 @@ def echo(body, *headers):
 
 
 def received(connection, end):
-    """All that comes until ``end``, in as many parts as it came."""
+    """All bytes until ``end``, in the parts in which they arrived."""
     parts: list[bytes] = []
     while not b"".join(parts).endswith(end):
         part = connection.recv(1 << 20)
@@ -42,7 +42,7 @@ def statuses(answer):
 
 
 def refused(code, answer):
-    """The headers and document of a refusal, which ends a connection."""
+    """The headers and document of an error response that closes the connection."""
     head, _, body = answer.partition(b"\r\n\r\n")
     lines = head.decode("ascii").split("\r\n")
     headers = dict(line.lower().split(": ", 1) for line in lines[1:])
@@ -56,7 +56,7 @@ def refused(code, answer):
     return headers, problem
 
 
-def test_responses_of_every_kind(serving):
+def test_every_kind_of_response_is_written(serving):
     connection = serving().connect()
     connection.sendall(NOTHING)
     assert b" 204 " in b"".join(received(connection, b"\r\n\r\n"))
@@ -82,18 +82,18 @@ def test_responses_of_every_kind(serving):
 
 
 @pytest.mark.parametrize("head", [b"HTTP/1.0\r\n\r\n", b"HTTP/1.1\r\nHost: a\r\n\r\n"])
-def test_a_response_without_length_ends_with_the_connection(serving, head):
+def test_a_response_without_content_length_closes_the_connection(serving, head):
     answer = serving().answer(b"GET /pieces " + head)
     assert answer.endswith(b"\r\n\r\nonetwothree")
     assert b"connection: close" in answer
     assert b"chunked" not in answer
 
 
-def test_a_header_that_breaks_its_line_is_not_sent(serving):
+def test_a_header_with_a_line_break_is_not_sent(serving):
     assert serving().answer(b"GET /broken HTTP/1.1\r\nHost: a\r\n\r\n") == b""
 
 
-def test_a_request_to_close_is_the_last(serving):
+def test_connection_close_ends_the_connection(serving):
     served = serving()
     last = echo(b"a", b"Connection: close")
     answer = served.answer(last + echo(b"b"))
@@ -102,13 +102,13 @@ def test_a_request_to_close_is_the_last(serving):
     assert served.asked == ["echo"]
 
 
-def test_upgrades_are_ignored(serving):
+def test_upgrade_requests_are_ignored(serving):
     upgrade = NOTHING[:-2] + b"Connection: upgrade\r\nUpgrade: h2c\r\n\r\n"
     answer = serving().answer(upgrade * 2 + echo(b"a", b"Connection: close"))
     assert statuses(answer) == [204, 204, 200]
 
 
-def test_a_malformed_request_is_a_problem(serving):
+def test_a_malformed_request_gets_a_problem_document(serving):
     served = serving()
     headers, problem = refused("malformed_request", served.answer(b"nonsense\r\n\r\n"))
     assert headers["x-content-type-options"] == "nosniff"
@@ -129,14 +129,14 @@ def test_a_malformed_request_is_a_problem(serving):
     assert registry.get_sample_value("gradwire_problems_total", code) == 3
 
 
-def test_refusals_wait_for_the_answers_before_them(serving):
+def test_error_responses_wait_for_earlier_responses(serving):
     served = serving()
     answer = served.answer(SLOW + echo(b"ab") + b"nonsense\r\n\r\n" + NOTHING)
     assert statuses(answer) == [200, 200, 400]
     assert answer.index(b"slow") < answer.index(b"\r\n\r\nab") < answer.index(b"malformed_request")
 
 
-def test_a_malformed_body_is_a_problem_of_its_request(serving):
+def test_a_malformed_body_fails_its_request(serving):
     served = serving()
     for body in b"zz", b"1\r\nab\r\n", b"-1\r\n", b"f" * 17 + b"\r\n":
         refused("malformed_request", served.answer(CHUNKED + body))
@@ -144,21 +144,21 @@ def test_a_malformed_body_is_a_problem_of_its_request(serving):
     assert statuses(answer) == [200, 400]
 
 
-def test_an_answer_before_the_body_ends_the_connection(serving):
+def test_a_response_before_the_body_closes_the_connection(serving):
     unread = b"POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"
     answer = serving().answer(unread, b"GET /")
     assert statuses(answer) == [204]
     assert b"connection: close" in answer
 
 
-def test_an_early_answer_reaches_a_client_that_is_still_sending(serving):
+def test_an_early_response_reaches_a_client_that_is_still_sending(serving):
     connection = serving().connect()
     connection.sendall(b"POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 30000000\r\n\r\n")
     connection.sendall(bytes(30_000_000))
     assert statuses(everything(connection)) == [204]
 
 
-def test_a_long_early_answer_is_not_cut(serving, monkeypatch):
+def test_a_long_early_response_is_complete(serving, monkeypatch):
     monkeypatch.setattr(module, "LINGER_SECONDS", 0.1)
     client = serving().connect()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
@@ -167,7 +167,7 @@ def test_a_long_early_answer_is_not_cut(serving, monkeypatch):
     assert everything(client).endswith(LARGE)
 
 
-def test_a_client_that_has_gone_stays_gone(serving):
+def test_a_disconnect_is_reported_every_time(serving):
     served = serving()
     client = served.connect()
     client.sendall(b"GET /gone HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -177,7 +177,7 @@ def test_a_client_that_has_gone_stays_gone(serving):
     assert served.asked == ["http.request", "http.disconnect", "http.disconnect"]
 
 
-def test_the_body_of_an_upgrade_is_no_request(serving):
+def test_the_body_of_an_upgrade_request_is_not_parsed_as_a_request(serving):
     """As Java's client sends it over plain HTTP."""
     upgrade = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n"
     served = serving()
@@ -189,7 +189,7 @@ def test_the_body_of_an_upgrade_is_no_request(serving):
     assert served.asked == ["echo"] * 3
 
 
-def test_trailers_are_not_headers(serving):
+def test_trailers_are_not_added_to_the_headers(serving):
     trailers = b"0\r\nHost: b\r\nAuthorization: me\r\n\r\n"
     served = serving()
     answer = served.answer(CHUNKED + trailers + echo(b"a", b"Connection: close"))
@@ -210,7 +210,7 @@ def test_trailers_are_not_headers(serving):
         "bodies": ("overloaded", ECHO + b"Content-Length: 9000000\r\n\r\n" + bytes(8_000_000)),
     }.values(),
 )
-def test_bounds(serving, code, request_):
+def test_sizes_of_requests_are_limited(serving, code, request_):
     served = serving(
         max_head_bytes=2000, max_target_bytes=500, max_headers=150, max_arriving_bytes=4_000_000
     )
@@ -244,13 +244,13 @@ def test_connections_are_limited(serving):
     assert statuses(served.answer(echo(b"a", b"Connection: close"))) == [200]
 
 
-def test_the_longest_idle_connection_is_closed_for_a_new_one(serving):
+def test_the_connection_idle_longest_is_closed_for_a_new_one(serving):
     served = serving(max_connections=3)
     used, unused, busy = served.connect(), served.connect(), served.connect()
     awaited(lambda: len(served.limiter) == 3)
     busy.sendall(SLOW[:-2])
     awaited(lambda: len(idle(served)) == 2)
-    time.sleep(0.05)  # a loop tells milliseconds: what comes now comes later
+    time.sleep(0.05)  # the loop's clock has milliseconds: the next event must have a later time
     used.sendall(NOTHING)
     received(used, b"\r\n\r\n")
     awaited(lambda: len(idle(served)) == 2)
@@ -284,21 +284,21 @@ def awaited(right):
 
 
 def at_once(*clients):
-    """What clients do, each in a thread."""
+    """Runs the actions of several clients, each in a thread."""
     with ThreadPoolExecutor(len(clients)) as threads:
         for client in [threads.submit(client) for client in clients]:
             client.result()
 
 
 def trickles(connection, first, piece):
-    """Send a piece now and then, for as long as nothing is said to it."""
+    """Send a piece at intervals until a response arrives."""
     connection.sendall(first)
     while not select.select([connection], [], [], 0.03)[0]:
         connection.sendall(piece)
     return everything(connection)
 
 
-def test_slow_heads(serving):
+def test_slow_request_heads_time_out(serving):
     served = serving(header_timeout_seconds=0.4)
 
     def nothing():
@@ -321,7 +321,7 @@ def test_slow_heads(serving):
 
 
 @pytest.mark.parametrize("bare", [b"", b"\r\n" * 5])
-def test_idle_connections_are_closed(serving, bare):
+def test_idle_connections_are_closed_after_a_while(serving, bare):
     served = serving(keep_alive_seconds=1)
     connection = served.connect()
     start = time.monotonic()
@@ -332,7 +332,7 @@ def test_idle_connections_are_closed(serving, bare):
     assert time.monotonic() - start >= 1
 
 
-def test_slow_bodies(serving):
+def test_slow_request_bodies_time_out(serving):
     served = serving(body_timeout_seconds=0.4, min_bytes_per_second=1000)
     head = ECHO + b"Content-Length: 9000\r\n\r\n"
 
@@ -356,7 +356,7 @@ def test_slow_bodies(serving):
     at_once(nothing, part, byte_by_byte, soon_enough)
 
 
-def test_a_client_that_waits_for_100_continue_is_not_slow(serving):
+def test_a_client_waiting_for_100_continue_does_not_time_out(serving):
     served = serving(body_timeout_seconds=0.4, header_timeout_seconds=0.4)
     continued = ECHO + b"Content-Length: 1\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
     connection = served.connect()
@@ -367,7 +367,7 @@ def test_a_client_that_waits_for_100_continue_is_not_slow(serving):
 
 
 @pytest.mark.parametrize("more", [b"", b"Connection: close\r\n"])
-def test_slow_readers_are_cut(serving, more):
+def test_connections_of_slow_readers_are_closed(serving, more):
     served = serving(send_timeout_seconds=0.3)
     connection = served.connect()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -378,7 +378,7 @@ def test_slow_readers_are_cut(serving, more):
         everything(connection)
 
 
-def test_unread_answers_are_limited_in_all(serving):
+def test_unread_responses_are_limited_in_total(serving):
     served = serving(max_leaving_bytes=3 * len(LARGE))
     slow = [served.connect() for _ in range(6)]
     for connection in slow:
@@ -391,7 +391,7 @@ def test_unread_answers_are_limited_in_all(serving):
     assert answer.endswith(LARGE)
 
 
-def test_nothing_is_left_of_clients_that_have_gone(serving):
+def test_disconnected_clients_leave_no_state(serving):
     served = serving()
     sent = [b"", b"GET /", NOTHING, SLOW * 3, ECHO, CHUNKED + b"5\r\nab", SLOW + b"nonsense"]
     for number in range(70):
@@ -408,7 +408,7 @@ def test_nothing_is_left_of_clients_that_have_gone(serving):
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "auto"])
-def test_a_client_that_has_gone_is_refused_without_an_error(serving, loop, caplog):
+def test_refusing_a_disconnected_client_logs_no_error(serving, loop, caplog):
     served = serving(loop)
     client = served.connect()
     client.sendall(b"GET /nothing HT")
@@ -417,7 +417,7 @@ def test_a_client_that_has_gone_is_refused_without_an_error(serving, loop, caplo
     found: Future[None] = Future()
 
     def refuse() -> None:
-        """Before the loop has heard that the client is gone."""
+        """Before the event loop has noticed the disconnect."""
         client.close()
         time.sleep(0.05)
         held[0].refuse(RequestError("request_timeout", "the headers came too slowly"))

@@ -1,4 +1,4 @@
-"""Which pages may ask from within a browser: none, until they are named."""
+"""Cross-origin requests: no origin is allowed by default."""
 
 import pytest
 from gradwire_service.openapi.headers import _ANSWERED as ANSWERED
@@ -6,7 +6,7 @@ from gradwire_service.openapi.headers import _ASKED as ASKED
 from gradwire_service.settings import Settings
 
 PAGE = "https://page.example"
-#: The headers that pages may send: those that are documented, and more.
+#: The headers that pages may send: the documented ones, and others.
 SENT = [*ASKED, "Gradwire-Program", "traceparent", "tracestate"]
 PATHS = [
     "/v1/gradient",
@@ -36,7 +36,7 @@ def allowed(response):
 
 
 def refused(response, origin=PAGE):
-    """The refusal of a preflight says whom it refuses, and which setting would let it pass."""
+    """A refused preflight names the origin, and the setting that would allow it."""
     assert (response.status_code, allowed(response)) == (405, set())
     problem = response.json()
     assert problem["code"] == "method_not_allowed"
@@ -45,7 +45,7 @@ def refused(response, origin=PAGE):
     assert response.headers["allow"].split(", ") == ["DELETE", "GET", "HEAD", "POST", "PUT"]
 
 
-async def test_no_page_may_ask_unless_it_is_named(client):
+async def test_no_origin_is_allowed_by_default(client):
     asked = {"program": "x", "variables": {"x": 1}}
     response = await client.post("/v1/evaluate", json=asked, headers={"origin": PAGE})
     assert response.status_code == 200
@@ -55,7 +55,7 @@ async def test_no_page_may_ask_unless_it_is_named(client):
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE"])
-async def test_pages_ask_first_whether_they_may(served, path, method):
+async def test_allowed_origins_pass_the_preflight(served, path, method):
     async with served(cors_origins=f"https://other.example, {PAGE}") as client:
         response = await preflight(client, path, method=method, headers=", ".join(SENT))
         assert response.status_code == 200
@@ -71,7 +71,7 @@ async def test_pages_ask_first_whether_they_may(served, path, method):
 
 
 @pytest.mark.parametrize("asked", [{"method": "PATCH"}, {"headers": "x-secret"}])
-async def test_pages_that_may_ask_may_not_send_anything(served, asked):
+async def test_preflights_with_unknown_headers_or_methods_are_refused(served, asked):
     async with served(cors_origins=PAGE) as client:
         response = await preflight(client, "/v1/evaluate", **asked)
         refused(response)
@@ -79,14 +79,14 @@ async def test_pages_that_may_ask_may_not_send_anything(served, asked):
         assert "Authorization" in response.json()["hint"]
 
 
-async def test_preflights_are_refused_before_a_key_is_asked_for(served):
+async def test_preflights_are_refused_before_authentication(served):
     async with served(keys="[]") as client:
         refused(await preflight(client, "/v1/evaluate"))
         plain = await client.options("/v1/evaluate")
         assert plain.status_code == 401
 
 
-async def test_pages_read_answers_and_problems(served):
+async def test_allowed_origins_can_read_responses_and_errors(served):
     async with served(cors_origins=PAGE) as client:
         good = await client.post("/v1/evaluate", json={"program": "1"}, headers={"origin": PAGE})
         bad = await client.post("/v1/evaluate", json={}, headers={"origin": PAGE})
@@ -103,7 +103,7 @@ async def test_pages_read_answers_and_problems(served):
         assert "access-control-allow-origin" not in strange.headers
 
 
-async def test_all_pages_without_their_cookies(served):
+async def test_a_wildcard_allows_all_origins_without_credentials(served):
     async with served(cors_origins="*") as client:
         asked = {"origin": PAGE, "cookie": "a=b"}
         response = await client.get("/healthz", headers=asked)
@@ -112,11 +112,11 @@ async def test_all_pages_without_their_cookies(served):
 
 
 @pytest.mark.parametrize("origins", ["page.example", "https://page.example/", "null", "https://*"])
-def test_what_is_no_origin(origins):
+def test_invalid_origins_are_refused(origins):
     with pytest.raises(ValueError, match="is not an origin"):
         Settings(cors_origins=origins)
 
 
-def test_origins_are_listed(monkeypatch):
+def test_several_origins_may_be_listed(monkeypatch):
     monkeypatch.setenv("GRADWIRE_CORS_ORIGINS", "https://a.example , http://[::1]:80,")
     assert Settings().cors_origins == ("https://a.example", "http://[::1]:80")

@@ -1,4 +1,4 @@
-"""What the head of a request must be."""
+"""Validation of request heads."""
 
 import pytest
 from gradwire_service.http.heads import check_headers, expects_continue, read_target
@@ -24,7 +24,7 @@ UPGRADE = (b"upgrade", b"h2c")
         (b"http://a?b", "/", b"b"),
     ],
 )
-def test_targets(target, path, query):
+def test_request_targets(target, path, query):
     found, raw, asked = read_target("GET", target)
     assert (found, asked) == (path, query)
     assert raw.startswith(b"/")
@@ -69,7 +69,7 @@ def test_targets(target, path, query):
         ),
     ],
 )
-def test_targets_that_two_servers_may_read_in_two_ways(method, target):
+def test_ambiguous_targets_are_refused(method, target):
     with pytest.raises(RequestError) as refused:
         read_target(method, target)
     assert refused.value.code == "malformed_request"
@@ -91,7 +91,7 @@ def test_targets_that_two_servers_may_read_in_two_ways(method, target):
         ("1.1", [HOST, UPGRADE, CODED], False),
     ],
 )
-def test_headers(version, headers, expects):
+def test_valid_headers_are_accepted(version, headers, expects):
     named = headers_of({"headers": headers})
     check_headers(version, named, headers)
     assert expects_continue(version, named) == expects
@@ -115,7 +115,7 @@ def test_headers(version, headers, expects):
         ("1.1", [HOST, (b"expect", b"100-continue, more")], "expectation_failed"),
     ],
 )
-def test_headers_that_are_refused(version, headers, code):
+def test_invalid_headers_are_refused(version, headers, code):
     with pytest.raises(RequestError) as refused:
         check_headers(version, headers_of({"headers": headers}), headers)
     assert refused.value.code == code

@@ -1,4 +1,4 @@
-"""However what is sent is cut into reads, the same requests are read, and the same refused."""
+"""The result of parsing does not depend on how the bytes are divided into reads."""
 
 import asyncio
 import re
@@ -25,7 +25,7 @@ CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 class Written(asyncio.Transport):
-    """A transport to nobody, which keeps what is written."""
+    """A transport without a peer, which records what is written."""
 
     def __init__(self):
         super().__init__()
@@ -75,7 +75,7 @@ async def echo(scope, receive, send):
 
 
 async def answered(pieces):
-    """The transport after all of these pieces were read, each by itself."""
+    """The transport after the pieces were read one by one."""
     recorder = RequestRecorder(Metrics())
     app = RequestMiddleware(ProblemMiddleware(echo, recorder.metrics), recorder)
     config = uvicorn.Config(app, log_config=None, access_log=False, ws="none")
@@ -98,7 +98,7 @@ async def answered(pieces):
     assert (len(limiter), limiter.arriving_bytes) == (0, 0)
     gone = weakref.ref(connection)
     del connection
-    assert gone() is None  # without the collector, which comes rarely
+    assert gone() is None  # without the garbage collector, which runs rarely
     return transport
 
 
@@ -143,7 +143,7 @@ BROKEN = [
     st.sampled_from([b"", *BROKEN]),
     st.lists(st.integers(1, 700), max_size=12) | st.just([*range(1, 700)]),
 )
-def test_reads_may_end_anywhere(requests, broken, cuts):
+def test_the_result_does_not_depend_on_where_reads_end(requests, broken, cuts):
     sent = b"".join(request for request, _ in requests) + broken
     marks = sorted({cut for cut in cuts if cut < len(sent)})
     ends = zip([0, *marks], [*marks, len(sent)], strict=True)

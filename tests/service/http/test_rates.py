@@ -1,4 +1,4 @@
-"""What is too slow, and what is too much."""
+"""Minimum rates of bodies, and limits on unread responses."""
 
 import pytest
 from gradwire_service.http.limiter import ConnectionLimiter
@@ -23,7 +23,7 @@ def limiter():
 
 
 @given(st.lists(st.integers(0, 300), min_size=60, max_size=60))
-def test_a_window_that_brought_too_little_is_late(bytes_of_seconds):
+def test_too_few_bytes_in_a_window_are_too_slow(bytes_of_seconds):
     window = RateWindow(10, 100)
     window.begin(0, 0)
     moved, late = 0, []
@@ -35,14 +35,14 @@ def test_a_window_that_brought_too_little_is_late(bytes_of_seconds):
     assert late == [10 * number for number, brought in enumerate(windows, 1) if brought < 1000]
 
 
-def test_without_a_minimum_rate_a_byte_is_enough():
+def test_without_a_minimum_rate_one_byte_is_enough():
     window = RateWindow(10, 0)
     window.begin(0, 5)
     assert not window.is_late(10, 6)
     assert window.is_late(20, 6)
 
 
-def test_bodies_are_counted_until_they_are_complete(limiter):
+def test_body_bytes_are_counted_until_the_body_is_complete(limiter):
     body, other = BodyRate(limiter), BodyRate(limiter)
     for one in body, other, body:
         one.add(0, 1000)
@@ -57,7 +57,7 @@ def test_bodies_are_counted_until_they_are_complete(limiter):
     assert limiter.arriving_bytes == 0
 
 
-def test_each_body_begins_anew(limiter):
+def test_each_body_is_measured_separately(limiter):
     body = BodyRate(limiter)
     for start in range(0, 40, 10):
         body.add(start, 10)
@@ -65,7 +65,7 @@ def test_each_body_begins_anew(limiter):
         body.end()
 
 
-def test_a_body_that_is_not_read_is_not_late(limiter):
+def test_a_body_that_the_service_does_not_read_is_not_too_slow(limiter):
     body = BodyRate(limiter)
     body.add(0, 10)
     assert not body.is_late(9, awaited=True)
@@ -74,7 +74,7 @@ def test_a_body_that_is_not_read_is_not_late(limiter):
     assert body.is_late(25, awaited=True)
 
 
-def test_responses(limiter):
+def test_slow_readers_of_responses_are_detected(limiter):
     rate = WriteRate(limiter)
     assert not rate.is_late(0, 0)
     assert not rate.is_late(100, 50_000)
@@ -85,6 +85,6 @@ def test_responses(limiter):
     assert rate.is_late(120, 48_500)
     assert not rate.is_late(121, 0)
     assert not rate.is_late(122, 5000)
-    assert not rate.is_late(133, 6000)  # more was written meanwhile
+    assert not rate.is_late(133, 6000)  # more was written in the meantime
     assert not rate.is_late(142, 6000)
     assert rate.is_late(143, 6000)

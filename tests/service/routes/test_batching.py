@@ -1,4 +1,4 @@
-"""Batches: each request is answered as if it were alone."""
+"""Batches: each request gets the same response as on its own."""
 
 import asyncio
 import base64
@@ -14,21 +14,21 @@ from gradwire_service.routes.batching import ReplayTimes
 from gradwire_service.wire.packing import pack
 from gradwire_service.wire.unpacking import unpack
 
-#: Enough calls of NumPy for a replay that is worth sharing.
+#: Enough NumPy calls for a replay to be worth batching.
 CHAIN = "h = x\n" + "\n".join(f"h = tanh(h * {k / 160} + x * w)" for k in range(80))
-#: Some 40 ms of work.
+#: About 40 ms of work.
 LONG = {
     "program": "s = x\nfor i in range(20000):\n    s = tanh(s + x * sin(s))\nsum(s)",
     "variables": {"x": [0.1, 0.2]},
 }
 RNG = np.random.default_rng(32)
-#: A window that nobody waits for who need not.
+#: A window so long that a request which waits for it unnecessarily fails the test.
 WINDOW = {"batch_window_microseconds": 100_000}
 
 
 @pytest.fixture
 async def together(served):
-    """A client of a service that batches."""
+    """A client of a service with batching."""
     async with served(batch_window_microseconds=2000) as client:
         yield client
 
@@ -39,31 +39,31 @@ def asked(**more):
 
 
 async def warmed(client, path="/v1/gradient", **request):
-    """Send requests one by one until replays get no faster."""
+    """Send requests one by one until the replay is fully compiled."""
     for _ in range(6):
         response = await client.post(path, json=request)
     return response
 
 
 async def counts(client, *names):
-    """These counters, by their labels."""
+    """The values of a counter, by its labels."""
     text = (await client.get("/metrics")).text
     found = re.findall(rf"^(?:{'|'.join(names)})_total(\S*) (\S+)", text, re.MULTILINE)
     return {labels: float(count) for labels, count in found}
 
 
 async def joint(client):
-    """Requests answered in batches so far."""
+    """The number of requests answered in batches so far."""
     return (await counts(client, "gradwire_joint")).get("", 0)
 
 
 async def replays(client):
-    """Replays of these batches."""
+    """The number of batched replays so far."""
     return (await counts(client, "gradwire_joint_replays")).get("", 0)
 
 
 async def at_once(client, requests, path="/v1/gradient"):
-    """The responses to requests that are sent at once."""
+    """The responses to requests that are sent concurrently."""
     return await asyncio.gather(*[client.post(path, json=r) for r in requests])
 
 
@@ -100,7 +100,7 @@ KINDS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_answers_together_are_those_alone(together, client, kind):
+async def test_batched_responses_equal_single_ones(together, client, kind):
     path, requests = f"/v1/{kind}", [asked(**KINDS[kind]) for _ in range(16)]
     await warmed(together, path, **requests[0])
     responses = await at_once_till_joint(together, requests, path)
@@ -117,7 +117,7 @@ async def test_answers_together_are_those_alone(together, client, kind):
     assert counted['{outcome="miss"}'] == 1
 
 
-async def test_each_has_the_encoding_it_asked_for(together):
+async def test_each_request_in_a_batch_has_its_own_encoding(together):
     request = asked(sources="x")
     await warmed(together, **request)
     packed_request = b"".join(map(bytes, pack(request, as_lists=True)))
@@ -138,7 +138,7 @@ async def test_each_has_the_encoding_it_asked_for(together):
     np.testing.assert_allclose(np.frombuffer(found), expected, rtol=1e-12)
 
 
-async def test_what_is_not_finite_is_told_where_it_is(together, client):
+async def test_only_requests_with_nonfinite_values_report_them(together, client):
     requests = [asked() for _ in range(12)]
     for request in requests:
         request["program"] += "\nsum(log(w + 3)) + sum(h)"
@@ -155,7 +155,7 @@ async def test_what_is_not_finite_is_told_where_it_is(together, client):
             assert response.json()["nonfinite"] == alone["nonfinite"]
 
 
-async def test_errors_are_each_request_s_own(together):
+async def test_one_failing_request_does_not_affect_the_others(together):
     requests = [asked() for _ in range(12)]
     for k, request in enumerate(requests):
         request["program"] += "\nsum(inv(m)) + sum(h)"
@@ -174,7 +174,7 @@ async def test_errors_are_each_request_s_own(together):
             assert response.json()["node"] == alone.json()["node"]
 
 
-async def test_only_those_whose_time_is_over_are_stopped(together):
+async def test_only_requests_past_their_deadline_are_stopped(together):
     program = "s = x\nfor i in range(n):\n    s = tanh(s + x * sin(s))\nsum(s)"
     values = {"x": [0.1, 0.2], "n": {"value": 20_000, "dtype": "int64"}}
     request = {"program": program, "variables": values}
@@ -189,7 +189,7 @@ async def test_only_those_whose_time_is_over_are_stopped(together):
     assert await joint(together) > before
 
 
-async def test_those_who_leave_cost_nobody_an_answer(together):
+async def test_disconnecting_clients_do_not_affect_other_requests(together):
     requests = [asked() for _ in range(12)]
     await warmed(together, **requests[0])
     await at_once_till_joint(together, requests)
@@ -206,7 +206,7 @@ async def test_those_who_leave_cost_nobody_an_answer(together):
     assert await joint(together) > before
 
 
-async def test_who_is_alone_does_not_wait(served):
+async def test_a_single_request_does_not_wait(served):
     async with served(**WINDOW) as client:
         request = asked()
         await warmed(client, **request)
@@ -219,7 +219,7 @@ async def test_who_is_alone_does_not_wait(served):
         assert not await joint(client)
 
 
-async def test_others_are_waited_for_no_longer_than_the_window(served):
+async def test_requests_wait_no_longer_than_the_window(served):
     async with served(**WINDOW) as client:
         slow = {"program": "s = x\nfor i in range(200000):\n    s = sin(s + x)\ns"}
         request = asked()
@@ -233,7 +233,7 @@ async def test_others_are_waited_for_no_longer_than_the_window(served):
         assert (await other).status_code == 200
 
 
-async def test_groups_have_a_largest_size(served):
+async def test_batches_have_a_maximum_size(served):
     async with served(**WINDOW, batch_requests=4) as client:
         requests = [asked() for _ in range(16)]
         await warmed(client, **requests[0])
@@ -242,7 +242,7 @@ async def test_groups_have_a_largest_size(served):
         assert await joint(client) == 4 * await replays(client)
 
 
-async def test_behind_a_replay_others_gather(served):
+async def test_requests_that_arrive_during_a_replay_form_a_batch(served):
     async with served(batch_window_microseconds=500) as client:
         await warmed(client, "/v1/evaluate", **LONG)
         await at_once_till_joint(client, 6 * [LONG], "/v1/evaluate")
@@ -252,7 +252,7 @@ async def test_behind_a_replay_others_gather(served):
             first = asyncio.create_task(at_once(client, 6 * [LONG], "/v1/evaluate"))
             await asyncio.sleep(0.002)
             second = asyncio.create_task(at_once(client, 3 * [LONG], "/v1/evaluate"))
-            await asyncio.sleep(0.01)  # more than the window
+            await asyncio.sleep(0.01)  # longer than the window
             third = await at_once(client, 3 * [LONG], "/v1/evaluate")
             responses = [*await first, *await second, *third]
             assert {response.status_code for response in responses} == {200}
@@ -262,7 +262,7 @@ async def test_behind_a_replay_others_gather(served):
         assert 12 in shared
 
 
-async def test_what_is_too_long_for_many_is_answered_alone(served):
+async def test_programs_too_long_to_batch_are_answered_singly(served):
     async with served(batch_window_microseconds=1000, max_instructions=1600) as client:
         requests = [asked() for _ in range(8)]
         await warmed(client, **requests[0])
@@ -273,7 +273,7 @@ async def test_what_is_too_long_for_many_is_answered_alone(served):
         assert not await joint(client)
 
 
-async def test_without_a_window_each_is_alone(client):
+async def test_without_a_window_nothing_is_batched(client):
     requests = [asked() for _ in range(16)]
     await warmed(client, **requests[0])
     await at_once(client, requests)
@@ -282,7 +282,7 @@ async def test_without_a_window_each_is_alone(client):
 
 @cache
 def call(operations):
-    """A compiled call of twice as many operations, each predicted to take 1 µs."""
+    """A compiled call with twice this number of operations, each predicted to take 1 µs."""
     text = "\n".join(["h = x", *operations * ["h = sin(h) + x"], "h"])
     engine = Engine()
     made = engine.call(engine.parse(text), {"x": Leaf(np.ones(2))}, Query("evaluate"))
@@ -298,7 +298,7 @@ def warm(alone, joins=True):
     return times
 
 
-def test_who_cannot_gain_does_not_wait():
+def test_requests_that_gain_nothing_by_batching_do_not_wait():
     assert warm(1e-3).should_wait(call(100), 16)
     assert not warm(1e-5).should_wait(call(100), 16)
     assert not warm(5e-5).should_wait(call(1000), 16)
@@ -306,11 +306,11 @@ def test_who_cannot_gain_does_not_wait():
     assert not ReplayTimes(joins=True).should_wait(call(100), 16)
 
 
-def test_together_pays_where_less_is_taken_than_alone():
+def test_batching_pays_if_it_takes_less_time_than_single_replays():
     times = warm(1e-4)
     assert not times.pays(call(100), 1)
     assert times.pays(call(100), 4)
-    assert not times.pays(call(1000), 4)  # alone numbers are Python's
+    assert not times.pays(call(1000), 4)  # single replays use Python numbers
     for seconds in (9e-3, 9e-3, 9e-3, 5e-4):
         times.record_batch(3, 3, seconds)
     assert not times.pays(call(100), 4)
@@ -319,7 +319,7 @@ def test_together_pays_where_less_is_taken_than_alone():
     assert times.pays(call(100), 4)
 
 
-def test_what_cannot_be_compiled_is_not_tried_again():
+def test_batch_sizes_that_fail_to_compile_are_not_tried_again():
     times = warm(1e-3)
     times.disable(8)
     assert not times.pays(call(100), 8)
@@ -327,14 +327,14 @@ def test_what_cannot_be_compiled_is_not_tried_again():
     assert times.pays(call(100), 4)
 
 
-def test_answers_that_are_missing_count_as_had_alone():
+def test_requests_that_a_batch_left_unanswered_count_as_single():
     times = warm(1e-3)
     for _ in range(4):
         times.record_batch(8, 1, 1.5e-3)
     assert not times.pays(call(100), 8)
 
 
-def test_after_many_groups_in_vain_few_requests_wait():
+def test_after_many_useless_batches_few_requests_wait():
     times = warm(1e-3)
     for _ in range(16):
         assert times.should_wait(call(100), 16)

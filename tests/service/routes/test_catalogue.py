@@ -1,7 +1,7 @@
-"""Operations and limits of the service."""
+"""The routes that list operations and limits."""
 
 
-async def test_operations(client):
+async def test_operations_are_listed(client):
     response = await client.get("/v1/ops")
     assert response.headers["content-type"] == "application/json"
     operations = {entry["name"]: entry for entry in response.json()["ops"]}
@@ -13,7 +13,7 @@ async def test_operations(client):
         assert isinstance(entry["aliases"], list)
 
 
-async def test_limits(client, settings):
+async def test_limits_are_listed(client, settings):
     limits = (await client.get("/v1/limits")).json()
     assert limits["body_bytes"] == settings.max_body_bytes
     assert limits["timeout_ms"] == settings.max_timeout_ms

@@ -18,7 +18,7 @@ async def ask(client, path="/v1/gradient", **request):
     return response.json()
 
 
-async def test_a_gradient(client):
+async def test_gradient_response(client):
     answer = await ask(client, program="x * y + sin(x)", variables={"x": 2.0, "y": [1.0, 3.0]})
     assert set(answer) == {"value", "gradients", "program"}
     np.testing.assert_allclose(answer["value"], 2 * np.array([1, 3]) + np.sin(2))
@@ -27,7 +27,7 @@ async def test_a_gradient(client):
     assert re.fullmatch(r"sha256:[0-9a-f]{64}", answer["program"])
 
 
-async def test_an_evaluation(client):
+async def test_evaluate_response(client):
     program = "a = x + 1\nb = a * 2"
     answer = await ask(client, "/v1/evaluate", program=program, variables={"x": 1})
     assert set(answer) == {"outputs", "program"}
@@ -61,7 +61,7 @@ async def test_dotted_names_are_nested_variables(client):
     assert answer["gradients"] == [[3.0, 3.0], 3.0]
 
 
-async def test_unconnected_gradients(client):
+async def test_unconnected_gradients_have_a_reason(client):
     request = {
         "program": "x * stop_gradient(z)",
         "variables": {
@@ -85,7 +85,7 @@ async def test_unconnected_gradients(client):
     assert answer["gradients"] == {"x": 2.0, "y": [0.0, 0.0], "z": 0.0, "c": 0.0, "s": None}
 
 
-async def test_seeds_and_targets(client):
+async def test_output_gradients_and_targets_may_be_given(client):
     request = {"program": "a = x * x\nb = 3 * x", "variables": {"x": [1.0, 2.0]}}
     answer = await ask(client, **request, target="a", output_gradients=[1, 10])
     assert answer["gradients"]["x"] == [2.0, 40.0]
@@ -95,21 +95,21 @@ async def test_seeds_and_targets(client):
     assert answer["gradients"]["x"] == [2.0 + 15.0, 4.0]
 
 
-async def test_further_outputs_beside_a_gradient(client):
+async def test_gradient_may_return_further_outputs(client):
     request = {"program": "a = x * x\nb = 3 * a", "variables": {"x": 2.0}}
     answer = await ask(client, **request, outputs=["a", "b"])
     assert answer["outputs"] == [4.0, 12.0]
     assert answer["gradients"] == {"x": 12.0}
 
 
-async def test_updates_come_back(client):
+async def test_assigned_variables_are_returned_as_updates(client):
     program = "y = w * x\nw.assign_sub(0.5)\ny"
     answer = await ask(client, program=program, variables={"w": 2.0, "x": 3.0})
     assert answer["updates"] == {"w": 1.5}
     assert answer["gradients"] == {"w": 3.0, "x": 2.0}
 
 
-async def test_what_is_not_finite_is_told_with_its_place(client):
+async def test_nonfinite_values_are_reported_with_operation_and_line(client):
     answer = await ask(client, program="a = x + 1\ny = log(a)", variables={"x": -1.0})
     assert answer["value"] == "-Infinity"
     assert answer["gradients"] == {"x": "Infinity"}
@@ -117,7 +117,7 @@ async def test_what_is_not_finite_is_told_with_its_place(client):
     assert answer["nonfinite"]["forward"]["line"] == 2
 
 
-async def test_arrays_as_bytes(client):
+async def test_arrays_may_be_base64(client):
     variables = {"x": {"dtype": "float32", "shape": [2], "base64": "AACAPwAAAEA="}}
     answer = await ask(client, program="x * x", variables=variables, encoding="base64")
     assert answer["value"] == {"dtype": "float32", "shape": [2], "base64": "AACAPwAAgEA="}
@@ -138,7 +138,7 @@ async def test_the_phases_are_timed(client):
     assert response.headers["content-type"] == "application/json"
 
 
-async def test_every_answer_is_the_same_inline_and_in_a_thread(client):
+async def test_responses_are_the_same_from_event_loop_and_thread(client):
     values = np.random.default_rng(7).normal(size=20_000)
     for size in 10, 20_000:
         request = {"program": "sum(x * x)", "variables": {"x": values[:size].tolist()}}
@@ -148,7 +148,7 @@ async def test_every_answer_is_the_same_inline_and_in_a_thread(client):
 
 
 async def gone(request):
-    """Disconnect before the answer."""
+    """Disconnect before the response."""
     request.cancel()
     await asyncio.gather(request, return_exceptions=True)
 
@@ -156,7 +156,7 @@ async def gone(request):
 ENDLESS = {"program": "while True: pass\nx", "variables": {"x": 1.0}}
 
 
-async def test_an_endless_program_is_stopped_while_health_answers(client):
+async def test_endless_programs_time_out_and_do_not_block_health_checks(client):
     endless = [
         asyncio.create_task(client.post("/v1/gradient", json={**ENDLESS, "timeout_ms": 500}))
         for _ in range(3)
@@ -186,7 +186,7 @@ async def test_a_loop_that_grows_longer_than_predicted_leaves_the_event_loop(cli
     assert (await ask(client, **short))["value"] == 3.0
 
 
-async def test_a_full_queue_refuses():
+async def test_a_full_queue_refuses_requests():
     app = create_app(Settings(cores=1, queue_requests=0))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://service"
@@ -201,7 +201,7 @@ async def test_a_full_queue_refuses():
     app.state.executors.shut()
 
 
-async def test_longer_than_allowed_is_cut():
+async def test_timeouts_are_limited_to_the_maximum():
     app = create_app(Settings(default_timeout_ms=100, max_timeout_ms=200))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://service"
@@ -214,7 +214,7 @@ async def test_longer_than_allowed_is_cut():
 
 
 @pytest.mark.parametrize("path", ["/v1/evaluate", "/v1/gradient"])
-async def test_a_client_that_leaves_is_no_failure(app, path):
+async def test_a_disconnected_client_leaves_nothing_in_flight(app, path):
     sent = []
 
     async def receive():
@@ -229,7 +229,7 @@ async def test_a_client_that_leaves_is_no_failure(app, path):
     assert app.state.capacity.in_flight == 0
 
 
-async def test_a_jacobian(client):
+async def test_jacobian_response(client):
     program = "stack([r * cos(a), r * sin(a)])"
     variables = {"r": 2.0, "a": 0.5}
     answer = await ask(client, "/v1/jacobian", program=program, variables=variables)
@@ -241,7 +241,7 @@ async def test_a_jacobian(client):
         assert same == answer
 
 
-async def test_a_hessian(client):
+async def test_hessian_response(client):
     program, variables = "(1 - x)**2 + 100 * (y - x**2)**2", {"x": -1.2, "y": 1.0}
     answer = await ask(client, "/v1/hessian", program=program, variables=variables)
     assert set(answer) == {"value", "gradients", "hessian", "program"}
@@ -276,14 +276,14 @@ async def test_products_follow_the_structure_of_their_vectors(client):
         ("/v1/gradient", {"mode": "forward"}, "/mode"),
     ],
 )
-async def test_wrong_products_are_refused_where_they_are_wrong(client, path, request_, pointer):
+async def test_invalid_vectors_are_refused_with_their_place(client, path, request_, pointer):
     asked = {"program": "y = x*x", "variables": {"x": 3.0}, **request_}
     response = await client.post(path, json=asked)
     assert response.status_code in (400, 422), response.text
     assert response.json()["pointer"] == pointer
 
 
-async def test_a_batch_on_every_route(client):
+async def test_every_route_accepts_a_batch(client):
     program = "y = w * x**2 if x > 0 else x"
     asked = {"program": program, "variables": {"x": [1, -2, 3], "w": 2}, "batch": ["x"]}
     answer = await ask(client, "/v1/evaluate", **asked)
@@ -300,7 +300,7 @@ async def test_a_batch_on_every_route(client):
     assert answer["hvp"] == {"x": [4.0, 0.0, 4.0]}
 
 
-async def test_a_batch_along_another_axis(client):
+async def test_a_batch_may_be_along_another_axis(client):
     variables = {"p": {"x": [[1, 2, 3], [4, 5, 6]]}}
     answer = await ask(
         client, "/v1/evaluate", program="sum(p.x)", variables=variables, batch={"p.x": -1}
@@ -308,15 +308,15 @@ async def test_a_batch_along_another_axis(client):
     assert answer["outputs"] == [5.0, 7.0, 9.0]
 
 
-async def test_exact_answers_have_the_bits_of_numpy_every_time(client):
+async def test_exact_results_equal_numpys_bit_for_bit_every_time(client):
     for x in np.linspace(0.1, 2, 12):
         asked = {"program": "tanh(x)", "variables": {"x": x}, "exact": True}
         answers = [await ask(client, "/v1/evaluate", **asked) for _ in range(3)]
         assert [answer["outputs"] for answer in answers] == [float(np.tanh(x))] * 3
 
 
-async def test_large_answers_are_written_in_a_thread(served, monkeypatch):
-    """However short the replay: here most of it is cached for a tensor."""
+async def test_large_responses_are_serialized_in_a_thread(served, monkeypatch):
+    """Even if the replay is short: here most of it is cached for a tensor."""
     written = []
 
     write = JsonCodec.write

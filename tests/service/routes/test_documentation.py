@@ -1,4 +1,4 @@
-"""The documentation page loads nothing from outside."""
+"""The documentation page loads nothing from other hosts."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from gradwire_service.routes.documentation import ASSETS
 
 
-async def test_the_page_refers_to_this_host_only(client):
+async def test_the_page_loads_only_from_this_host(client):
     page = (await client.get("/docs")).text
     referred = re.findall(r'(?:src|href)="([^"]*)"', page)
     assert referred
@@ -17,13 +17,13 @@ async def test_the_page_refers_to_this_host_only(client):
     assert not re.search(r"https?:|//", page)
 
 
-async def test_the_script_asks_nobody_else(client):
+async def test_the_script_calls_no_other_host(client):
     script = (await client.get("/docs/docs.js")).text
     assert "validatorUrl: null" in script
     assert not re.search(r"https?:|\"//", script)
 
 
-async def test_the_styles_load_nothing_from_outside(client):
+async def test_the_styles_load_nothing_from_other_hosts(client):
     styles = (await client.get("/docs/swagger-ui.css")).text
     loaded = re.findall(r"url\(\s*['\"]?([^'\")]{0,40})", styles)
     assert all(address.startswith(("data:", "#")) for address in loaded)
@@ -31,7 +31,7 @@ async def test_the_styles_load_nothing_from_outside(client):
 
 
 @pytest.mark.parametrize("path", ["/docs", *(f"/docs/{name}" for name in ASSETS)])
-async def test_the_browser_is_told_to_load_nothing_from_outside(client, path):
+async def test_the_content_security_policy_allows_only_this_host(client, path):
     response = await client.get(path)
     assert response.status_code == 200
     policy = response.headers["content-security-policy"]
@@ -48,8 +48,8 @@ async def test_nothing_else_is_served(client):
         assert (await client.get(f"/docs/{name}")).status_code == 404
 
 
-async def test_the_page_is_dark_where_the_browser_is(client):
-    """The class that the script sets is one in Swagger UI's styles."""
+async def test_the_page_follows_the_browsers_dark_mode(client):
+    """The class that the script sets exists in Swagger UI's styles."""
     script = (await client.get("/docs/docs.js")).text
     (name,) = re.findall(r'classList\.toggle\("([\w-]+)"', script)
     assert 'matchMedia("(prefers-color-scheme: dark)")' in script

@@ -1,4 +1,4 @@
-"""What is the same for everybody is made once."""
+"""Responses that are the same for every client are computed once."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from gradwire_service.routes.fixed import Fixed
 PUBLIC = ["/openapi.json", "/v1/ops", "/docs", *(f"/docs/{name}" for name in ASSETS)]
 
 
-async def test_it_is_made_once():
+async def test_fixed_responses_are_computed_once():
     made: list[bytes] = []
 
     def make():
@@ -23,7 +23,7 @@ async def test_it_is_made_once():
 
 
 @pytest.mark.parametrize("path", PUBLIC)
-async def test_it_is_the_same_whatever_encodings_are_accepted(client, path):
+async def test_fixed_responses_are_equal_in_every_encoding(client, path):
     bodies = set[bytes]()
     for coding in "identity", "gzip", "zstd":
         response = await client.get(path, headers={"accept-encoding": coding})

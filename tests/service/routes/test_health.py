@@ -73,7 +73,7 @@ async def test_requests_phases_and_problems_are_counted(client):
         assert found[last] == 3
 
 
-async def test_what_clients_make_up_makes_no_series(client):
+async def test_invented_methods_and_paths_create_no_metric_series(client):
     asked = [("BREW", "/v1/gradient"), ("SING", "/nothing"), ("GET", "/v1/programs/mine")]
     asked += [("HEAD", "/v1/programs/other"), ("GET", "/another"), ("PUT", "/docs/mine")]
     for method, path in asked:
@@ -90,7 +90,7 @@ async def test_what_clients_make_up_makes_no_series(client):
     }
 
 
-async def test_those_turned_away_are_counted_by_the_reason(served):
+async def test_rejected_requests_are_counted_by_reason(served):
     async with served(max_body_bytes=100) as client:
         await client.post("/v1/evaluate", content=b" " * 101)
         await client.post("/v1/evaluate", json={"program": "while True: pass", "timeout_ms": 1})
@@ -103,7 +103,7 @@ async def test_those_turned_away_are_counted_by_the_reason(served):
     }
 
 
-async def test_the_process_is_told_of(client):
+async def test_process_metrics_are_exposed(client):
     found = await samples(client)
     assert found["process_resident_memory_bytes",] > 1e7
     assert found["process_open_fds",] > 0
@@ -113,7 +113,7 @@ async def test_the_process_is_told_of(client):
     assert build["version"] == __version__
 
 
-async def test_what_is_held_is_told(served, kept):
+async def test_stored_records_are_counted_by_kind(served, kept):
     async with served(**kept) as client:
         program = {"program": "y = x * x", "variables": {"x": 1.0}}
         await client.post("/v1/tapes", json=program)
@@ -123,7 +123,7 @@ async def test_what_is_held_is_told(served, kept):
     assert held == {"tapes": 1, "programs": 1, "names": 1, "tensors": 0, "used": 0}
 
 
-async def test_the_page_lists_every_metric(client):
+async def test_the_documentation_lists_every_metric(client):
     await client.post("/v1/gradient", json={"program": "log(x)", "variables": {"x": 0.0}})
     families = text_string_to_metric_families((await client.get("/metrics")).text)
     found = {family.name + "_total" * (family.type == "counter") for family in families}

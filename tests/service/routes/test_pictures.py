@@ -1,4 +1,4 @@
-"""Graphs of programs over HTTP: three formats, types, marks, and errors."""
+"""Graphs of programs over HTTP: formats, types, marks and errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def nodes(client, program, **asked):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("accept", ["*/*", "image/avif,image/webp", "application/msgpack"])
-async def test_the_path_chooses_the_form(client, program, form, accept):
+async def test_the_path_determines_the_format(client, program, form, accept):
     response = await graph(client, program, form, headers={"accept": accept})
     assert response.headers["content-type"] == FORMS[form]
     by_name = await graph(client, "loss", form)
@@ -45,7 +45,7 @@ async def test_the_path_chooses_the_form(client, program, form, accept):
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_who_has_it_is_told_so(client, program, form):
+async def test_a_known_etag_gets_304(client, program, form):
     tag = (await graph(client, program, form)).headers["etag"]
     again = await graph(client, program, form, 304, headers={"if-none-match": tag})
     assert again.content == b""
@@ -53,7 +53,7 @@ async def test_who_has_it_is_told_so(client, program, form):
     assert other.headers["etag"] != tag
 
 
-async def test_types_and_marks(client, program):
+async def test_types_and_marks_are_shown(client, program):
     asked = {"type": ["x:float32[10,3]", "layers[0].w:float32[3, 4]"], "target": "loss"}
     found = await nodes(client, program, **asked, source=["x", "layers"])
     assert found["matmul"]["shape"] == [10, 4]
@@ -81,7 +81,7 @@ async def test_dtypes_and_lengths_may_be_left_out(client):
     assert told == {"a": ("float64", [2]), "b": ("int64", []), "c": ("float64", [])}
 
 
-async def test_a_picture_is_a_picture(client, program):
+async def test_pictures_are_valid_svg_and_dot(client, program):
     response = await graph(client, program, "svg", type=["x:[2,3]", "layers.0.w:[3,4]"])
     texts = [element.text for element in ElementTree.fromstring(response.text).iter()]
     assert "h · float64[2, 4]" in texts
@@ -109,18 +109,18 @@ async def test_a_picture_is_a_picture(client, program):
         ({"source": "x.y"}, 422, "unknown_name"),
     ],
 )
-async def test_what_is_refused(client, program, asked, status, code):
+async def test_invalid_queries_are_refused(client, program, asked, status, code):
     response = await graph(client, program, status=status, **asked)
     assert response.json()["code"] == code
 
 
-async def test_shapes_of_as_many_axes_as_there_may_be(client):
+async def test_shapes_may_have_the_maximum_number_of_axes(client):
     await client.post("/v1/programs", json={"program": "y = x * 2", "name": "p"})
     found = await nodes(client, "p", type=f"x:[{','.join('1' * 64)}]")
     assert found["multiply"]["shape"] == [1] * 64
 
 
-async def test_what_is_not_there(client, program):
+async def test_unknown_programs_and_formats_get_404(client, program):
     for reference in ("nothing", f"sha256:{'0' * 64}"):
         response = await graph(client, reference, status=404)
         assert response.json()["code"] == "unknown_ref"
@@ -129,7 +129,7 @@ async def test_what_is_not_there(client, program):
     await graph(client, program, "png", status=404)
 
 
-async def test_what_is_too_large_to_look_at_is_still_a_graph(client):
+async def test_programs_too_large_for_a_picture_still_have_a_json_graph(client):
     text = "\n".join(f"h{i + 1} = tanh(h{i} * 2)" for i in range(1000))
     await client.post("/v1/programs", json={"program": text, "name": "long"})
     for form in ("svg", "dot"):

@@ -50,7 +50,7 @@ async def listed(client, **asked):
     return response.json()
 
 
-async def test_what_is_registered_is_told(new_client):
+async def test_registering_returns_the_programs_description(new_client):
     told = await register(new_client, name="layer")
     assert told == {
         "id": ID,
@@ -65,19 +65,19 @@ async def test_what_is_registered_is_told(new_client):
     assert await show(new_client, ID) == await show(new_client, "layer") == told
 
 
-async def test_every_form_has_one_id(new_client):
+async def test_every_form_of_a_program_has_the_same_id(new_client):
     assert (await register(new_client))["id"] == ID
     assert (await register(new_client, GRAPH, status=200))["id"] == ID
     assert (await register(new_client, {"ref": ID}, status=200, name="a"))["id"] == ID
     assert (await register(new_client, {"name": "a"}, status=200, name="b"))["names"] == ["a", "b"]
 
 
-async def test_a_graph_is_told_as_text(new_client):
+async def test_a_registered_graph_is_returned_as_text(new_client):
     told = await register(new_client, GRAPH)
     assert Engine().parse(told["text"]).id == told["id"] == ID
 
 
-async def test_where_it_is(new_client):
+async def test_location_and_etag(new_client):
     response = await new_client.post("/v1/programs", json={"program": TEXT})
     assert response.headers["location"] == f"/v1/programs/{ID}"
     response = await new_client.get(response.headers["location"])
@@ -93,7 +93,7 @@ async def test_where_it_is(new_client):
         assert response.status_code == 200
 
 
-async def test_the_tag_changes_with_what_is_told(new_client):
+async def test_the_etag_changes_with_the_description(new_client):
     """Names change, and a deleted program may be stored again as another text."""
     told: dict[str, bytes] = {}
     spaced, close = TEXT, TEXT.replace(" ", "")
@@ -117,11 +117,11 @@ async def test_the_tag_changes_with_what_is_told(new_client):
         ("x = x * 2\ny = x", "y"),
     ],
 )
-async def test_the_names_that_are_returned(new_client, text, outputs):
+async def test_outputs_are_named_by_the_return_statement(new_client, text, outputs):
     assert (await register(new_client, text))["outputs"] == outputs
 
 
-async def test_registered_programs_compute(new_client):
+async def test_registered_programs_can_be_computed(new_client):
     told = await register(new_client, name="layer")
     answers = [
         await evaluated(new_client, program)
@@ -131,7 +131,7 @@ async def test_registered_programs_compute(new_client):
     assert all(answer == answers[0] for answer in answers)
 
 
-async def test_a_name_moves(kept, served):
+async def test_a_name_can_move_to_another_program(kept, served):
     async with served(**kept) as client:
         first = await register(client, "x", name="best")
         assert (await evaluated(client, {"name": "best"}))["program"] == first["id"]
@@ -158,7 +158,7 @@ async def test_deleted_programs_and_their_names_are_unknown(kept, served):
             await show(client, "c")
 
 
-async def test_pages_hold_all_programs_once(kept, served):
+async def test_pages_list_every_program_once(kept, served):
     async with served(**kept) as client:
         ids = [(await register(client, f"x + {i}", name=f"n{i}"))["id"] for i in range(7)]
         whole = await listed(client)
@@ -189,12 +189,12 @@ async def test_pages_hold_all_programs_once(kept, served):
         pytest.param(f"{1:010}{0:05000}", id="long"),
     ],
 )
-async def test_wrong_limits_of_pages(client, limit):
+async def test_invalid_page_limits_are_refused(client, limit):
     response = await client.get("/v1/programs", params={"limit": limit})
     assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
 
 
-async def test_what_one_key_registers_is_unknown_to_others(kept, served):
+async def test_programs_are_isolated_per_owner(kept, served):
     one, other = {"authorization": "Bearer one"}, {"authorization": "Bearer other"}
     async with served(**kept) as client:
         await register(client, name="layer", headers=one)
@@ -211,7 +211,7 @@ async def test_what_one_key_registers_is_unknown_to_others(kept, served):
         assert (await evaluated(client, {"name": "layer"}, **one))["program"] == ID
 
 
-async def test_programs_outlive_the_service(tmp_path, served):
+async def test_programs_survive_a_restart(tmp_path, served):
     path = f"sqlite:{tmp_path / 'kept.db'}"
     async with served(store=path) as client:
         told = await register(client, name="layer")
@@ -221,7 +221,7 @@ async def test_programs_outlive_the_service(tmp_path, served):
         await register(client, status=200)
 
 
-async def test_programs_are_limited(kept, served):
+async def test_the_number_of_programs_is_limited(kept, served):
     async with served(**kept, max_programs_per_tenant=2) as client:
         for text in "x", "w":
             await register(client, text)
@@ -233,7 +233,7 @@ async def test_programs_are_limited(kept, served):
         await register(client, "x + w")
 
 
-async def test_a_program_whose_name_is_refused_is_not_kept(kept, served):
+async def test_a_program_with_a_refused_name_is_not_stored(kept, served):
     async with served(**kept, max_programs_per_tenant=2) as client:
         for name in "a", "b":
             await register(client, "x", name=name, status=201 if name == "a" else 200)
@@ -274,7 +274,7 @@ async def test_a_program_that_another_process_deleted_is_unknown(tmp_path, serve
         ({"program": {"ref": ID}}, "unknown_ref", None),
     ],
 )
-async def test_wrong_registrations(client, document, code, pointer):
+async def test_invalid_registrations_are_refused(client, document, code, pointer):
     before = await listed(client)
     response = await client.post("/v1/programs", json=document)
     problem = response.json()
@@ -282,14 +282,14 @@ async def test_wrong_registrations(client, document, code, pointer):
     assert await listed(client) == before
 
 
-async def test_the_id_that_is_expected_is_checked(new_client):
+async def test_an_expected_id_is_checked(new_client):
     await register(new_client, ref=ID)
     response = await new_client.post("/v1/programs", json={"program": "x", "ref": ID})
     assert Engine().parse("x").id in response.json()["detail"]
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, 1e300, 2**63, -0.0, True, 3])
-async def test_a_graph_is_kept_to_the_last_bit(tmp_path, number, served):
+async def test_constants_of_a_graph_are_stored_bit_for_bit(tmp_path, number, served):
     graph = {"nodes": [{"id": "y", "op": "add", "args": ["x", number]}], "outputs": "y"}
     path = f"sqlite:{tmp_path / 'kept.db'}"
     body, headers = msgpack.packb({"program": graph}), {"content-type": "application/msgpack"}
@@ -302,7 +302,7 @@ async def test_a_graph_is_kept_to_the_last_bit(tmp_path, number, served):
         assert (await evaluated(client, {"ref": told["id"]}))["program"] == told["id"]
 
 
-async def test_raw_bytes_are_no_part_of_a_graph(client):
+async def test_raw_bytes_in_a_graph_are_refused(client):
     graph = {"nodes": [{"id": "y", "op": "add", "args": ["x", b"raw"]}], "outputs": "y"}
     body, headers = msgpack.packb({"program": graph}), {"content-type": "application/msgpack"}
     response = await client.post("/v1/programs", content=body, headers=headers)

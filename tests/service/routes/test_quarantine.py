@@ -1,4 +1,4 @@
-"""Programs that crash workers are refused for a while, for their owner."""
+"""A program that repeatedly crashes workers is refused to its owner for a while."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ LONG = {"y": [0.5] * 50_000}
 
 
 async def crashes(client, request, path="/v1/evaluate"):
-    """The answer to a request whose worker process crashes."""
+    """The response to a request whose worker process crashes."""
     running = asyncio.create_task(client.post(path, json=request, headers=HEADERS))
     os.kill(await computing(), signal.SIGSEGV)
     answer = await running
@@ -28,7 +28,7 @@ async def client(served):
         yield client
 
 
-async def test_what_has_crashed_twice_is_refused_whatever_its_values(client):
+async def test_a_program_that_crashed_twice_is_refused_for_any_values(client):
     long = {**ENDLESS, "variables": {"x": 2.0, **LONG}}
     await crashes(client, ENDLESS)
     await crashes(client, long, "/v1/gradient")
@@ -38,7 +38,7 @@ async def test_what_has_crashed_twice_is_refused_whatever_its_values(client):
         assert 0 < int(refused.headers["retry-after"]) <= 60
 
 
-async def test_others_and_other_programs_are_not_refused(client):
+async def test_other_owners_and_other_programs_are_not_refused(client):
     for _ in range(2):
         await crashes(client, ENDLESS)
     theirs = await client.post("/v1/evaluate", json={**ENDLESS, "timeout_ms": 50})
@@ -47,7 +47,7 @@ async def test_others_and_other_programs_are_not_refused(client):
     assert (await client.post("/v1/evaluate", json=other, headers=HEADERS)).json()["outputs"] == 0
 
 
-async def test_two_crashes_of_two_programs_are_none_too_many(client):
+async def test_one_crash_each_of_two_programs_refuses_neither(client):
     await crashes(client, ENDLESS)
     await crashes(client, {**ENDLESS, "program": "while x > 0: x = x + 1\nx"})
     late = {**ENDLESS, "timeout_ms": 50}
@@ -55,7 +55,7 @@ async def test_two_crashes_of_two_programs_are_none_too_many(client):
     assert answer.json()["code"] == "deadline_exceeded"
 
 
-async def test_it_is_asked_again_later(client, monkeypatch):
+async def test_a_refused_program_is_accepted_again_later(client, monkeypatch):
     for _ in range(2):
         await crashes(client, ENDLESS)
     monkeypatch.setattr("gradwire_service.routes.quarantine.SECONDS", 0.0)

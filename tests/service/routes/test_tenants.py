@@ -13,7 +13,7 @@ def bearer(token):
     return {"authorization": f"Bearer {token}"}
 
 
-async def test_operators_see_what_tenants_hold_and_do(served, kept):
+async def test_operators_see_storage_and_requests_of_tenants(served, kept):
     end = datetime(2040, 1, 1, tzinfo=UTC)
     operator, admin = issued(["admin"], tenant="house", expires_at=end)
     token, entry = issued(["compute", "write"], burst=4, requests_per_second=0.001)
@@ -55,7 +55,7 @@ async def test_operators_see_what_tenants_hold_and_do(served, kept):
     assert (second["requests"], second["limited"], second["in_flight"]) == (1, 0, 1)
 
 
-async def test_the_answer_is_as_described(served):
+async def test_the_response_matches_its_schema(served):
     operator, admin = issued(["admin"], expires_at=datetime(2040, 1, 1, tzinfo=UTC))
     _, entry = issued(tenant="other")
     async with served(keys=write_entries([admin, entry])) as client:

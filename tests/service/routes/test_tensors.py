@@ -55,7 +55,7 @@ async def evaluated(client, ref, status=200, **headers):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 0), (2, 1, 3)])
-async def test_the_ref_is_the_digest_of_what_is_held(client, dtype, shape):
+async def test_the_ref_is_the_digest_of_the_stored_array(client, dtype, shape):
     array = (np.arange(np.prod(shape, dtype=int)) % 2).reshape(shape).astype(dtype)
     response = await client.put("/v1/tensors", json=leaf(array))
     assert response.status_code == 201, response.text
@@ -74,7 +74,7 @@ async def test_the_ref_is_the_digest_of_what_is_held(client, dtype, shape):
 @pytest.mark.parametrize(
     "stored", [ARRAY, np.asfortranarray(ARRAY), ARRAY.astype(">f4")], ids=["C", "F", "big-endian"]
 )
-async def test_files_are_the_same_tensor(new_client, stored):
+async def test_npy_files_in_any_memory_order_are_the_same_tensor(new_client, stored):
     headers = {"content-type": NPY}
     for status in 201, 200:
         response = await new_client.put("/v1/tensors", content=npy(stored), headers=headers)
@@ -94,7 +94,7 @@ async def test_files_are_the_same_tensor(new_client, stored):
         ({"re": [1], "im": [-1]}, np.array([1 - 1j])),
     ],
 )
-async def test_any_leaf_is_a_tensor(client, document, array):
+async def test_any_array_value_can_be_stored(client, document, array):
     response = await client.put("/v1/tensors", json=document)
     assert response.json()["ref"] == digest(array)
 
@@ -111,7 +111,7 @@ async def test_any_leaf_is_a_tensor(client, document, array):
         ("application/msgpack", "application/msgpack"),
     ],
 )
-async def test_the_form_is_the_one_that_is_accepted(new_client, accept, form):
+async def test_accept_determines_the_format(new_client, accept, form):
     ref = await put(new_client, ARRAY)
     for method in "GET", "HEAD":
         response = await new_client.request(
@@ -122,7 +122,7 @@ async def test_the_form_is_the_one_that_is_accepted(new_client, accept, form):
         assert bool(response.content) == (method == "GET")
 
 
-async def test_what_the_client_has_is_not_sent_again(new_client):
+async def test_a_known_etag_gets_304(new_client):
     ref = await put(new_client, ARRAY)
     for known in f'"{ref}"', f'W/"{ref}"', f'"other", W/"{ref}"', "*":
         for method in "GET", "HEAD":
@@ -133,7 +133,7 @@ async def test_what_the_client_has_is_not_sent_again(new_client):
     await get(new_client, ref, **{"if-none-match": '"other"'})
 
 
-async def test_a_digest_in_the_path_is_checked(new_client):
+async def test_the_digest_in_the_path_is_checked(new_client):
     path = f"/v1/tensors/{digest(ARRAY)}"
     assert (await new_client.put(path, json=leaf(ARRAY))).status_code == 201
     wrong = await new_client.put(path, json=leaf(ARRAY + 1))
@@ -157,7 +157,7 @@ async def test_a_digest_in_the_path_is_checked(new_client):
         (b"x", "text/plain", "unsupported_media_type"),
     ],
 )
-async def test_what_is_no_tensor(client, content, kind, code):
+async def test_invalid_tensors_are_refused(client, content, kind, code):
     response = await client.put("/v1/tensors", content=content, headers={"content-type": kind})
     assert response.json()["code"] == code
 
@@ -191,13 +191,13 @@ async def test_deleted_tensors_are_unknown(kept, served):
 
 
 @pytest.mark.parametrize("ref", ["x", "sha256:", "sha256:" + "a" * 64, "%00", "ü"])
-async def test_there_is_nothing_under_other_names(client, ref):
+async def test_other_paths_are_unknown(client, ref):
     for method in "GET", "DELETE":
         response = await client.request(method, f"/v1/tensors/{ref}")
         assert (response.status_code, response.json()["code"]) == (404, "unknown_ref")
 
 
-async def test_what_one_key_stores_is_unknown_to_others(kept, served):
+async def test_tensors_are_isolated_per_owner(kept, served):
     one, other = {"authorization": "Bearer one"}, {"authorization": "Bearer other"}
     async with served(**kept) as client:
         ref = await put(client, ARRAY, **one)
@@ -212,9 +212,9 @@ async def test_what_one_key_stores_is_unknown_to_others(kept, served):
         assert await evaluated(client, ref, **one) == 15
 
 
-async def test_tensors_that_are_not_used_expire(kept, served):
+async def test_unused_tensors_expire(kept, served):
     async with served(**kept, tensor_ttl_seconds=0.5) as client:
-        for number in range(5):  # where the machine stood still, another time
+        for number in range(5):  # if the machine paused, try again
             used, idle = [await put(client, ARRAY + 2 * number + place) for place in range(2)]
             held = await is_held_by_use(client, used)
             await evaluated(client, idle, 404)
@@ -233,7 +233,7 @@ async def is_held_by_use(client, ref):
     return True
 
 
-async def test_others_make_room(kept, served):
+async def test_the_oldest_tensors_are_evicted_for_new_ones(kept, served):
     async with served(**kept, max_tensors_per_tenant=2) as client:
         refs = [await put(client, ARRAY + i) for i in range(3)]
         await get(client, refs[0], 404)
@@ -243,7 +243,7 @@ async def test_others_make_room(kept, served):
         assert (await put(client, ARRAY + 9, 413))["code"] == "over_budget"
 
 
-async def test_what_another_process_does_is_seen_within_a_second(tmp_path, served):
+async def test_a_deletion_in_another_process_is_seen_within_seconds(tmp_path, served):
     shared = {"store": f"sqlite:{tmp_path / 'kept.db'}"}
     async with served(**shared) as one, served(**shared) as two:
         ref = await put(one, ARRAY)
@@ -263,7 +263,7 @@ async def test_what_another_process_does_is_seen_within_a_second(tmp_path, serve
 
 @pytest.mark.parametrize("near_bytes", [0, 1 << 20])
 @pytest.mark.parametrize("inline_body_bytes", [0, 1 << 16])
-async def test_refs_stand_wherever_values_do(kept, near_bytes, inline_body_bytes, served):
+async def test_refs_are_accepted_wherever_values_are(kept, near_bytes, inline_body_bytes, served):
     settings = {"near_bytes": near_bytes, "inline_body_bytes": inline_body_bytes}
     async with served(**kept, **settings) as client:
         held: dict[str, np.ndarray] = {
@@ -309,7 +309,7 @@ async def test_refs_stand_wherever_values_do(kept, near_bytes, inline_body_bytes
 
 
 def with_values(request, values):
-    """A request with values in place of their names, except in program and fields."""
+    """A request in which names in variables, tangents and vectors are replaced by values."""
     given = {"variables", "tangents", "vectors"}
 
     def filled(value):
@@ -322,7 +322,7 @@ def with_values(request, values):
     return {name: filled(item) if name in given else item for name, item in request.items()}
 
 
-async def test_a_ref_may_be_held_constant(new_client):
+async def test_a_ref_may_be_marked_not_trainable(new_client):
     ref = await put(new_client, np.array([1.0, 2.0]))
     x = {"ref": ref, "trainable": False}
     response = await new_client.post(
@@ -332,7 +332,7 @@ async def test_a_ref_may_be_held_constant(new_client):
     assert response.json()["unconnected"]["x"]["reason"] == "not_trainable"
 
 
-async def test_assignments_leave_what_is_held_as_it_is(new_client):
+async def test_assignments_do_not_change_stored_tensors(new_client):
     ref = await put(new_client, np.array([1.0, 2.0]))
     request = {"program": "x.assign_add([1, 1])\nx[0] = 9\nx", "variables": {"x": {"ref": ref}}}
     for _ in range(3):
@@ -341,7 +341,7 @@ async def test_assignments_leave_what_is_held_as_it_is(new_client):
     assert (await get(new_client, ref)).json() == leaf(np.array([1.0, 2.0]))
 
 
-async def test_everything_missing_is_told_at_once(client):
+async def test_all_missing_refs_are_reported_together(client):
     refs = [f"sha256:{digit * 64}" for digit in "1234"]
     request = {
         "program": {"ref": refs[0]},
@@ -358,7 +358,7 @@ async def test_everything_missing_is_told_at_once(client):
         assert problem["missing"] == refs
 
 
-async def test_a_tape_is_made_again_of_what_is_held(tmp_path, served):
+async def test_a_tape_is_rebuilt_from_stored_programs_and_tensors(tmp_path, served):
     shared = {"store": f"sqlite:{tmp_path / 'kept.db'}"}
     async with served(**shared) as one, served(**shared) as two:
         ref = await put(one, np.array([1.0, 2.0]))
@@ -385,7 +385,7 @@ async def test_a_tape_is_made_again_of_what_is_held(tmp_path, served):
             assert problem["missing"] == [program["id"], ref]
 
 
-async def test_a_training_by_references_is_compiled_once(new_client):
+async def test_training_with_refs_is_compiled_once(new_client):
     batches = [np.arange(6.0).reshape(3, 2) + k for k in range(3)]
     refs, w = [await put(new_client, x) for x in batches], np.array([0.5, -0.25])
     for step in range(12):

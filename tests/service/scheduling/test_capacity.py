@@ -14,7 +14,7 @@ def capacity():
     return Capacity(Queue(1, Bounds(1, 100)))
 
 
-async def test_a_draining_replica_takes_work_until_it_refuses(capacity):
+async def test_a_draining_replica_accepts_work_until_it_refuses(capacity):
     capacity.draining = True
     await capacity.enter()
     capacity.refusing = True
@@ -26,7 +26,7 @@ async def test_a_draining_replica_takes_work_until_it_refuses(capacity):
 
 
 async def ask(capacity, log=None, name=""):
-    """The outcome of a request that occupies the event loop for a while."""
+    """Run a request that blocks the event loop for a while and return the outcome."""
     try:
         await capacity.enter()
     except RequestError as refusal:
@@ -38,7 +38,7 @@ async def ask(capacity, log=None, name=""):
     return "taken"
 
 
-async def test_while_many_requests_come_at_once_others_get_their_turn(capacity):
+async def test_a_burst_of_requests_does_not_starve_the_event_loop(capacity):
     order: list[str] = []
     looks: list[int] = []
 
@@ -56,7 +56,7 @@ async def test_while_many_requests_come_at_once_others_get_their_turn(capacity):
     assert capacity.in_flight == 0
 
 
-async def test_those_that_would_wait_too_long_are_refused():
+async def test_requests_that_would_wait_too_long_are_refused():
     capacity = Capacity(Queue(1, Bounds(1, 100, seconds=0.2)))
     outcomes = await asyncio.gather(*[ask(capacity) for _ in range(100)])
     taken = outcomes.index("overloaded")
@@ -66,6 +66,6 @@ async def test_those_that_would_wait_too_long_are_refused():
     assert await ask(capacity) == "taken"
 
 
-async def test_requests_one_after_the_other_are_not_at_once():
+async def test_sequential_requests_are_not_a_burst():
     capacity = Capacity(Queue(1, Bounds(1, 100, seconds=0)))
     assert [await ask(capacity) for _ in range(30)] == ["taken"] * 30

@@ -18,7 +18,7 @@ def test_a_deadline_raises_only_when_it_has_passed():
     assert "timeout_ms" in str(caught.value.hint)
 
 
-def test_the_event_loop_is_not_held():
+def test_inline_work_that_takes_too_long_is_interrupted():
     poll = InlineDeadline()
     poll()
     time.sleep(0.01)
@@ -26,7 +26,7 @@ def test_the_event_loop_is_not_held():
         poll()
 
 
-def test_another_process_has_the_same_deadline():
+def test_a_deadline_is_the_same_in_another_process():
     deadline = Deadline(1000)
     time.sleep(0.01)
     same = pickle.loads(pickle.dumps(deadline))
@@ -34,8 +34,8 @@ def test_another_process_has_the_same_deadline():
     assert same.allowed_ms == 1000
 
 
-def test_what_is_cancelled_is_allowed_no_more():
-    """The client disconnects while a thread reads the timeout."""
+def test_a_cancelled_deadline_cannot_be_extended():
+    """The client disconnects while a thread parses the timeout."""
     deadline = Deadline(1000)
     deadline.cancel()
     deadline.allow(60_000)

@@ -12,7 +12,7 @@ from gradwire_service.scheduling.queue import LONG_SECONDS, SHORT_SECONDS
 
 
 class TimedExecutor:
-    """An executor whose tasks are seconds to wait, or an event; a killed task ends as an error."""
+    """An executor whose tasks wait for seconds or for an event; killing a task raises an error."""
 
     alive = True
 
@@ -56,7 +56,7 @@ async def settled():
         await asyncio.sleep(0)
 
 
-async def test_errors_of_the_work_pass():
+async def test_errors_of_a_task_reach_its_caller():
     queue = Queue(1, Bounds(9, 9))
     hand = TimedExecutor(queue)
     running = asked(queue, 60)
@@ -83,7 +83,7 @@ async def test_the_queue_is_bounded_in_requests_and_bytes(nbytes, fits):
     assert (await asked(queue, 0, nbytes=100)).answer == "done"
 
 
-async def test_what_has_waited_for_longer_than_it_was_to_is_refused():
+async def test_a_request_that_waited_too_long_is_refused():
     queue, release = Queue(1, Bounds(9, 100, seconds=0.1)), asyncio.Event()
     TimedExecutor(queue)
     first, late = asked(queue, release), asked(queue, 0)
@@ -96,7 +96,7 @@ async def test_what_has_waited_for_longer_than_it_was_to_is_refused():
     assert caught.value.retry_after_seconds
 
 
-async def test_what_does_not_stop_at_its_deadline_is_killed_after_a_grace():
+async def test_a_task_that_ignores_its_deadline_is_killed_after_a_grace_period():
     queue = Queue(1, Bounds(9, 9))
     hand = TimedExecutor(queue, stops=False)
     begun = time.monotonic()
@@ -108,7 +108,7 @@ async def test_what_does_not_stop_at_its_deadline_is_killed_after_a_grace():
     assert queue.requests == 0
 
 
-async def test_work_may_move_its_deadline_on():
+async def test_a_running_task_may_extend_its_deadline():
     queue, deadline = Queue(1, Bounds(9, 9)), Deadline(1)
     hand = TimedExecutor(queue)
     running = asked(queue, 0.2, deadline=deadline)
@@ -118,8 +118,8 @@ async def test_work_may_move_its_deadline_on():
     assert not hand.killed
 
 
-async def test_work_may_move_its_deadline_nearer():
-    """The body has the timeout, and is read later in another thread."""
+async def test_a_running_task_may_shorten_its_deadline():
+    """The timeout is in the body, which another thread parses later."""
     queue, deadline = Queue(1, Bounds(9, 9)), Deadline(60_000)
     hand = TimedExecutor(queue, stops=False)
     running = asked(queue, 60, deadline=deadline)
@@ -144,7 +144,7 @@ async def test_waiting_counts_against_the_deadline():
     assert hand.done == [release]
 
 
-async def test_what_nobody_waits_for_any_more_is_stopped_and_killed_if_need_be():
+async def test_a_cancelled_task_is_stopped_and_killed_if_necessary():
     queue = Queue(2, Bounds(9, 9))
     willing, deaf = TimedExecutor(queue), TimedExecutor(queue, stops=False)
     deadlines = [Deadline(60_000) for _ in range(2)]
@@ -160,7 +160,7 @@ async def test_what_nobody_waits_for_any_more_is_stopped_and_killed_if_need_be()
     assert (willing.killed, deaf.killed) == (False, True)
 
 
-async def test_what_waits_and_is_cancelled_never_begins():
+async def test_a_task_cancelled_in_the_queue_never_starts():
     queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
     hand = TimedExecutor(queue)
     running, waiting = asked(queue, release), asked(queue, 0)
@@ -172,7 +172,7 @@ async def test_what_waits_and_is_cancelled_never_begins():
     assert queue.requests == 0
 
 
-async def test_a_queue_that_is_too_long_in_time_is_refused():
+async def test_requests_are_refused_if_the_queue_takes_too_long():
     queue, release = Queue(1, Bounds(100, 100, 2)), asyncio.Event()
     TimedExecutor(queue)
     running = [asked(queue, release, expected_seconds=1.5) for _ in range(2)]
@@ -185,7 +185,7 @@ async def test_a_queue_that_is_too_long_in_time_is_refused():
     assert (await asked(queue, 0, expected_seconds=100)).answer == "done"
 
 
-async def test_what_cannot_begin_in_time_is_refused_at_once():
+async def test_requests_that_cannot_start_before_their_deadline_are_refused_immediately():
     queue, release = Queue(1, Bounds(100, 100)), asyncio.Event()
     TimedExecutor(queue)
     running = [asked(queue, release, expected_seconds=4) for _ in range(2)]
@@ -196,7 +196,7 @@ async def test_what_cannot_begin_in_time_is_refused_at_once():
     await asyncio.gather(*running)
 
 
-async def test_what_is_not_known_is_expected_to_take_what_is_usual():
+async def test_unknown_tasks_are_expected_to_take_the_usual_time():
     queue = Queue(1, Bounds(9, 9))
     TimedExecutor(queue)
     begun = time.monotonic()
@@ -210,7 +210,7 @@ async def test_what_is_not_known_is_expected_to_take_what_is_usual():
     assert queue._wait_seconds("") == 0
 
 
-async def test_one_owners_long_queue_is_not_anothers():
+async def test_one_owners_long_queue_does_not_delay_another_owner():
     queue, release = Queue(1, Bounds(100, 100, 2)), asyncio.Event()
     TimedExecutor(queue)
     many = asked(queue, release, owner="many", expected_seconds=9)
@@ -235,7 +235,7 @@ async def test_owners_are_served_in_turn():
     assert hand.done[1:] == [0, 10 / 1e6, 1 / 1e6, 11 / 1e6, 2 / 1e6]
 
 
-async def test_whoever_has_most_waiting_makes_room_for_others():
+async def test_in_a_full_queue_the_owner_with_most_requests_loses_one():
     queue, release = Queue(1, Bounds(4, 100)), asyncio.Event()
     TimedExecutor(queue)
     many = [asked(queue, release, owner="many") for _ in range(5)]
@@ -253,7 +253,7 @@ async def test_whoever_has_most_waiting_makes_room_for_others():
     assert queue.requests == 0
 
 
-async def test_what_runs_for_long_holds_up_nobody_while_there_are_executors():
+async def test_long_tasks_do_not_block_others_while_executors_are_free():
     queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
     for _ in range(3):
         TimedExecutor(queue)
@@ -265,7 +265,7 @@ async def test_what_runs_for_long_holds_up_nobody_while_there_are_executors():
     await long
 
 
-async def test_the_last_executor_is_for_other_owners_and_for_what_is_short():
+async def test_the_last_executor_is_reserved_for_other_owners_and_short_tasks():
     queue, release = Queue(2, Bounds(9, 99)), asyncio.Event()
     for _ in range(3):
         TimedExecutor(queue)
@@ -280,7 +280,7 @@ async def test_the_last_executor_is_for_other_owners_and_for_what_is_short():
     await asyncio.gather(*long)
 
 
-async def test_a_task_goes_where_others_of_its_home_were_done():
+async def test_a_task_prefers_the_executor_that_last_ran_its_program():
     queue = Queue(2, Bounds(9, 9))
     hands = [TimedExecutor(queue) for _ in range(2)]
     first = (await asked(queue, 0, home="a")).executor
@@ -296,7 +296,7 @@ async def test_a_task_goes_where_others_of_its_home_were_done():
         assert (await asked(queue, 0, home=home)).executor is executor
 
 
-async def test_each_wait_is_told():
+async def test_waiting_times_are_reported():
     told: list[float] = []
     queue, release = Queue(1, Bounds(9, 9), told.append), asyncio.Event()
     TimedExecutor(queue)
@@ -309,7 +309,7 @@ async def test_each_wait_is_told():
     assert told[0] < 0.05 <= told[1]
 
 
-async def test_what_waits_when_the_queue_is_closed_is_told_so():
+async def test_closing_the_queue_refuses_waiting_and_new_requests():
     queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
     TimedExecutor(queue)
     begun, waits = asked(queue, release), asked(queue, 0)

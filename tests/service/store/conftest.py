@@ -1,4 +1,4 @@
-"""Each store, empty."""
+"""Fixtures with each kind of store, empty."""
 
 import pytest
 from gradwire_service.store.memory import MemoryStore

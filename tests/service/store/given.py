@@ -1,4 +1,4 @@
-"""Policies, records and helpers of the tests of stores."""
+"""Policies, records and helpers for the store tests."""
 
 import secrets
 from contextlib import contextmanager
@@ -18,10 +18,10 @@ POLICIES: dict[Kind, Policy] = {
     "used": Policy(OWNED, ALL, CONSUMED_SECONDS, evicts=True),
 }
 KINDS: tuple[Kind, ...] = ("tapes", "programs", "names", "tensors")
-#: Quotas that the tests do not reach.
+#: Quotas larger than any test needs.
 MANY = Amount(10_000, 1 << 30)
 PLENTY = {kind: Policy(MANY, MANY, *policy[2:]) for kind, policy in POLICIES.items()}
-#: Of 100 bytes.
+#: A record of 100 bytes.
 RECORD = Record('{"π": 1}', b"\x00\xff" * 45 + b"x")
 ME, YOU = "me", "you"
 
@@ -35,13 +35,13 @@ def of_size(nbytes):
 
 
 def in_redis(url, policies, clock=None):
-    """A store with a prefix of its own in a shared Redis."""
+    """A store with its own prefix in a shared Redis."""
     prefix = f"test-{secrets.token_hex(8)}"
     return RedisStore(url, policies, prefix=prefix, timeout_seconds=10, clock=clock)
 
 
 def kept(store, key):
-    """Head and body of a stored record."""
+    """The head and body of a stored record."""
     held = store.find(key)
     return held and held[:2]
 
@@ -51,7 +51,7 @@ def ids(store, kind, owner=ME):
 
 
 def unavailable(work):
-    """The detail of a refusal that the client may retry."""
+    """The detail of a retryable error."""
     with pytest.raises(RequestError) as refusal:
         work()
     assert refusal.value.code == "store_unavailable"

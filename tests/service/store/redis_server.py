@@ -1,4 +1,4 @@
-"""A real Redis on the loopback, for tests that keep records in one."""
+"""A real Redis server on the loopback for tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _START_SECONDS = 20.0
 
 
 class RedisServer(Program):
-    """Redis with nothing on disk, unless its options say so; it may be started again."""
+    """A Redis server that can be restarted; without options it writes nothing to disk."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         assert REDIS is not None
@@ -29,11 +29,11 @@ class RedisServer(Program):
         self.url = f"redis://127.0.0.1:{port}/0"
 
     def client(self) -> redis.Redis:
-        """A client of its own."""
+        """A new client."""
         return redis.Redis.from_url(self.url, protocol=2)
 
     def ready(self) -> Self:
-        """Wait until it answers."""
+        """Wait until the server answers."""
         end = time.monotonic() + _START_SECONDS
         with self.client() as client:
             while True:
@@ -51,7 +51,7 @@ class RedisServer(Program):
 
 @contextmanager
 def redis_server(folder: Path, *options: str) -> Iterator[RedisServer]:
-    """A Redis for as long as the context lasts."""
+    """Runs a Redis server within the context."""
     server = RedisServer(folder, *options)
     try:
         yield server.start().ready()

@@ -1,4 +1,4 @@
-"""Nobody waits for a Redis that is lost, and it is used again as soon as it answers."""
+"""While Redis is down, requests fail immediately; the store uses it again once it answers."""
 
 import signal
 import socket
@@ -15,15 +15,15 @@ from tests.service.store.redis_server import REDIS, RedisServer, redis_server
 pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
 
 SECRET = "hunter2:/@"
-#: Within which a store is to answer again, once Redis does.
+#: The time within which the store must answer again once Redis does.
 RECOVERY_SECONDS = 20.0
-#: As long as nobody waits who is refused at once.
+#: An immediate error takes less than this.
 AT_ONCE_SECONDS = 0.1
 
 
 def refused_at_once(store):
     spent = []
-    for _ in range(3):  # whatever else the machine does
+    for _ in range(3):  # in case the machine is busy
         begun = time.monotonic()
         detail = unavailable(lambda: store.find(key()))
         spent.append(time.monotonic() - begun)
@@ -32,7 +32,7 @@ def refused_at_once(store):
 
 
 def recovers(store):
-    """Wait until the store answers, and give what it does."""
+    """Wait until the store answers, and return its answer."""
     end = time.monotonic() + RECOVERY_SECONDS
     while True:
         try:
@@ -42,7 +42,7 @@ def recovers(store):
             time.sleep(0.02)
 
 
-def test_a_redis_that_is_restarted_is_used_again(server, caplog):
+def test_the_store_recovers_after_a_restart_of_redis(server, caplog):
     with opened(server.url) as store:
         store.put(key(), RECORD)
         server.stop()
@@ -55,8 +55,8 @@ def test_a_redis_that_is_restarted_is_used_again(server, caplog):
     assert "the store answers again" in caplog.text
 
 
-def test_connections_that_died_are_made_anew(server):
-    """Of a Redis that was restarted while nobody asked it, nobody is refused."""
+def test_dead_connections_are_replaced(server):
+    """If Redis restarts between requests, no request fails."""
     with opened(server.url) as store:
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda _: store.usage("tapes"), range(40)))
@@ -65,7 +65,7 @@ def test_connections_that_died_are_made_anew(server):
         assert [store.find(key()) for _ in range(10)] == [None] * 10
 
 
-def test_a_store_is_opened_before_redis_is_there(tmp_path):
+def test_a_store_can_be_opened_before_redis_starts(tmp_path):
     server = RedisServer(tmp_path)
     with opened(server.url) as store:
         assert refused_at_once(store) == "the store cannot be reached"
@@ -76,7 +76,7 @@ def test_a_store_is_opened_before_redis_is_there(tmp_path):
             server.stop()
 
 
-def test_nobody_waits_for_a_redis_that_hangs(server):
+def test_requests_do_not_wait_for_a_hung_redis(server):
     with opened(server.url) as store:
         store.put(key(), RECORD)
         server.send(signal.SIGSTOP)
@@ -94,7 +94,7 @@ def test_nobody_waits_for_a_redis_that_hangs(server):
         assert not watches[0].is_alive()
 
 
-def test_a_host_that_takes_no_connections_is_given_up():
+def test_connecting_to_an_unresponsive_host_times_out():
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         port = full.getsockname()[1]
         waiting = [socket.socket() for _ in range(4)]
@@ -109,7 +109,7 @@ def test_a_host_that_takes_no_connections_is_given_up():
             one.close()
 
 
-def test_who_is_not_let_in_tells_no_password(tmp_path, caplog):
+def test_failed_authentication_does_not_log_the_password(tmp_path, caplog):
     with redis_server(tmp_path, "--requirepass", "another") as server:
         address = server.url.removeprefix("redis://")
         with opened(f"redis://:hunter2%3A%2F%40@{address}") as store:
@@ -123,7 +123,7 @@ def test_who_is_not_let_in_tells_no_password(tmp_path, caplog):
     assert "hunter2" not in caplog.text
 
 
-def test_a_redis_that_reads_its_file_is_waited_for(tmp_path):
+def test_the_store_recovers_after_redis_has_loaded_its_file(tmp_path):
     with redis_server(tmp_path) as server, opened(server.url) as store:
         for number in range(100):
             store.put(key(str(number), kind="programs"), RECORD)

@@ -1,4 +1,4 @@
-"""A damaged SQLite file: never a wrong record, never an untyped error."""
+"""A damaged SQLite file never gives a wrong record or an untyped error."""
 
 import sqlite3
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.service.store.given import KINDS, ME, PLENTY, RECORD, YOU, ids, kept,
 
 PAGE = 4096
 WHAT = "the file of the store is damaged"
-#: Some on a page with others, some on pages of their own.
+#: Some records share a page, others fill several.
 RECORDS = {
     key(f"{number}", owner, kind): Record(
         f'{{"n": {number}}}', Random(number).randbytes((50, 3000, 20_000)[number % 3])
@@ -29,7 +29,7 @@ RECORDS = {
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    """The bytes of a file that holds all records."""
+    """The bytes of a file with all records."""
     path = tmp_path_factory.mktemp("sound") / "records.db"
     store = SqliteStore(str(path), PLENTY, lambda: 1000.0)
     for at, record in RECORDS.items():
@@ -71,7 +71,7 @@ def header(draw, file):
 )
 @examples(40)
 @given(data=st.data())
-def test_whatever_is_damaged_records_are_right_or_refused(
+def test_after_any_damage_records_are_correct_or_refused(
     tmp_path_factory, sound, damage, running, data
 ):
     path = tmp_path_factory.mktemp("damaged") / "records.db"
@@ -113,7 +113,7 @@ def test_whatever_is_damaged_records_are_right_or_refused(
 
 
 def opened(path):
-    """The store, but where the file seems to be of a later version of the service."""
+    """The store, or None if the damaged file seems to be from a later version of the service."""
     try:
         return SqliteStore(str(path), PLENTY, lambda: 1000.0)
     except NotOpened as error:
@@ -123,7 +123,7 @@ def opened(path):
 
 
 class refusals:  # noqa: N801 - a context that reads as a sentence
-    """Within, what is refused may be refused."""
+    """Ignores typed errors of the store within the context."""
 
     def __enter__(self):
         return self
@@ -135,7 +135,7 @@ class refusals:  # noqa: N801 - a context that reads as a sentence
         )
 
 
-def test_a_damaged_file_is_no_reason_not_to_start(tmp_path, caplog):
+def test_the_service_starts_with_a_damaged_file(tmp_path, caplog):
     path = tmp_path / "records.db"
     path.write_bytes(b"garbage" * 1000)
     store = SqliteStore(str(path), PLENTY)
@@ -156,7 +156,7 @@ def test_a_damaged_file_is_no_reason_not_to_start(tmp_path, caplog):
     store.close()
 
 
-def test_a_sound_copy_put_in_the_place_of_a_damaged_file_is_used(tmp_path, sound):
+def test_an_intact_copy_that_replaces_a_damaged_file_is_used(tmp_path, sound):
     path = tmp_path / "records.db"
     path.write_bytes(sound)
     store = SqliteStore(str(path), PLENTY, lambda: 1000.0)
@@ -181,7 +181,7 @@ def test_a_sound_copy_put_in_the_place_of_a_damaged_file_is_used(tmp_path, sound
         "DROP TABLE records",
     ],
 )
-def test_what_was_changed_is_not_answered(tmp_path, change):
+def test_a_modified_record_is_not_returned(tmp_path, change):
     path = str(tmp_path / "records.db")
     store = SqliteStore(path, PLENTY)
     store.put(key(), RECORD)

@@ -1,4 +1,4 @@
-"""A full disk, a real one: records can be deleted, and then there is room again."""
+"""A disk that is really full: records can be deleted, which frees space."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ DISK_BYTES = 8 << 20
 
 @pytest.fixture
 def disk(tmp_path):
-    """A small disk of its own."""
+    """A small disk for one test."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("root mounts a disk")
     folder = tmp_path / "disk"
@@ -38,7 +38,7 @@ def store(disk, clock):
 
 
 def filled(store, nbytes, kind="tensors"):
-    """Put records of this size until there is room for no more; gives their keys."""
+    """Put records of this size until the disk is full; returns their keys."""
     held: list[Key] = []
     detail = None
     while detail is None and len(held) < 100_000:
@@ -54,7 +54,7 @@ def filled(store, nbytes, kind="tensors"):
 
 
 def use_up(folder):
-    """Take all that the disk has, as other programs may; gives the file."""
+    """Fill the disk, as another program might; returns the file."""
     path = folder / "other"
     with path.open("wb", buffering=0) as file, suppress(OSError):
         while file.write(b"x" * 1000):
@@ -66,7 +66,7 @@ def use_up(folder):
     ("nbytes", "kind"),
     [(5_000, "tensors"), (100_000, "tensors"), (100_000, "programs"), (1_500_000, "programs")],
 )
-def test_what_is_deleted_makes_room_again_and_again(store, nbytes, kind):
+def test_deleting_frees_space_repeatedly(store, nbytes, kind):
     first = filled(store, nbytes, kind)
     assert first
     for _ in range(2):
@@ -80,7 +80,7 @@ def test_what_is_deleted_makes_room_again_and_again(store, nbytes, kind):
 
 
 @pytest.mark.parametrize("nbytes", [5_000, 100_000])
-def test_a_few_that_are_deleted_make_room(store, nbytes):
+def test_deleting_a_few_records_frees_space(store, nbytes):
     held = filled(store, nbytes)
     for first, second, third in zip(held[:12:3], held[1:12:3], held[2:12:3], strict=True):
         for at in first, second, third:
@@ -90,7 +90,7 @@ def test_a_few_that_are_deleted_make_room(store, nbytes):
 
 
 @pytest.mark.parametrize("restarted", [False, True])
-def test_where_others_have_taken_all_what_is_deleted_is_deleted(disk, store, clock, restarted):
+def test_records_can_be_deleted_when_others_filled_the_disk(disk, store, clock, restarted):
     held = [key(f"{number}", kind="tensors") for number in range(30)]
     for at in held:
         store.put(at, of_size(50_000))
@@ -110,7 +110,7 @@ def test_where_others_have_taken_all_what_is_deleted_is_deleted(disk, store, clo
     store.close()
 
 
-def test_what_has_expired_makes_room(disk, clock):
+def test_expired_records_free_space(disk, clock):
     many = Amount(1000, 1 << 30)
     store = SqliteStore(str(disk / "records.db"), {"tensors": Policy(many, many, 10)}, clock)
     held = filled(store, 100_000)
@@ -119,7 +119,7 @@ def test_what_has_expired_makes_room(disk, clock):
     store.close()
 
 
-def test_a_full_disk_is_logged_with_what_to_do(disk, store, caplog):
+def test_the_log_says_what_to_do_about_a_full_disk(disk, store, caplog):
     use_up(disk)
     assert unavailable(lambda: store.put(key(), RECORD)) == FULL
     assert "delete programs, tensors and tapes" in caplog.text

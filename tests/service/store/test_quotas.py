@@ -27,7 +27,7 @@ from tests.service.store.given import (
 )
 
 
-def test_owners_have_quotas_of_their_own_within_that_of_all(store):
+def test_each_owner_has_a_quota_within_the_total(store):
     for id in "abc":
         store.put(key(id), of_size(1))
     for id in "ab":
@@ -38,7 +38,7 @@ def test_owners_have_quotas_of_their_own_within_that_of_all(store):
     store.put(key("c", YOU), of_size(1))
 
 
-def test_what_was_used_longest_ago_makes_room(store, clock):
+def test_the_least_recently_used_records_are_evicted(store, clock):
     for id in "abc":
         clock.now += 1
         store.put(key(id, kind="tensors"), of_size(1))
@@ -69,8 +69,8 @@ def test_only_an_owners_own_records_are_evicted(store, clock):
     assert ids(store, "tensors", YOU) == ["e", "f"]
 
 
-def test_nobody_loses_anything_to_others(store, clock):
-    """However much others store, and however many they are."""
+def test_storing_never_evicts_records_of_other_owners(store, clock):
+    """For any number of owners, and any amount that they store."""
     store.put(key("small", kind="tensors"), of_size(199))
     for number in range(20):
         clock.now += 0.1
@@ -93,7 +93,7 @@ def test_a_put_leaves_the_records_of_other_owners(puts):
         assert store.usage("tensors", owner).within(OWNED)
 
 
-def test_what_is_refused_drops_nothing(store, clock):
+def test_a_refused_record_evicts_nothing(store, clock):
     for kind in "tapes", "tensors":
         store.put(key("a", kind=kind), RECORD)
         clock.now += 1
@@ -106,7 +106,7 @@ def test_what_is_refused_drops_nothing(store, clock):
         assert ids(store, kind) == ["a", "b", "c"]
 
 
-def test_what_is_used_up_makes_room_for_what_is_to_come(store, clock):
+def test_used_records_are_evicted_for_new_ones(store, clock):
     for id in "abcdef":
         clock.now += 1
         store.put(key(id), of_size(100))
@@ -117,7 +117,7 @@ def test_what_is_used_up_makes_room_for_what_is_to_come(store, clock):
     assert store.usage("used") == (2, 2 * (100 + len("first ")))
 
 
-def test_what_has_no_room_once_it_is_used_up_is_only_known_to_be(store):
+def test_a_used_record_without_room_for_its_request_key_is_still_marked_used(store):
     store.put(key(), of_size(300))
     assert store.consume(key(), "first")
     assert not store.consume(key(), "first")
@@ -143,7 +143,7 @@ def test_many_records_are_evicted_in_one_pass(kind_of_store, clock):
 
 
 def calls_and_steps(store, key, record):
-    """How many calls Python makes to put a record, and how many thousands of steps SQLite does."""
+    """The Python calls that putting a record makes, and the steps of SQLite in thousands."""
     calls, steps = [], []
     if isinstance(store, SqliteStore):
         store._file.connection.set_progress_handler(lambda: steps.append(1), 1000)
@@ -156,7 +156,7 @@ def calls_and_steps(store, key, record):
     return len(calls), len(steps)
 
 
-def test_threads_keep_to_the_quotas(store):
+def test_quotas_hold_with_concurrent_threads(store):
     def put(number):
         store.put(key(str(number), f"owner {number % 3}", "tensors"), of_size(number % 50))
         store.find(key(str(number - 1), f"owner {number % 3}", "tensors"))

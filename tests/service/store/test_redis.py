@@ -1,4 +1,4 @@
-"""Records in Redis are shared, and counted right whatever Redis loses or refuses."""
+"""Records in Redis are shared and counted correctly, whatever Redis loses or refuses."""
 
 import re
 import shutil
@@ -41,7 +41,7 @@ from tests.service.store.redis_server import REDIS, redis_server
 pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
 
 
-def test_one_of_many_threads_of_several_stores_uses_a_record_up(redis_url):
+def test_only_one_of_many_concurrent_stores_consumes_a_record(redis_url):
     stores = [in_redis(redis_url, POLICIES)]
     stores += [RedisStore(redis_url, POLICIES, prefix=stores[0]._prefix) for _ in range(2)]
     for number in range(20):
@@ -54,7 +54,7 @@ def test_one_of_many_threads_of_several_stores_uses_a_record_up(redis_url):
         store.close()
 
 
-def test_stores_of_two_prefixes_share_nothing(redis_url):
+def test_stores_with_different_prefixes_share_nothing(redis_url):
     mine, yours = in_redis(redis_url, POLICIES), in_redis(redis_url, POLICIES)
     mine.put(key(), RECORD)
     assert yours.find(key()) is None
@@ -63,7 +63,7 @@ def test_stores_of_two_prefixes_share_nothing(redis_url):
     yours.close()
 
 
-def test_the_time_is_that_of_redis(redis_url):
+def test_expiry_uses_the_clock_of_redis(redis_url):
     store = in_redis(redis_url, POLICIES | {"tapes": Policy(MANY, MANY, 0.2)})
     before = time.time()
     expires_at = store.put(key(), RECORD)
@@ -74,14 +74,14 @@ def test_the_time_is_that_of_redis(redis_url):
     store.close()
 
 
-def test_a_socket_in_the_file_system_is_an_address(tmp_path):
+def test_a_unix_socket_can_be_the_address(tmp_path):
     path = tmp_path / "redis.sock"
     with redis_server(tmp_path, "--unixsocket", str(path)), opened(f"unix://{path}") as store:
         store.put(key(), RECORD)
         assert kept(store, key()) == RECORD
 
 
-def test_finding_what_never_expires_writes_nothing(server):
+def test_finding_a_record_without_expiry_writes_nothing(server):
     """With `appendfsync always` each write waits for the disk."""
     with opened(server.url) as store:
         store.put(key(kind="programs"), RECORD)
@@ -91,7 +91,7 @@ def test_finding_what_never_expires_writes_nothing(server):
         assert store._redis.info("persistence")["rdb_changes_since_last_save"] == before
 
 
-def test_large_bodies_pass_unchanged(redis_url):
+def test_large_bodies_are_stored_unchanged(redis_url):
     store = in_redis(redis_url, PLENTY)
     body = bytes(range(256)) * 100_000
     store.put(key(), of_size(0)._replace(body=body))
@@ -106,8 +106,8 @@ def test_large_bodies_pass_unchanged(redis_url):
     st.sets(st.tuples(st.sampled_from(KINDS), st.sampled_from("mn"), st.sampled_from("abc"))),
     st.randoms(use_true_random=False),
 )
-def test_whatever_redis_drops_by_itself_the_rest_is_found_and_counted(redis_url, put, random):
-    """As it does by its policy, or to what has ended."""
+def test_after_redis_drops_records_the_rest_are_found_and_counted(redis_url, put, random):
+    """Redis drops records by its eviction policy, or when they expire."""
     store = in_redis(redis_url, PLENTY)
     for kind, owner, id in sorted(put):
         store.put(key(id, owner, kind), of_size(10))
@@ -126,7 +126,7 @@ def test_whatever_redis_drops_by_itself_the_rest_is_found_and_counted(redis_url,
 
 
 def assert_counted(store):
-    """What is found, listed and counted is the same."""
+    """Check that finding, listing and counting agree."""
     for kind in KINDS:
         held = {
             (owner, id): record.head.encode() + record.body
@@ -136,11 +136,11 @@ def assert_counted(store):
         }
         for owner in "mn":
             assert ids(store, kind, owner) == sorted(id for whose, id in held if whose == owner)
-        store._redis.delete(f"{store._prefix}:{kind}:counted")  # as it ends by itself, in a minute
+        store._redis.delete(f"{store._prefix}:{kind}:counted")  # as if it had expired
         assert store.usage(kind) == (len(held), sum(map(len, held.values())))
 
 
-def test_quotas_are_kept_to_though_what_was_counted_is_gone(redis_url, clock):
+def test_quotas_hold_even_if_redis_lost_the_counters(redis_url, clock):
     store = in_redis(redis_url, POLICIES, clock)
     for id in "abc":
         clock.now += 0.1
@@ -156,7 +156,7 @@ def test_quotas_are_kept_to_though_what_was_counted_is_gone(redis_url, clock):
     store.close()
 
 
-def test_commands_that_evict_many_are_few(redis_url, clock):
+def test_evicting_many_records_needs_few_commands(redis_url, clock):
     """To evict 75 of 1,000 records takes little more for each than to evict one."""
     most = Amount(1000, 1000 * 100)
     store = in_redis(redis_url, POLICIES | {"tensors": Policy(most, most, 1e9, evicts=True)}, clock)
@@ -179,8 +179,8 @@ def test_a_refused_body_is_not_left_in_redis(redis_url):
     store.close()
 
 
-def test_stores_that_evict_at_once_keep_to_the_quotas(redis_url):
-    """A script that finds no room is run again, since others may have taken it meanwhile."""
+def test_concurrent_evictions_keep_to_the_quotas(redis_url):
+    """A script that finds no space is run again, since other stores may have just taken it."""
     stores = [in_redis(redis_url, POLICIES)]
     stores += [RedisStore(redis_url, POLICIES, prefix=stores[0]._prefix) for _ in range(2)]
 
@@ -204,14 +204,14 @@ def test_stores_that_evict_at_once_keep_to_the_quotas(redis_url):
 
 
 def commands(store, work):
-    """How many commands Redis does, in scripts, too."""
+    """The number of commands that Redis ran, including those in scripts."""
     store._redis.config_resetstat()
     work()
     return sum(told["calls"] for told in store._redis.info("commandstats").values())
 
 
-def test_many_records_are_listed(redis_url):
-    """More than a script may have on its stack."""
+def test_very_many_records_can_be_listed(redis_url):
+    """More than fit on the stack of a script."""
     store = in_redis(redis_url, PLENTY)
     names = [f"{number:04}" for number in range(8300)]
     for name in names:
@@ -221,7 +221,7 @@ def test_many_records_are_listed(redis_url):
     store.close()
 
 
-def test_what_is_forgotten_is_held_again(server):
+def test_a_record_that_redis_lost_can_be_stored_again(server):
     with opened(server.url) as store:
         for lost in "script_flush", "flushall":
             store.put(key(), RECORD)
@@ -233,7 +233,7 @@ def test_what_is_forgotten_is_held_again(server):
             assert store.consume(key(), "first")
 
 
-def test_a_full_redis_refuses_what_is_new_and_tells_what_it_has(server, caplog):
+def test_a_full_redis_refuses_new_records_and_returns_existing_ones(server, caplog):
     with opened(server.url) as store:
         for id in "ab":
             store.put(key(id), RECORD)
@@ -253,7 +253,7 @@ def test_a_full_redis_refuses_what_is_new_and_tells_what_it_has(server, caplog):
     assert "not to be logged" not in caplog.text
 
 
-def test_a_replica_is_read(server):
+def test_records_are_read_from_a_read_only_replica(server):
     with opened(server.url) as store:
         store.put(key(), RECORD)
         store._redis.execute_command("REPLICAOF", "127.0.0.1", free_port())
@@ -265,7 +265,7 @@ def test_a_replica_is_read(server):
         assert store.consume(key())
 
 
-def test_a_disk_that_fails_refuses_what_is_new(tmp_path):
+def test_if_redis_cannot_write_its_disk_new_records_are_refused(tmp_path):
     folder = tmp_path / "gone"
     folder.mkdir()
     with redis_server(folder, "--save", "100000 1") as server, opened(server.url) as store:
@@ -276,10 +276,10 @@ def test_a_disk_that_fails_refuses_what_is_new(tmp_path):
             time.sleep(0.01)
         assert unavailable(lambda: store.put(key("b"), RECORD)) == "the disk of the store fails"
         assert kept(store, key()) == RECORD
-        server.send(signal.SIGKILL)  # told to end, it would go on for want of the disk
+        server.send(signal.SIGKILL)  # SIGTERM would not stop it, since it cannot save
 
 
-def test_who_may_not_do_all_that_is_needed_is_told(server, caplog):
+def test_missing_permissions_are_reported(server, caplog):
     with server.client() as client:
         client.execute_command(
             "ACL", "SETUSER", "reader", "on", ">hunter2", "~*", "+@read", "+ping"
@@ -291,7 +291,7 @@ def test_who_may_not_do_all_that_is_needed_is_told(server, caplog):
     assert "hunter2" not in caplog.text
 
 
-def test_the_user_of_the_page_may_do_all_that_is_needed(server, clock):
+def test_the_documented_redis_user_has_sufficient_permissions(server, clock):
     page = (Path(__file__).parents[3] / "docs/stores.md").read_text(encoding="utf-8")
     (user,) = re.findall(r"^user gradwire (.+)$", page, re.MULTILINE)
     with server.client() as operator:
@@ -311,18 +311,18 @@ def test_the_user_of_the_page_may_do_all_that_is_needed(server, clock):
             assert ids(store, "tensors", of.owner) == [of.id]
             store.put(key(kind="programs"), RECORD)
             clock.now += 1000
-            operator.delete("gradwire:tensors:counted")  # as it ends by itself, in a minute
+            operator.delete("gradwire:tensors:counted")  # as if it had expired
             assert [store.usage(kind).records for kind in KINDS] == [0, 1, 0, 0]
         refused = [(entry["reason"], entry["object"]) for entry in operator.acl_log()]
         assert [of for of in refused if of[1] != "client|setinfo"] == []  # redis-py's own
 
 
-def test_who_has_no_redis_loads_no_client(loaded):
+def test_without_redis_its_client_is_not_imported(loaded):
     assert "gradwire_service.store" in loaded
     assert "redis" not in loaded
 
 
-def test_mistakes_of_ours_are_no_outage(redis_url):
+def test_programming_errors_are_not_treated_as_an_outage(redis_url):
     store = in_redis(redis_url, POLICIES)
     store._redis.set(f"{store._prefix}:tapes:expiry:{ME}", "of another type")
     with pytest.raises(Exception, match="WRONGTYPE") as error:

@@ -60,7 +60,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_what_was_put_outlives_a_killed_process(tmp_path):
+def test_records_survive_a_killed_process(tmp_path):
     path = str(tmp_path / "records.db")
     killed = forked(DYING, path=path)
     killed.join()
@@ -81,7 +81,7 @@ def test_two_stores_on_one_file_see_each_other(tmp_path, clock):
         store.close()
 
 
-def test_a_busy_file_makes_nobody_wait_for_long(tmp_path, clock):
+def test_a_locked_file_fails_quickly(tmp_path, clock):
     path = str(tmp_path / "records.db")
     store = SqliteStore(path, POLICIES, clock, busy_seconds=0.01)
     store.put(key(), RECORD)
@@ -109,9 +109,7 @@ def test_a_busy_file_makes_nobody_wait_for_long(tmp_path, clock):
         ("query_only", 0, "the store cannot be written to"),
     ],
 )
-def test_what_cannot_be_written_is_refused_and_logged(
-    tmp_path, clock, caplog, pragma, ended, detail
-):
+def test_failed_writes_are_refused_and_logged(tmp_path, clock, caplog, pragma, ended, detail):
     most = Amount(10, 1 << 20)
     store = SqliteStore(str(tmp_path / "records.db"), {"programs": Policy(most, most)}, clock)
     store.put(key(kind="programs"), RECORD)
@@ -124,7 +122,7 @@ def test_what_cannot_be_written_is_refused_and_logged(
     store.close()
 
 
-def test_a_file_of_tapes_alone_begins_anew(tmp_path, clock):
+def test_a_file_of_version_2_is_replaced(tmp_path, clock):
     path = str(tmp_path / "records.db")
     old = sqlite3.connect(path)
     old.execute("CREATE TABLE tapes (token TEXT PRIMARY KEY, body BLOB)")
@@ -138,8 +136,8 @@ def test_a_file_of_tapes_alone_begins_anew(tmp_path, clock):
     again.close()
 
 
-def test_a_file_of_version_3_is_used_on(tmp_path, clock):
-    """There what was used up was a record without a size."""
+def test_a_file_of_version_3_is_migrated(tmp_path, clock):
+    """In version 3 a used record had no size."""
     path = str(tmp_path / "records.db")
     store = SqliteStore(path, POLICIES, clock)
     store.put(key(kind="programs"), RECORD)
@@ -169,7 +167,7 @@ def test_a_file_of_version_3_is_used_on(tmp_path, clock):
     again.close()
 
 
-def test_a_file_of_a_later_version_is_left_alone(tmp_path, clock):
+def test_a_file_of_a_later_version_is_left_unchanged(tmp_path, clock):
     path = str(tmp_path / "records.db")
     store = SqliteStore(path, POLICIES, clock)
     store.put(key(kind="programs"), RECORD)
@@ -183,11 +181,11 @@ def test_a_file_of_a_later_version_is_left_alone(tmp_path, clock):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are other rights")
-def test_no_other_user_reads_what_is_kept(tmp_path):
+def test_files_are_readable_only_by_their_owner(tmp_path):
     store = SqliteStore(str(tmp_path / "records.db"), POLICIES)
     store.put(key("a"), RECORD)
     made = list(tmp_path.iterdir())
-    assert len(made) > 1  # the log, too
+    assert len(made) > 1  # including the write-ahead log
     assert {stat.S_IMODE(file.stat().st_mode) for file in made} == {0o600}
     store.close()
 
@@ -214,7 +212,7 @@ store.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells what is resident")
-def test_nothing_of_a_record_stays_in_memory(tmp_path):
+def test_large_records_do_not_stay_in_memory(tmp_path):
     found = FORKING.SimpleQueue()
     process = forked(RESIDENT, path=str(tmp_path / "records.db"), found=found)
     process.join()

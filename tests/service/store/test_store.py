@@ -1,4 +1,4 @@
-"""Every store does what the interface says."""
+"""Every store implements the interface."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ from tests.service.store.redis_server import REDIS
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_put_is_found(store, clock, kind):
+def test_a_record_is_found_after_put(store, clock, kind):
     assert RECORD.nbytes == 100
     expires_at = store.put(key(kind=kind), RECORD)
     assert expires_at == (clock.now + TTL if kind in ("tapes", "tensors") else math.inf)
@@ -41,7 +41,7 @@ def test_what_is_put_is_found(store, clock, kind):
     assert all(store.find(key(kind=other)) is None for other in others)
 
 
-def test_what_is_put_again_is_replaced(store):
+def test_putting_a_record_again_replaces_it(store):
     for record in RECORD, of_size(300), of_size(0):
         store.put(key(), record)
         assert kept(store, key()) == record
@@ -49,7 +49,7 @@ def test_what_is_put_again_is_replaced(store):
 
 
 @pytest.mark.parametrize("body", [True, False])
-def test_each_use_moves_the_end_on(store, clock, body):
+def test_each_use_extends_the_expiry(store, clock, body):
     store.put(key(), RECORD)
     for _ in range(5):
         clock.now += TTL - 1
@@ -61,13 +61,13 @@ def test_each_use_moves_the_end_on(store, clock, body):
     assert not store.remove(key())
 
 
-def test_what_has_no_end_stays(store, clock):
+def test_records_without_expiry_stay(store, clock):
     store.put(key(kind="programs"), RECORD)
     clock.now += 1e9
     assert kept(store, key(kind="programs")) == RECORD
 
 
-def test_a_record_is_used_up_once(store, clock):
+def test_a_record_can_be_consumed_once(store, clock):
     store.put(key(), RECORD)
     assert store.consume(key())
     assert not store.consume(key())
@@ -77,7 +77,7 @@ def test_a_record_is_used_up_once(store, clock):
     assert store.find(key()) is None
 
 
-def test_who_used_a_record_up_may_do_so_again(store, clock):
+def test_the_same_request_may_consume_a_record_again(store, clock):
     store.put(key(), RECORD)
     end = clock.now + CONSUMED_SECONDS
     assert store.consume(key(), "first")
@@ -98,7 +98,7 @@ def test_who_used_a_record_up_may_do_so_again(store, clock):
     assert not store.consume(key(), "first")
 
 
-def test_what_nobody_used_by_a_name_nobody_uses_again(store):
+def test_a_record_consumed_without_a_key_cannot_be_consumed_again(store):
     store.put(key(), RECORD)
     assert store.consume(key())
     assert not store.consume(key(), "late")
@@ -106,7 +106,7 @@ def test_what_nobody_used_by_a_name_nobody_uses_again(store):
     assert store.find(key()) == ("", b"", store.find(key()).expires_at, "")
 
 
-def test_what_is_removed_is_unknown(store):
+def test_removed_records_are_unknown(store):
     for used_up_by in None, "", "first":
         store.put(key(), RECORD)
         if used_up_by is not None:
@@ -127,7 +127,7 @@ def test_records_are_listed_by_id_in_pages(store, clock):
     assert store.list_records("programs", ME, "", 0) == []
 
 
-def test_records_are_counted_until_they_end(store, clock):
+def test_records_count_against_the_quota_until_they_are_gone(store, clock):
     for id in "abc":
         store.put(key(id), of_size(1))
     for id, free in (
@@ -140,7 +140,7 @@ def test_records_are_counted_until_they_end(store, clock):
         store.put(key(id), of_size(1))
 
 
-def test_bytes_are_counted_until_they_end(store):
+def test_bytes_count_against_the_quota_until_they_are_gone(store):
     store.put(key("a"), of_size(300))
     refused(store, key("b"), of_size(1))
     store.remove(key("a"))
@@ -148,7 +148,7 @@ def test_bytes_are_counted_until_they_end(store):
     store.put(key("b"), of_size(300))
 
 
-def test_all_that_is_held_is_told(store, clock):
+def test_usage_reports_records_and_bytes(store, clock):
     assert store.usage("tapes") == (0, 0)
     store.put(key("a"), of_size(10))
     store.put(key("a", YOU), of_size(20))
@@ -162,7 +162,7 @@ def test_all_that_is_held_is_told(store, clock):
     assert store.usage("tapes") == store.usage("tensors") == (0, 0)
 
 
-def test_what_one_owner_has_is_unknown_to_others(store):
+def test_records_are_isolated_per_owner(store):
     store.put(key(), RECORD)
     foreign = key(owner=YOU)
     assert store.find(foreign) is None
@@ -173,14 +173,14 @@ def test_what_one_owner_has_is_unknown_to_others(store):
     assert store.find(foreign) is None
 
 
-def test_what_was_used_up_may_be_put_again(store):
+def test_a_consumed_record_may_be_put_again(store):
     store.put(key(), RECORD)
     store.consume(key())
     store.put(key(), RECORD)
     assert kept(store, key()) == RECORD
 
 
-def test_one_of_many_threads_uses_a_record_up(store):
+def test_only_one_of_many_threads_consumes_a_record(store):
     store.put(key(), RECORD)
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(lambda _: store.consume(key()), range(64))) == 1
@@ -188,7 +188,7 @@ def test_one_of_many_threads_uses_a_record_up(store):
 
 @pytest.fixture(scope="session")
 def every_redis(request):
-    """The Redis that there is to compare with, if there is one."""
+    """The address of Redis, if it is installed, to compare with the other stores."""
     return [request.getfixturevalue("redis_url")] if REDIS else []
 
 
@@ -207,7 +207,7 @@ STEPS = st.lists(
 
 @given(STEPS)
 @example([("put", Key("tapes", "m", "a"), 0), ("put", Key("tapes", "m", "a"), 301)])
-def test_all_stores_do_the_same(new_clock, every_redis, steps):
+def test_all_stores_behave_the_same(new_clock, every_redis, steps):
     clock = new_clock()
     stores = [MemoryStore(POLICIES, clock), SqliteStore(":memory:", POLICIES, clock)]
     stores += [in_redis(url, POLICIES, clock) for url in every_redis]
@@ -233,7 +233,7 @@ def test_all_stores_do_the_same(new_clock, every_redis, steps):
 
 
 def outcome(store, step, key, further=None):
-    """What a store does, or how it refuses."""
+    """The result of a store's operation, or the detail of its error."""
     try:
         if step == "put":
             return store.put(key, of_size(further))
@@ -248,7 +248,7 @@ def outcome(store, step, key, further=None):
         return refusal.detail
 
 
-def test_the_settings_name_the_store_and_what_it_keeps(tmp_path):
+def test_the_settings_determine_the_store_and_its_quotas(tmp_path):
     for text, kind in ("memory:", MemoryStore), (f"sqlite:{tmp_path}/t.db", SqliteStore):
         settings = Settings(
             store=text, tensor_ttl_seconds=5, max_programs=7, max_tapes_per_tenant=2

@@ -1,4 +1,4 @@
-"""Counters and histograms: what is observed is told, whoever observes and reads at once."""
+"""Counters and histograms lose no observations with concurrent writers and readers."""
 
 import threading
 from itertools import pairwise
@@ -19,7 +19,7 @@ def samples(collector):
 
 
 @given(st.lists(st.floats(0, 100), max_size=50))
-def test_buckets_are_those_of_the_client_library(seconds):
+def test_buckets_equal_those_of_the_client_library(seconds):
     registry = CollectorRegistry()
     theirs = Histogram("waits", "Waits.", buckets=SECONDS, registry=registry)
     ours = Histograms("waits", "Waits.")
@@ -32,7 +32,7 @@ def test_buckets_are_those_of_the_client_library(seconds):
         assert value == pytest.approx(expected, rel=1e-12)
 
 
-def test_values_that_belong_together_are_observed_at_once():
+def test_several_values_can_be_observed_at_once():
     durations = Histograms("phases", "Phases.", "phase")
     durations.of("read", "write").observe((0.002, 20.0))
     told = samples(durations)
@@ -41,7 +41,7 @@ def test_values_that_belong_together_are_observed_at_once():
     assert told["phases_bucket", ("le", "30.0"), ("phase", "write")] == 1
 
 
-def test_nothing_is_lost_while_threads_write_and_others_read():
+def test_no_observation_is_lost_with_concurrent_threads():
     durations = Histograms("waits", "Waits.")
     counter = LabelledCounter("asked", "Asked.", "route")
     buckets, each = durations.of(), 5000

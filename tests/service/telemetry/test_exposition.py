@@ -1,4 +1,4 @@
-"""The metrics are told whatever the store does."""
+"""Metrics are served whatever the store does."""
 
 import asyncio
 import threading
@@ -6,7 +6,7 @@ import threading
 from gradwire_service.telemetry import Exposition, Metrics
 
 
-async def test_what_is_held_is_told():
+async def test_stored_records_are_reported():
     exposition = Exposition(Metrics(), lambda: {"tapes": 3, "tensors": 0})
     text = await exposition.text()
     assert b'gradwire_records{kind="tapes"} 3.0' in text
@@ -14,7 +14,7 @@ async def test_what_is_held_is_told():
     exposition.close()
 
 
-async def test_a_store_that_fails_is_left_out(caplog):
+async def test_a_failing_store_is_left_out(caplog):
     def fail():
         raise OSError("no store")
 
@@ -26,7 +26,7 @@ async def test_a_store_that_fails_is_left_out(caplog):
     exposition.close()
 
 
-async def test_a_store_that_hangs_is_asked_once_and_waited_for_a_moment():
+async def test_a_hung_store_is_queried_once_with_a_short_timeout():
     go_on, asked = threading.Event(), []
 
     def hang():

@@ -1,4 +1,4 @@
-"""The log's thread: what is put is written, in order, and nobody waits for it."""
+"""The log thread writes lines in order, and no caller waits for it."""
 
 import json
 import logging
@@ -28,7 +28,7 @@ def test_lines_are_written_in_order_by_one_thread():
     assert len(written) < 100
 
 
-def test_threads_that_write_at_once_lose_nothing():
+def test_concurrent_threads_lose_no_lines():
     written: list[bytes] = []
     log = Log(written.append, RENDER)
 
@@ -45,7 +45,7 @@ def test_threads_that_write_at_once_lose_nothing():
     assert b"".join(written) == b"line\n" * 8000
 
 
-def test_who_does_not_read_misses_lines_and_stops_nobody(caplog):
+def test_if_nobody_reads_the_log_lines_are_dropped_without_blocking(caplog):
     written: list[bytes] = []
     go_on = threading.Event()
 
@@ -66,7 +66,7 @@ def test_who_does_not_read_misses_lines_and_stops_nobody(caplog):
     assert told.lines == 15
 
 
-def test_a_reader_that_is_gone_is_no_error():
+def test_a_closed_log_pipe_is_not_an_error():
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as stream, logging_to(stream, Settings()):
@@ -75,7 +75,7 @@ def test_a_reader_that_is_gone_is_no_error():
 
 @pytest.fixture
 def written(tmp_path):
-    """What is logged by ``act``, with these settings."""
+    """The lines that ``act`` logs with these settings."""
 
     def written(act, **settings):
         path = tmp_path / "log"
@@ -88,7 +88,7 @@ def written(tmp_path):
     assert (warnings.showwarning, threading.excepthook, logging.getLogger().handlers) == before
 
 
-def test_levels_below_the_settings_are_left_out(written):
+def test_lower_levels_than_the_setting_are_omitted(written):
     def act():
         logging.getLogger("uvicorn.error").info("unheard")
         logging.getLogger("uvicorn.error").warning("heard")
@@ -107,7 +107,7 @@ def test_a_warning_about_a_program_does_not_quote_it(written, place, quoted):
     assert ("quoted" in told) == quoted
 
 
-def test_a_thread_that_fails_is_told_of_without_its_values(written):
+def test_a_failing_thread_is_logged_without_values(written):
     def fail():
         raise ValueError("a value")
 
@@ -122,7 +122,7 @@ def test_a_thread_that_fails_is_told_of_without_its_values(written):
     assert "a value" not in told
 
 
-def test_what_was_logged_last_is_written_before_the_end(tmp_path):
+def test_the_last_lines_are_written_before_exit(tmp_path):
     act = (
         "import logging, sys; from gradwire_service.settings import Settings\n"
         "from gradwire_service.telemetry import logging_to\n"

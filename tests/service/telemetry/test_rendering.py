@@ -1,4 +1,4 @@
-"""Lines of the log: one line each, in one order, and without values."""
+"""Log lines: one line per event, fields in a fixed order, no values."""
 
 import json
 import logging
@@ -32,7 +32,7 @@ def formatted(made, log_format, *, messages=False):
     return formatter(renderer(log_format), messages=messages).format(made)
 
 
-def test_json_has_time_level_and_event_first():
+def test_json_lines_start_with_time_level_and_event():
     told = json.loads(formatted(record("%d of them", 3, request_id="r1"), "json"))
     assert list(told)[:3] == ["time", "level", "event"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", told["time"])
@@ -44,7 +44,7 @@ def test_json_has_time_level_and_event_first():
 
 @pytest.mark.parametrize("log_format", ["json", "console"])
 @given(st.text())
-def test_no_text_makes_a_second_line_or_moves_the_cursor(log_format, text):
+def test_newlines_and_control_characters_are_escaped(log_format, text):
     line = formatted(record("%s", text, field=text), log_format)
     assert line.isprintable()
     if log_format == "json":
@@ -53,7 +53,7 @@ def test_no_text_makes_a_second_line_or_moves_the_cursor(log_format, text):
 
 @pytest.mark.parametrize("log_format", ["json", "console"])
 @pytest.mark.parametrize("messages", [False, True])
-def test_an_error_is_told_by_types_and_places(log_format, messages):
+def test_errors_are_logged_by_type_and_place(log_format, messages):
     error = raised(ValueError(SECRET))
     error.__cause__ = raised(KeyError(SECRET))
     line = formatted(record(error=error), log_format, messages=messages)
@@ -65,7 +65,7 @@ def test_an_error_is_told_by_types_and_places(log_format, messages):
     assert "raised" in line
 
 
-def test_of_a_deep_stack_both_ends_are_told():
+def test_a_deep_stack_is_shortened_in_the_middle():
     def deeper(levels):
         return deeper(levels - 1) if levels else raise_here()
 
@@ -80,13 +80,13 @@ def test_of_a_deep_stack_both_ends_are_told():
     assert told[-1].endswith("raise_here")
 
 
-def test_errors_that_cause_each_other_are_told_to_an_end():
+def test_cyclic_causes_of_errors_are_logged_finitely():
     one, other = ValueError(), KeyError()
     one.__cause__, other.__cause__ = other, one
     assert len(stack_of(one, messages=False).splitlines()) < 10
 
 
-def test_of_asyncio_only_the_words_are_told():
+def test_messages_of_asyncio_are_logged_without_values():
     message = f"Task exception was never retrieved\nfuture: <Task exception=ValueError({SECRET!r})>"
     told = json.loads(formatted(record(message, name="asyncio"), "json"))
     assert told["event"] == "Task exception was never retrieved"
@@ -94,7 +94,7 @@ def test_of_asyncio_only_the_words_are_told():
     assert SECRET not in formatted(record(callback, name="asyncio"), "json")
 
 
-def test_what_is_no_json_is_told_by_its_type():
+def test_values_that_are_not_json_are_logged_by_type():
     class StoredRecord:
         def __repr__(self):
             return SECRET
@@ -104,7 +104,7 @@ def test_what_is_no_json_is_told_by_its_type():
     assert SECRET not in str(told)
 
 
-def test_an_error_of_another_process_is_told_with_its_own_stack():
+def test_an_error_of_a_worker_process_is_logged_with_its_own_stack():
     problem = problem_of(RuntimeError("secret"))
     told = stack_of(RemoteError(problem, "RuntimeError\n  there.py:7 work"), messages=False)
     assert told.splitlines()[-2:] == [

@@ -1,4 +1,4 @@
-"""Each request is a line of the log, by its figures alone."""
+"""Each request is one line of the log, with figures but no content."""
 
 import json
 from contextlib import asynccontextmanager
@@ -16,7 +16,7 @@ GRADIENT = {"program": "y = sum(x**2)", "variables": {"x": [1.0, 2.0]}}
 
 @asynccontextmanager
 async def logged(**settings):
-    """A client of an application, and the lines that it logs, complete at the end."""
+    """A client of an application, and the lines that it logs; complete after the context."""
     read, told = Settings(cores=2, **settings), []
     log = Log(lambda text: told.extend(text.splitlines()), renderer("json"))
     app = create_app(read, log)
@@ -29,7 +29,7 @@ async def logged(**settings):
     lines += [json.loads(line) for line in told]
 
 
-async def test_a_request_is_told_by_its_figures():
+async def test_a_request_is_logged_with_its_figures():
     async with logged() as (client, lines):
         answer = await client.post("/v1/gradient", json=GRADIENT, headers={"x-request-id": "r1"})
     (line,) = lines
@@ -51,7 +51,7 @@ async def test_a_request_is_told_by_its_figures():
     }
 
 
-async def test_a_refusal_is_told_by_its_code():
+async def test_a_refused_request_is_logged_with_its_code():
     async with logged() as (client, lines):
         await client.post("/v1/gradient", content=b"{")
         await client.get("/v1/tensors/mine")
@@ -66,7 +66,7 @@ async def test_a_refusal_is_told_by_its_code():
     ]
 
 
-async def test_a_client_that_went_away_is_told_of():
+async def test_a_disconnect_is_logged():
     async with logged() as (client, lines):
         app = client._transport.app
 
@@ -92,7 +92,7 @@ async def test_a_client_that_went_away_is_told_of():
         ({"log_requests": False}, []),
     ],
 )
-async def test_which_requests_are_told(settings, routes):
+async def test_the_setting_determines_which_requests_are_logged(settings, routes):
     async with logged(**settings) as (client, lines):
         for path in "/healthz", "/v1/limits", "/metrics":
             await client.get(path)
@@ -100,7 +100,7 @@ async def test_which_requests_are_told(settings, routes):
 
 
 @pytest.mark.parametrize("wanted", [False, True])
-async def test_addresses_are_told_where_they_are_wanted(wanted):
+async def test_client_addresses_are_logged_only_if_enabled(wanted):
     async with logged(log_client_addresses=wanted) as (client, lines):
         await client.get("/v1/limits")
     assert [line.get("client") for line in lines] == ["127.0.0.1" if wanted else None]

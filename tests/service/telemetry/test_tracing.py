@@ -73,7 +73,7 @@ def collector() -> Iterator[Collector]:
 
 @asynccontextmanager
 async def traced(collector, **settings):
-    """A client of an application that exports to the collector; all is there at the end."""
+    """A client of an application that exports to the collector; complete after the context."""
     app = create_app(Settings(cores=2, otel_endpoint=collector.endpoint, **settings))
     transport = httpx.ASGITransport(app)
     async with (
@@ -88,7 +88,7 @@ def attributes(span):
 
 
 def tree(spans):
-    """Spans without a parent among them, each with its children in their order."""
+    """The root spans, each with its children in order."""
     ids = {span.span_id for span in spans}
     return [
         (root, [span for span in spans if span.parent_span_id == root.span_id])
@@ -98,7 +98,7 @@ def tree(spans):
 
 
 @pytest.mark.parametrize("processes", [0, 1])
-async def test_a_request_is_a_span_with_one_for_each_phase(collector, processes):
+async def test_a_request_is_a_span_with_a_child_per_phase(collector, processes):
     async with traced(collector, processes=processes) as client:
         answer = await client.post("/v1/gradient", json=GRADIENT)
     ((root, children),) = tree(collector.spans)
@@ -123,7 +123,7 @@ async def test_a_request_is_a_span_with_one_for_each_phase(collector, processes)
 
 
 @pytest.mark.parametrize("processes", [0, 1])
-async def test_phases_take_what_server_timing_says(collector, processes):
+async def test_phase_spans_agree_with_server_timing(collector, processes):
     async with traced(collector, processes=processes) as client:
         answer = await client.post("/v1/gradient", json=GRADIENT)
     timing = dict(re.findall(r"(\w+);dur=([\d.]+)", answer.headers["server-timing"]))
@@ -136,7 +136,7 @@ async def test_phases_take_what_server_timing_says(collector, processes):
         assert nanoseconds / 1e6 == pytest.approx(float(milliseconds), abs=0.002)
 
 
-async def test_a_trace_is_gone_on_with(collector):
+async def test_an_incoming_trace_is_continued(collector):
     async with traced(collector) as client:
         answer = await client.get("/v1/limits", headers={"traceparent": SAMPLED})
         await client.get("/v1/ops", headers={"traceparent": UNSAMPLED})
@@ -148,7 +148,7 @@ async def test_a_trace_is_gone_on_with(collector):
     assert other.trace_id.hex() != TRACE
 
 
-async def test_a_ratio_of_nothing_traces_those_who_ask(collector):
+async def test_with_ratio_0_only_sampled_incoming_traces_are_traced(collector):
     async with traced(collector, otel_sample_ratio=0) as client:
         answer = await client.get("/v1/ops")
         await client.get("/v1/limits", headers={"traceparent": SAMPLED})
@@ -156,7 +156,7 @@ async def test_a_ratio_of_nothing_traces_those_who_ask(collector):
     assert [span.name for span in collector.spans] == ["GET /v1/limits"]
 
 
-async def test_a_refusal_is_told_by_its_code_and_nothing_by_its_values(collector):
+async def test_spans_have_error_codes_and_no_values(collector):
     async with traced(collector) as client:
         await client.post(f"/v1/tapes/{MARK}/gradient", json=GRADIENT)
         endless = f"while True: {MARK} = 1"
@@ -177,12 +177,12 @@ async def test_a_refusal_is_told_by_its_code_and_nothing_by_its_values(collector
 
 @pytest.fixture
 def second(monkeypatch):
-    """For so long a collector that is gone is waited for."""
+    """Reduces the export timeout to one second."""
     monkeypatch.setattr(trace_export, "_SECONDS", 1)
 
 
 @pytest.mark.usefixtures("second")
-async def test_a_collector_that_is_gone_stops_nobody():
+async def test_requests_succeed_without_a_collector():
     collector = Collector()
     collector.close()
     async with traced(collector) as client:
@@ -190,7 +190,7 @@ async def test_a_collector_that_is_gone_stops_nobody():
 
 
 @pytest.mark.usefixtures("second")
-async def test_the_end_waits_for_no_collector_that_is_gone():
+async def test_closing_does_not_wait_for_a_missing_collector():
     gone = Collector()
     gone.close()
     exporting = trace_export.TraceExport(gone.endpoint, 1.0)
@@ -205,17 +205,17 @@ async def test_the_end_waits_for_no_collector_that_is_gone():
 @pytest.mark.parametrize(
     "endpoint", ["collector:4318", "http://user:word@collector:4318", "ftp://x"]
 )
-def test_an_address_that_is_none_is_refused(endpoint):
+def test_invalid_endpoints_are_refused(endpoint):
     with pytest.raises(ValidationError):
         Settings(otel_endpoint=endpoint)
 
 
-def test_what_is_not_installed_is_said_at_the_start(monkeypatch, capsys):
+def test_a_missing_otel_package_is_reported_at_startup(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     with pytest.raises(SystemExit, match="2"):
         main(["serve", "--processes", "0", "--otel-endpoint", "http://127.0.0.1:4318"])
     assert "pip install 'gradwire-server[otel]'" in capsys.readouterr().err
 
 
-def test_without_an_address_nothing_of_it_is_loaded(loaded):
+def test_without_an_endpoint_opentelemetry_is_not_imported(loaded):
     assert not [name for name in loaded if re.match(r"opentelemetry\.(sdk|exporter)", name)]

@@ -62,7 +62,7 @@ def test_the_shortest_digits_are_written(dtype):
     )
 
 
-def test_what_is_not_finite_is_a_word():
+def test_nonfinite_numbers_are_strings():
     array = np.array([[math.nan, 1.5], [math.inf, -math.inf]], np.float32)
     document = {
         "array": array,
@@ -86,7 +86,7 @@ def test_what_is_not_finite_is_a_word():
     }
 
 
-def test_order_in_memory_does_not_matter():
+def test_memory_order_does_not_matter():
     array = np.arange(6.0).reshape(2, 3)
     for view in array.T, array[:, ::-1], np.asfortranarray(array):
         for as_bytes in False, True:
@@ -95,7 +95,7 @@ def test_order_in_memory_does_not_matter():
 
 
 @pytest.mark.parametrize(("shape", "text"), [((0,), b"[]"), ((2, 0), b"[[],[]]")])
-def test_empty_arrays(shape, text):
+def test_empty_arrays_are_written(shape, text):
     assert written({"x": np.zeros(shape)}) == b'{"x":' + text + b"}"
     raw = orjson.loads(written({"x": np.zeros(shape)}, as_bytes=True))
     assert raw["x"] == {"dtype": "float64", "shape": list(shape), "base64": ""}
@@ -115,7 +115,7 @@ LARGE = [
 
 @pytest.mark.parametrize(("shape", "dtype"), LARGE)
 @pytest.mark.parametrize("as_bytes", [False, True])
-def test_pieces_of_large_arrays_are_those_of_small_ones(shape, dtype, as_bytes):
+def test_large_arrays_are_written_in_pieces_like_small_ones(shape, dtype, as_bytes):
     rng = np.random.default_rng(0)
     array = (100 * rng.normal(size=shape)).astype(dtype)
     if array.dtype.kind in "fc" and array.size:

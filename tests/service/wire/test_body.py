@@ -1,4 +1,4 @@
-"""Bodies are bounded while they arrive."""
+"""The size of a body is checked while it arrives."""
 
 import pytest
 from gradwire_service.problems import RequestError
@@ -19,7 +19,7 @@ def arriving(*chunks, ends=True):
     return receive, taken
 
 
-async def test_whole_and_in_chunks():
+async def test_bodies_are_read_whole_and_in_chunks():
     assert await read_body(arriving(b"abc")[0], b"3", 3) == b"abc"
     assert await read_body(arriving(b"ab", b"", b"c")[0], b"", 3) == b"abc"
 
@@ -35,7 +35,7 @@ async def test_whole_and_in_chunks():
         ([b"abcd"], b"-1", 0),
     ],
 )
-async def test_too_large(chunks, length, left):
+async def test_too_large_bodies_are_refused(chunks, length, left):
     receive, taken = arriving(*chunks)
     with pytest.raises(RequestError) as caught:
         await read_body(receive, length, 3)
@@ -43,7 +43,7 @@ async def test_too_large(chunks, length, left):
     assert len(list(taken)) == left
 
 
-async def test_the_client_goes_away():
+async def test_a_disconnect_during_the_body_is_noticed():
     for chunks in [], [b"ab"]:
         with pytest.raises(Disconnected):
             await read_body(arriving(*chunks, ends=False)[0], b"", 3)

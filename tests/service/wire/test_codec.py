@@ -24,7 +24,7 @@ def code(*headers):
         (b"application/x-msgpack", MESSAGEPACK),
     ],
 )
-def test_what_is_read_and_answered_alike(content_type, codec):
+def test_the_response_type_follows_the_request_type(content_type, codec):
     read = negotiate(content_type, b"", b"")
     assert (read.reader, read.writer, read.coding) == (codec, codec, None)
     assert read.reply_type.decode() == read.media_type in codec.media_types
@@ -41,7 +41,7 @@ def test_what_is_read_and_answered_alike(content_type, codec):
         b"json",
     ],
 )
-def test_other_types_are_not_read(content_type):
+def test_unsupported_media_types_are_refused(content_type):
     assert code(content_type, b"", b"") == "unsupported_media_type"
 
 
@@ -49,13 +49,13 @@ def test_other_types_are_not_read(content_type):
     ("content_encoding", "name"),
     [(b"gzip", "gzip"), (b"X-Gzip", "gzip"), (b"zstd", "zstd"), (b" identity ", None)],
 )
-def test_content_codings(content_encoding, name):
+def test_content_encodings(content_encoding, name):
     coding = negotiate(b"", content_encoding, b"").coding
     assert (None if coding is None else coding.name) == name
 
 
 @pytest.mark.parametrize("content_encoding", [b"br", b"gzip, zstd", b"gzip, gzip", b"\xff"])
-def test_other_codings_are_not_read(content_encoding):
+def test_unsupported_content_encodings_are_refused(content_encoding):
     assert code(b"", content_encoding, b"") == "unsupported_media_type"
 
 
@@ -74,13 +74,13 @@ def test_other_codings_are_not_read(content_encoding):
         (b"application/json;q=0, */*", "application/msgpack"),
     ],
 )
-def test_accepted(accept, reply_type):
+def test_accept_determines_the_response_type(accept, reply_type):
     wanted = negotiate(b"application/json", b"", accept)
     assert wanted.reply_type == reply_type.encode()
     assert reply_type in wanted.writer.media_types
 
 
-def test_at_a_tie_the_answer_is_as_the_request():
+def test_with_equal_preferences_the_response_type_is_that_of_the_request():
     for content_type in b"application/json", b"application/x-msgpack":
         assert negotiate(content_type, b"", b"*/*").reply_type == content_type
 
@@ -88,7 +88,7 @@ def test_at_a_tie_the_answer_is_as_the_request():
 @pytest.mark.parametrize(
     "accept", [b"text/html", b"application/*;q=0, */*", b"application/json;q=x", b";", b"\xff"]
 )
-def test_not_acceptable(accept):
+def test_unacceptable_types_are_refused(accept):
     assert code(b"", b"", accept) == "not_acceptable"
 
 
@@ -106,7 +106,7 @@ def test_not_acceptable(accept):
         (b"{}{}", "line 1"),
     ],
 )
-def test_what_is_no_json_says_where(body, where):
+def test_invalid_json_is_reported_with_its_position(body, where):
     with pytest.raises(RequestError) as caught:
         JSON.read(body)
     assert caught.value.code == "malformed_body"
@@ -123,14 +123,14 @@ def test_what_is_no_json_says_where(body, where):
         (b"{", None),
     ],
 )
-def test_hints_on_what_is_no_json(body, hint):
+def test_invalid_json_has_a_hint(body, hint):
     with pytest.raises(RequestError) as caught:
         JSON.read(body)
     assert hint is None or hint in (caught.value.hint or "")
     assert (caught.value.hint is None) == (hint is None)
 
 
-def test_the_empty_body_is_told_apart():
+def test_an_empty_body_has_its_own_error():
     with pytest.raises(RequestError, match="empty"):
         JSON.read(b"")
 
@@ -140,7 +140,7 @@ def test_documents_are_written_with_arrays():
 
 
 @pytest.mark.parametrize("part", [b"[]", b"{}", b'""'])
-def test_parts_of_a_body_are_bounded(part):
+def test_the_number_of_values_in_a_body_is_limited(part):
     def body(count):
         return b"[" + b",".join([part] * count) + b"]"
 
@@ -150,5 +150,5 @@ def test_parts_of_a_body_are_bounded(part):
     assert caught.value.code == "over_budget"
 
 
-def test_of_a_name_that_comes_twice_the_last_counts():
+def test_of_duplicate_names_the_last_counts():
     assert JSON.read(b'{"a":1,"b":2,"a":3}') == {"a": 3, "b": 2}

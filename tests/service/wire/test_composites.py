@@ -77,7 +77,7 @@ def test_ragged_tensors(values, splits):
         ({"dense_shape": [3, 4]}, ""),
     ],
 )
-def test_sparse_tensors_that_are_none(changed, place):
+def test_invalid_sparse_tensors_are_refused(changed, place):
     document = {"indices": [[0, 1], [2, 0]], "values": [1, 2], "shape": [3, 4]}
     refused(document | changed, place)
 
@@ -96,7 +96,7 @@ def test_sparse_tensors_that_are_none(changed, place):
         (3, "/row_splits"),
     ],
 )
-def test_ragged_tensors_that_are_none(splits, place):
+def test_invalid_ragged_tensors_are_refused(splits, place):
     refused({"values": [1, 2, 3], "row_splits": splits}, place)
     refused({"values": 1, "row_splits": [0]}, "/values")
 

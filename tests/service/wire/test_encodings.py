@@ -1,4 +1,4 @@
-"""The same documents in all encodings."""
+"""All encodings represent the same documents."""
 
 import asyncio
 import binascii
@@ -20,7 +20,7 @@ from tests.effort import examples
 
 
 class Encoding(NamedTuple):
-    """A client's encoding of documents: media type, and form of arrays."""
+    """A client's encoding of documents: the media type and the form of arrays."""
 
     media_type: str
     arrays: str
@@ -28,7 +28,7 @@ class Encoding(NamedTuple):
     coding: str | None = None
 
     def leaf(self, array):
-        """An array as a leaf of a request."""
+        """The leaf of a request for an array."""
         little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
         described = {"dtype": array.dtype.name, "shape": list(array.shape)}
         if self.arrays == "bytes":
@@ -40,7 +40,7 @@ class Encoding(NamedTuple):
         return {"value": listed(array), "dtype": array.dtype.name}
 
     def array(self, leaf, dtype):
-        """An array of a response."""
+        """The array for a leaf of a response."""
         if self.arrays == "lists":
             if isinstance(leaf, dict):
                 whole = np.empty(np.shape(leaf["re"]), dtype)
@@ -98,7 +98,7 @@ def unlisted(value):
 
 @pytest.fixture(scope="module")
 def post(app):
-    """Posts without a socket: Hypothesis does not run coroutines."""
+    """A client without a socket; synchronous, since Hypothesis does not run coroutines."""
     client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service")
     with asyncio.Runner() as loop:
         yield lambda *arguments, **named: loop.run(client.post(*arguments, **named))
@@ -114,7 +114,7 @@ def asked(post, encoding, path, document, **headers):
 
 
 def arrays(dtype, *, empty):
-    """Arrays of all shapes; lists cannot distinguish empty ones."""
+    """Arrays of all shapes, except empty ones, which lists cannot distinguish."""
     shapes = npst.array_shapes(min_dims=0, max_dims=3, min_side=0 if empty else 1, max_side=4)
     return npst.arrays(DTYPES[dtype], shapes)
 
@@ -152,7 +152,7 @@ def test_arrays_survive_a_round_trip(post, encoding, dtype):
 
 @encodings
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_the_strange_and_the_smallest_numbers(post, encoding, dtype):
+def test_nonfinite_and_subnormal_numbers_survive(post, encoding, dtype):
     least = np.finfo(dtype).smallest_subnormal
     most = np.finfo(dtype).max
     array = np.array([math.nan, math.inf, -math.inf, -0.0, 0.0, least, -least, most, 0.1], dtype)
@@ -162,7 +162,7 @@ def test_the_strange_and_the_smallest_numbers(post, encoding, dtype):
 
 
 @encodings
-def test_large_arrays_and_several(post, encoding):
+def test_large_and_several_arrays_survive(post, encoding):
     x, y = np.random.default_rng(0).normal(size=(2, 30_000))
     variables = {"x": encoding.leaf(x), "more": [{"y": encoding.leaf(y)}, 2.0]}
     document = {"program": "sum(x * more[0].y * more[1])", "variables": variables}
@@ -176,8 +176,8 @@ def test_large_arrays_and_several(post, encoding):
 
 
 @encodings
-def test_documents_are_the_same(post, encoding):
-    """The parts of documents beside arrays: places, reasons, strings."""
+def test_documents_are_the_same_in_all_encodings(post, encoding):
+    """The parts of documents other than arrays: places, reasons, strings."""
     document = {
         "program": "y = log(x) + 0 * round(z)\nsum(y)",
         "variables": {"x": encoding.leaf(np.array([0.0, 1.0])), "z": encoding.leaf(np.ones(2))},
@@ -191,7 +191,7 @@ def test_documents_are_the_same(post, encoding):
 
 
 @encodings
-def test_problems_are_json_whatever_was_sent(post, encoding):
+def test_problems_are_json_for_any_request_type(post, encoding):
     document = {"program": "x +", "variables": {}}
     response = asked(post, encoding, "/v1/evaluate", document)
     assert (response.status_code, response.json()["code"]) == (422, "syntax_error")
@@ -204,7 +204,7 @@ def test_problems_are_json_whatever_was_sent(post, encoding):
 
 @encodings
 @pytest.mark.parametrize("other", ENCODINGS.values(), ids=ENCODINGS)
-def test_the_answer_comes_as_accept_says(post, encoding, other):
+def test_the_response_type_follows_accept(post, encoding, other):
     document = {"program": "2 * x", "variables": {"x": encoding.leaf(np.arange(3.0))}}
     document["encoding"] = other.asks
     asks = encoding._replace(asks=other.asks)
@@ -214,7 +214,7 @@ def test_the_answer_comes_as_accept_says(post, encoding, other):
 
 
 @encodings
-def test_tapes(post, encoding):
+def test_tapes_work_in_all_encodings(post, encoding):
     document = {"program": "sum(x**2)", "variables": {"x": encoding.leaf(np.arange(3.0))}}
     made = encoding.read(asked(post, encoding, "/v1/tapes", document))
     response = asked(post, encoding, f"/v1/tapes/{made['tape']}/gradient", {})
@@ -238,7 +238,7 @@ def test_tapes(post, encoding):
         ({"dtype": "float64", "data": b"12345678"}, "/shape"),
     ],
 )
-def test_raw_bytes_that_are_no_array(post, encoding, leaf, pointer):
+def test_invalid_raw_bytes_are_refused(post, encoding, leaf, pointer):
     if encoding.arrays == "lists":
         encoding = encoding._replace(
             arrays="bytes" if "msgpack" in encoding.media_type else "base64"
@@ -253,7 +253,7 @@ def test_raw_bytes_that_are_no_array(post, encoding, leaf, pointer):
     assert problem["pointer"] == "/variables/x" + pointer
 
 
-def test_bytes_where_there_must_be_none(post):
+def test_raw_bytes_outside_arrays_are_refused(post):
     encoding = ENCODINGS["msgpack"]
     for document in (
         {"program": b"x"},
@@ -270,7 +270,7 @@ def test_bytes_where_there_must_be_none(post):
         assert problem["status"] in (400, 422), problem
 
 
-def test_gzip_of_others_is_read(post):
+def test_gzip_from_other_compressors_is_read(post):
     encoding = ENCODINGS["json"]
     body = gzip.compress(encoding.write({"program": "x", "variables": {"x": 1.5}}))
 

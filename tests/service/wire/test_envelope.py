@@ -16,7 +16,7 @@ def refusal(kind="gradient", **document):
     return caught.value
 
 
-def test_the_least_request():
+def test_the_minimal_request():
     envelope = read_envelope({"program": "x"}, "gradient")
     assert envelope.program == "x"
     assert envelope.variables == {}
@@ -24,12 +24,12 @@ def test_the_least_request():
     assert (envelope.vectors, envelope.encoding) == (None, None)
 
 
-def test_null_is_as_good_as_absent():
+def test_null_fields_equal_absent_ones():
     document = dict.fromkeys(FIELDS["gradient"]) | {"program": "x"}
     assert read_envelope(document, "gradient") == read_envelope({"program": "x"}, "gradient")
 
 
-def test_every_field():
+def test_every_field_is_read():
     envelope = read_envelope(
         {
             "program": {"nodes": []},
@@ -64,7 +64,7 @@ def test_every_field():
 
 
 @pytest.mark.parametrize("document", [[], "x", 1, None, True])
-def test_a_request_is_an_object(document):
+def test_a_request_must_be_an_object(document):
     with pytest.raises(RequestError) as caught:
         read_envelope(document, "evaluate")
     assert (caught.value.code, caught.value.pointer) == ("invalid_request", "")
@@ -103,29 +103,29 @@ def test_a_request_is_an_object(document):
         ("\x00", 1, "/\x00"),
     ],
 )
-def test_wrong_fields(field, value, pointer):
+def test_invalid_fields_are_refused(field, value, pointer):
     error = refusal(**{"program": "x", field: value})
     assert (error.code, error.pointer) == ("invalid_request", pointer)
 
 
-def test_a_request_needs_a_program():
+def test_a_request_must_have_a_program():
     assert refusal(variables={}).pointer == "/program"
 
 
-def test_an_unknown_field_is_told_the_known_ones():
+def test_an_unknown_field_is_refused_with_a_list_of_known_ones():
     error = refusal("evaluate", program="x", target="y")
     assert error.hint.startswith("known fields: batch, encoding, exact, outputs")
     assert "y" not in error.detail.split()
 
 
-def test_names_nest_so_deep_and_no_deeper():
+def test_nesting_of_names_is_limited():
     names: object = "x"
     for _ in range(1000):
         names = [names]
     assert refusal(program="x", sources=names).pointer == "/sources"
 
 
-def test_names_and_texts_are_limited():
+def test_length_of_names_and_texts_is_limited():
     names = ["x"] * MOST_NAMES
     assert read_envelope({"program": "x", "sources": names}, "gradient").query.sources == names
     assert refusal(program="x", sources=[names]).pointer == "/sources"
@@ -147,7 +147,7 @@ P, Q, T, S = (f"sha256:{digit * 64}" for digit in "1234")
         ({"program": "x", "output_gradients": {"ref": S}}, [S]),
     ],
 )
-def test_references_are_missing_all_at_once(document, missing):
+def test_all_missing_references_are_reported_together(document, missing):
     error = refusal(**document)
     assert error.code == "unknown_ref"
     assert error.missing == missing
@@ -175,22 +175,22 @@ def test_a_program_is_found_by_its_id_or_name():
         ({"name": "x", "outputs": "y"}, "/program"),
     ],
 )
-def test_wrong_references(program, pointer):
+def test_invalid_references_are_refused(program, pointer):
     error = refusal(program=program)
     assert (error.code, error.pointer) == ("invalid_request", pointer)
 
 
-def test_the_time_that_a_request_asks_for():
+def test_the_timeout_of_a_request_is_read():
     assert read_timeout({"timeout_ms": 10}) == 10.0
 
 
 @pytest.mark.parametrize("document", [{}, {"timeout_ms": None}, [], 1])
-def test_a_request_need_not_ask_for_time(document):
+def test_the_timeout_is_optional(document):
     assert read_timeout(document) is None
 
 
 @pytest.mark.parametrize("value", [0, -1.5, "10", True, 1e400, []])
-def test_times_that_are_none(value):
+def test_invalid_timeouts_are_refused(value):
     with pytest.raises(RequestError) as caught:
         read_timeout({"timeout_ms": value})
     assert (caught.value.code, caught.value.pointer) == ("invalid_request", "/timeout_ms")
@@ -208,6 +208,6 @@ def test_times_that_are_none(value):
         ("timeout", "timeout_ms"),
     ],
 )
-def test_a_field_of_elsewhere_is_told_the_one_that_is_meant(mistaken, meant):
+def test_mistaken_field_names_get_a_suggestion(mistaken, meant):
     error = refusal(**{"program": "x", mistaken: "x"})
     assert (error.pointer, error.hint) == (f"/{mistaken}", f"did you mean {meant}?")

@@ -49,7 +49,7 @@ def leaf(value):
         ({"value": {"re": 1, "im": 2}, "dtype": "complex64"}, "complex64", (), True),
     ],
 )
-def test_forms_of_a_leaf(value, dtype, shape, trainable):
+def test_every_form_of_a_leaf_is_read(value, dtype, shape, trainable):
     got = leaf(value)
     assert isinstance(got, Leaf)
     assert isinstance(got.value, np.ndarray)
@@ -59,7 +59,7 @@ def test_forms_of_a_leaf(value, dtype, shape, trainable):
 RAW = {"dtype": "uint8", "shape": [1, 3], "base64": "AAEC"}
 
 
-def test_the_bytes_of_an_array_may_be_a_value_with_a_shape_that_may_change():
+def test_base64_arrays_may_be_wrapped_to_set_trainable_and_shape():
     plain, frozen = leaf(RAW), {**RAW, "trainable": False}
     assert plain.value.tolist() == leaf({"value": RAW}).value.tolist()
     for value, trainable, any_shape in [
@@ -71,7 +71,7 @@ def test_the_bytes_of_an_array_may_be_a_value_with_a_shape_that_may_change():
         assert leaf(value)[1:3] == (trainable, any_shape)
 
 
-def test_a_reference_may_be_a_value_too():
+def test_references_may_be_wrapped_to_leave_their_shape_open():
     ref, array = "sha256:" + "0" * 64, np.zeros(2)
     references = References(lambda kind, name: array if (kind, name) == ("tensors", ref) else None)
     read = read_variables({"x": {"value": {"ref": ref}, "shape": None}}, references)["x"]
@@ -88,7 +88,7 @@ def test_a_reference_may_be_a_value_too():
     ],
     ids=["two dtypes", "too long", "thrice", "a level"],
 )
-def test_what_is_no_array_is_no_value(value, pointer):
+def test_only_arrays_can_be_wrapped(value, pointer):
     assert refusal({"x": value}).pointer == pointer
 
 
@@ -98,7 +98,7 @@ def test_strings_are_leaves():
     assert leaf(["a", "b"]) == [Leaf("a"), Leaf("b")]
 
 
-def test_levels_keep_their_structure():
+def test_nested_values_keep_their_structure():
     got = leaf([{"w": [[1, 2]], "b": {"re": 1}}, [], {}, [1, {"value": 2}], [True, "word"]])
     assert got[0]["w"].value.shape == (1, 2)
     assert got[0]["b"]["re"].value == 1
@@ -115,7 +115,7 @@ def test_the_outermost_object_is_never_a_leaf():
     assert all(isinstance(member, Leaf) for member in got.values())
 
 
-def test_names_pass_as_they_are():
+def test_names_are_unchanged():
     names = ["layers.0.w", "", "a/b", "~", "π", "a\x00b", "…" * 100]
     assert list(read_variables(dict.fromkeys(names, 1.0), References())) == names
 
@@ -147,11 +147,11 @@ def test_names_pass_as_they_are():
         ([{"a": [{"b": None}]}], "/variables/x/0/a/0/b"),
     ],
 )
-def test_refusals_point_at_what_is_wrong(value, pointer):
+def test_errors_point_to_the_invalid_value(value, pointer):
     assert refusal({"ok": 1, "x": value}).pointer == pointer
 
 
-def test_values_are_limited_and_numbers_of_arrays_are_not():
+def test_the_number_of_values_is_limited_but_not_that_of_array_elements():
     many = [1.5] * (MOST_VALUES + 1)
     assert len(read_variables({"x": many}, References())["x"].value) == len(many)
     for document in {"x": [*many, "text"]}, dict.fromkeys(map(str, range(len(many))), 1.5):
@@ -160,7 +160,7 @@ def test_values_are_limited_and_numbers_of_arrays_are_not():
         assert caught.value.code == "over_budget"
 
 
-def test_levels_are_limited():
+def test_nesting_is_limited():
     value: object = "deep"
     for _ in range(1000):
         value = {"x": value}
@@ -176,11 +176,11 @@ ARRAYS = {
 
 
 def held():
-    """References to the arrays above; all others are missing."""
+    """References to the arrays above; all other references are missing."""
     return References(lambda kind, digest: ARRAYS.get(digest) if kind == "tensors" else None)
 
 
-def test_references_are_the_very_arrays_that_are_held():
+def test_references_give_the_stored_arrays_without_copies():
     got = read_variables({"a": {"ref": ONE}, "b": [{"ref": OTHER, "trainable": False}, 1]}, held())
     assert got["a"] == Leaf(ARRAYS[ONE], resident=ONE)
     assert got["a"].value is ARRAYS[ONE]
@@ -188,7 +188,7 @@ def test_references_are_the_very_arrays_that_are_held():
     assert got["b"][1].resident is None
 
 
-def test_parts_of_tensors_may_be_held():
+def test_parts_of_composite_tensors_may_be_references():
     sparse = {"indices": {"ref": ONE}, "values": {"ref": OTHER}, "shape": [2, 2]}
     read = read_variables({"x": sparse}, held())["x"]
     np.testing.assert_array_equal(read["values"].value, ARRAYS[OTHER])
@@ -198,7 +198,7 @@ def test_parts_of_tensors_may_be_held():
     np.testing.assert_array_equal(read["row_splits"].value, ARRAYS[THIRD])
 
 
-def test_all_that_is_missing_is_told_at_once():
+def test_all_missing_references_are_reported_together():
     references = References()
     sparse = {"indices": {"ref": OTHER}, "values": {"ref": ONE}, "shape": [2]}
     read_variables({"a": {"ref": ONE}, "b": [sparse, {"ref": ONE}]}, references)
@@ -213,7 +213,7 @@ def test_all_that_is_missing_is_told_at_once():
     "document",
     [3, [1.5, 2], True, "NaN", {"value": [1], "dtype": "int8"}, {"re": [1], "im": [2]}],
 )
-def test_a_tensor_is_any_leaf(document):
+def test_any_array_leaf_is_a_tensor(document):
     assert read_tensor(document).tobytes() == leaf(document).value.tobytes()
 
 
@@ -232,7 +232,7 @@ def test_a_tensor_is_any_leaf(document):
         ({"values": [1, 2], "row_splits": [0, 2]}, ""),
     ],
 )
-def test_what_is_no_tensor(document, pointer):
+def test_invalid_tensors_are_refused(document, pointer):
     with pytest.raises(RequestError) as caught:
         read_tensor(document)
     assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", pointer)
@@ -240,7 +240,7 @@ def test_what_is_no_tensor(document, pointer):
 
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("values", [True, False])
-def test_parts_say_what_is_differentiated(whole, values):
+def test_leaves_say_which_of_their_parts_are_differentiated(whole, values):
     part = {"value": [1, 2], "trainable": values}
     leaf = {"indices": [[0], [1]], "values": part, "shape": [3], "trainable": whole}
     read = read_variables({"a": leaf}, References())["a"]

@@ -1,4 +1,4 @@
-"""Files saved by NumPy are read bit for bit, NumPy loads written files, others are errors."""
+"""Files saved by NumPy read back bit for bit, NumPy loads written files, others are errors."""
 
 import contextlib
 import io
@@ -37,7 +37,7 @@ def test_saved_arrays_are_read(array):
 
 
 @given(ARRAYS, st.sampled_from("<>"), st.sampled_from("CF"))
-def test_any_order_of_bytes_and_elements_is_read(array, byteorder, order):
+def test_any_byte_order_and_memory_order_is_read(array, byteorder, order):
     stored = np.asarray(array.astype(array.dtype.newbyteorder(byteorder)), order=order)
     same(read_npy(saved(stored)), array)
 
@@ -50,7 +50,7 @@ def test_written_arrays_are_loaded(array):
 
 
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
-def test_every_version_is_read(version):
+def test_every_format_version_is_read(version):
     array = np.arange(6.0).reshape(2, 3)
     same(read_npy(saved(array, version)), array)
 
@@ -61,7 +61,7 @@ def test_views_are_written_in_c_order():
     assert (loaded == array).all()
 
 
-def test_elements_are_read_in_place():
+def test_elements_are_not_copied():
     body = saved(np.arange(1000.0))
     array = read_npy(body)
     assert np.shares_memory(array, np.frombuffer(body, np.uint8))
@@ -90,12 +90,12 @@ GOOD = saved(np.arange(3, dtype=np.int16))
 
 
 @pytest.mark.parametrize("length", range(len(GOOD)))
-def test_files_that_end_early_are_refused(length):
+def test_truncated_files_are_refused(length):
     with pytest.raises(Malformed):
         read_npy(GOOD[:length])
 
 
-def test_files_that_go_on_are_refused():
+def test_files_with_trailing_bytes_are_refused():
     with pytest.raises(Malformed, match="got 7"):
         read_npy(GOOD + b"\0")
 
@@ -105,7 +105,7 @@ def with_header(text, elements=b"", version=b"\x01\x00"):
     return b"\x93NUMPY" + version + len(header).to_bytes(2, "little") + header + elements
 
 
-def test_headers_by_other_hands_are_read():
+def test_headers_of_other_writers_are_read():
     text = "{'shape':(2,),'fortran_order':True,'descr':'|u1'}"
     assert read_npy(with_header(text, b"\x01\x02")).tolist() == [1, 2]
 
@@ -140,7 +140,7 @@ def test_headers_by_other_hands_are_read():
         " " * 20_000,
     ],
 )
-def test_wrong_headers_are_refused(text):
+def test_invalid_headers_are_refused(text):
     with pytest.raises(Malformed):
         read_npy(with_header(text, b"\0" * 8))
 
@@ -153,7 +153,7 @@ def test_booleans_are_0_and_1():
 
 
 @given(st.binary(max_size=300), st.integers(0, 130), st.integers(0, 20))
-def test_nothing_but_refusals_comes_of_damage(noise, start, length):
+def test_damaged_files_only_cause_typed_errors(noise, start, length):
     for body in noise, with_header("")[:8] + noise, GOOD[:start] + noise + GOOD[start + length :]:
         with contextlib.suppress(Malformed):
             read_npy(body)

@@ -1,4 +1,4 @@
-"""Lists, numbers and bytes as arrays; errors have the place of the fault."""
+"""Lists, numbers and bytes as arrays; errors name the place of the invalid element."""
 
 import base64
 import contextlib
@@ -40,7 +40,7 @@ def test_lists_without_a_dtype_are_float64_or_bool(value, dtype, shape):
     assert (array.dtype.name, array.shape) == (dtype, shape)
 
 
-def test_number_words_stand_for_what_json_has_no_number_for():
+def test_strings_represent_nan_and_infinity():
     array = numbers.list_array([["NaN", "Infinity"], ["-Infinity", 0]])
     assert np.isnan(array[0, 0])
     assert array[0, 1] == math.inf
@@ -65,7 +65,7 @@ def test_lists_with_anything_else_are_nesting_levels(value):
         ([[1, 2], [3, 4], []], "/2"),
     ],
 )
-def test_ragged_lists_are_refused_where_they_become_uneven(value, pointer):
+def test_ragged_lists_are_refused_at_the_first_uneven_element(value, pointer):
     for read in numbers.array_or_none, numbers.list_array:
         assert refused(read, value).pointer == pointer
 
@@ -74,7 +74,7 @@ def test_ragged_lists_are_refused_where_they_become_uneven(value, pointer):
     ("value", "pointer"),
     [([1, "two"], "/1"), ([[1, 2], [3, None]], "/1/1"), ([{}, 1], "/0"), ([[1], [[{}]]], "/1/0")],
 )
-def test_a_list_that_must_be_an_array_says_which_element_is_none(value, pointer):
+def test_an_invalid_element_of_an_array_is_named(value, pointer):
     error = refused(numbers.list_array, value)
     assert error.pointer.startswith(pointer[:2])
 
@@ -123,16 +123,16 @@ def test_values_that_fit_a_dtype_are_exact(value, dtype):
         (["NaN"], "bool", "/0"),
     ],
 )
-def test_values_that_do_not_fit_a_dtype_are_refused_where_they_are(value, dtype, pointer):
+def test_values_that_do_not_fit_a_dtype_are_refused_with_their_place(value, dtype, pointer):
     assert refused(numbers.list_array, value, DTYPES[dtype]).pointer == pointer
 
 
-def test_a_scalar_that_does_not_fit_is_the_leaf_itself():
+def test_errors_about_a_scalar_point_to_the_leaf():
     assert refused(numbers.scalar_array, 300, DTYPES["uint8"]).pointer == ""
     assert refused(numbers.scalar_array, "x", None).detail == "a string is not a number"
 
 
-def test_infinities_are_no_overflow():
+def test_infinity_is_not_an_overflow():
     array = numbers.list_array(["Infinity", "-Infinity"], DTYPES["float32"])
     assert array.tolist() == [math.inf, -math.inf]
 
@@ -155,7 +155,7 @@ def test_complex_parts_keep_infinities_and_signs():
         (1e39, 2, "complex64", "/re"),
     ],
 )
-def test_complex_parts_that_do_not_make_a_number(re, im, dtype, pointer):
+def test_invalid_complex_parts_are_refused(re, im, dtype, pointer):
     error = refused(numbers.complex_array, re, im, numbers.dtype_named(dtype))
     assert error.pointer == pointer
 
@@ -184,18 +184,18 @@ def test_raw_bytes_are_read_bit_for_bit(dtype):
         ("", "uint8", [0, 10**30], "/shape"),
         ("", "uint8", [1] * 65 + [0], "/shape"),
         (b"abc", "uint8", [3], "/base64"),
-        ("", "uint8", [10**4000] * 2, "/base64"),  # more digits than Python writes
+        ("", "uint8", [10**4000] * 2, "/base64"),  # more digits than Python converts to a string
         ("", "uint8", [2**62] * 1_000_000, "/shape"),  # their product would take minutes
         ("AgIC", "bool", [3], "/base64"),
     ],
 )
-def test_raw_bytes_that_are_no_array(text, dtype, shape, pointer):
+def test_invalid_raw_bytes_are_refused(text, dtype, shape, pointer):
     error = refused(numbers.raw_array, text, "base64", DTYPES[dtype], shape)
     assert error.pointer == pointer
 
 
 @pytest.mark.parametrize("name", ["float128", "f8", 5, ["float32"], "bfloat16", ""])
-def test_other_names_are_no_dtypes(name):
+def test_unknown_dtypes_are_refused(name):
     assert refused(numbers.dtype_named, name).pointer == "/dtype"
 
 
@@ -206,7 +206,7 @@ def test_other_names_are_no_dtypes(name):
         max_leaves=20,
     ).map(lambda value: value if isinstance(value, list) else [value])
 )
-def test_any_list_is_an_array_or_a_level_or_refused(value):
+def test_any_list_is_an_array_or_a_nesting_level_or_refused(value):
     with contextlib.suppress(Malformed):
         array = numbers.array_or_none(value)
         assert array is None or np.array(value, object).size == array.size

@@ -1,4 +1,4 @@
-"""Written MessagePack, read by another implementation."""
+"""MessagePack that the service writes, read by another implementation."""
 
 import math
 
@@ -25,7 +25,7 @@ def packed(document, **options):
 @given(documents)
 @example(["x" * 70_000, list(range(70_000)), {str(i): i for i in range(70_000)}])
 @example([-1, -32, -33, 127, 128, 255, 256, -128, -129, 65_535, 65_536, -32_768, -32_769])
-def test_documents_are_written_as_others_write_them(document):
+def test_documents_equal_those_of_another_implementation(document):
     assert packed(document) == msgpack.packb(document)
 
 
@@ -33,14 +33,14 @@ def test_integers_beyond_64_bits_are_floats():
     assert msgpack.unpackb(packed([1 << 70, -(1 << 70)])) == [2.0**70, -(2.0**70)]
 
 
-def test_python_numbers_tell_about_the_answer():
+def test_nonfinite_python_numbers_are_strings():
     words = [math.nan, math.inf, -math.inf, 1.5]
     assert msgpack.unpackb(packed(words)) == ["NaN", "Infinity", "-Infinity", 1.5]
 
 
 @pytest.mark.parametrize("size", [0, 3, 2047, 2048, 100_000])
 @pytest.mark.parametrize("dtype", ["float64", ">f8", "complex128", "bool", "float16"])
-def test_arrays_are_their_bytes(size, dtype):
+def test_arrays_are_written_as_raw_bytes(size, dtype):
     array = (np.arange(size) % 1000).astype(dtype)
     read = msgpack.unpackb(packed({"x": array}))["x"]
     assert (read["dtype"], read["shape"]) == (array.dtype.name, [size])
@@ -68,14 +68,14 @@ def test_large_arrays_are_not_copied():
     ]
 
 
-def test_order_in_memory_does_not_matter():
+def test_memory_order_does_not_matter():
     array = np.arange(60_000.0).reshape(200, 300)
     for view in array.T, array[:, ::-1], np.asfortranarray(array), array[::2]:
         read = msgpack.unpackb(packed({"x": view}))["x"]
         np.testing.assert_array_equal(np.frombuffer(read["data"]).reshape(read["shape"]), view)
 
 
-def test_arrays_as_lists():
+def test_arrays_may_be_written_as_lists():
     document = {
         "a": np.arange(6, dtype=np.int16).reshape(2, 3),
         "b": np.array([math.nan, -math.inf, -0.0]),

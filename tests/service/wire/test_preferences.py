@@ -4,7 +4,7 @@ import pytest
 from gradwire_service.wire.preferences import qualities, quality
 
 
-def test_names_and_their_qualities():
+def test_names_and_quality_values_are_parsed():
     assert qualities("Text/HTML;level=1;q=0.5, a/b ;Q=0.25,*/*;q=x") == {
         "text/html": 0.5,
         "a/b": 0.25,
@@ -22,5 +22,5 @@ def test_names_and_their_qualities():
         ({"a/c": 1.0}, 0.0),
     ],
 )
-def test_the_most_specific_range_decides(ranges, expected):
+def test_the_most_specific_range_applies(ranges, expected):
     assert quality("a/b", ranges) == expected

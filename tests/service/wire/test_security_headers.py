@@ -10,7 +10,7 @@ NOTHING_LOADED = "default-src 'none'; frame-ancestors 'none'"
 @pytest.mark.parametrize(
     "path", ["/v1/ops", "/v1/limits", "/healthz", "/metrics", "/openapi.json", "/nothing", "/docs"]
 )
-async def test_every_answer_is_protected(client, path):
+async def test_every_response_has_security_headers(client, path):
     await is_protected(await client.get(path), path)
 
 
@@ -27,7 +27,7 @@ async def is_protected(response, path):
     assert "strict-transport-security" not in headers
 
 
-async def test_answers_and_problems_are_not_stored(client):
+async def test_responses_and_problems_must_not_be_cached(client):
     for request, status in (GOOD, 200), ({}, 422):
         response = await client.post("/v1/gradient", json=request)
         assert response.status_code == status
@@ -36,7 +36,7 @@ async def test_answers_and_problems_are_not_stored(client):
         assert response.headers["content-security-policy"] == NOTHING_LOADED
 
 
-async def test_pictures_and_pages_say_themselves_what_they_load(client):
+async def test_pictures_and_pages_have_their_own_content_security_policy(client):
     made = await client.post("/v1/programs", json={"program": "x * x"})
     picture = await client.get(f"/v1/programs/{made.json()['id']}/graph.svg")
     await is_protected(picture, ".svg")
@@ -46,7 +46,7 @@ async def test_pictures_and_pages_say_themselves_what_they_load(client):
     assert page.headers["cache-control"] == "public, max-age=3600"
 
 
-def test_what_is_said_is_not_said_again():
+def test_existing_headers_are_not_duplicated():
     said = (b"content-security-policy", b"default-src 'self'")
     assert {name for name, _ in security_headers([said])} == {
         b"x-content-type-options",

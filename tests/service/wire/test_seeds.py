@@ -1,4 +1,4 @@
-"""Cotangents and tangents as arrays, nested like their targets and sources."""
+"""Cotangents and tangents are read as arrays, nested like their targets and sources."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from gradwire_service.wire.references import References
 from gradwire_service.wire.seeds import read_seeds, read_tangents
 
 
-def test_seeds_follow_the_target():
+def test_cotangents_have_the_structure_of_the_target():
     assert read_seeds(None, "y", References()) is None
     np.testing.assert_array_equal(read_seeds([1, 2], "y", References()), [1.0, 2.0])
     parts = read_seeds([[1, 2], None], ["y", "z"], References())
@@ -29,20 +29,20 @@ def test_seeds_follow_the_target():
         ({"a": [[1], [2, 3]]}, {"a": "y"}, "malformed_tensor", "/a/1"),
     ],
 )
-def test_seeds_that_do_not_fit(value, target, code, pointer):
+def test_cotangents_of_another_structure_are_refused(value, target, code, pointer):
     with pytest.raises(RequestError) as caught:
         read_seeds(value, target, References())
     assert (caught.value.code, caught.value.pointer) == (code, "/output_gradients" + pointer)
 
 
-def test_a_direction_in_a_sparse_tensor_is_of_its_values():
+def test_sparse_tangents_are_refused():
     document = {"a": {"indices": [[0]], "values": [1], "shape": [3]}}
     with pytest.raises(RequestError) as caught:
         read_tangents(document, "tangents", References())
     assert (caught.value.code, caught.value.pointer) == ("malformed_tensor", "/tangents/a")
 
 
-def test_what_is_held_stands_in_place():
+def test_references_are_accepted_as_cotangents_and_tangents():
     ref, array = "sha256:" + "1" * 64, np.array([3.0, 4.0])
     references = References(lambda *of: {("tensors", ref): array}.get(of))
     assert read_seeds([{"ref": ref}, None], ["y", "z"], references)[0] is array

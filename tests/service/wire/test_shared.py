@@ -1,4 +1,4 @@
-"""Bodies in memory that processes share."""
+"""Bodies in shared memory."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ DESCRIPTORS = Path("/proc/self/fd")
 
 
 @pytest.mark.parametrize("lengths", [(), (1,), (WHOLE_BYTES,), (WHOLE_BYTES, 1), (9_000_000, 5)])
-def test_what_is_packed_is_unpacked(lengths):
+def test_a_body_reads_back_from_shared_memory(lengths):
     pieces = [os.urandom(length) for length in lengths]
     sent = packed(pieces)
     assert isinstance(sent, SharedMemory) == (sum(lengths) > WHOLE_BYTES)
@@ -19,7 +19,7 @@ def test_what_is_packed_is_unpacked(lengths):
     assert unpacked(sent) == b"".join(pieces)
 
 
-def test_arrays_memory_is_written_as_it_is():
+def test_memory_of_arrays_is_written_unchanged():
     array = np.arange(600_000.0)
     sent = packed([b"head", array.data.cast("B")])
     assert isinstance(sent, SharedMemory)
@@ -29,7 +29,7 @@ def test_arrays_memory_is_written_as_it_is():
 
 
 @pytest.mark.skipif(not DESCRIPTORS.is_dir(), reason="reads /proc")
-def test_a_descriptor_is_given_back_when_nobody_has_it():
+def test_a_descriptor_is_closed_when_unused():
     before = len(list(DESCRIPTORS.iterdir()))
     for _ in range(50):
         packed([b"x" * (WHOLE_BYTES + 1)])

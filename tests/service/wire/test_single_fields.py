@@ -30,14 +30,14 @@ def shared(body):
         ({"variables": {"x": {"timeout_ms": 7}}, "timeout_ms": 9}, 9),
     ],
 )
-def test_only_the_field_of_the_document_counts(more, expected):
+def test_only_the_top_level_field_counts(more, expected):
     document = {**LONG, **more}
     assert timeout_of(shared(json.dumps(document).encode()), JSON) == expected
     assert timeout_of(shared(msgpack.packb(document)), MESSAGEPACK) == expected
 
 
 @pytest.mark.parametrize("wrong", [-1, 0, "5", [1], True])
-def test_what_is_no_time_is_refused(wrong):
+def test_invalid_timeouts_are_refused(wrong):
     body = shared(json.dumps({**LONG, "timeout_ms": wrong}).encode())
     with pytest.raises(RequestError) as caught:
         timeout_of(body, JSON)
@@ -47,7 +47,7 @@ def test_what_is_no_time_is_refused(wrong):
 @pytest.mark.parametrize(
     "body", [b'{"timeout_ms": 5', b'["timeout_ms"]', b"\xc1timeout_ms", b'{"timeout_ms":' * 9999]
 )
-def test_what_cannot_be_read_is_left_to_who_reads_all_of_it(body):
+def test_invalid_bodies_are_left_to_the_full_parser(body):
     for codec in JSON, MESSAGEPACK:
         assert timeout_of(shared(body), codec) is None
 
@@ -55,7 +55,7 @@ def test_what_cannot_be_read_is_left_to_who_reads_all_of_it(body):
 @pytest.mark.parametrize(
     "program", ["sum(x) + 1", {"ref": "sha256:00"}, {"nodes": [], "program": "not this one"}]
 )
-def test_the_program_is_the_same_whatever_it_is_asked_with(program):
+def test_the_program_key_does_not_depend_on_other_fields(program):
     found = set()
     for more in ({}, {"timeout_ms": 5}, {"variables": {"program": "x"}}):
         document = {**more, "program": program, "x": [0.25] * 20_000}
@@ -70,7 +70,7 @@ def test_the_program_is_the_same_whatever_it_is_asked_with(program):
 
 
 @pytest.mark.parametrize("body", [b"{}", b"[1]", b"\xc1", b'{"variables": {"program": "x"}}'])
-def test_a_body_without_a_program_has_none(body):
+def test_a_body_without_a_program_has_no_program_key(body):
     for codec in JSON, MESSAGEPACK:
         assert program_of(body, codec) is None
         assert program_of(shared(body), codec) is None

@@ -1,4 +1,4 @@
-"""Parsed MessagePack, compared with another implementation."""
+"""The MessagePack parser, compared with another implementation."""
 
 import math
 import struct
@@ -23,7 +23,7 @@ documents = st.recursive(
 
 
 def plain(value):
-    """``value`` with its views of the body as bytes."""
+    """``value`` with views of the body replaced by bytes."""
     if isinstance(value, dict):
         return {name: plain(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -43,7 +43,7 @@ def refusal(body, code="malformed_body"):
 @example([1.5] * 40 + [2])
 @example({"a": [1.5] * 70_000, "b": "x" * 70_000, "c": b"y" * 70_000})
 @example([-1, -32, -33, 127, 128, 255, 256, -128, -129, 65_535, 65_536, -32_768, -32_769])
-def test_documents_are_read_as_others_read_them(document):
+def test_documents_are_parsed_like_another_implementation(document):
     body = msgpack.packb(document)
     for form in body, bytearray(body):
         read = plain(unpack(form))
@@ -51,7 +51,7 @@ def test_documents_are_read_as_others_read_them(document):
         assert repr(read) == repr(plain(msgpack.unpackb(body)))
 
 
-def test_float32_and_what_is_not_finite():
+def test_float32_and_nonfinite_numbers_are_parsed():
     assert unpack(msgpack.packb(0.1, use_single_float=True)) == np.float32(0.1)
     read = unpack(msgpack.packb([math.nan, math.inf, -math.inf, -0.0, 5e-324] * 10))
     expected = [math.nan, math.inf, -math.inf, -0.0, 5e-324] * 10
@@ -59,7 +59,7 @@ def test_float32_and_what_is_not_finite():
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_read_or_refused(body):
+def test_any_bytes_are_parsed_or_refused(body):
     try:
         read = unpack(body)
     except RequestError as refused:
@@ -69,7 +69,7 @@ def test_any_bytes_are_read_or_refused(body):
 
 
 @given(documents, st.data())
-def test_bodies_cut_short_and_followed_by_something(document, data):
+def test_truncated_and_extended_bodies_are_refused(document, data):
     body = msgpack.packb(document)
     cut = data.draw(st.integers(0, len(body) - 1))
     assert ("truncated" if cut else "empty") in refusal(body[:cut])
@@ -94,11 +94,11 @@ def test_bodies_cut_short_and_followed_by_something(document, data):
         (b"\xc6\xff\xff\xff\xff", "truncated"),
     ],
 )
-def test_what_is_not_read(body, detail):
+def test_unsupported_types_are_refused(body, detail):
     assert detail in refusal(body)
 
 
-def test_depth_is_bounded():
+def test_depth_is_limited():
     deepest = b"\x91" * MOST_LEVELS
     assert "deeper" in refusal(deepest + b"\x91\x01")
     value = unpack(b"\x91" * (MOST_LEVELS - 1) + b"\x01")
@@ -110,7 +110,7 @@ def test_depth_is_bounded():
 
 
 @pytest.mark.parametrize("byte", [b"\x90", b"\x80", b"\x01", b"\xa0"])
-def test_many_small_values_are_refused_in_time(byte):
+def test_too_many_small_values_are_refused_quickly(byte):
     count = 20 * MOST_VALUES
     body = b"\xdd" + struct.pack(">I", count) + byte * count
     start = time.process_time()
@@ -120,7 +120,7 @@ def test_many_small_values_are_refused_in_time(byte):
     assert time.process_time() - start < 5
 
 
-def test_large_bytes_are_views_that_numpy_reads_in_place():
+def test_large_bytes_are_views_without_copies():
     for padding in range(16):
         sent = {"p" * (padding + 1): 1, "a": {"data": bytes(range(256)) * 64}, "b": [b"z" * 9000]}
         sent["c"] = [b"1" * 5000, b"2" * 5000, b"3" * 5000]
@@ -133,7 +133,7 @@ def test_large_bytes_are_views_that_numpy_reads_in_place():
         assert np.may_share_memory(array, np.frombuffer(body, np.uint8))
 
 
-def test_a_body_that_cannot_be_written_stays_as_it_is():
+def test_a_read_only_body_is_not_changed():
     body = msgpack.packb({"odd": 1, "data": b"x" * 10_000})
     before = bytes(body)
     assert bytes(unpack(body)["data"]) == b"x" * 10_000

@@ -1,4 +1,4 @@
-"""Worker processes, as seen by the operating system."""
+"""The operating system's view of worker processes."""
 
 import asyncio
 from multiprocessing import active_children
@@ -13,7 +13,7 @@ def children():
 
 
 def spent(pid):
-    """The processor time of a process in nanoseconds."""
+    """The CPU time of a process in nanoseconds."""
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0])
 
 
@@ -23,7 +23,7 @@ def state(pid):
 
 
 async def settled():
-    """The processor time of all, once they are idle."""
+    """The total CPU time of the workers, once they are idle."""
     found = -1
     while (now := sum(map(spent, children()))) != found:
         found = now
@@ -32,7 +32,7 @@ async def settled():
 
 
 async def computing():
-    """The id of the process that computes for long, once it does."""
+    """Wait until a worker computes for long, and return its process id."""
     before = {pid: spent(pid) for pid in children()}
     while True:
         await asyncio.sleep(0.02)

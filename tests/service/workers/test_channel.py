@@ -1,4 +1,4 @@
-"""Messages between processes: complete, in order, with shared memory."""
+"""Messages between processes arrive completely and in order, with shared memory."""
 
 import os
 import socket
@@ -20,14 +20,14 @@ def ends():
         channel.close()
 
 
-def test_silence_is_heard(ends):
+def test_is_idle_waits_for_messages(ends):
     one, other = ends
     assert other.is_idle(0.01)
     one.send("first")
     one.send("second")
     assert not other.is_idle(10)
     other.receive()
-    assert not other.is_idle(0)  # what has been read with the first
+    assert not other.is_idle(0)  # the second was read together with the first
     other.receive()
     assert other.is_idle(0)
 
@@ -54,8 +54,8 @@ def test_shared_memory_is_sent_by_its_descriptor(ends):
     assert received["first"].whole() == body
 
 
-def test_what_takes_turns_is_left_where_both_have_it(ends):
-    """Long bytes of either end, in memory that is created once; others get separate memory."""
+def test_alternating_messages_reuse_shared_memory(ends):
+    """The first long bytes of a message use memory created once; further ones get their own."""
     one, other = ends
     for size in (LARGE_BYTES + 1, WHOLE_BYTES, 1, WHOLE_BYTES + 1, 1_000_000):
         for sender, receiver in ((one, other), (other, one)):
@@ -66,7 +66,7 @@ def test_what_takes_turns_is_left_where_both_have_it(ends):
     assert one._outbox is not None
 
 
-def test_what_is_not_read_yet_is_not_written_over(ends):
+def test_unread_messages_are_not_overwritten(ends):
     one, other = ends
     sent = [os.urandom(1_000_000) for _ in range(4)]
     for body in sent:
@@ -75,7 +75,7 @@ def test_what_is_not_read_yet_is_not_written_over(ends):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="others keep it")
-def test_memory_that_has_been_read_is_given_back(ends):
+def test_memory_is_released_after_reading(ends):
     one, other = ends
     one.send(b"x" * WHOLE_BYTES)
     other.receive()
@@ -83,10 +83,10 @@ def test_memory_that_has_been_read_is_given_back(ends):
     assert inbox is not None
     assert inbox[0]
     other.release()
-    assert not inbox[0]  # cleared: none is there any more
+    assert not inbox[0]  # cleared: the pages are released
 
 
-def test_where_memory_has_no_files_they_are_on_disk(ends, monkeypatch):
+def test_without_memfd_files_on_disk_are_used(ends, monkeypatch):
     monkeypatch.delattr(os, "memfd_create", raising=False)
     one, other = ends
     for body in (os.urandom(WHOLE_BYTES), os.urandom(100_000)):
@@ -95,12 +95,12 @@ def test_where_memory_has_no_files_they_are_on_disk(ends, monkeypatch):
         other.release()
 
 
-def test_what_cannot_be_mapped_is_a_lack_of_memory():
+def test_failing_to_map_memory_is_a_memory_error():
     with pytest.raises(MemoryError):
         SharedMemory(os.open(os.devnull, os.O_RDONLY), 1 << 20).mapped()
 
 
-def test_all_that_has_arrived_is_given_at_once(ends):
+def test_receive_available_returns_all_arrived_messages(ends):
     one, other = ends
     for number in range(5):
         one.send((number, packed([b"x" * (LARGE_BYTES + number)])))
@@ -119,7 +119,7 @@ def test_all_that_has_arrived_is_given_at_once(ends):
         Unavailable("gone"),
     ],
 )
-def test_refusals_arrive_with_all_that_they_say(ends, error):
+def test_errors_keep_all_their_fields(ends, error):
     one, other = ends
     one.send(error)
     received = other.receive()
@@ -128,7 +128,7 @@ def test_refusals_arrive_with_all_that_they_say(ends, error):
     assert str(received) == str(error)
 
 
-def test_an_end_that_is_closed_is_told(ends):
+def test_a_closed_end_raises_an_error(ends):
     one, other = ends
     one.close()
     with pytest.raises(ChannelClosed):

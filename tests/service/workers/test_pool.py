@@ -1,4 +1,4 @@
-"""Worker processes: the same answers, stopped at once, with isolated crashes."""
+"""Worker processes give the same responses, stop immediately, and crash in isolation."""
 
 import asyncio
 import errno
@@ -36,13 +36,13 @@ async def pooled(served):
 
 
 def told(response):
-    """A response without its unique parts."""
+    """A response without the parts that are unique to it."""
     document = response.json()
     document.pop("instance", None)
     return response.status_code, document
 
 
-async def test_answers_are_those_of_threads(pooled, served):
+async def test_responses_equal_those_of_threads(pooled, served):
     async with served() as client:
         for path, document in REQUESTS:
             expected = told(await client.post(path, json=document))
@@ -50,7 +50,7 @@ async def test_answers_are_those_of_threads(pooled, served):
                 assert told(await pooled.post(path, json=document)) == expected
 
 
-async def test_what_is_referred_to_is_found(pooled):
+async def test_references_are_resolved(pooled):
     registered = await pooled.post("/v1/programs", json={"program": LOOP, "name": "loop"})
     x = np.linspace(0, 1, 20_000)
     tensor = await pooled.put("/v1/tensors", json={"value": x.tolist()})
@@ -64,7 +64,7 @@ async def test_what_is_referred_to_is_found(pooled):
     assert len(gradients[0]) == len(x)
 
 
-async def test_what_is_short_moves_to_the_event_loop(pooled):
+async def test_short_work_moves_to_the_event_loop(pooled):
     request = {"program": "x * sin(x)", "variables": {"x": 0.5}}
     outcomes = []
     for _ in range(4):
@@ -75,7 +75,7 @@ async def test_what_is_short_moves_to_the_event_loop(pooled):
     assert outcomes[2:] == [False, False]
 
 
-async def test_a_process_that_is_over_its_time_stops_and_goes_on_with_the_next(pooled):
+async def test_a_worker_stops_at_the_deadline_and_accepts_the_next_task(pooled):
     assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
     before = children()
     late = await pooled.post("/v1/evaluate", json={**ENDLESS, "timeout_ms": 100})
@@ -86,7 +86,7 @@ async def test_a_process_that_is_over_its_time_stops_and_goes_on_with_the_next(p
     assert children() == before
 
 
-async def test_work_that_cannot_stop_is_killed(pooled):
+async def test_a_worker_that_ignores_its_deadline_is_killed(pooled):
     assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
     before = set(children())
     program = "x = sin(arange(9000000.0)).reshape(3000, 3000) * c\nsum(svd(x, compute_uv=False))"
@@ -101,7 +101,7 @@ async def test_work_that_cannot_stop_is_killed(pooled):
     assert good.status_code == 200
 
 
-async def test_a_process_that_is_killed_takes_only_its_request_with_it(pooled):
+async def test_killing_a_worker_fails_only_its_request(pooled):
     assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
     running = asyncio.create_task(pooled.post("/v1/evaluate", json=ENDLESS))
     pid = await computing()
@@ -113,7 +113,7 @@ async def test_a_process_that_is_killed_takes_only_its_request_with_it(pooled):
     assert pid not in children()
 
 
-async def test_long_computations_hold_up_nobody(served):
+async def test_long_computations_do_not_block_others(served):
     async with served(processes=3, cores=1) as client:
         running = asyncio.create_task(client.post("/v1/evaluate", json=ENDLESS))
         await computing()
@@ -124,7 +124,7 @@ async def test_long_computations_hold_up_nobody(served):
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_a_client_that_goes_stops_its_computation(pooled):
+async def test_a_disconnect_stops_the_computation(pooled):
     assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
     before = children()
     running = asyncio.create_task(pooled.post("/v1/evaluate", json=ENDLESS))
@@ -136,7 +136,7 @@ async def test_a_client_that_goes_stops_its_computation(pooled):
     assert children() == before
 
 
-async def test_what_needs_more_memory_than_a_process_may_take_is_refused(served):
+async def test_exceeding_a_workers_memory_limit_is_refused(served):
     async with served(processes=1, process_bytes=256 << 20) as client:
         assert (await client.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
         before = children()
@@ -148,8 +148,8 @@ async def test_what_needs_more_memory_than_a_process_may_take_is_refused(served)
         assert children() == before
 
 
-async def test_an_answer_that_is_too_large_for_a_process_is_refused(served):
-    """One array, named so often that its copies do not fit."""
+async def test_a_response_too_large_for_a_worker_is_refused(served):
+    """One array, returned so often that its copies do not fit."""
     async with served(processes=1, process_bytes=128 << 20) as client:
         names = ", ".join(f"'y{number}': y" for number in range(30))
         program = f"y = x * ones((1_000_000,))\n{{{names}}}"
@@ -161,8 +161,8 @@ async def test_an_answer_that_is_too_large_for_a_process_is_refused(served):
         assert good.status_code == 200
 
 
-async def test_what_libraries_need_for_json_is_refused_like_all_else(served):
-    """A process with too little memory to read or write JSON is never killed."""
+async def test_running_out_of_memory_in_json_libraries_is_refused(served):
+    """A worker with too little memory to read or write JSON is not killed."""
     async with served(processes=1, process_bytes=160 << 20) as client:
         statuses: set[int] = set()
         for count in range(500_000, 8_000_000, 500_000):
@@ -180,7 +180,7 @@ async def test_what_libraries_need_for_json_is_refused_like_all_else(served):
 @pytest.mark.parametrize(
     "array", ["ones((n, 0)) * x", "ones((n, 1)) * x > 3", "ones((n, 1, 1)) * x"]
 )
-async def test_what_libraries_need_for_lists_is_refused_like_all_else(served, array):
+async def test_running_out_of_memory_for_lists_is_refused(served, array):
     async with served(processes=1, process_bytes=256 << 20) as client:
         statuses = []
         for count in (200_000, 2_000_000, 20_000_000, 200_000_000):
@@ -191,7 +191,7 @@ async def test_what_libraries_need_for_lists_is_refused_like_all_else(served, ar
         assert set(statuses) == {200, 413}
 
 
-async def test_a_process_that_crashes_takes_only_its_request_with_it(pooled):
+async def test_a_crashing_worker_fails_only_its_request(pooled):
     running = asyncio.create_task(pooled.post("/v1/evaluate", json=ENDLESS))
     os.kill(await computing(), signal.SIGSEGV)
     refused = await running
@@ -201,7 +201,7 @@ async def test_a_process_that_crashes_takes_only_its_request_with_it(pooled):
     assert good.status_code == 200
 
 
-async def test_long_bodies_and_answers_cross_whole(pooled, served):
+async def test_long_bodies_and_responses_are_complete(pooled, served):
     x = np.linspace(-1, 1, 200_000)
     request = {"program": "x * x", "variables": {"x": x.tolist()}, "timeout_ms": 20_000}
     answer = await pooled.post("/v1/gradient", json={**request, "target": None})
@@ -212,8 +212,8 @@ async def test_long_bodies_and_answers_cross_whole(pooled, served):
 
 
 @pytest.mark.parametrize("processes", [0, 1])
-async def test_a_long_body_says_how_long_to_wait(served, processes):
-    """Before the body is parsed: all workers may be busy."""
+async def test_the_timeout_of_a_long_body_applies_before_parsing(served, processes):
+    """All workers may be busy, so the timeout cannot wait for the parser."""
     async with served(processes=processes, cores=1) as client:
         busy = [asyncio.create_task(client.post("/v1/evaluate", json=ENDLESS)) for _ in range(2)]
         await asyncio.sleep(0.5)
@@ -227,27 +227,25 @@ async def test_a_long_body_says_how_long_to_wait(served, processes):
         await asyncio.gather(*busy, return_exceptions=True)
 
 
-async def test_the_service_goes_before_its_processes(pooled):
+async def test_workers_have_a_lower_priority_than_the_service(pooled):
     await pooled.post("/v1/evaluate", json={"program": LOOP, "variables": {"x": 0.3}})
     own = os.getpriority(os.PRIO_PROCESS, 0)
     assert min(os.getpriority(os.PRIO_PROCESS, pid) for pid in children()) >= min(own + 5, 19)
 
 
-async def test_processes_end_with_the_service(served):
+async def test_workers_exit_with_the_service(served):
     async with served(processes=2):
         while len(children()) < 2:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.02)
     assert children() == []
 
 
-def test_what_goes_to_a_process_holds_no_key():
+def test_messages_to_workers_contain_no_api_key():
     assert b"authorization" not in TASK_HEADERS
     assert b"cookie" not in TASK_HEADERS
 
 
-def test_without_a_folder_for_temporary_files_it_is_said_what_is_needed(
-    monkeypatch, capsys, tmp_path
-):
+def test_without_a_temporary_directory_the_error_says_what_to_do(monkeypatch, capsys, tmp_path):
     def none():
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
 

@@ -1,4 +1,4 @@
-"""A worker process, as seen by the event loop."""
+"""The event loop's view of a worker process."""
 
 import asyncio
 import os
@@ -25,14 +25,14 @@ worker.left = [*getattr(worker, "left", []), np.ones(4 << 20)]
 
 
 class Leaving:
-    """Leaves 32 MiB in the process that receives it, which nothing counts."""
+    """Leaks 32 MiB, which no limit counts, in the process that receives it."""
 
     def __reduce__(self):
         return exec, (LEAVE, {})
 
 
 class RunningProcess:
-    """A process with its tasks, and the number of times it has ended."""
+    """A worker process, its tasks, and how often it has ended."""
 
     def __init__(self, threads):
         settings = Settings(processes=1, cache_bytes=1, near_bytes=0, tape_values_bytes=0)
@@ -43,7 +43,7 @@ class RunningProcess:
         self.process = WorkerProcess(self.started, store, threads, self._is_ready, self._has_ended)
 
     async def ask(self, said: Any = b""):
-        """The answer, and whether the process accepts another task."""
+        """The answer to a task, and whether the process accepts another one."""
         answer = asyncio.get_running_loop().create_future()
         task = Task("POST /v1/evaluate", (), {b"x-said": said}, "", Deadline(10_000), b"{}")
         self.process.begin(task, lambda found: answer.set_result((found, self.process.alive)))
@@ -63,12 +63,12 @@ def threads():
         yield those
 
 
-async def test_one_that_is_killed_when_it_has_answered_takes_no_other_task(threads):
+async def test_a_worker_killed_after_its_answer_gets_no_other_task(threads):
     process = RunningProcess(threads)
     await process.ready.wait()
     answering = asyncio.create_task(process.ask())
     await asyncio.sleep(0)
-    select.select([process.started.channel], [], [])  # the event loop does not know of it yet
+    select.select([process.started.channel], [], [])  # the event loop has not noticed it yet
     process.process.kill()
     answer, alive = await answering
     await process.ended.wait()
@@ -77,7 +77,7 @@ async def test_one_that_is_killed_when_it_has_answered_takes_no_other_task(threa
     assert process.ends == 1
 
 
-async def test_one_that_holds_too_much_is_replaced_when_idle(
+async def test_a_worker_with_too_much_memory_is_replaced_when_idle(
     threads,
 ):
     process = RunningProcess(threads)
@@ -91,7 +91,7 @@ async def test_one_that_holds_too_much_is_replaced_when_idle(
     assert (process.ends, process.started.process.exitcode) == (1, 0)
 
 
-async def test_one_that_holds_too_much_takes_no_other_task(threads):
+async def test_a_worker_with_too_much_memory_gets_no_other_task(threads):
     process = RunningProcess(threads)
     await process.ready.wait()
     times = 0
@@ -102,7 +102,7 @@ async def test_one_that_holds_too_much_takes_no_other_task(threads):
     assert (process.ends, process.started.process.exitcode) == (1, 0)
 
 
-async def test_one_that_gives_back_what_it_held_goes_on(threads):
+async def test_a_worker_that_releases_its_memory_continues(threads):
     process = RunningProcess(threads)
     await process.ready.wait()
     for _ in range(10):

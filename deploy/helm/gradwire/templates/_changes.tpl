@@ -1,4 +1,4 @@
-{{/* What the values say of the manifest `.it`, put into it. `.root` is the chart's scope. */}}
+{{/* Applies the values to the manifest `.it`. `.root` is the chart's scope. */}}
 {{- define "gradwire.change" }}
 {{- $it := .it }}{{ $root := .root }}{{ $values := .root.Values }}
 {{- $labels := dict "app.kubernetes.io/managed-by" $root.Release.Service "app.kubernetes.io/instance" $root.Release.Name }}
@@ -35,7 +35,7 @@
 {{- end }}
 {{- end }}
 
-{{/* nginx's files, as two ConfigMaps. */}}
+{{/* The configuration files of nginx, as two ConfigMaps. */}}
 {{- define "gradwire.nginx" }}
 {{- $replicas := printf "gradwire-replicas.%s.svc" .Release.Namespace }}
 {{- $upstream := .Files.Get "files/upstream.conf" | replace "gradwire-replicas.gradwire.svc" $replicas | replace "kube-dns.kube-system.svc.cluster.local" .Values.dns -}}

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.backends.numpy.rows import Contraction, Cut
+from gradwire_engine.backends.numpy.emit import function, ufunc_of
 from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.numpy.tiling import Contraction, Tiling
 from gradwire_engine.ops.arrays.shape import Reshape, View
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
@@ -40,7 +39,7 @@ class Block:
         tape: Tape,
         slots: Sequence[int],
         results: Sequence[int],
-        cuts: Mapping[int, Cut],
+        tilings: Mapping[int, Tiling],
         text: Text,
     ) -> None:
         self.rows = math.prod(key)
@@ -48,7 +47,7 @@ class Block:
         self.instructions = tape.instructions
         self.results = results
         self._given = frozenset(results)
-        self.cuts = cuts
+        self.tilings = tilings
         self.text = text
         self.lines: list[tuple[str, Instruction]] = []
         self.buffers: list[Kind] = []
@@ -105,7 +104,7 @@ class Block:
         """The line of an instruction, after which the values of ``dying`` are not needed."""
         instruction = self.instructions[slot]
         op, args, kind, _ = instruction
-        how = self.cuts[slot]
+        how = self.tilings[slot]
         operands = [self._name(a, cut=c) for a, c in zip(args, how.rows, strict=True)]
         if how.joined:
             self._join(slot, operands)
@@ -161,7 +160,7 @@ class Block:
     def _join(self, slot: int, operands: Sequence[str]) -> None:
         """Keep a block's part of a reduction, or add its rows where they are placed."""
         op, _, _, _ = instruction = self.instructions[slot]
-        how = self.cuts[slot]
+        how = self.tilings[slot]
         joined = self.text.bind(getattr(np, how.joined), f"u_{how.joined}")
         if how.shifts:
             # What is furthest on comes first: nothing has been written there yet. What a thread's
@@ -192,13 +191,11 @@ class Block:
     def _call(self, op: Op, operands: Sequence[str]) -> str:
         if op.template:
             return op.template.format(*operands)
-        return f"{self.text.bind(op.bind(NUMPY))}({', '.join(operands)})"
+        return f"{self.text.bind(function(op))}({', '.join(operands)})"
 
 
 def writing(op: Op) -> Any:
     """NumPy's function that is the kernel, if it writes where it is told to."""
     if isinstance(op, MatMul | Contraction):
         return np.matmul
-    plain = op.ufunc and op.is_ufunc and type(op).bind is Op.bind
-    function = attrgetter(op.ufunc)(NUMPY) if plain else None
-    return function if isinstance(function, np.ufunc) else None
+    return ufunc_of(op)

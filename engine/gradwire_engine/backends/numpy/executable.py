@@ -6,24 +6,35 @@ saves: several microseconds an instruction, against half a microsecond for walki
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from operator import itemgetter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.numpy.grouping import grouped
-from gradwire_engine.backends.numpy.loops import bound, lending
-from gradwire_engine.backends.numpy.lower import Replay, lower
-from gradwire_engine.backends.numpy.plan import plan
-from gradwire_engine.backends.numpy.quiet import quiet
+from gradwire_engine.backends.base import (
+    Executable,
+    Line,
+    Listing,
+    Replayed,
+    note_place,
+    noted_place,
+)
+from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
+from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
+from gradwire_engine.backends.numpy.fusion import fuse
+from gradwire_engine.backends.numpy.loops import Functions, bound, lending
+from gradwire_engine.backends.numpy.loops import written as loop_text
+from gradwire_engine.backends.numpy.lower import Outputs, Replay, lower, written
 from gradwire_engine.backends.numpy.scalars import LEFT
 from gradwire_engine.backends.numpy.text import failing
-from gradwire_engine.collection import collection_held
+from gradwire_engine.backends.plan import plan
+from gradwire_engine.backends.quiet import quiet
+from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Constant, Input
+from gradwire_engine.ops.constants import GuardFailed, Input
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import Instruction, Tape, answer_bytes
+from gradwire_engine.tape import Instruction, Tape
 
 #: Predicted time of an instruction, walked or generated, of compiling it, and of an operation.
 _SECONDS_TO_WALK = 2e-6
@@ -36,18 +47,22 @@ _BYTES_PER_INSTRUCTION = 600
 _GROUPED_AT_ONCE = 1 << 22
 
 
-class Executable:
-    """``peak_bytes`` and ``flops`` are predictions, known before anything runs.
+class NumpyExecutable(Executable):
+    """Walks the tape once, then generates functions.
 
-    An ``exact`` one gives in every replay the bits of a walk by NumPy. Of others, groups of
-    instructions on large arrays are replayed together: ``grouped`` is the tape with these.
+    Of one that is not exact, groups of instructions on large arrays are replayed together.
     """
 
     def __init__(
-        self, tape: Tape, poll: Poll = unhurried, *, exact: bool = False, threads: int = 1
+        self,
+        tape: Tape,
+        poll: Poll = unhurried,
+        loops: Functions | None = None,
+        *,
+        exact: bool = False,
+        threads: int = 1,
     ) -> None:
-        self.tape = tape
-        self.exact = exact
+        super().__init__(tape, poll, exact=exact)
         self._threads = threads
         #: What is replayed, with its plan: both at once, since one thread may walk the tape while
         #: another groups it.
@@ -57,27 +72,15 @@ class Executable:
             moved = [i.type.nbytes for i in made if i.op.elementwise]
             if sum(moved) >= _GROUPED_AT_ONCE:
                 self._group(poll)
-        #: Bytes of what is answered.
-        self.output_bytes: int = sum(
-            [answer_bytes(tape.instructions[slot].type) for slot in tape.outputs]
-        )
-        #: Instructions that loops execute, as predicted.
-        self._looped = 0
-        self._constant_bytes = 0
-        for op in polled([*map(itemgetter(0), tape.instructions)], poll):
-            if type(op) is Loop:
-                self._looped += op.steps
-                self._constant_bytes += op.body.constant_bytes
-            elif type(op) is Constant:
-                self._constant_bytes += op.value.nbytes
         self._walked = False
         self._lowered: Replay | None = None
         #: What replays where the quick function is left.
         self._careful: Replay | None = None
+        self._loops: Functions = WeakKeyDictionary() if loops is None else loops
 
     @property
-    def grouped(self) -> Tape:
-        """The tape that is replayed."""
+    def replayed(self) -> Tape:
+        """The tape that is replayed, fused where that is worth it."""
         return self._replayed[0]
 
     @property
@@ -91,11 +94,6 @@ class Executable:
         return self._replayed[1].peak_bytes
 
     @property
-    def constant_bytes(self) -> int:
-        """Bytes of the constants, which are held as long as the executable."""
-        return self._constant_bytes
-
-    @property
     def seconds(self) -> float:
         """Predicted time of the next replay."""
         each = _SECONDS_PER_INSTRUCTION
@@ -107,74 +105,101 @@ class Executable:
     @property
     def nbytes(self) -> int:
         """Approximate memory that the executable itself takes."""
-        return _BYTES_PER_INSTRUCTION * len(self.tape.instructions) + self._constant_bytes
+        return _BYTES_PER_INSTRUCTION * len(self.tape.instructions) + self.constant_bytes
 
-    def run(self, inputs: Sequence[Any], poll: Poll) -> tuple[Any, ...]:
-        """Replay with ``inputs``; gives the outputs, NumPy scalars where they have no axes."""
-        return self.replay(inputs, poll)[0]
-
-    def replay(self, inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """The same, and those of the outputs that are not known to be finite."""
+    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
+        """Compute the outputs."""
         function = self._lowered or self._prepared(poll)
         try:
-            return quiet.run(function, inputs, poll)
+            return Replayed(*quiet.run(function, inputs, poll))
+        except GuardFailed as failed:
+            return Replayed((), guard=type(failed))
         except LEFT:
-            if self._lowered is None and self.grouped is self.tape:
+            if self._lowered is None and self.replayed is self.tape:
                 raise
-            if self._careful is None:
-                # In the program's order, so that what is decided comes before what then fails.
-                self._careful = lower(self.tape, plan(self.tape, poll), poll, quick=False)
-        return quiet.run(self._careful, inputs, poll)
+        return self._replay_carefully(inputs, poll)
+
+    def _replay_carefully(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
+        """In the program's order, so that what is decided comes before what then fails."""
+        if self._careful is None:
+            planned = plan(self.tape, poll)
+            self._careful = lower(self.tape, planned, poll, self._loops, quick=False)
+        try:
+            return Replayed(*quiet.run(self._careful, inputs, poll))
+        except GuardFailed as failed:
+            return Replayed((), guard=type(failed))
 
     def _prepared(self, poll: Poll) -> Replay:
         """The walk the first time, then the generated function."""
         if not self._walked:
             return self._walk
-        if self.grouped is self.tape:
+        if self.replayed is self.tape:
             self._group(poll)
-        with collection_held:
-            self._lowered = lower(*self._replayed, poll, quick=not self.exact)
+        with gc_paused:
+            self._lowered = lower(*self._replayed, poll, self._loops, quick=not self.exact)
         return self._lowered
 
     def _group(self, poll: Poll) -> None:
         """Put in groups what is worth it."""
         if not self.exact:
-            tape = grouped(self.tape, poll, self._threads)
+            tape = fuse(self.tape, poll, self._threads)
             if tape is not self.tape:
                 self._replayed = tape, plan(tape, poll)
 
     def failed_at(self, error: BaseException) -> Instruction | None:
-        """The instruction during which ``error`` was raised, in a loop that of its body."""
-        found, trace = None, error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code is Executable._walk.__code__:
-                walking = trace.tb_frame.f_locals
-                if "slot" in walking:  # else it was stopped before the first
-                    found = walking["tape"].instructions[walking["slot"]]
-            trace = trace.tb_next
-        return failing(error) or found
+        """The instruction that raised ``error``; in a loop that of its body."""
+        return failing(error) or noted_place(error)
 
-    def _walk(self, inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def listing(self, poll: Poll) -> Listing:
+        """The functions of the tape, and of its loops and groups."""
+        if self.replayed is self.tape:
+            self._group(poll)
+        quick = not self.exact
+        inner = dict(_inner(self.replayed, poll, quick=quick))
+        return Listing(written(*self._replayed, poll, quick=quick).lines, inner)
+
+    def _walk(self, inputs: Sequence[Any], poll: Poll) -> Outputs:
         """Replay instruction by instruction, with nothing compiled."""
         values: list[Any] = []
         computes: dict[Op, Callable[..., Any]] = {}
         tape, planned = self._replayed
-        dead, polls, large = planned.dead, planned.polls, planned.large
-        for slot, (op, args, kind, _) in enumerate(polled(tape.instructions, poll)):
-            if isinstance(op, Input):
-                x = inputs[op.index]
-                values.append(x if isinstance(x, list) or x.ndim else x[()])
-            elif slot in large and (into := lending(op, kind)) is not None:
-                values.append(into(*[values[a] for a in args]))
-            else:
-                compute = computes.get(op)
-                if compute is None:
-                    compute = computes[op] = bound(op, poll, quick=not self.exact)
-                values.append(compute(*[values[a] for a in args]))
-            for gone in dead[slot]:
-                values[gone] = None
-            if slot in polls:
-                poll()
+        dead, polls = planned.dead, planned.polls
+        lends = planned.peak_bytes >= POOLED_BYTES
+        instruction: Instruction | None = None
+        try:
+            for slot, instruction in enumerate(polled(tape.instructions, poll)):
+                op, args, kind, _ = instruction
+                if isinstance(op, Input):
+                    x = inputs[op.index]
+                    values.append(x if isinstance(x, list) or x.ndim else x[()])
+                else:
+                    compute = computes.get(op)
+                    if compute is None:
+                        compute = computes[op] = bound(op, poll, self._loops, quick=not self.exact)
+                    if lends and kind.nbytes >= POOLED_BYTES:
+                        compute = lending(op, kind) or compute
+                    values.append(compute(*[values[a] for a in args]))
+                for gone in dead[slot]:
+                    values[gone] = None
+                if slot in polls:
+                    poll()
+        except Exception as error:
+            if instruction is not None:  # else it was stopped before the first
+                note_place(error, instruction)
+            raise
         outputs = tuple([values[slot] for slot in tape.outputs])
         self._walked = True
         return outputs, outputs
+
+
+def _inner(
+    tape: Tape, poll: Poll, outer: tuple[int, ...] = (), *, quick: bool
+) -> Iterator[tuple[tuple[int, ...], Sequence[Line]]]:
+    """The texts of loops and groups, those in bodies after the one that they are in."""
+    for slot, instruction in enumerate(polled(tape.instructions, poll)):
+        op = instruction.op
+        if isinstance(op, Loop):
+            yield (*outer, slot), loop_text(op, poll, quick=quick).lines
+            yield from _inner(op.body.tape, poll, (*outer, slot), quick=quick)
+        elif isinstance(op, FusedKernel):
+            yield (*outer, slot), op.text.lines

@@ -1,26 +1,18 @@
-"""Whether outputs are finite, as quickly as they can be read."""
+"""Code that tells which outputs are finite."""
 
 from __future__ import annotations
 
 from cmath import isfinite
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any
 
-import numpy as np
-
-from gradwire_engine.backends.numpy.quiet import quiet
+from gradwire_engine.backends.finite import sum_of_squares
 from gradwire_engine.tape import ArrayType, Type
 
 #: Most outputs for which it pays to write code, and most elements of these.
 _FEW, _SMALL = 20, 4096
 #: Most outputs that are listed one by one.
 _LISTED = 256
-
-
-def all_finite(outputs: Sequence[Any]) -> bool:
-    """Whether there is neither NaN nor infinity."""
-    return all(quiet.run(_finite, x) if x.ndim else isfinite(x) for x in outputs)
 
 
 def unsure(
@@ -38,24 +30,10 @@ def unsure(
         if not isinstance(kind, ArrayType) or kind.size > _SMALL or len(terms) == _FEW:
             left.append(number)
         elif kind.differentiable:
-            square = bind(_square, "square") if kind.ndim > 1 else ""
+            square = bind(sum_of_squares, "square") if kind.ndim > 1 else ""
             square = f"{square}({name})" if square else f"{name}.dot({name})"
             terms.append(square if kind.shape else name)
     rest = f"({''.join([f'z[{number}], ' for number in left])})"
     if len(left) > _LISTED:
         rest = f"{bind(itemgetter(*left))}(z)"
     return f"{rest} if {bind(isfinite, 'isfinite')}({' + '.join(terms)}) else z" if terms else rest
-
-
-def _finite(x: Any) -> bool:
-    """The same of an array's elements, which tell where their sum overflows."""
-    if x.dtype.kind not in "fc":
-        return True
-    total = _square(x) if x.flags.forc else np.add.reduce(x, None)
-    return isfinite(total) or bool(np.isfinite(x).all())
-
-
-def _square(x: Any) -> Any:
-    """The sum of squares."""
-    flat = x.ravel("K")
-    return flat.dot(flat)

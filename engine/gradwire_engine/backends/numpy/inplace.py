@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.numpy.namespace import NUMPY
-from gradwire_engine.backends.numpy.rows import Contraction
+from gradwire_engine.backends.numpy.operations import SumByProduct
 from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.numpy.tiling import Contraction
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.base import Op
@@ -24,7 +25,6 @@ from gradwire_engine.ops.pointwise.arithmetic import (
     Subtract,
 )
 from gradwire_engine.ops.pointwise.selection import Extremum
-from gradwire_engine.ops.reductions.products import SumByProduct
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Tape

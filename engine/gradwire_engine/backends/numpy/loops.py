@@ -14,20 +14,21 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.blocks import writing
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
-from gradwire_engine.backends.numpy.grouping import grouped
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.emit import function
+from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
+from gradwire_engine.backends.numpy.fusion import fuse
 from gradwire_engine.backends.numpy.nesting import PART
-from gradwire_engine.backends.numpy.rows import Contraction
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
 from gradwire_engine.backends.numpy.straight import Straight, is_straight
-from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.backends.numpy.text import Text
-from gradwire_engine.errors import OverBudget
+from gradwire_engine.backends.numpy.tiling import Contraction
+from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, WayUnknown
 from gradwire_engine.ops.loops import Body, Loop, Way
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, StackType, Type
+from gradwire_engine.traversal import ancestors
 
 #: From operands to results, looking at the deadline between passes.
 Passes = Callable[..., tuple[Any, ...]]
@@ -35,19 +36,16 @@ Passes = Callable[..., tuple[Any, ...]]
 _BETWEEN_POLLS, _FLOPS_BETWEEN_POLLS = 256, 1_000_000
 #: Ways of which one goes on and the other ends.
 _FEW_WAYS = 2
-#: What a scalar in a list takes.
-_SCALAR_BYTES = 48
-
-_Numbered: TypeAlias = tuple[int, Way]
 #: The functions of loops, those that are quick and those that are not.
-_LOWERED: WeakKeyDictionary[Loop, dict[bool, Passes]] = WeakKeyDictionary()
+Functions: TypeAlias = WeakKeyDictionary[Loop, dict[bool, Passes]]
+_Numbered: TypeAlias = tuple[int, Way]
 
 
-def bound(op: Op, poll: Poll, *, quick: bool = True) -> Callable[..., Any]:
-    """What computes ``op`` from its operands; loops and sweeps look at the deadline, too."""
+def bound(op: Op, poll: Poll, loops: Functions, *, quick: bool = True) -> Callable[..., Any]:
+    """What computes ``op`` from its operands; loops and fused kernels look at the deadline, too."""
     if isinstance(op, Loop):
-        return partial(passing(op, poll, quick=quick), poll)
-    return partial(op.passes, poll, []) if isinstance(op, Sweep) else op.bind(NUMPY)
+        return partial(function_of(op, poll, loops, quick=quick), poll)
+    return partial(op.passes, poll, []) if isinstance(op, FusedKernel) else function(op)
 
 
 def expression(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
@@ -92,49 +90,60 @@ def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:
         return op.template.format(*operands)
     listed = ", ".join(operands)
     if isinstance(op, Loop):
-        return f"{text.bind(passing(op, text.poll, quick=quick))}(poll, {listed})"
-    if isinstance(op, Sweep):
+        return f"{text.bind(function_of(op, text.poll, text.loops, quick=quick))}(poll, {listed})"
+    if isinstance(op, FusedKernel):
         squares = "squares" if op.squared else None
         return f"{text.bind(op.passes)}(poll, {squares}, {listed})"
     if op.is_ufunc:
         name = "u_" + op.ufunc.replace(".", "_")
-        return f"{text.bind(text.names.get(name) or op.bind(NUMPY), name)}({listed})"
-    return f"{text.bind(op.bind(NUMPY))}({listed})"
+        return f"{text.bind(text.names.get(name) or function(op), name)}({listed})"
+    return f"{text.bind(function(op))}({listed})"
 
 
-def passing(op: Loop, poll: Poll, *, quick: bool) -> Passes:
-    """The function that makes all passes: a ``quick`` one, and where that is left, the other."""
-    function = lower_loop(op, poll, quick=quick)
-    if not quick:
-        return function
+class _Passing:
+    """The quick function of a loop, and where that is left, the careful one."""
 
-    def passes(poll: Poll, *operands: Any) -> tuple[Any, ...]:
+    def __init__(self, op: Loop, quick: Passes, loops: Functions) -> None:
+        self._op = op
+        self._quick = quick
+        self._loops = loops
+
+    def __call__(self, poll: Poll, *operands: Any) -> tuple[Any, ...]:
+        """Make all passes."""
         try:
-            return function(poll, *operands)
+            return self._quick(poll, *operands)
         except LEFT:
-            careful = lower_loop(op, poll, quick=False)
+            careful = _lowered(self._op, poll, self._loops, quick=False)
         return careful(poll, *operands)
 
-    return passes
+
+def function_of(op: Loop, poll: Poll, loops: Functions, *, quick: bool) -> Passes:
+    """The function that makes all passes."""
+    found = _lowered(op, poll, loops, quick=quick)
+    return _Passing(op, found, loops) if quick else found
 
 
-def lower_loop(op: Loop, poll: Poll, *, quick: bool) -> Passes:
-    """A function that makes all passes, generated once for each loop."""
-    lowered = _LOWERED.setdefault(op, {})
-    found = lowered.get(quick)
+def _lowered(op: Loop, poll: Poll, loops: Functions, *, quick: bool) -> Passes:
+    """The function of a loop, generated once for equal ones."""
+    functions = loops.setdefault(op, {})
+    found = functions.get(quick)
     if found is None:
-        found = lowered[quick] = written(op, poll, quick=quick).function("passes")
+        found = functions[quick] = written(op, poll, loops, quick=quick).function("passes")
     return found
 
 
-def written(op: Loop, poll: Poll = unhurried, *, quick: bool = True) -> Text:
+def written(
+    op: Loop, poll: Poll = unhurried, loops: Functions | None = None, *, quick: bool = True
+) -> Text:
     """The text of a function that makes all passes, of the ``quick`` one if so."""
+    loops = WeakKeyDictionary() if loops is None else loops
     by_blocks = swept(op, poll) if quick else op
     if by_blocks is not op:
-        return _Writer(by_blocks, poll, quick=True).written()
+        return _Writer(by_blocks, poll, loops, quick=True).written()
     if is_straight(op) and len(op.body.tape.instructions) <= PART:
-        return Straight(op, expression, poll, quick=quick).written(_check(op), _between_polls(op))
-    return _Writer(op, poll, quick=quick).written()
+        writer = Straight(op, expression, poll, loops, quick=quick)
+        return writer.written(stack_check(op), _between_polls(op))
+    return _Writer(op, poll, loops, quick=quick).written()
 
 
 def swept(op: Loop, poll: Poll = unhurried) -> Loop:
@@ -144,14 +153,14 @@ def swept(op: Loop, poll: Poll = unhurried) -> Loop:
     """
     if len(op.ways) > _FEW_WAYS:
         return op
-    tape = grouped(op.body.tape, poll, returned=False)
+    tape = fuse(op.body.tape, poll, returned=False)
     return op if tape is op.body.tape else replace(op, body=Body(tape))
 
 
 class _Writer:
     """Writes the function of a loop: a line for each instruction, where it is needed."""
 
-    def __init__(self, op: Loop, poll: Poll, *, quick: bool) -> None:
+    def __init__(self, op: Loop, poll: Poll, loops: Functions, *, quick: bool) -> None:
         self.op = op
         self.tape = op.body.tape
         self.operands = [f"a{i}" for i in range(op.counted + op.carries + op.stacks)]
@@ -160,7 +169,7 @@ class _Writer:
         first = 1 + op.carries + op.stacks
         self.shared = range(first, len(self.tape.inputs))
         operands = [*self.operands, *[f"s{i}" for i in self.shared]]
-        self.text = Text(f"def passes(poll, {', '.join(operands)}):", poll)
+        self.text = Text(f"def passes(poll, {', '.join(operands)}):", poll, loops)
         carried = [*self.tape.inputs, *self.tape.outputs]
         self.scalars = Scalars(self.tape, self.text, quick=quick, carried=carried)
         self._names: dict[int, str] = {}
@@ -176,7 +185,7 @@ class _Writer:
             text.bind(value, name)
         text.bind(count, "endless")
         text.bind(np.int64, "int64")
-        text.bind(_check(op), "check")
+        text.bind(stack_check(op), "check")
         for i, slot in enumerate(self.tape.inputs[1 : 1 + op.carries]):
             text.write(f"x{1 + i} = {self.scalars.entering(slot, self.operands[op.counted + i])}")
         for i in self.shared:
@@ -252,14 +261,9 @@ class _Writer:
 
     def _values(self, slots: Sequence[int], known: set[int], indent: int) -> None:
         """Write what computes values, unless they are known in this branch."""
-        needed: set[int] = set()
-        pending = list(slots)
-        while pending:
-            slot = pending.pop()
-            if slot not in needed and slot not in known:
-                needed.add(slot)
-                pending.extend(self.tape.instructions[slot].args)
-        made, order = self.tape.instructions, sorted(needed)
+        made = self.tape.instructions
+        needed = ancestors(made, slots, known)
+        order = sorted(needed)
         if not self.divided:
             for slot in order:
                 self._value(slot, self.text, indent)
@@ -311,19 +315,3 @@ class _Writer:
 def _between_polls(op: Loop) -> int:
     """So many passes are made between two looks at the deadline."""
     return max(min(_FLOPS_BETWEEN_POLLS // max(op.body.flops, 1), _BETWEEN_POLLS), 1)
-
-
-def _check(op: Loop) -> Callable[[int], None]:
-    """Refuse stacks beyond the memory that is allowed."""
-    kinds = [kind for number, kind in enumerate(op.infer().items) if op.wants(number)]
-    each = sum(max(k.nbytes, _SCALAR_BYTES) for k in kinds if isinstance(k, StackType))
-    most = op.most_bytes
-
-    def check(passes: int) -> None:
-        if passes * each > most:
-            raise OverBudget(
-                f"the loop keeps {each} bytes of each pass, more than {most} in all",
-                hint="checkpoint computes them again instead of keeping them",
-            )
-
-    return check if each else lambda passes: None

@@ -10,27 +10,35 @@ from typing import Any, TypeAlias
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.finite import unsure
+from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
 from gradwire_engine.backends.numpy.inplace import overwriting, reused
-from gradwire_engine.backends.numpy.loops import expression
+from gradwire_engine.backends.numpy.loops import Functions, expression
 from gradwire_engine.backends.numpy.nesting import PART, nesting
-from gradwire_engine.backends.numpy.plan import Plan
 from gradwire_engine.backends.numpy.registers import Registers, outlasting
 from gradwire_engine.backends.numpy.scalars import Scalars
-from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.plan import Plan
 from gradwire_engine.ops.constants import Constant, Input, Item
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Tape
 
-#: From inputs to outputs, and those of these that are not known to be finite.
-Replay: TypeAlias = Callable[[Sequence[Any], Poll], tuple[tuple[Any, ...], tuple[Any, ...]]]
+#: The outputs, and those of them that are not known to be finite.
+Outputs: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
+#: From inputs to outputs.
+Replay: TypeAlias = Callable[[Sequence[Any], Poll], Outputs]
 
 
 def lower(
-    tape: Tape, plan: Plan, poll: Poll = unhurried, *, quick: bool, part: int = PART
+    tape: Tape,
+    plan: Plan,
+    poll: Poll = unhurried,
+    loops: Functions | None = None,
+    *,
+    quick: bool,
+    part: int = PART,
 ) -> Replay:
     """Generate and compile the function that replays ``tape``; it looks at its own ``poll``."""
-    text = written(tape, plan, poll, quick=quick, part=part)
+    text = written(tape, plan, poll, loops, quick=quick, part=part)
     if len(tape.instructions) <= part:
         return text.function("replay")
     return _in_turn(text.functions("replay"), len(tape.instructions))
@@ -40,18 +48,24 @@ def _in_turn(parts: Sequence[Callable[..., Any]], length: int) -> Replay:
     """The function that calls ``parts`` one after the other; the last one returns."""
     *first, last = parts
 
-    def replay(inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def replay(inputs: Sequence[Any], poll: Poll) -> Outputs:
         lists = [None] * length, list[Any](), list[Any]()
         for part in first:
             part(inputs, poll, *lists)
-        found: tuple[tuple[Any, ...], tuple[Any, ...]] = last(inputs, poll, *lists)
+        found: Outputs = last(inputs, poll, *lists)
         return found
 
     return replay
 
 
 def written(
-    tape: Tape, plan: Plan, poll: Poll = unhurried, *, quick: bool = True, part: int = PART
+    tape: Tape,
+    plan: Plan,
+    poll: Poll = unhurried,
+    loops: Functions | None = None,
+    *,
+    quick: bool = True,
+    part: int = PART,
 ) -> Text:
     """The text of the function that replays ``tape``, of the ``quick`` one if so.
 
@@ -63,8 +77,8 @@ def written(
     """
     instructions = tape.instructions
     whole = len(instructions) <= part
-    text = Text(f"def replay(inputs, poll{'' if whole else ', v, z, squares'}):", poll)
-    if whole and any(isinstance(instruction.op, Sweep) for instruction in instructions):
+    text = Text(f"def replay(inputs, poll{'' if whole else ', v, z, squares'}):", poll, loops)
+    if whole and any(isinstance(instruction.op, FusedKernel) for instruction in instructions):
         text.write("squares = []")
     scalars = Scalars(tape, text, quick=quick)
     nested, dead = nesting(tape, scalars.codes, part, poll) if scalars.codes else ((), plan.dead)
@@ -138,5 +152,5 @@ def _return(
 def _squared(tape: Tape, slot: int) -> bool:
     """Whether the squares of a result have been added up where it was made."""
     op, args, _, _ = tape.instructions[slot]
-    sweep = tape.instructions[args[0]].op if isinstance(op, Item) else None
-    return isinstance(sweep, Sweep) and op.index in sweep.squared  # type: ignore[attr-defined]
+    kernel = tape.instructions[args[0]].op if isinstance(op, Item) else None
+    return isinstance(kernel, FusedKernel) and op.index in kernel.squared  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.backends.numpy.namespace import NUMPY
+from gradwire_engine.backends.numpy.emit import INLINED, ON_NUMBERS
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.polling import polled
@@ -64,13 +64,13 @@ class Scalars:
                     self._constants[slot] = op.value
                 continue
             types = [made[a].type for a in args]
-            code = op.scalar_code(types)
+            code = ON_NUMBERS[type(op)](op, types)
             if code:
                 self.codes[slot] = code.replace("math.", "math_")
                 self._python.add(slot)
                 self._python.update(a for a in args if char(a) == "d")
             else:
-                code = op.inline(NUMPY, self._text.bind, *types)  # type: ignore[arg-type]
+                code = INLINED[type(op)](op, self._text.bind, *types)
                 if code:
                     self._inlined[slot] = code
 

@@ -16,10 +16,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.numpy.namespace import NUMPY
 from gradwire_engine.backends.numpy.nesting import PART, nesting
 from gradwire_engine.backends.numpy.scalars import Scalars
 from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.loops import Loop
@@ -44,7 +44,15 @@ def is_straight(op: Loop) -> bool:
 class Straight:
     """Writes the function; ``check`` refuses a number of passes."""
 
-    def __init__(self, op: Loop, expression: Expression, poll: Poll, *, quick: bool) -> None:
+    def __init__(
+        self,
+        op: Loop,
+        expression: Expression,
+        poll: Poll,
+        loops: Any,
+        *,
+        quick: bool,
+    ) -> None:
         self.op = op
         self.tape = op.body.tape
         self.made = op.body.tape.instructions
@@ -57,7 +65,7 @@ class Straight:
         self.shared = range(last, len(self.tape.inputs))
         self.sharing = frozenset(self.tape.inputs[last:])
         names = [f"a{i}" for i in range(last)] + [f"s{i}" for i in self.shared]
-        self.text = text = Text(f"def passes(poll, {', '.join(names)}):", poll)
+        self.text = text = Text(f"def passes(poll, {', '.join(names)}):", poll, loops)
         carried = [*self.tape.inputs, *self.tape.outputs]
         self.scalars = Scalars(self.tape, text, quick=quick, carried=carried)
         self.names = {slot: f"r{slot}" for slot in range(len(self.made))}

@@ -6,15 +6,15 @@ reference.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.backends.base import Line
 from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import Instruction
 
-#: A line, and the instruction that it is of.
-Line = tuple[str, Instruction | None]
 #: Among a generated function's globals, the lines of each text by the name of its file. Equal texts
 #: of several tapes make equal code, so code does not tell of which instructions it is.
 _LINES = "lines of files"
@@ -27,8 +27,12 @@ class Text:
     by ``poll`` now and then.
     """
 
-    def __init__(self, head: str, poll: Poll = unhurried) -> None:
+    def __init__(
+        self, head: str, poll: Poll = unhurried, loops: MutableMapping[Any, Any] | None = None
+    ) -> None:
         self.poll = poll
+        #: The functions of loops, for those that are equal to have one.
+        self.loops: Any = WeakKeyDictionary() if loops is None else loops
         self.names: dict[str, Any] = {"__builtins__": {}}
         self._head = head
         self._parts: list[list[Line]] = [[(head, None)]]
@@ -46,7 +50,7 @@ class Text:
 
     def calling(self, head: str, indent: int) -> Text:
         """A function to be written, of the same names, that a line calls with what it takes."""
-        called = Text(head, self.poll)
+        called = Text(head, self.poll, self.loops)
         called.names = self.names
         takes, name = head[head.index("(") : -1], f"part{len(self._called)}"
         self._called.append((name, called))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
@@ -112,18 +111,6 @@ class Stack(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Join."""
         return xp.stack(operands, axis=self.axis)
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """A list of numbers, or a part for each of a few arrays."""
-        dtype = bind(types[0].dtype)
-        if not types[0].shape:
-            listed = ", ".join([f"{{{i}}}" for i in range(len(types))])
-            return f"{{z}} = {bind(xp.array, 'array')}([{listed}], {dtype})"
-        if len(types) > _FEW:
-            return ""
-        steps = [f"{{z}} = {bind(xp.empty, 'empty')}({self.infer(*types).shape}, {dtype})"]
-        ahead = ":, " * self.axis
-        return "; ".join(steps + [f"{{z}}[{ahead}{i}] = {{{i}}}" for i in range(len(types))])
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Each operand's part of ``z_bar``."""

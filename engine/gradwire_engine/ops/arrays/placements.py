@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.batching import everywhere
-from gradwire_engine.ops.patterns import FULL, Pattern, index_code, index_of
+from gradwire_engine.ops.patterns import FULL, Pattern, index_of
 from gradwire_engine.tape import ArrayType, Shape, Type
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ class Placed(Op):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Assign what comes first to a part, add the rest."""
-        return self.bind(xp)(*operands)
+        return self.placing(xp)(*operands)
 
-    def bind(self, xp: Any) -> Callable[..., Any]:
+    def placing(self, xp: Any) -> Callable[..., Any]:
         """Indices are made once, and so is what is known of how parts overlap."""
+        fresh, whole = self.overlaps(xp)
         indices = [index_of(pattern, ()) for pattern in self.patterns]
-        fresh, whole = self._fresh(xp, indices)
         steps, shape = list(zip(indices, fresh, strict=True)), self.shape
         start = xp.empty if whole else xp.zeros
 
@@ -56,28 +56,13 @@ class Placed(Op):
 
         return place
 
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """The same steps written out."""
-        fresh, whole = self._fresh(xp, [index_of(pattern, ()) for pattern in self.patterns])
-        start = bind(xp.empty, "empty") if whole else bind(xp.zeros, "zeros")
-        steps = [f"{{z}} = {start}({self.shape}, {bind(types[0].dtype)})"]
-        for i, pattern in enumerate(self.patterns):
-            part = f"{{z}}[{index_code(pattern)}]"
-            if fresh[i]:
-                steps.append(f"{part} = {{{i}}}")
-            elif any(type(p) is not int for p in pattern):
-                steps.append(f"part = {part}; part += {{{i}}}")  # not assigned again
-            else:
-                steps.append(f"{part} += {{{i}}}")
-        return "; ".join(steps)
-
-    def _fresh(self, xp: Any, indices: Sequence[Any]) -> tuple[list[bool], bool]:
+    def overlaps(self, xp: Any) -> tuple[list[bool], bool]:
         """Which parts come before all others there, and whether these are everything."""
         if math.prod(self.shape) > _MARKED:
-            fresh = [True, *[False] * (len(indices) - 1)]
+            fresh = [True, *[False] * (len(self.patterns) - 1)]
             return fresh, self.patterns[0] == (FULL,) * len(self.shape)
         taken, fresh, count = xp.zeros(self.shape, bool), [], 0
-        for index in indices:
+        for index in [index_of(pattern, ()) for pattern in self.patterns]:
             fresh.append(not taken[index].any())
             count += fresh[-1] * taken[index].size
             taken[index] = True

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from operator import methodcaller
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, axis_of, few_axes, integers, lengths, reshaped
-from gradwire_engine.ops.base import SMALL, Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import raised
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.tape import ArrayType, Shape, Type
@@ -56,14 +54,6 @@ class Reshape(View):
         """Reshape."""
         return operands[0].reshape(self.shape)
 
-    def bind(self, xp: Any) -> Callable[..., Any]:
-        """The array's own method."""
-        return methodcaller("reshape", self.shape)
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """The array's own method."""
-        return f"{{0}}.reshape({self.shape})"
-
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is ``z_bar`` reshaped back."""
         return (reshape(z_bar, operands[0].type.shape),)
@@ -100,15 +90,6 @@ class Transpose(View):
         """Permute strides."""
         return operands[0].transpose(self.axes)
 
-    def bind(self, xp: Any) -> Callable[..., Any]:
-        """The array's own method."""
-        return methodcaller("transpose", self.axes)
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """The array's own method, or attribute."""
-        turned = self.axes == tuple(range(len(self.axes)))[::-1]
-        return "{0}.T" if turned else f"{{0}}.transpose({self.axes})"
-
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is ``z_bar`` with the axes back in place."""
         return (transpose(z_bar, tuple([self.axes.index(i) for i in range(len(self.axes))])),)
@@ -139,13 +120,6 @@ class BroadcastTo(View):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Repeat by strides of 0."""
         return xp.broadcast_to(operands[0], self.shape)
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """A small array is quicker filled than made of strides."""
-        if math.prod(self.shape) > SMALL:
-            return ""
-        empty, dtype = bind(xp.empty, "empty"), bind(types[0].dtype)
-        return f"{{z}} = {empty}({self.shape}, {dtype}); {{z}}[...] = {{0}}"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar``; the reverse walk sums over what was repeated."""

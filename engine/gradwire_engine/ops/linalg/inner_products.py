@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.axes import without
-from gradwire_engine.ops.base import SMALL, Cotangents, Op, register
+from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.batching import aligned
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
 from gradwire_engine.ops.reductions.reductions import spread
@@ -40,21 +40,11 @@ class InnerProducts(Op):
             return xp.einsum(_subscripts(self.axes, x.ndim, y.ndim), x, y)
         if len(self.axes) == x.ndim == 1:
             return x.dot(y)
-        if self._by_rows(x.shape, x.dtype.kind):
+        if self.by_rows(x.shape, x.dtype.kind):
             return xp.vecdot(x, y)
         return xp.einsum(_subscripts(self.axes, x.ndim, y.ndim), x, y)
 
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """What the kernel chooses, and small arrays as vectors."""
-        x, y = types
-        if x.shape == y.shape:
-            if len(self.axes) == x.ndim and x.size <= SMALL:
-                return "{0}.dot({1})" if x.ndim == 1 else "{0}.reshape(-1).dot({1}.reshape(-1))"
-            if x.ndim > 1 and self._by_rows(x.shape, x.dtype.kind):
-                return f"{bind(xp.vecdot, 'vecdot')}({{0}}, {{1}})"
-        return ""
-
-    def _by_rows(self, shape: Shape, kind: str) -> bool:
+    def by_rows(self, shape: Shape, kind: str) -> bool:
         """Whether whole rows are summed, each by a call of BLAS."""
         if kind != "f" or self.axes != (len(shape) - 1,):  # of complex rows it conjugates one
             return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
@@ -55,12 +55,6 @@ class MatMul(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Multiply; BLAS does it for floating dtypes."""
         return xp.matmul(*operands)
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """BLAS, sooner reached by ``dot``."""
-        x, y = types
-        blas = x.dtype.char in "fdFD" and x.ndim <= 2 and y.ndim <= 2
-        return "{0}.dot({1})" if blas else ""
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar y^H``, ``y_bar = x^H z_bar``; the reverse walk sums broadcast axes."""

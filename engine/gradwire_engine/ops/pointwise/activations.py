@@ -12,12 +12,14 @@ from gradwire_engine.ops.pointwise.arithmetic import Absolute
 from gradwire_engine.ops.pointwise.exponential import Expm1
 from gradwire_engine.ops.pointwise.selection import Maximum, Minimum, Where
 from gradwire_engine.ops.pointwise.trigonometric import Tanh
-from gradwire_engine.ops.pointwise.vectorised import FEW
 from gradwire_engine.ops.promotion import inexact_promoted
 from gradwire_engine.ops.special.error_functions import Erfc
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
+
+#: Elements up to which one slow call is quicker than several quick ones.
+FEW = 128
 
 
 @register("sigmoid", "expit")

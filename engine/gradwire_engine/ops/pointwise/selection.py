@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch
@@ -17,7 +16,7 @@ from gradwire_engine.ops.elementwise import (
     broadcast_shapes,
 )
 from gradwire_engine.ops.pointwise.comparison import GreaterEqual, IsFinite, LessEqual, NotEqual
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -56,10 +55,6 @@ class Where(Elementwise):
         shape = broadcast_shapes(condition.shape, chosen.shape)
         return chosen if shape == chosen.shape else chosen._replace(shape=shape)
 
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """One number or the other."""
-        return "" if any(kind.shape for kind in types) else f"({self.scalar})"
-
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar`` where chosen, ``y_bar = z_bar`` elsewhere."""
         zero = z_bar.builder.scalar(0, z_bar.dtype)
@@ -78,11 +73,6 @@ class Extremum(Binary):
     """
 
     wins: ClassVar[type[Op]]
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """One real number or the other."""
-        numbers = all(not kind.shape and kind.dtype.kind in "iuf" for kind in types)
-        return f"({self.scalar})" if numbers else ""
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """All of ``z_bar`` to the winner, the first operand if equal."""
@@ -211,10 +201,6 @@ class Round(Rounding):
         if abs(places) > _MOST_DECIMALS:
             raise BadArgument(f"round takes at most {_MOST_DECIMALS} decimals, got {places}")
         return cls(places)(b.array(a))
-
-    def scalar_code(self, types: Sequence[Type]) -> str:
-        """Of no decimals as the nearest whole number."""
-        return "" if self.decimals else Rint().scalar_code(types)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """NumPy's own rounding."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import Reshape, reshape, transpose
 from gradwire_engine.ops.axes import axes_of, axis_of, flag, with_ones, without
-from gradwire_engine.ops.base import FUNCTIONS, SMALL, Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import FUNCTIONS, Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import BOOL, conj
@@ -74,12 +72,6 @@ class Reduction(Op):
         """Reduce."""
         return getattr(xp, self.ufunc)(operands[0], axis=self.axes)
 
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """The ufunc's own reduction: NumPy's functions look for other array types first."""
-        ufunc = getattr(xp, self.pairwise, None)
-        axes = None if len(self.axes) == types[0].ndim else self.axes
-        return f"{bind(ufunc.reduce, f'{self.pairwise}_up')}({{0}}, {axes})" if ufunc else ""
-
     def result_dtype(self, dtype: DType) -> DType:
         """The operand's dtype."""
         return dtype
@@ -138,23 +130,6 @@ class Sum(Accumulation):
     neutral = 0
     pairwise = "add"
     linear = True
-
-    def bind(self, xp: Any) -> Callable[..., Any]:
-        """The ufunc's own reduction: NumPy's ``sum`` looks for other array types first."""
-        return partial(xp.add.reduce, axis=self.axes)
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """A product with ones for few numbers: BLAS is called in half the time of a ufunc."""
-        (x,) = types
-        whole = len(self.axes) == x.ndim
-        plain = whole or (x.ndim == 2 and len(self.axes) == 1)
-        if x.dtype.char not in "df" or not 0 < x.size <= SMALL or not plain:
-            return super().inline(xp, bind, x)
-        count = x.size if whole else x.shape[self.axes[0]]
-        ones = bind(xp.ones(count, x.dtype), f"ones_{x.dtype.char}{count}")
-        if whole:
-            return f"{{0}}.dot({ones})" if x.ndim == 1 else f"{{0}}.reshape(-1).dot({ones})"
-        return f"{ones}.dot({{0}})" if self.axes == (0,) else f"{{0}}.dot({ones})"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar``, broadcast."""
@@ -226,10 +201,6 @@ class Extreme(Reduction):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Reduce."""
         return outermost(getattr(xp, self.pairwise), operands[0], self.axes)
-
-    def inline(self, xp: Any, bind: Callable[..., str], *types: ArrayType) -> str:
-        """Of few elements without looking at their rows."""
-        return super().inline(xp, bind, *types) if types[0].size <= SMALL else ""
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / n`` at the ``n`` elements equal to ``z``, else 0."""

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.autodiff.paths import ancestors
 from gradwire_engine.errors import BadArgument, EngineError
 from gradwire_engine.ops.bodies import Piece
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.ops.loops import Loop, Unrollable
+from gradwire_engine.ops.loops import Loop, MustUnroll
 from gradwire_engine.ops.regions import MOST_WAYS, Region, planned, region
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried
 from gradwire_engine.record.segments import in_segments, whole
 from gradwire_engine.tape import ArrayType
+from gradwire_engine.traversal import ancestors
 
 if TYPE_CHECKING:
     from gradwire_engine.record.loops import Passes
@@ -38,7 +38,7 @@ class _Way:
     ending: str
 
 
-class Once:
+class LoopTrace:
     """All passes from number ``first`` on, as one instruction."""
 
     def __init__(self, r: Recorder, passes: Passes, first: int, written: list[Any]) -> None:
@@ -72,7 +72,7 @@ class Once:
             self.ways = self._ways(rows)
             if not self.again:
                 return
-        raise Unrollable("the types of the carries do not settle")
+        raise MustUnroll("the types of the carries do not settle")
 
     @property
     def instructions(self) -> int:
@@ -151,16 +151,16 @@ class Once:
                 self.r.explored += len(self.b.vars) - opened.start
             if self.r.explored > _MOST_EXPLORED:
                 self.r.unroll = True
-                raise Unrollable("the bodies of loops have too many ways in all")
+                raise MustUnroll("the bodies of loops have too many ways in all")
             self.by_values |= opened.by_values
             made = opened.decisions
             pending += [(*made[:i], not made[i]) for i in range(len(forced), len(made))]
             if len(ways) + len(pending) > MOST_WAYS:
-                raise Unrollable("there are too many ways through the body")
+                raise MustUnroll("there are too many ways through the body")
         endings = {way.ending for way in ways}
         goes_on = any(way.piece for way in ways if way.ending == "on")
         if not self.again and (not goes_on or (endings == {"on"} and self.left is None)):
-            raise Unrollable("there is no second pass, or there are passes without end")
+            raise MustUnroll("there is no second pass, or there are passes without end")
         if self._must_tell(endings) and _ENDING not in self.start:
             self.start[_ENDING] = 0
             self.again = True
@@ -224,13 +224,14 @@ class Once:
         if not self.asked:
             return
         firsts = [self._first_value(x) for x in leaves(self.start) if isinstance(x, Carry)]
-        made_of = [ancestors(b, [new]) for new in given]
-        begun_of = [ancestors(b, [x]) if x else set() for x in firsts]
+        made_of = [ancestors(b.instructions, [new.slot]) for new in given]
+        begun_of = [ancestors(b.instructions, [x.slot]) if x else set() for x in firsts]
         for source, reached in self.asked:
             target, own = stand_ins.get(reached), stand_ins.get(source)
             if target is None:  # an item of a stack, the number of the pass, or from outside
                 old = None if own is None else firsts[own]
-                if reached < opened.start and old and old.slot in ancestors(b, [b.vars[reached]]):
+                before = reached < opened.start
+                if before and old and old.slot in ancestors(b.instructions, [reached]):
                     raise Unsettled  # only the first pass reads what its carry begins with
                 continue
             on_the_way, pending = set[int](), [target]
@@ -247,7 +248,7 @@ class Once:
                 begun = old is not None and old.slot in begun_of[target]
                 tied = unchanged or begun or new in made_of[target]
             if tied:
-                raise Unrollable("a derivative goes back through earlier passes")
+                raise MustUnroll("a derivative goes back through earlier passes")
 
     def _first_value(self, carry: Carry) -> Var | None:
         return carry.first if isinstance(carry.first, Var) else None

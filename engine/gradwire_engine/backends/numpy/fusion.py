@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
 from gradwire_engine.backends.numpy.nesting import PART
-from gradwire_engine.backends.numpy.rows import Contraction, Cut, cut
-from gradwire_engine.backends.numpy.sweeps import Sweep
+from gradwire_engine.backends.numpy.tiling import Contraction, Tiling, tile
 from gradwire_engine.ops.arrays.shape import Transpose
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.linalg.products import MatMul
@@ -28,7 +28,7 @@ FEWEST_SPARED, CACHE_BYTES = 6, 1 << 21
 _Group: TypeAlias = tuple[Shape, int]
 
 
-def grouped(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: bool = True) -> Tape:
+def fuse(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: bool = True) -> Tape:
     """An equivalent tape in which each group is one instruction, for as many threads.
 
     If its outputs are ``returned``, it is told of them whether they are finite.
@@ -36,10 +36,10 @@ def grouped(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: b
     if not any(i.type.nbytes >= SMALLEST_BYTES for i in polled(tape.instructions, poll)):
         return tape
     contracted = _contracted(tape, poll)
-    cuts, groups = _levels(contracted.instructions, poll)
+    tilings, groups = _levels(contracted.instructions, poll)
     kept = _paying(contracted, [*groups.values()], poll)
     checked = tape.outputs if returned else ()
-    return _Writer(contracted, cuts, kept, checked, threads, poll).written() if kept else tape
+    return _Writer(contracted, tilings, kept, checked, threads, poll).written() if kept else tape
 
 
 def _contracted(tape: Tape, poll: Poll) -> Tape:
@@ -55,36 +55,36 @@ def _contracted(tape: Tape, poll: Poll) -> Tape:
 
 def _levels(
     instructions: Sequence[Instruction], poll: Poll
-) -> tuple[dict[int, Cut], dict[_Group, list[int]]]:
+) -> tuple[dict[int, Tiling], dict[_Group, list[int]]]:
     """How instructions are cut, and the slots of each group.
 
     The level of an instruction is that of its operands, or one more where it needs all of what a
     group computes by rows: so groups of one level do not wait for each other.
     """
-    cuts: dict[int, Cut] = {}
+    tilings: dict[int, Tiling] = {}
     levels = [0] * len(instructions)
     groups: dict[_Group, list[int]] = {}
     for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
-        found = _item(op, args, cuts)
+        found = _item(op, args, tilings)
         if found is None:
-            found = cut(op, kind, [instructions[a].type for a in args])
+            found = tile(op, kind, [instructions[a].type for a in args])
         level = 0
         for number, arg in enumerate(args):
-            of = cuts.get(arg)
+            of = tilings.get(arg)
             along = of is not None and found is not None and found.rows[number]
             joins = along and of.key == found.key and not of.joined  # type: ignore[union-attr]
             level = max(level, levels[arg] + (of is not None and not joins))
         levels[slot] = level
         if found is not None:
-            cuts[slot] = found
+            tilings[slot] = found
             groups.setdefault((found.key, level), []).append(slot)
-    return cuts, groups
+    return tilings, groups
 
 
-def _item(op: object, args: Sequence[int], cuts: dict[int, Cut]) -> Cut | None:
+def _item(op: object, args: Sequence[int], tilings: dict[int, Tiling]) -> Tiling | None:
     """One of the results of what is cut."""
-    of = cuts.get(args[0]) if isinstance(op, Item) else None
-    return of and Cut(of.key, (True,))
+    of = tilings.get(args[0]) if isinstance(op, Item) else None
+    return of and Tiling(of.key, (True,))
 
 
 def _paying(tape: Tape, groups: Sequence[list[int]], poll: Poll) -> list[list[int]]:
@@ -117,7 +117,7 @@ class _Writer:
     def __init__(
         self,
         tape: Tape,
-        cuts: dict[int, Cut],
+        tilings: dict[int, Tiling],
         groups: list[list[int]],
         checked: Sequence[int],
         threads: int,
@@ -127,7 +127,7 @@ class _Writer:
         self.checked = checked
         self.threads = threads
         self.poll = poll
-        self.cuts = cuts
+        self.tilings = tilings
         self.groups = groups
         self.group_of = {slot: slots for slots in groups for slot in slots}
         self.escaping = _escaping(tape, self.group_of, poll)
@@ -172,11 +172,11 @@ class _Writer:
             self._append(slot, Instruction(op, args, kind, origin))
             return
         results = [s for s in slots if s in self.escaping]
-        sweep = Sweep(self.tape, slots, self.cuts, results, self.checked, self.threads)
-        args = tuple([self.moved[a] for a in sweep.operands])
+        kernel = FusedKernel(self.tape, slots, self.tilings, results, self.checked, self.threads)
+        args = tuple([self.moved[a] for a in kernel.operands])
         at = len(self.made)
-        origin = sweep.instructions[0].origin
-        self.made.append(Instruction(sweep, args, sweep.infer(), origin))
+        origin = kernel.instructions[0].origin
+        self.made.append(Instruction(kernel, args, kernel.infer(), origin))
         for index, result in enumerate(results):
             _, _, kind, origin = self.tape.instructions[result]
             self._append(result, Instruction(Item(index), (at,), kind, origin))

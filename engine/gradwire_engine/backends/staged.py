@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Array, Limits, Poll
-from gradwire_engine.backends.numpy.executable import Executable
+from gradwire_engine.backends.base import Executable, Replayed
 from gradwire_engine.errors import LimitExceeded
 from gradwire_engine.locks import locked
 from gradwire_engine.ops.constants import GuardFailed
-from gradwire_engine.polling import unhurried
-from gradwire_engine.tape import Tape
 
 
-class PartedExecutable:
+class StagedExecutable:
     """The ``remainder`` takes the inputs, then what the ``prelude`` gives of some of them.
 
     Both together give what ``whole`` does.
@@ -26,18 +24,13 @@ class PartedExecutable:
     def __init__(
         self,
         whole: Executable,
-        prelude: Tape,
-        remainder: Tape,
+        prelude: Executable,
+        remainder: Executable,
         kept_bytes: int,
-        poll: Poll = unhurried,
-        *,
-        threads: int = 1,
     ) -> None:
         self.whole = whole
-        self.prelude, self.remainder = (
-            Executable(tape, poll, exact=whole.exact, threads=threads)
-            for tape in (prelude, remainder)
-        )
+        self.prelude = prelude
+        self.remainder = remainder
         #: Bytes of what the prelude gives.
         self.kept_bytes = kept_bytes
 
@@ -56,53 +49,53 @@ class PartedExecutable:
 class Specialised:
     """An executable for certain residents: what its prelude gives of them is computed once."""
 
-    def __init__(self, parted: PartedExecutable) -> None:
-        self._parted = parted
+    def __init__(self, staged: StagedExecutable) -> None:
+        self._staged = staged
         self._lock = threading.Lock()
-        #: Whether the prelude was replayed, and what it gave; nothing where it failed.
+        #: Whether the prelude was replayed, and what it gave: nothing where it failed, or a guard.
         self._begun = False
         self._kept: Sequence[Any] | None = None
-        self._decided: type[GuardFailed] | None = None
+        self._guard: type[GuardFailed] | None = None
 
     @property
     def seconds(self) -> float:
         """Predicted time of the next replay, of the prelude too where that is still to come."""
-        ahead = 0.0 if self._begun else self._parted.prelude.seconds
-        return ahead + self._parted.remainder.seconds
+        ahead = 0.0 if self._begun else self._staged.prelude.seconds
+        return ahead + self._staged.remainder.seconds
 
     @property
     def peak_bytes(self) -> int:
         """Most bytes of arrays that the next replay holds at once."""
-        ahead = 0 if self._begun else self._parted.prelude.peak_bytes
-        return max(ahead, self._parted.remainder.peak_bytes)
+        ahead = 0 if self._begun else self._staged.prelude.peak_bytes
+        return max(ahead, self._staged.remainder.peak_bytes)
 
-    def replay(self, inputs: Sequence[Any], poll: Poll) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """The outputs, and those of them that are not known to be finite.
+    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
+        """Replay what depends on more than the residents.
 
         Where the prelude fails the whole tape is replayed: in the program's order a decision may
         come before that, and fall otherwise.
-
-        Raises: ``GuardFailed`` where a decision falls otherwise, of residents each time.
         """
         if not self._begun:
             with locked(self._lock, poll):
                 if not self._begun:
                     self._begin(inputs, poll)
-        if self._decided is not None:
-            raise self._decided
+        if self._guard is not None:
+            return Replayed((), guard=self._guard)
         if self._kept is None:
-            return self._parted.whole.replay(inputs, poll)
-        return self._parted.remainder.replay([*inputs, *self._kept], poll)
+            return self._staged.whole.replay(inputs, poll)
+        return self._staged.remainder.replay([*inputs, *self._kept], poll)
 
     def _begin(self, inputs: Sequence[Any], poll: Poll) -> None:
-        prelude = self._parted.prelude
+        prelude = self._staged.prelude
         try:
-            self._kept = [_own(x, exact=prelude.exact) for x in prelude.run(inputs, poll)]
+            replayed = prelude.replay(inputs, poll)
         except LimitExceeded:  # it was interrupted
             raise
-        except Exception as error:  # noqa: BLE001 - the whole tape tells
-            if isinstance(error, GuardFailed):
-                self._decided = type(error)
+        except Exception:  # noqa: BLE001 - the whole tape tells
+            self._begun = True
+            return
+        self._guard = replayed.guard
+        self._kept = [_own(x, exact=prelude.exact) for x in replayed.outputs]
         self._begun = True
 
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from gradwire_engine.backends.numpy.blocks import Block
 from gradwire_engine.backends.numpy.buffers import POOL
-from gradwire_engine.backends.numpy.quiet import quiet
-from gradwire_engine.backends.numpy.rows import Cut
 from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.numpy.tiling import Tiling
+from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape
 
 #: What the buffers and the operands of a block take: half of a core's second cache, as measured.
@@ -25,10 +25,10 @@ ALIGNED = 64
 _FLOPS_BETWEEN_POLLS = 1_000_000
 
 
-class Framed(NamedTuple):
+class TileLoop(NamedTuple):
     """The text of a function, the rows of a block, and the bytes of its buffers.
 
-    ``sweep(poll, squares, *operands)`` gives results; to ``squares`` it appends the sum of squares
+    ``fused(poll, squares, *operands)`` gives results; to ``squares`` it appends the sum of squares
     of those that are ``squared``.
     """
 
@@ -38,31 +38,31 @@ class Framed(NamedTuple):
     squared: frozenset[int]
 
 
-def framed(
+def tile_loop(
     key: Shape,
     tape: Tape,
     slots: Sequence[int],
     operands: Sequence[int],
     results: Sequence[int],
-    cuts: Mapping[int, Cut],
+    tilings: Mapping[int, Tiling],
     outputs: Collection[int],
     threads: int,
-) -> Framed:
+) -> TileLoop:
     """Write the function that gives the ``results`` of the group ``slots``."""
-    text = Text(f"def sweep(poll, squares, {', '.join(f'a{slot}' for slot in operands)}):")
-    block = Block(key, tape, slots, results, cuts, text)
+    text = Text(f"def fused(poll, squares, {', '.join(f'a{slot}' for slot in operands)}):")
+    block = Block(key, tape, slots, results, tilings, text)
     rows = _rows(block)
     count = 1 if _overlaps(block) > rows else threads
     frame = _Frame(block, rows, count, outputs)
     frame.write()
     wanted = frozenset(frame.squared)
     squared = frozenset([number for number, slot in enumerate(results) if slot in wanted])
-    return Framed(text, rows, block.scratch * rows * count, squared)
+    return TileLoop(text, rows, block.scratch * rows * count, squared)
 
 
 def _rows(block: Block) -> int:
     """How many rows to compute at a time."""
-    arrays = [*block.cut_operands, *[s for s in block.results if not block.cuts[s].joined]]
+    arrays = [*block.cut_operands, *[s for s in block.results if not block.tilings[s].joined]]
     each = block.scratch + sum(block.instructions[s].type.nbytes // block.rows for s in arrays)
     widest = max([math.prod(shape) for _, shape in block.buffers], default=1)
     most = max(BLOCK_BYTES // max(each, 1), FEWEST_ELEMENTS // widest, 1)
@@ -73,7 +73,7 @@ def _rows(block: Block) -> int:
 
 def _overlaps(block: Block) -> int:
     """The most rows by which what is added to slices goes beyond a block."""
-    shifts = [block.cuts[slot].shifts for slot in block.results]
+    shifts = [block.tilings[slot].shifts for slot in block.results]
     return max([max(s) - min(s) for s in shifts if s], default=0)
 
 
@@ -83,7 +83,9 @@ class _Frame:
         self.rows = rows
         self.text = block.text
         self.threads = threads
-        reduced = [s for s in block.results if block.cuts[s].joined and not block.cuts[s].shifts]
+        reduced = [
+            s for s in block.results if block.tilings[s].joined and not block.tilings[s].shifts
+        ]
         #: Results that are reduced of parts, and those that are made whole.
         self.reduced = {slot: number for number, slot in enumerate(reduced)}
         self.whole = [slot for slot in block.results if slot not in self.reduced]
@@ -104,7 +106,7 @@ class _Frame:
             for slot in block.cut_operands:
                 text.write(f"a{slot} = a{slot}.reshape(-1)")
         for slot in self.whole:
-            kind, shifts = block.instructions[slot].type, block.cuts[slot].shifts
+            kind, shifts = block.instructions[slot].type, block.tilings[slot].shifts
             assert isinstance(kind, ArrayType)
             shape = kind.shape if shifts else (block.rows, *block.row_shape(kind))
             text.write(f"o{slot} = empty({shape}, {text.bind(kind.dtype)})")
@@ -160,7 +162,7 @@ class _Frame:
         text.write(f"parts = {text.bind(run)}(part)" if run else f"parts = [part(0, {block.rows})]")
         text.write("for o, at, x in late: o[at:at + len(x)] += x")
         for slot in self.squared:
-            if shifts := block.cuts[slot].shifts:
+            if shifts := block.tilings[slot].shifts:
                 last = f"o{slot}[{block.rows + min(shifts)}:{block.rows + max(shifts)}]"
                 text.write(f"squares.append({self._square(last)})")
         sums = f"squares.append({self._square('o[at:at + len(x)]')})"
@@ -200,7 +202,7 @@ class _Frame:
     def _kept(self, slot: int) -> str:
         """What keeps the parts of a reduction: numbers one by one, arrays as they add up."""
         scalar = not self.block.instructions[slot].type.shape  # type: ignore[union-attr]
-        joined = f"u_{self.block.cuts[slot].joined}"
+        joined = f"u_{self.block.tilings[slot].joined}"
         if scalar:
             return f"q{slot}.append(p{slot})"
         return f"q{slot} = [{joined}(q{slot}[0], p{slot}, out=p{slot}) if q{slot} else p{slot}]"
@@ -213,7 +215,7 @@ class _Frame:
 
     def _returned(self, slot: int) -> str:
         block = self.block
-        kind, how = block.instructions[slot].type, block.cuts[slot]
+        kind, how = block.instructions[slot].type, block.tilings[slot]
         assert isinstance(kind, ArrayType)
         if slot in self.reduced:
             if self.rows >= block.rows:

@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 
 
-class Room:
+class SharedBudget:
     """So much may be taken by all shares. Its lock is theirs, too.
 
     Where it is not enough, whoever has taken most gives up what it used longest ago: nobody loses
@@ -17,9 +17,9 @@ class Room:
         self.lock = threading.Lock()
         self.most = most
         self.taken = 0
-        self._shares: list[Share] = []
+        self._shares: list[BudgetShare] = []
 
-    def admit(self, share: Share) -> None:
+    def admit(self, share: BudgetShare) -> None:
         """Let another one in."""
         with self.lock:
             self._shares.append(share)
@@ -31,13 +31,13 @@ class Room:
             largest.take(-largest.drop_oldest())
 
 
-class Share(ABC):
-    """What one cache takes of a room."""
+class BudgetShare(ABC):
+    """What one cache takes of a budget."""
 
-    def __init__(self, room: Room) -> None:
-        self.room = room
+    def __init__(self, budget: SharedBudget) -> None:
+        self.budget = budget
         self.taken = 0
-        room.admit(self)
+        budget.admit(self)
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -49,10 +49,10 @@ class Share(ABC):
     def take(self, amount: int) -> None:
         """Count what is taken from now on, or given back. Locked."""
         self.taken += amount
-        self.room.taken += amount
+        self.budget.taken += amount
         if amount > 0:
-            self.room.shrink()
+            self.budget.shrink()
 
 
-def _taken(share: Share) -> int:
+def _taken(share: BudgetShare) -> int:
     return share.taken

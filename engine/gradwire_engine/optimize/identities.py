@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gradwire_engine.optimize.simplify import Simplifier
 
 #: Gives the slot whose value the result of operands is, where there is one.
-Alias: TypeAlias = "Callable[[Simplifier, tuple[int, ...], Type], int | None]"
+IdentityRule: TypeAlias = "Callable[[Simplifier, tuple[int, ...], Type], int | None]"
 
 
 def _identity(s: Simplifier, args: tuple[int, ...], kind: Type) -> int | None:
@@ -149,7 +149,7 @@ def _same(a: Type, b: Type) -> bool:
     return isinstance(a, ArrayType) and a[:2] == b[:2]
 
 
-ALIASES: dict[type[Op], Alias] = {
+IDENTITIES: dict[type[Op], IdentityRule] = {
     StopGradient: _identity,
     Copy: _identity,
     Assigned: _identity,
@@ -169,6 +169,6 @@ ALIASES: dict[type[Op], Alias] = {
 }
 #: Those that give the very array, in the same layout: that of operands decides in which order
 #: NumPy adds up, and which of its functions for powers it takes.
-EXACT_ALIASES: dict[type[Op], Alias] = {
-    op: ALIASES[op] for op in (StopGradient, Copy, Assigned, Item, Transpose)
+EXACT_IDENTITIES: dict[type[Op], IdentityRule] = {
+    op: IDENTITIES[op] for op in (StopGradient, Copy, Assigned, Item, Transpose)
 }

@@ -1,7 +1,7 @@
 """Derivatives by a rule, in a loop's body: there the rule is a tape, for it is asked elsewhere.
 
-A ``Ruled`` instruction's rule refers to variables of the tape under construction.  A body leaves
-that tape, so its rules are recorded before: for cotangents, results, and what they read besides.
+The rule of a ``CustomVjp`` refers to variables of the tape under construction. A body leaves that
+tape, so its rules are recorded before: for cotangents, results, and what they read besides.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @register("taped", public=False)
-class Taped(Op):
+class CustomVjpTape(Op):
     """The first ``count`` operands, whose cotangents go by ``rule`` to the ``given`` further ones.
 
     The rule's inputs are a number, the cotangents, the results, and the last operands.

@@ -1,8 +1,7 @@
-"""What NumPy computes one by one, of operations that it computes by vector instructions.
+"""What NumPy computes one by one, made of operations that it computes by vector instructions.
 
-Where it finds AVX-512, a float64 tangent takes a quarter of the time of a sine: whether it does is
-the backend's to say, not this module's. A power of a negative number takes as long as fifty
-products.
+Where it finds AVX-512, a float64 tangent takes a quarter of the time of a sine. A power of a
+negative number takes as long as fifty products.
 """
 
 from __future__ import annotations
@@ -12,10 +11,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gradwire_engine.ops.arrays.shape import Reshape
+from gradwire_engine.backends.numpy.operations import CosineBySine, HypotBySquares, SumByProduct
+from gradwire_engine.backends.reference.namespace import NUMPY
+from gradwire_engine.ops.arrays.joining import Concatenate
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.axes import with_ones
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
+from gradwire_engine.ops.constants import Constant
+from gradwire_engine.ops.pointwise.activations import FEW, Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.arithmetic import (
     Absolute,
     Add,
@@ -29,13 +32,10 @@ from gradwire_engine.ops.pointwise.arithmetic import (
 )
 from gradwire_engine.ops.pointwise.comparison import IsNan, LogicalOr, NotEqual
 from gradwire_engine.ops.pointwise.exponential import Exp, Exp2, Log, Log1p, LogAddExp, XLogY
-from gradwire_engine.ops.pointwise.half_angles import CosineBySine
 from gradwire_engine.ops.pointwise.pairs import FMax
 from gradwire_engine.ops.pointwise.selection import Maximum, Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin, Tan
-from gradwire_engine.ops.pointwise.vectorised import FEW, HypotBySquares
 from gradwire_engine.ops.reductions.normalized import Softmax
-from gradwire_engine.ops.reductions.products import SumByProduct
 from gradwire_engine.ops.reductions.reductions import Max, Sum
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
 
@@ -57,7 +57,7 @@ def _by_half_angle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None
     """
     (x,) = args
     dtype = kept.dtype(x)
-    if "tan" not in kept.quick or dtype != np.float64 or kept.size(x) < _FEWEST_ANGLES:
+    if "tan" not in NUMPY.quick or dtype != np.float64 or kept.size(x) < _FEWEST_ANGLES:
         return None
     half, one, two = (constant(number, dtype) for number in (0.5, 1, 2))
     t: Expression = (Tan(), [(Multiply(), [x, half])])
@@ -74,11 +74,26 @@ def _by_squaring(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     if kept.number(x) == 2:
         return Exp2(), [exponent]
     if n is None:
-        return None
+        return _columns_of_powers(x, exponent, kept)
     if not 0 < abs(n) <= _MOST_FACTORS or n != int(n):
         return None
     power = _power(x, int(abs(n)))
     return power if n > 0 else (Reciprocal(), [power])
+
+
+def _columns_of_powers(x: int, exponent: int, kept: Kept) -> Expression | None:
+    """A column to some whole powers, each a column of the result."""
+    op, shape = kept.code[exponent].op, kept.shape(x)
+    if not isinstance(op, Constant) or op.value.ndim != 1 or shape[-1:] != (1,):
+        return None
+    n = op.value
+    if not 0 < n.size <= _MOST_FACTORS or (n != np.round(n)).any() or n.min() < 0:
+        return None
+    if n.max() > _MOST_FACTORS:
+        return None
+    one: Expression = (BroadcastTo(shape), [constant(1, kept.dtype(x))])
+    columns = [_power(x, int(each)) if each else one for each in n]
+    return Concatenate(len(shape) - 1), columns
 
 
 def _power(x: int, n: int) -> Expression:
@@ -131,8 +146,10 @@ def _sigmoid(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     return Reciprocal(), [(Add(), [one, (Exp(), [(Negative(), [x])])])]
 
 
-def sum_by_product(axes: tuple[int, ...], x: int, kept: Kept) -> Expression | None:
+def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """Sums over the first or last axes by BLAS: NumPy takes 20 ns to begin with each row."""
+    assert isinstance(op, Sum)
+    (x,), axes = args, op.axes
     shape, number = kept.shape(x), len(axes)
     if not 0 < number < len(shape) or kept.dtype(x).char not in "fd":
         return None
@@ -180,4 +197,5 @@ RULES: Mapping[type[Op], Rule] = {
     Sin: _by_half_angle,
     Cos: _by_half_angle,
     Power: _by_squaring,
+    Sum: _sum,
 }

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
-from gradwire_engine.backends.numpy.frames import Framed, framed
-from gradwire_engine.backends.numpy.rows import Cut
+from gradwire_engine.backends.base import FusedGroup
 from gradwire_engine.backends.numpy.text import Text
-from gradwire_engine.ops.base import Op
+from gradwire_engine.backends.numpy.tile_loop import TileLoop, tile_loop
+from gradwire_engine.backends.numpy.tiling import Tiling
 from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape, TupleType, Type
 
 
-class Sweep(Op):
+class FusedKernel(FusedGroup):
     """What the instructions at ``slots`` of ``tape`` do; no program can name it.
 
     ``operands`` are the slots that it reads, ``results`` those of its own that others read. Its
@@ -21,14 +21,13 @@ class Sweep(Op):
     ``outputs``, of the numbers ``squared``, the squares are added up while they are at hand.
     """
 
-    name = "sweep"
-    differentiable = False
+    name = "fused"
 
     def __init__(
         self,
         tape: Tape,
         slots: Sequence[int],
-        cuts: Mapping[int, Cut],
+        tilings: Mapping[int, Tiling],
         results: Sequence[int],
         outputs: Collection[int],
         threads: int,
@@ -36,12 +35,12 @@ class Sweep(Op):
         self.slots = slots
         self.results = results
         self.instructions: list[Instruction] = [tape.instructions[slot] for slot in slots]
-        self.key: Shape = cuts[slots[0]].key
+        self.key: Shape = tilings[slots[0]].key
         within = {*slots}
         read = [a for i in self.instructions for a in i.args if a not in within]
         self.operands = [*dict.fromkeys(read)]
-        self._framed: Framed = framed(
-            *(self.key, tape, slots, self.operands, results, cuts, outputs, threads)
+        self._tile_loop: TileLoop = tile_loop(
+            *(self.key, tape, slots, self.operands, results, tilings, outputs, threads)
         )
         #: Arithmetic of each instruction.
         self.each: list[int] = [
@@ -55,46 +54,38 @@ class Sweep(Op):
     __hash__ = object.__hash__
 
     def __str__(self) -> str:
-        return f"sweep[{len(self.slots)} instructions, {self.block} rows at a time]"
+        return f"fused[{len(self.slots)} instructions, {self.block} rows at a time]"
 
     @property
     def block(self) -> int:
         """Rows of a block."""
-        return self._framed.block
+        return self._tile_loop.block
 
     @property
     def squared(self) -> frozenset[int]:
         """The numbers of the results whose squares are added up."""
-        return self._framed.squared
+        return self._tile_loop.squared
 
     @property
     def nbytes(self) -> int:
         """Bytes of the buffers beside the results."""
-        return self._framed.nbytes
+        return self._tile_loop.nbytes
 
     @property
     def text(self) -> Text:
         """The function's text."""
-        return self._framed.text
+        return self._tile_loop.text
 
     @cached_property
     def passes(self) -> Callable[..., tuple[Any, ...]]:
         """From the poll of the deadline, a list for sums of squares, and operands, to results."""
-        return self._framed.text.function("sweep")
+        return self._tile_loop.text.function("fused")
 
     def infer(self, *types: ArrayType) -> Type:
         """The results' types."""
         kinds = {slot: i.type for slot, i in zip(self.slots, self.instructions, strict=True)}
         return TupleType(tuple([kinds[slot] for slot in self.results]))  # type: ignore[misc]
 
-    def bind(self, xp: Any) -> Callable[..., Any]:
-        """The function, without a deadline."""
-        return partial(self.passes, _go_on, [])
-
     def flops(self, result: Type, *types: ArrayType) -> int:
         """What the instructions take."""
         return sum(self.each)
-
-
-def _go_on() -> None:
-    """Nobody waits."""

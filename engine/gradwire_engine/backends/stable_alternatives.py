@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradwire_engine.backends.numpy.diagnose import Lapse
+from gradwire_engine.backends.nonfinite import NonfiniteResult
 from gradwire_engine.ops.constants import Constant, Source
 from gradwire_engine.tape import Tape
 
@@ -46,7 +46,7 @@ _BETTER = (
 )
 
 
-def better_way(tape: Tape, slot: int, found: Mapping[int, Lapse]) -> str | None:
+def stable_alternative(tape: Tape, slot: int, found: Mapping[int, NonfiniteResult]) -> str | None:
     """What to use for the operation at ``slot``, or for the one that it is the derivative of."""
     instructions = tape.instructions
     readers: dict[int, list[int]] = {}
@@ -70,7 +70,10 @@ def better_way(tape: Tape, slot: int, found: Mapping[int, Lapse]) -> str | None:
 
 
 def _features(
-    tape: Tape, slot: int, step: Callable[[int], Iterable[int]], found: Mapping[int, Lapse]
+    tape: Tape,
+    slot: int,
+    step: Callable[[int], Iterable[int]],
+    found: Mapping[int, NonfiniteResult],
 ) -> set[str]:
     """What the instructions within some steps are."""
     features: set[str] = set()
@@ -80,9 +83,9 @@ def _features(
             features.add(tape.instructions[s].op.name)
             if _squares(tape, s):
                 features.add("square")
-            lapse = found.get(s)
-            if lapse and lapse.undefined and not any(found[a].undefined for a in lapse.given):
-                features.add("0*inf" if lapse.given else "0/0")
+            result = found.get(s)
+            if result and result.undefined and not any(found[a].undefined for a in result.given):
+                features.add("0*inf" if result.given else "0/0")
         level = {other for s in level for other in step(s)} - reached
         reached = reached | level
     return features

@@ -18,7 +18,7 @@ _MANY = 50_000
 _ROOM = 4_000_000
 
 
-class CollectionHeld:
+class GcPause:
     """A context without collections, in any thread; afterwards all is as it was before.
 
     Cycles that are made meanwhile take no more than ``room``, and what there is beside them.
@@ -70,5 +70,5 @@ class CollectionHeld:
         gc.freeze()
 
 
-#: ``with collection_held:`` may be nested and shared among threads.
-collection_held = CollectionHeld()
+#: ``with gc_paused:`` may be nested and shared among threads.
+gc_paused = GcPause()

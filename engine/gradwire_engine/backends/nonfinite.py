@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import count
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from gradwire_engine.answer import Array, Direction, Poll, Range
-from gradwire_engine.backends.numpy.loops import bound
-from gradwire_engine.backends.numpy.plan import plan
+from gradwire_engine.backends.base import Backend, evaluated
+from gradwire_engine.backends.reference.loops import Pass, passes
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Guard, Input, Item
-from gradwire_engine.ops.loops import Loop, Way
+from gradwire_engine.ops.constants import Guard, Item
+from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import Instruction, Tape
+from gradwire_engine.traversal import dead_after, last_readers
+
+#: From an operation and its operands to its result.
+Evaluate: TypeAlias = Callable[..., Any]
 
 
-class Lapse(NamedTuple):
+class NonfiniteResult(NamedTuple):
     """A result that is not finite.
 
     It has this from the slots ``given``; ``made`` says that some is its own, ``undefined`` that
@@ -33,26 +37,26 @@ class Lapse(NamedTuple):
     operands: tuple[Range, ...]
 
 
-def lapses(tape: Tape, inputs: Sequence[Array], poll: Poll) -> dict[int, Lapse]:
+def nonfinite_results(
+    tape: Tape, inputs: Sequence[Array], backend: Backend, poll: Poll
+) -> dict[int, NonfiniteResult]:
     """All results that are not finite, by slot, in no more memory than a replay takes."""
-    found: dict[int, Lapse] = {}
-    values: list[Any] = [None] * len(tape.instructions)
-    dead = plan(tape, poll).dead
+
+    def evaluate(op: Op, *operands: Any) -> Any:
+        poll()
+        return None if isinstance(op, Guard) else backend.evaluate(op, poll, *operands)
+
+    found: dict[int, NonfiniteResult] = {}
+    dead = dead_after(last_readers(tape, poll), poll)
     with np.errstate(all="ignore"):
-        for slot, (op, args, _, _) in enumerate(tape.instructions):
-            if isinstance(op, Guard):
-                continue  # it held
-            poll()
-            operands = [inputs[op.index]] if isinstance(op, Input) else [values[a] for a in args]
-            value = values[slot] = bound(op, poll)(*operands)
+        slots = range(len(tape.instructions))
+        for slot, operands, value in evaluated(tape, inputs, slots, evaluate, dead):
             if not _finite(value):
-                found[slot] = _lapse(tape, slot, operands, value, poll)
-            for gone in dead[slot]:
-                values[gone] = None
+                found[slot] = _nonfinite_result(tape, slot, operands, value, evaluate)
     return found
 
 
-def first_lapses(tape: Tape, found: dict[int, Lapse]) -> dict[Direction, int]:
+def first_nonfinite(tape: Tape, found: dict[int, NonfiniteResult]) -> dict[Direction, int]:
     """The first slots, forward and backward, that made what is not finite in the outputs.
 
     A slot *made* it if its operands are finite; of an elementwise one, at that element. Where none
@@ -72,79 +76,54 @@ def first_lapses(tape: Tape, found: dict[int, Lapse]) -> dict[Direction, int]:
     return first
 
 
-def _lapse(tape: Tape, slot: int, operands: Sequence[Any], value: Any, poll: Poll) -> Lapse:
+def _nonfinite_result(
+    tape: Tape, slot: int, operands: Sequence[Any], value: Any, evaluate: Evaluate
+) -> NonfiniteResult:
     op, args, _, _ = instruction = tape.instructions[slot]
     if not args:
         ranges: tuple[Range, ...] = (_range(value),)
-        return Lapse(instruction, (), made=False, undefined=False, operands=ranges)
+        return NonfiniteResult(instruction, (), made=False, undefined=False, operands=ranges)
     if isinstance(op, Item):
         operands = [value]  # of several results the one that it picks
     which, made = _origins(op, operands, value)
     given = [args[i] for i in which]
     if isinstance(op, Loop) and made:
-        instruction, operands = _first_of_passes(op, operands, poll) or (instruction, operands)
+        instruction, operands = _first_of_passes(op, operands, evaluate) or (instruction, operands)
     entered = all(_direction(tape, arg) != _direction(tape, slot) for arg in given)
     ranges = tuple([_range(x) for x in operands]) if made or entered else ()
     undefined = not isinstance(value, tuple) and bool(np.isnan(value).any())
-    return Lapse(instruction, given, made, undefined, ranges)
+    return NonfiniteResult(instruction, given, made, undefined, ranges)
 
 
 def _first_of_passes(
-    op: Loop, operands: Sequence[Any], poll: Poll
+    op: Loop, operands: Sequence[Any], evaluate: Evaluate
 ) -> tuple[Instruction, Sequence[Any]] | None:
     """The first instruction in any pass that made what is not finite, and its operands."""
-    first, last = op.counted + op.carries, op.counted + op.carries + op.stacks
-    carries, stacks, shared = operands[op.counted : first], operands[first:last], operands[last:]
-    turns = range(int(operands[0])) if op.counted else count()
-    for k in reversed(turns) if op.backward and isinstance(turns, range) else turns:
-        poll()
-        number = np.int64(k)
-        done = _Pass(op.body.tape, [number, *carries, *[s[k] for s in stacks], *shared], poll)
-        way = next(way for way in op.ways if way.known and done.takes(way))
-        results = [done.value(op.body.tape.outputs[number]) for number in way.outputs]
-        if done.first is not None or way.ends:
-            return done.first
-        carries = results[: op.carries]
+
+    def begin(tape: Tape, inputs: Sequence[Any]) -> _Pass:
+        return _Pass(tape, inputs, evaluate)
+
+    for _, made, *_ in passes(op, operands, unhurried, begin):
+        if made.first is not None:
+            return made.first
     return None
 
 
-class _Pass:
-    """A pass through a body, of which only that is computed which is asked for."""
+class _Pass(Pass):
+    """A pass that remembers what made it not finite."""
 
-    def __init__(self, tape: Tape, inputs: Sequence[Any], poll: Poll) -> None:
-        self._tape = tape
-        self._poll = poll
-        self._values = dict(zip(tape.inputs, inputs, strict=True))
-        #: The first instruction that made what is not finite, and its operands.
-        self.first: tuple[Instruction, Sequence[Any]] | None = None
+    #: The first instruction that did, and its operands.
+    first: tuple[Instruction, Sequence[Any]] | None = None
 
-    def takes(self, way: Way) -> bool:
-        """Whether decisions fall so."""
-        outputs = self._tape.outputs
-        return all(bool(self.value(outputs[i])) is outcome for i, outcome in way.decisions)
-
-    def value(self, slot: int) -> Any:
-        """The value of a slot."""
-        needed: set[int] = set()
-        pending = [slot]
-        while pending:
-            at = pending.pop()
-            if at not in needed and at not in self._values:
-                needed.add(at)
-                pending.extend(self._tape.instructions[at].args)
-        for at in sorted(needed):
-            self._compute(at)
-        return self._values[slot]
-
-    def _compute(self, slot: int) -> None:
-        op, args, _, _ = instruction = self._tape.instructions[slot]
-        operands = [self._values[arg] for arg in args]
-        value = self._values[slot] = bound(op, self._poll)(*operands)
+    def computed(self, instruction: Instruction, operands: Sequence[Any], value: Any) -> None:
+        """Look at a value."""
+        op, args, _, _ = instruction
         if self.first is not None or not args or isinstance(op, Item) or _finite(value):
             return
         if _origins(op, operands, value)[1]:
-            inside = _first_of_passes(op, operands, self._poll) if isinstance(op, Loop) else None
-            self.first = inside or (instruction, operands)
+            self.first = instruction, operands
+            if isinstance(op, Loop):
+                self.first = _first_of_passes(op, operands, self._evaluate) or self.first
 
 
 def _origins(op: Op, operands: Sequence[Any], value: Any) -> tuple[list[int], bool]:

@@ -7,13 +7,11 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
-from gradwire_engine.backends.numpy.sweeps import Sweep
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Tape
+from gradwire_engine.traversal import dead_after, last_readers
 
 #: Operations between two looks at the deadline: about a millisecond's work.
 _FLOPS_BETWEEN_POLLS = 1_000_000
@@ -29,36 +27,22 @@ class Plan(NamedTuple):
     """``dead[i]`` are the slots that nothing reads after instruction i, which may be i itself.
 
     ``polls`` are the slots after which to look at the deadline; ``peak_bytes`` counts the results
-    that are alive at once, inputs and what kernels take beside them included, constants not. Pools
-    have memory for the results of the slots that are ``large``.
+    that are alive at once, inputs and what kernels take beside them included, constants not.
     """
 
     dead: list[list[int]]
     polls: frozenset[int]
     flops: int
     peak_bytes: int
-    large: frozenset[int]
 
 
 def plan(tape: Tape, poll: Poll = unhurried) -> Plan:
     """Go through the tape once."""
     instructions = tape.instructions
-    last = list(range(len(instructions)))
-    dead: list[list[int]] = [[] for _ in polled(instructions, poll)]
-    for slot, (_, args, _, _) in enumerate(polled(instructions, poll)):
-        for arg in args:
-            last[arg] = slot
-    for slot in tape.outputs:
-        last[slot] = -1
-    for slot, reader in enumerate(polled(last, poll)):
-        if reader >= 0:
-            dead[reader].append(slot)
+    last = last_readers(tape, poll)
     nbytes = _sizes(instructions, poll)
     peak_bytes = _peak(instructions, nbytes, last, poll)
-    large: frozenset[int] = frozenset()
-    if max(nbytes, default=0) >= POOLED_BYTES:
-        large = frozenset([slot for slot, size in enumerate(nbytes) if size >= POOLED_BYTES])
-    return Plan(dead, *_work(instructions, nbytes, poll), peak_bytes, large)
+    return Plan(dead_after(last, poll), *_work(instructions, nbytes, poll), peak_bytes)
 
 
 def _peak(
@@ -96,8 +80,7 @@ def _peak(
 
 def _workspaces(instructions: Sequence[Instruction], poll: Poll) -> dict[int, int]:
     """Bytes that kernels take beside operands and results, by slot."""
-    ops: set[type[Op]] = {*map(type, map(itemgetter(0), instructions))}
-    kinds = {kind for kind in ops if kind.workspace}
+    kinds = {kind for kind in _kinds(instructions) if kind.workspace}
     found: dict[int, int] = {}
     if kinds:
         for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
@@ -107,14 +90,18 @@ def _workspaces(instructions: Sequence[Instruction], poll: Poll) -> dict[int, in
     return found
 
 
+def _kinds(instructions: Sequence[Instruction]) -> set[type[Op]]:
+    return {*map(type, map(itemgetter(0), instructions))}
+
+
 def _sizes(instructions: Sequence[Instruction], poll: Poll) -> list[int]:
     """Bytes of each result, none of constants."""
     found: dict[int, int] = {}  # by identity: instructions share their types
     sizes: list[int] = []
     for op, _, kind, _ in polled(instructions, poll):
         size = 0
-        if type(op) is Loop or type(op) is Sweep:
-            size = op.nbytes  # of a sweep the buffers: its results are counted as items
+        if op.composite:
+            size = op.nbytes
         elif type(op) is not Constant:
             size = found.get(id(kind), -1)
             if size < 0:
@@ -130,16 +117,16 @@ def _work(
     regularly = range(
         _INSTRUCTIONS_BETWEEN_POLLS - 1, len(instructions), _INSTRUCTIONS_BETWEEN_POLLS
     )
-    kinds = {*map(type, map(itemgetter(0), instructions))}
-    if kinds.isdisjoint((Loop, Sweep)) and max(nbytes, default=0) <= _SMALL_BYTES:
+    small = max(nbytes, default=0) <= _SMALL_BYTES
+    if small and not any(kind.composite for kind in _kinds(instructions)):
         return frozenset(regularly), 0
     polls = [*regularly]
     flops = since_poll = 0
     for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
-        looped = isinstance(op, Loop | Sweep)
-        if looped or nbytes[slot] > _SMALL_BYTES or any(nbytes[a] > _SMALL_BYTES for a in args):
+        large = nbytes[slot] > _SMALL_BYTES or any(nbytes[a] > _SMALL_BYTES for a in args)
+        if large or op.composite:
             since_poll += op.flops(kind, *[instructions[a].type for a in args])  # type: ignore[arg-type]
-            if since_poll > _FLOPS_BETWEEN_POLLS and not looped:  # these look themselves
+            if since_poll > _FLOPS_BETWEEN_POLLS and not op.composite:  # these look themselves
                 polls.append(slot)
                 flops, since_poll = flops + since_poll, 0
     return frozenset(polls), flops + since_poll

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Leaf, Limits, Query
-from gradwire_engine.backends.numpy import frames, grouping, rows
-from gradwire_engine.backends.numpy.sweeps import Sweep
+from gradwire_engine.backends.numpy import fusion, tile_loop, tiling
+from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
 from gradwire_engine.errors import DeadlineExceeded
 
 from tests.engine.conftest import Asker
@@ -55,12 +55,12 @@ PROGRAMS = [
 def small(request, monkeypatch):
     """Groups of arrays however small, and blocks of this size."""
     size, by_rows = request.param
-    monkeypatch.setattr(grouping, "SMALLEST_BYTES", 1)
-    monkeypatch.setattr(grouping, "FEWEST_SPARED", 0)
-    monkeypatch.setattr(frames, "BLOCK_BYTES", size)
-    monkeypatch.setattr(frames, "ALIGNED", 3)
-    monkeypatch.setattr(frames, "FEWEST_ELEMENTS", 1)
-    monkeypatch.setattr(rows, "_FEWEST_ROWS", 2 if by_rows else 1000)
+    monkeypatch.setattr(fusion, "SMALLEST_BYTES", 1)
+    monkeypatch.setattr(fusion, "FEWEST_SPARED", 0)
+    monkeypatch.setattr(tile_loop, "BLOCK_BYTES", size)
+    monkeypatch.setattr(tile_loop, "ALIGNED", 3)
+    monkeypatch.setattr(tile_loop, "FEWEST_ELEMENTS", 1)
+    monkeypatch.setattr(tiling, "_FEWEST_ROWS", 2 if by_rows else 1000)
 
 
 def variables(seed=0):
@@ -120,7 +120,7 @@ def executable(ask, text, values, **query):
 
 
 def sweeps(run):
-    return [i.op for i in run.grouped.instructions if isinstance(i.op, Sweep)]
+    return [i.op for i in run.replayed.instructions if isinstance(i.op, FusedKernel)]
 
 
 def test_value_and_gradient_are_one_sweep(ask):
@@ -128,7 +128,7 @@ def test_value_and_gradient_are_one_sweep(ask):
     _, run = executable(ask, "sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)", values)
     (sweep,) = sweeps(run)
     assert len(sweep.results) == 2
-    assert run.peak_bytes < 2.2 * 800_000 + frames.BLOCK_BYTES  # what is given, what is returned
+    assert run.peak_bytes < 2.2 * 800_000 + tile_loop.BLOCK_BYTES  # what is given, what is returned
 
 
 def test_what_needs_a_whole_sum_is_swept_after_it(ask):
@@ -154,11 +154,13 @@ def test_a_walk_goes_on_as_it_began_when_another_groups_what_it_walks(ask):
 
     def poll():
         if not others:
-            thread = threading.Thread(target=lambda: others.append(run.run(call.inputs, ask.poll)))
+            thread = threading.Thread(
+                target=lambda: others.append(run.replay(call.inputs, ask.poll).outputs)
+            )
             thread.start()
             thread.join()
 
-    walked = run.run(call.inputs, poll)
+    walked = run.replay(call.inputs, poll).outputs
     assert sweeps(run)
     (found,) = others
     for one, other in zip(walked, found, strict=True):
@@ -168,12 +170,12 @@ def test_a_walk_goes_on_as_it_began_when_another_groups_what_it_walks(ask):
 def test_small_arrays_are_not_swept(ask):
     _, run = executable(ask, "sum(sin(x) * x)", {"x": Leaf(np.ones(100))})
     assert not sweeps(run)
-    assert run.grouped is run.tape
+    assert run.replayed is run.tape
 
 
 def test_an_exact_replay_is_not_swept(ask):
     _, run = executable(ask, "sum(sin(x) * x)", {"x": Leaf(np.ones(100_000))}, exact=True)
-    assert run.grouped is run.tape
+    assert run.replayed is run.tape
 
 
 def test_a_sweep_ends_when_the_deadline_has_passed(ask):
@@ -187,7 +189,7 @@ def test_a_sweep_ends_when_the_deadline_has_passed(ask):
             raise DeadlineExceeded("enough")
 
     with pytest.raises(DeadlineExceeded):
-        run.run(call.inputs, poll)
+        run.replay(call.inputs, poll)
     assert polls == 5
 
 
@@ -234,17 +236,19 @@ def test_a_deadline_ends_all_threads():
 
     for _ in range(3):
         with pytest.raises(DeadlineExceeded):
-            run.run(call.inputs, poll)
+            run.replay(call.inputs, poll)
     assert threading.active_count() <= working + 2
-    assert run.run(call.inputs, lambda: None)[-1] == pytest.approx(np.sin(1) * np.e * 1e6)
+    assert run.replay(call.inputs, lambda: None).outputs[-1] == pytest.approx(
+        np.sin(1) * np.e * 1e6
+    )
 
 
 @pytest.mark.parametrize("at", [0, 3, 4, 7, 16_383, 16_384, 99_996, 99_999])
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("text", ["sum(1 / x)", "sum(x[4:] / x[:-4] + x[:-4])", "sum(1 / m)"])
 def test_what_is_not_finite_is_found_wherever_it_is(monkeypatch, text, threads, at):
-    monkeypatch.setattr(frames, "BLOCK_BYTES", 1 << 18)
-    monkeypatch.setattr(frames, "FEWEST_ELEMENTS", 1)
+    monkeypatch.setattr(tile_loop, "BLOCK_BYTES", 1 << 18)
+    monkeypatch.setattr(tile_loop, "FEWEST_ELEMENTS", 1)
     ask = Asker(Limits(threads=threads))
     x = np.linspace(1, 2, 100_000)
     name = "m" if "m" in text.replace("sum", "") else "x"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from gradwire_engine.backends.numpy.operations import SumByProduct
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.base import Op
@@ -16,7 +17,6 @@ from gradwire_engine.ops.linalg.inner_products import InnerProducts
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.patterns import FULL, Span
 from gradwire_engine.ops.reductions.normalized import Shift, Softmax
-from gradwire_engine.ops.reductions.products import SumByProduct
 from gradwire_engine.ops.reductions.reductions import AllOf, AnyOf, Max, Min, Prod, Sum
 from gradwire_engine.tape import ArrayType, Shape, TupleType, Type
 
@@ -43,7 +43,7 @@ class Contraction(Op):
         return 2 * result.size * types[0].shape[0]  # type: ignore[union-attr]
 
 
-class Cut(NamedTuple):
+class Tiling(NamedTuple):
     """How an instruction is computed by rows.
 
     ``key`` is the number of rows, or the shape of arrays whose elements are the rows: instructions
@@ -59,7 +59,7 @@ class Cut(NamedTuple):
     shifts: tuple[int, ...] = ()
 
 
-def cut(op: Op, kind: Type, types: Sequence[Type]) -> Cut | None:
+def tile(op: Op, kind: Type, types: Sequence[Type]) -> Tiling | None:
     """How ``op`` is computed by rows from operands of ``types``, if it can be."""
     rule = _RULES.get(type(op))
     if rule is None and op.elementwise:
@@ -79,16 +79,16 @@ def key_of(shape: Shape) -> Shape:
     return shape[:1] if shape[0] >= _FEWEST_ROWS and 0 < size <= _ROW_ELEMENTS else shape
 
 
-def _elementwise(op: Op, kind: Type, types: Sequence[ArrayType]) -> Cut | None:
+def _elementwise(op: Op, kind: Type, types: Sequence[ArrayType]) -> Tiling | None:
     shape = kind.items[0].shape if isinstance(kind, TupleType) else kind.shape
     key = key_of(shape)
     if not key:
         return None
     if len(key) == 1:
-        return Cut(key, tuple([_has_rows(t.shape, shape) for t in types]))
+        return Tiling(key, tuple([_has_rows(t.shape, shape) for t in types]))
     # Elements of arrays in row-major order: whatever broadcasts would have to be repeated.
     if all(not t.shape or t.shape == shape for t in types):
-        return Cut(key, tuple([t.shape == shape for t in types]))
+        return Tiling(key, tuple([t.shape == shape for t in types]))
     return None
 
 
@@ -97,56 +97,56 @@ def _has_rows(shape: Shape, result: Shape) -> bool:
     return len(shape) == len(result) and shape[0] == result[0]
 
 
-def _reduction(op: Any, kind: Type, types: Sequence[ArrayType]) -> Cut | None:
+def _reduction(op: Any, kind: Type, types: Sequence[ArrayType]) -> Tiling | None:
     shape = types[0].shape
     key = key_of(shape)
     if not key or not op.axes:
         return None
     if len(key) == 1 and 0 not in op.axes:
-        return Cut(key, (True,))
+        return Tiling(key, (True,))
     joined = _JOINED.get(type(op), "")
     if joined and (len(key) == 1 or len(op.axes) == len(shape)):
-        return Cut(key, (True,), joined)
+        return Tiling(key, (True,), joined)
     return None
 
 
-def _inner_products(op: InnerProducts, kind: Type, types: Sequence[ArrayType]) -> Cut | None:
+def _inner_products(op: InnerProducts, kind: Type, types: Sequence[ArrayType]) -> Tiling | None:
     shape = broadcast_shapes(*[t.shape for t in types])
     key = key_of(shape)
     if len(key) == 1:
         rows = tuple([_has_rows(t.shape, shape) for t in types])
-        return Cut(key, rows, "add" if 0 in op.axes else "") if any(rows) else None
+        return Tiling(key, rows, "add" if 0 in op.axes else "") if any(rows) else None
     whole = key and len(op.axes) == len(shape) and all(t.shape == shape for t in types)
-    return Cut(key, (True, True), "add") if whole else None
+    return Tiling(key, (True, True), "add") if whole else None
 
 
-def _view(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Cut | None:
+def _view(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Tiling | None:
     """An array whose rows are seen with another shape, or repeat within themselves."""
     (x,) = types
     key = key_of(kind.shape)
     same = len(key) == 1 and key == key_of(x.shape)
     ranks = isinstance(op, Reshape) or x.ndim == kind.ndim
-    return Cut(key, (True,)) if same and ranks else None
+    return Tiling(key, (True,)) if same and ranks else None
 
 
-def _product(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Cut | None:
+def _product(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Tiling | None:
     """Rows times a small matrix or vector."""
     x, y = types
     key = key_of(kind.shape)
     if len(x.shape) != 2 or len(y.shape) > 2 or len(key) > 1 or y.nbytes > _WHOLE_BYTES:
         return None
-    return Cut(key, (True, False)) if key == key_of(x.shape) else None
+    return Tiling(key, (True, False)) if key == key_of(x.shape) else None
 
 
-def _contraction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Cut | None:
+def _contraction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Tiling | None:
     """Products of rows, which add up to a small matrix or vector."""
     x, y = types
     key = key_of(x.shape)
     small = len(key) == 1 and kind.nbytes <= _WHOLE_BYTES
-    return Cut(key, (True, True), "add") if small and key == key_of(y.shape) else None
+    return Tiling(key, (True, True), "add") if small and key == key_of(y.shape) else None
 
 
-def _placed(op: Placed, kind: ArrayType, types: Sequence[ArrayType]) -> Cut | None:
+def _placed(op: Placed, kind: ArrayType, types: Sequence[ArrayType]) -> Tiling | None:
     """Rows that are added to rows further on."""
     shapes = {t.shape for t in types}
     key = key_of(types[0].shape)
@@ -157,7 +157,7 @@ def _placed(op: Placed, kind: ArrayType, types: Sequence[ArrayType]) -> Cut | No
         shifts.append(slice(*first).indices(kind.shape[0])[0])
     if len(shapes) > 1 or len(key) > 1:
         return None
-    return Cut(key, (True,) * len(types), "add", tuple(shifts))
+    return Tiling(key, (True,) * len(types), "add", tuple(shifts))
 
 
 #: What joins the reductions of parts.
@@ -170,7 +170,7 @@ _JOINED: dict[type[Op], str] = {
     AnyOf: "logical_or",
     AllOf: "logical_and",
 }
-_RULES: dict[type[Op], Callable[[Any, Any, Any], Cut | None]] = {
+_RULES: dict[type[Op], Callable[[Any, Any, Any], Tiling | None]] = {
     **dict.fromkeys([*_JOINED, Shift, Softmax], _reduction),
     Reshape: _view,
     BroadcastTo: _view,

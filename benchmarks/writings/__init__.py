@@ -1,0 +1,106 @@
+"""What a program costs in each of its usual writings, beside the same by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import inf, prod
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from gradwire_engine import Engine, Leaf, Query
+from measure import Row, compared, interleave, table
+from threadpoolctl import threadpool_limits
+
+from writings.objectives import OBJECTIVES, Found, Objective, Values
+
+#: Runs of about so many seconds are one figure.
+_SECONDS = 0.02
+#: The bars: the geometric mean of all ratios; the worst writing by the best.
+_MEAN, _CONTRACTIONS, _OTHERS = 1.25, 2.0, 4.0
+
+
+def report(*, quick: bool) -> list[str]:
+    """Each writing beside the objective by hand, on one core, and the worst by the best."""
+    rounds = 5 if quick else 15
+    rows: list[Row] = []
+    spreads: list[list[str]] = []
+    with threadpool_limits(1):
+        for name, objective in OBJECTIVES.items():
+            of_one = _compared(name, objective, rounds)
+            rows += of_one
+            worst = max(of_one, key=lambda row: row.ratio)
+            best = min(row.ratio for row in of_one)
+            bar = _CONTRACTIONS if objective.contracts else _OTHERS
+            spread = worst.ratio / best
+            cells = [f"{spread:.2f}", f"<= {bar:g}", "ok" if spread <= bar else "over"]
+            spreads.append([name, worst.what.partition(": ")[2], *cells])
+    mean = prod(row.ratio for row in rows) ** (1 / len(rows))
+    verdict = "ok" if mean <= _MEAN else "over"
+    spreads.append(["all, geometric mean beside NumPy", "", f"{mean:.2f}", f"<= {_MEAN}", verdict])
+    head = ["", "worst writing", "by the best", "bar", ""]
+    return [
+        compared("A program in its usual writings, value and gradient", "NumPy by hand", rows),
+        table("What a writing costs", head, spreads),
+    ]
+
+
+def _compared(name: str, objective: Objective, rounds: int) -> list[Row]:
+    values = objective.values(np.random.default_rng(7))
+    expected = objective.by_hand(**values)
+    by_hand = _timed(lambda: objective.by_hand(**values))
+    found = [
+        _timed(written(objective, text, values, expected)) for text in objective.writings.values()
+    ]
+    reference, *figures = interleave(rounds, by_hand, *found)
+    return [
+        Row.of(f"{name}: {writing}", ours, reference, "us")
+        for writing, ours in zip(objective.writings, figures, strict=True)
+    ]
+
+
+def written(objective: Objective, text: str, values: Values, expected: Found) -> Callable[[], Any]:
+    """What answers one writing; it has been seen to be right, and is compiled."""
+    engine = Engine()
+    program = engine.parse(text)
+    query = Query("gradient", sources=[*objective.sources])
+    leaves = {name: Leaf(value) for name, value in values.items()}
+
+    def run() -> Any:
+        return engine.call(program, leaves, query).replay(_go_on)
+
+    for _ in range(3):  # walked, then generated
+        check(run(), expected)
+    return run
+
+
+def check(answer: Any, expected: Found) -> None:
+    """Whether an answer has the value and the gradients that were computed by hand."""
+    value, gradients = expected
+    np.testing.assert_allclose(answer.value, value, rtol=1e-8)
+    found: Mapping[str, Any] = dict(zip(gradients, answer.gradients, strict=True))
+    for name, gradient in gradients.items():
+        scale = float(np.abs(gradient).max())
+        np.testing.assert_allclose(found[name], gradient, rtol=0, atol=1e-7 * scale)
+
+
+def _timed(run: Callable[[], Any]) -> Callable[[int], float]:
+    """Microseconds of a run, of as many as take long enough to be timed."""
+    seconds = inf
+    for _ in range(3):
+        start = perf_counter()
+        run()
+        seconds = min(seconds, perf_counter() - start)
+    times = range(max(1, int(_SECONDS / seconds)))
+
+    def measure(_: int) -> float:
+        start = perf_counter()
+        for _ in times:
+            run()
+        return 1e6 * (perf_counter() - start) / len(times)
+
+    return measure
+
+
+def _go_on() -> None:
+    """Nobody waits."""

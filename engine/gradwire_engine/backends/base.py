@@ -1,0 +1,191 @@
+"""What a backend is: it evaluates operations, and makes tapes ready to replay."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias
+
+from gradwire_engine.answer import Poll
+from gradwire_engine.backends.finite import all_finite
+from gradwire_engine.errors import EngineError
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.constants import Constant, GuardFailed, Input
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.optimize.target import Rules
+from gradwire_engine.polling import polled
+from gradwire_engine.tape import Instruction, Tape, answer_bytes
+
+#: A line of generated code, and the instruction that it computes.
+Line: TypeAlias = tuple[str, Instruction | None]
+
+
+class Replayed(NamedTuple):
+    """The outputs of a replay; of one whose ``guard`` has failed, none."""
+
+    outputs: tuple[Any, ...]
+    #: Those of the outputs that are not known to be finite.
+    unsure: tuple[Any, ...] = ()
+    guard: type[GuardFailed] | None = None
+
+    @property
+    def finite(self) -> bool:
+        """Whether no output has NaN or infinity."""
+        return not self.unsure or all_finite(self.unsure)
+
+
+class Listing(NamedTuple):
+    """The code of an executable; that of loops and fused groups by their slots, in turn."""
+
+    code: Sequence[Line] = ()
+    inner: Mapping[tuple[int, ...], Sequence[Line]] = {}
+
+
+class Executable(ABC):
+    """A tape that is ready to replay.
+
+    Each replay of an ``exact`` one gives the bits of its operations, one after the other.
+    """
+
+    def __init__(self, tape: Tape, poll: Poll, *, exact: bool) -> None:
+        self.tape = tape
+        self.exact = exact
+        made = tape.instructions
+        #: Bytes of the answer.
+        self.output_bytes: int = sum([answer_bytes(made[slot].type) for slot in tape.outputs])
+        #: Bytes of the constants, which live as long as this.
+        self.constant_bytes = 0
+        #: Instructions that loops execute, as predicted.
+        self._looped = 0
+        for op in polled([*map(itemgetter(0), made)], poll):
+            if type(op) is Loop:
+                self._looped += op.steps
+                self.constant_bytes += op.body.constant_bytes
+            elif type(op) is Constant:
+                self.constant_bytes += op.value.nbytes
+
+    @property
+    @abstractmethod
+    def replayed(self) -> Tape:
+        """The tape as it is replayed: groups of its instructions may have become one."""
+
+    @property
+    @abstractmethod
+    def flops(self) -> int:
+        """Predicted arithmetic operations of a replay."""
+
+    @property
+    @abstractmethod
+    def peak_bytes(self) -> int:
+        """Predicted maximum bytes of arrays alive at once, without constants."""
+
+    @property
+    @abstractmethod
+    def seconds(self) -> float:
+        """Predicted time of the next replay."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Approximate memory of the executable itself."""
+
+    @abstractmethod
+    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
+        """Compute the outputs; those without axes are scalars.
+
+        ``poll`` is called often, and stops the replay by raising. Errors of kernels pass through:
+        ``failed_at`` tells where they were raised, and the backend's ``explain`` what they mean.
+        """
+
+    @abstractmethod
+    def failed_at(self, error: BaseException) -> Instruction | None:
+        """The instruction that raised ``error``; in a loop that of its body."""
+
+    @abstractmethod
+    def listing(self, poll: Poll) -> Listing:
+        """The generated code, if there is any."""
+
+
+class FusedGroup(Op):
+    """The ``instructions`` at ``slots``, computed together; no program can name it.
+
+    It gives the values of the slots ``results``. ``each`` is the arithmetic of each instruction.
+    """
+
+    differentiable = False
+    composite = True
+    slots: Sequence[int]
+    results: Sequence[int]
+    instructions: Sequence[Instruction]
+    each: Sequence[int]
+
+
+class Backend(ABC):
+    """Evaluates operations, and makes tapes ready to replay. Arrays are on the host."""
+
+    name: str
+    #: The array namespace that kernels compute with.
+    xp: Any
+    #: How tapes are rewritten for it.
+    rules: Rules
+
+    @abstractmethod
+    def evaluate(self, op: Op, poll: Poll, *operands: Any) -> Any:
+        """The result of one operation: of a loop, that of all its passes.
+
+        Raises: ``GuardFailed``, and what kernels raise.
+        """
+
+    @abstractmethod
+    def compile(
+        self, tape: Tape, poll: Poll, *, exact: bool = False, threads: int = 1
+    ) -> Executable:
+        """Make an optimised tape ready to replay, on up to ``threads`` threads."""
+
+    @abstractmethod
+    def explain(self, op: Op, error: Exception) -> EngineError | None:
+        """What a kernel's ``error`` means to the program; None where it is a bug of ours."""
+
+    def apart(self) -> Backend:
+        """One that shares nothing compiled with this: how long its work takes tells nothing."""
+        return self
+
+    def release(self) -> None:  # noqa: B027 - not every backend keeps memory
+        """Give back the memory that this thread keeps for arrays to come."""
+
+
+def note_place(error: Exception, instruction: Instruction) -> None:
+    """Remember which instruction raised ``error``, unless one within it is known."""
+    error.__dict__.setdefault("instruction", instruction)
+
+
+def noted_place(error: BaseException) -> Instruction | None:
+    """The instruction that is remembered of an error."""
+    return error.__dict__.get("instruction")
+
+
+def evaluated(
+    tape: Tape,
+    inputs: Sequence[Any],
+    slots: Iterable[int],
+    evaluate: Callable[..., Any],
+    dead: Sequence[Sequence[int]] | None = None,
+) -> Iterator[tuple[int, Sequence[Any], Any]]:
+    """Evaluate instructions in order: each slot with its operands and its value.
+
+    What is ``dead`` after an instruction is forgotten.
+    """
+    values: dict[int, Any] = {}
+    for slot in slots:
+        op, args, _, _ = tape.instructions[slot]
+        operands = [inputs[op.index]] if isinstance(op, Input) else [values[a] for a in args]
+        try:
+            values[slot] = evaluate(op, *operands)
+        except Exception as error:
+            note_place(error, tape.instructions[slot])
+            raise
+        yield slot, operands, values[slot]
+        if dead is not None:
+            for gone in dead[slot]:
+                del values[gone]

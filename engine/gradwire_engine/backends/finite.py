@@ -1,0 +1,30 @@
+"""Whether values are finite, as quickly as they can be read."""
+
+from __future__ import annotations
+
+from cmath import isfinite
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.backends.quiet import quiet
+
+
+def all_finite(values: Sequence[Any]) -> bool:
+    """Whether there is neither NaN nor infinity."""
+    return all(quiet.run(_is_finite, x) if x.ndim else isfinite(x) for x in values)
+
+
+def _is_finite(x: Any) -> bool:
+    """The same of an array's elements, which tell where their sum overflows."""
+    if x.dtype.kind not in "fc":
+        return True
+    total = sum_of_squares(x) if x.flags.forc else np.add.reduce(x, None)
+    return isfinite(total) or bool(np.isfinite(x).all())
+
+
+def sum_of_squares(x: Any) -> Any:
+    """The sum of squares: BLAS is quicker than looking at each element."""
+    flat = x.ravel("K")
+    return flat.dot(flat)

@@ -1,0 +1,345 @@
+"""How NumPy computes operations quickest: as code to be inlined, and as functions to be called.
+
+Tables by the type of the operation; what is in none is called by its kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from itertools import count
+from operator import attrgetter, itemgetter, methodcaller
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gradwire_engine.backends.reference.namespace import NUMPY
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
+from gradwire_engine.ops.arrays.joining import Stack
+from gradwire_engine.ops.arrays.placements import Placed
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
+from gradwire_engine.ops.base import SMALL, Op
+from gradwire_engine.ops.constants import Guard, GuardFailed, Item
+from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.linalg.inner_products import InnerProducts
+from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.patterns import ARRAY, Pattern, Span, index_of
+from gradwire_engine.ops.pointwise.selection import Extremum, Round, Where
+from gradwire_engine.ops.reductions.reductions import Extreme, Reduction, Sum
+from gradwire_engine.tape import ArrayType, Type, scalar_char
+
+F = TypeVar("F", bound=Callable[..., Any])
+#: Gives an object a name in generated code.
+Bind = Callable[..., str]
+
+#: So many arrays are sooner assigned one by one than looked at by NumPy's ``stack``.
+_FEW = 16
+_UINT64 = np.dtype("uint64")
+
+
+class ByType(dict[type[Op], Callable[..., Any]]):
+    """What computes an operation, by its type or by the nearest of its base classes.
+
+    As ``functools.singledispatch``, in a third of its time: it is asked for each instruction.
+    """
+
+    def __missing__(self, kind: type[Op]) -> Callable[..., Any]:
+        found = self[kind] = next(self[base] for base in kind.__mro__[1:] if base in self)
+        return found
+
+    def of(self, kind: type[Op]) -> Callable[[F], F]:
+        """Register what is for a type."""
+
+        def register(made: F) -> F:
+            self[kind] = made
+            return made
+
+        return register
+
+
+#: From an operation to its kernel as a function of the operands, constant work done beforehand.
+FUNCTIONS = ByType()
+#: From an operation, what gives objects names, and the operands' types to the kernel as code that
+#: is quicker than calling it, empty where there is none: an expression over ``{0}``, ``{1}``, or
+#: statements on one line that leave the result in ``{z}``. It may round otherwise than the kernel.
+INLINED = ByType()
+#: From an operation and the operands' types to the kernel on Python's numbers, if there is any.
+ON_NUMBERS = ByType()
+
+
+@FUNCTIONS.of(Op)
+def _(op: Op) -> Callable[..., Any]:
+    if op.template:
+        return _operators(op.template)
+    return attrgetter(op.ufunc)(NUMPY) if op.is_ufunc else partial(op.kernel, NUMPY)
+
+
+@INLINED.of(Op)
+def _(op: Op, bind: Bind, *types: ArrayType) -> str:
+    return ""
+
+
+@ON_NUMBERS.of(Op)
+def _(op: Op, types: Sequence[Type]) -> str:
+    code = op.scalar or op.template
+    if not code:
+        return ""
+    chars = map(scalar_char, types)
+    return code if all(char and char in op.scalar_dtypes for char in chars) else ""
+
+
+def function(op: Op) -> Callable[..., Any]:
+    """The kernel as a function of the operands alone."""
+    found: Callable[..., Any] = FUNCTIONS[type(op)](op)
+    return found
+
+
+def ufunc_of(op: Op) -> np.ufunc | None:
+    """The ufunc that is the whole kernel, where nothing is quicker."""
+    if not op.ufunc or not op.is_ufunc or FUNCTIONS[type(op)] is not FUNCTIONS[Op]:
+        return None
+    found = attrgetter(op.ufunc)(NUMPY)
+    return found if isinstance(found, np.ufunc) else None
+
+
+@cache
+def _operators(template: str) -> Callable[..., Any]:
+    """A template as a function: operators are quicker than the ufuncs behind them on scalars."""
+    made: Callable[..., Any] = eval(f"lambda x, y=None: {template.format('x', 'y')}")  # noqa: S307
+    return made
+
+
+# Numbers
+
+
+@ON_NUMBERS.of(AsType)
+def _(op: AsType, types: Sequence[Type]) -> str:
+    char = scalar_char(types[0])
+    return "float({0})" if op.dtype.char == "d" and char and char not in "FDG" else ""
+
+
+@ON_NUMBERS.of(Round)
+def _(op: Round, types: Sequence[Type]) -> str:
+    numbers = scalar_char(types[0]) == "d" and not op.decimals
+    return "math.copysign(round({0}), {0})" if numbers else ""
+
+
+@INLINED.of(Where)
+def _(op: Where, bind: Bind, *types: ArrayType) -> str:
+    return "" if any(kind.shape for kind in types) else f"({op.scalar})"
+
+
+@INLINED.of(Extremum)
+def _(op: Extremum, bind: Bind, *types: ArrayType) -> str:
+    numbers = all(not kind.shape and kind.dtype.kind in "iuf" for kind in types)
+    return f"({op.scalar})" if numbers else ""
+
+
+# Python's own syntax
+
+
+@INLINED.of(Item)
+def _(op: Item, bind: Bind, *types: ArrayType) -> str:
+    return f"{{0}}[{op.index}]"
+
+
+@INLINED.of(Guard)
+def _(op: Guard, bind: Bind, *types: ArrayType) -> str:
+    return f"{{z}} = {{0}} == {op.expected} or {bind(_fail, 'fail')}()"
+
+
+def _fail() -> None:
+    raise GuardFailed
+
+
+@INLINED.of(GetItem)
+def _(op: GetItem, bind: Bind, *types: ArrayType) -> str:
+    if any(kind.dtype == _UINT64 for kind in types[1:]):
+        return ""
+    return f"{{0}}[{_index_code(op.pattern, first=1)}]"
+
+
+@FUNCTIONS.of(GetItem)
+def _(op: GetItem) -> Callable[..., Any]:
+    if ARRAY in op.pattern:
+        return partial(op.kernel, NUMPY)
+    return itemgetter(index_of(op.pattern, ()))
+
+
+def _index_code(pattern: Pattern, first: int = 0) -> str:
+    """An index, with operands in the gaps of its pattern, numbered from ``first``."""
+    following = count(first)
+    return ", ".join(
+        [
+            _span_code(p)
+            if isinstance(p, Span)
+            else f"{{{next(following)}}}"
+            if p == ARRAY
+            else str(p)
+            for p in pattern
+        ]
+    )
+
+
+def _span_code(span: Span) -> str:
+    start, stop, step = ["" if place is None else str(place) for place in span]
+    return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
+
+
+# The array's own methods, which do not look for other types of arrays first
+
+
+@INLINED.of(AsType)
+def _(op: AsType, bind: Bind, *types: ArrayType) -> str:
+    (x,) = types
+    return f"{{0}}.astype({bind(op.dtype)})" if x.shape and x.dtype.kind != "c" else ""
+
+
+@INLINED.of(Reshape)
+def _(op: Reshape, bind: Bind, *types: ArrayType) -> str:
+    return f"{{0}}.reshape({op.shape})"
+
+
+@FUNCTIONS.of(Reshape)
+def _(op: Reshape) -> Callable[..., Any]:
+    return methodcaller("reshape", op.shape)
+
+
+@INLINED.of(Transpose)
+def _(op: Transpose, bind: Bind, *types: ArrayType) -> str:
+    turned = op.axes == tuple(range(len(op.axes)))[::-1]
+    return "{0}.T" if turned else f"{{0}}.transpose({op.axes})"
+
+
+@FUNCTIONS.of(Transpose)
+def _(op: Transpose) -> Callable[..., Any]:
+    return methodcaller("transpose", op.axes)
+
+
+# New arrays, filled by assignment
+
+
+@INLINED.of(BroadcastTo)
+def _(op: BroadcastTo, bind: Bind, *types: ArrayType) -> str:
+    """A small array is quicker filled than made of strides."""
+    if ArrayType(types[0].dtype, op.shape).size > SMALL:
+        return ""
+    empty, dtype = bind(np.empty, "empty"), bind(types[0].dtype)
+    return f"{{z}} = {empty}({op.shape}, {dtype}); {{z}}[...] = {{0}}"
+
+
+@INLINED.of(Stack)
+def _(op: Stack, bind: Bind, *types: ArrayType) -> str:
+    """A list of numbers, or a part for each of a few arrays."""
+    dtype = bind(types[0].dtype)
+    if not types[0].shape:
+        listed = ", ".join([f"{{{i}}}" for i in range(len(types))])
+        return f"{{z}} = {bind(np.array, 'array')}([{listed}], {dtype})"
+    if len(types) > _FEW:
+        return ""
+    steps = [f"{{z}} = {bind(np.empty, 'empty')}({op.infer(*types).shape}, {dtype})"]
+    ahead = ":, " * op.axis
+    return "; ".join(steps + [f"{{z}}[{ahead}{i}] = {{{i}}}" for i in range(len(types))])
+
+
+@INLINED.of(ScatterAdd)
+def _(op: ScatterAdd, bind: Bind, *types: ArrayType) -> str:
+    if ARRAY in op.pattern:
+        return ""
+    zeros, dtype = bind(np.zeros, "zeros"), bind(types[0].dtype)
+    return f"{{z}} = {zeros}({op.shape}, {dtype}); {{z}}[{_index_code(op.pattern)}] = {{0}}"
+
+
+@FUNCTIONS.of(ScatterAdd)
+def _(op: ScatterAdd) -> Callable[..., Any]:
+    """A fixed index selects nothing twice."""
+    if ARRAY in op.pattern:
+        return partial(op.kernel, NUMPY)
+    index, shape = index_of(op.pattern, ()), op.shape
+
+    def scatter(z_bar: Any) -> Any:
+        out = np.zeros(shape, z_bar.dtype)
+        out[index] = z_bar
+        return out
+
+    return scatter
+
+
+@INLINED.of(Placed)
+def _(op: Placed, bind: Bind, *types: ArrayType) -> str:
+    fresh, whole = op.overlaps(NUMPY)
+    start = bind(np.empty, "empty") if whole else bind(np.zeros, "zeros")
+    steps = [f"{{z}} = {start}({op.shape}, {bind(types[0].dtype)})"]
+    for i, pattern in enumerate(op.patterns):
+        part = f"{{z}}[{_index_code(pattern)}]"
+        if fresh[i]:
+            steps.append(f"{part} = {{{i}}}")
+        elif any(type(p) is not int for p in pattern):
+            steps.append(f"part = {part}; part += {{{i}}}")  # not assigned again
+        else:
+            steps.append(f"{part} += {{{i}}}")
+    return "; ".join(steps)
+
+
+@FUNCTIONS.of(Placed)
+def _(op: Placed) -> Callable[..., Any]:
+    return op.placing(NUMPY)
+
+
+# Sums and products: BLAS is called in half the time of a ufunc
+
+
+@INLINED.of(Reduction)
+def _(op: Reduction, bind: Bind, *types: ArrayType) -> str:
+    return _reduced(op, bind, types[0])
+
+
+def _reduced(op: Reduction, bind: Bind, x: ArrayType) -> str:
+    ufunc = getattr(np, op.pairwise, None)
+    axes = None if len(op.axes) == x.ndim else op.axes
+    return f"{bind(ufunc.reduce, f'{op.pairwise}_up')}({{0}}, {axes})" if ufunc else ""
+
+
+@INLINED.of(Extreme)
+def _(op: Extreme, bind: Bind, *types: ArrayType) -> str:
+    """Of few elements without looking at their rows."""
+    return _reduced(op, bind, types[0]) if types[0].size <= SMALL else ""
+
+
+@INLINED.of(Sum)
+def _(op: Sum, bind: Bind, *types: ArrayType) -> str:
+    """A product with ones for few numbers."""
+    (x,) = types
+    whole = len(op.axes) == x.ndim
+    plain = whole or (x.ndim == 2 and len(op.axes) == 1)
+    if x.dtype.char not in "df" or not 0 < x.size <= SMALL or not plain:
+        return _reduced(op, bind, x)
+    length = x.size if whole else x.shape[op.axes[0]]
+    ones = bind(np.ones(length, x.dtype), f"ones_{x.dtype.char}{length}")
+    if whole:
+        return f"{{0}}.dot({ones})" if x.ndim == 1 else f"{{0}}.reshape(-1).dot({ones})"
+    return f"{ones}.dot({{0}})" if op.axes == (0,) else f"{{0}}.dot({ones})"
+
+
+@FUNCTIONS.of(Sum)
+def _(op: Sum) -> Callable[..., Any]:
+    return partial(np.add.reduce, axis=op.axes)
+
+
+@INLINED.of(MatMul)
+def _(op: MatMul, bind: Bind, *types: ArrayType) -> str:
+    x, y = types
+    blas = x.dtype.char in "fdFD" and x.ndim <= 2 and y.ndim <= 2
+    return "{0}.dot({1})" if blas else ""
+
+
+@INLINED.of(InnerProducts)
+def _(op: InnerProducts, bind: Bind, *types: ArrayType) -> str:
+    """What the kernel chooses, and small arrays as vectors."""
+    x, y = types
+    if x.shape == y.shape:
+        if len(op.axes) == x.ndim and x.size <= SMALL:
+            return "{0}.dot({1})" if x.ndim == 1 else "{0}.reshape(-1).dot({1}.reshape(-1))"
+        if x.ndim > 1 and op.by_rows(x.shape, x.dtype.kind):
+            return f"{bind(np.vecdot, 'vecdot')}({{0}}, {{1}})"
+    return ""

@@ -1,0 +1,91 @@
+"""Operations that only rules for NumPy record: what it vectorises in place of what it does not."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.ops.base import register
+from gradwire_engine.ops.elementwise import Elementwise
+from gradwire_engine.ops.reductions.reductions import Reduction
+from gradwire_engine.tape import DType
+
+#: Cosines nearer to 0 have lost too many digits: 1/32 keeps the relative error within 2e-14.
+_NEAR_ZERO = 1 / 32
+#: Longer vectors of ones are made each time: they take less than what they multiply.
+_KEPT_ONES = 4096
+
+
+@register("hypot_by_squares", public=False)
+class HypotBySquares(Elementwise):
+    """Length of the hypotenuse of ``x`` and ``y``, given ``z = sqrt(x² + y²)``.
+
+    Where a square may have overflowed or lost digits, it is NumPy's own.
+    """
+
+    kinds = "f"
+    flops_per_element = 4
+    differentiable = False
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Few are far from 1."""
+        *sides, squares = operands
+        z = squares.copy()
+        limits = xp.finfo(z.dtype)
+        least, most = math.sqrt(limits.tiny) / limits.eps, math.sqrt(limits.max) / 2
+        far = xp.logical_not((z > least) & (z < most)).nonzero()
+        if far[0].size:
+            z[far] = xp.hypot(*[xp.broadcast_to(side, z.shape)[far] for side in sides])
+        return z
+
+
+@register("cosine_by_sine", public=False)
+class CosineBySine(Elementwise):
+    """Cosine of ``x``, of ``t = tan(x / 2)`` and ``s = sin x``: ``z = 1 - t s``.
+
+    That is ``1 - 2 sin²(x / 2)``, which loses digits near 0, where the cosine itself is taken.
+    Source: DLMF 4.21.27, 4.21.28.
+    """
+
+    kinds = "f"
+    flops_per_element = 3
+    differentiable = False
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """A product and a difference, and few cosines."""
+        x, t, s = operands
+        z = xp.multiply(t, s)
+        xp.subtract(1, z, z)
+        near = ((z < _NEAR_ZERO) & (z > -_NEAR_ZERO)).nonzero()
+        z[near] = xp.cos(x[near])
+        return z
+
+
+@register("sum_by_product", public=False)
+class SumByProduct(Reduction):
+    """Sum over ``axes``, which are the first or the last: ``z = 1ᵀ x`` or ``z = x 1``."""
+
+    axes: tuple[int, ...]
+    differentiable = False
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """BLAS takes no time to begin a row."""
+        (x,) = operands
+        shape, axes = x.shape, len(self.axes)
+        if self.axes[0] == 0:
+            count = math.prod(shape[:axes])
+            return (_ones(count, x.dtype) @ x.reshape(count, -1)).reshape(shape[axes:])
+        count = math.prod(shape[-axes:])
+        return (x.reshape(-1, count) @ _ones(count, x.dtype)).reshape(shape[:-axes])
+
+
+def _ones(count: int, dtype: DType) -> Any:
+    return _kept_ones(count, dtype) if count <= _KEPT_ONES else np.ones(count, dtype)
+
+
+@lru_cache(maxsize=64)
+def _kept_ones(count: int, dtype: DType) -> Any:
+    return np.ones(count, dtype)
