@@ -149,6 +149,8 @@ class Connection:
         try:
             async with asyncio.timeout(self._patience):
                 failure = "refused"
+                if self._open is not None and self._open[0].at_eof():
+                    self.close()  # idle for longer than the server keeps connections
                 if self._open is None:
                     self._open = await asyncio.open_connection(
                         "127.0.0.1", self._port, limit=_MOST_BYTES
