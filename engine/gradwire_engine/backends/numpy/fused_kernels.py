@@ -18,7 +18,7 @@ class FusedKernel(FusedGroup):
 
     ``operands`` are the slots that it reads, ``results`` those of its own that others read. Its
     blocks are computed by as many ``threads``, that of the caller among them. Of the results among
-    ``outputs``, of the numbers ``squared``, the squares are added up while they are at hand.
+    ``outputs``, of the numbers ``squared``, the squares are added up block by block.
     """
 
     name = "fused"
