@@ -90,7 +90,8 @@ async def test_bytes_can_be_delayed(faults):
         writer.write(SENT)
         writer.write_eof()
         assert await reader.read(-1) == SENT
-        assert time.perf_counter() - start >= 0.2
+        # The event loop's timers fire up to their resolution too early.
+        assert time.perf_counter() - start >= 0.19
 
 
 async def test_connections_can_be_refused_dropped_and_accepted_again():
