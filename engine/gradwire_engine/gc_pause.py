@@ -47,16 +47,6 @@ class GcPause:
             if not self._holders and self._was_enabled:
                 gc.enable()
 
-    def collect(self) -> None:
-        """Collect cycles at once, also among what the collector was spared."""
-        with self._lock:
-            spared = self._most_blocks > 0
-            if spared:
-                gc.unfreeze()
-            gc.collect()
-            if spared:
-                gc.freeze()
-
     def _relieve(self) -> None:
         """Spare the collector what is there by now, unless cycles of others may have piled up."""
         blocks = sys.getallocatedblocks()

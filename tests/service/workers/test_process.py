@@ -1,15 +1,20 @@
 """The event loop's view of a worker process."""
 
 import asyncio
+import json
 import os
+import re
 import select
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
+from gradwire_service.wire.shared import packed
 from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.workers.process import StartedProcess, WorkerProcess
 from gradwire_service.workers.worker import serve
@@ -42,10 +47,10 @@ class RunningProcess:
         store = open_store(settings)
         self.process = WorkerProcess(self.started, store, threads, self._is_ready, self._has_ended)
 
-    async def ask(self, said: Any = b""):
+    async def ask(self, said: Any = b"", body: bytes = b"{}"):
         """The answer to a task, and whether the process accepts another one."""
         answer = asyncio.get_running_loop().create_future()
-        task = Task("POST /v1/evaluate", (), {b"x-said": said}, "", Deadline(10_000), b"{}")
+        task = Task("evaluate", (), {b"x-said": said}, "", Deadline(10_000), packed([body]))
         self.process.begin(task, lambda found: answer.set_result((found, self.process.alive)))
         return await answer
 
@@ -111,3 +116,27 @@ async def test_a_worker_that_releases_its_memory_continues(threads):
         await asyncio.wait_for(process.ended.wait(), 2)
     process.process.kill()
     await process.ended.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts shared pages")
+async def test_a_worker_shares_its_parents_memory_after_a_long_program(threads):
+    """So many objects that the collector is spared them."""
+    process = RunningProcess(threads)
+    await process.ready.wait()
+    shared = _shared_bytes(process.process.pid)
+    lines = [f"a{i} = x * {i}" for i in range(20_000)]
+    body = {"program": "\n".join([*lines, "a7"]), "variables": {"x": 2.0}}
+    answer, _ = await process.ask(body=json.dumps(body).encode())
+    await asyncio.sleep(2)  # then it has released what it can
+    alive = process.process.alive
+    still_shared = _shared_bytes(process.process.pid) if alive else 0
+    process.process.kill()
+    await process.ended.wait()
+    assert alive
+    assert not isinstance(answer, TaskFailed)
+    assert still_shared > 0.75 * shared
+
+
+def _shared_bytes(pid: int) -> int:
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(re.findall(r"Shared_Dirty: *(\d+)", rollup)[0]) << 10
