@@ -15,11 +15,13 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import cycle
 from typing import NamedTuple
 
 PAUSE_SECONDS = 0.002
+#: The time of a request without a response.
+FAILED = 1e9
 
 
 class Samples(NamedTuple):
@@ -53,25 +55,35 @@ def sampled(path: str, seconds: float, ports: Sequence[int]) -> Samples:
     request = f"GET {path} HTTP/1.1\r\nHost: gradwire\r\n\r\n".encode()
     found = Samples([], [])
     idle = _idle()
-    connections = [socket.create_connection(("127.0.0.1", port), timeout=10) for port in ports]
+    connections = {port: _connected(port) for port in ports}
     print(flush=True)  # noqa: T201 - that it has begun
     end = time.perf_counter() + seconds
-    for connection in cycle(connections):
+    for port in cycle(ports):
         start = time.perf_counter()
         if start > end or select.select([sys.stdin], [], [], PAUSE_SECONDS)[0]:
             break
-        for taken, asked, right in (
-            (found.idle, idle, b""),
-            (found.served, connection, b"HTTP/1.1 200 "),
-        ):
-            start = time.perf_counter()
-            try:
-                asked.sendall(request)
-                answered = asked.recv(1 << 16).startswith(right)
-            except OSError:
-                answered = False
-            taken.append(time.perf_counter() - start if answered else 1e9)
+        found.idle.append(_asked(idle, request, b""))
+        found.served.append(_asked(connections[port], request, b"HTTP/1.1 200 "))
+        if found.served[-1] == FAILED:
+            with suppress(OSError):
+                connections[port].close()
+                connections[port] = _connected(port)
     return found
+
+
+def _connected(port: int) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), timeout=10)
+
+
+def _asked(connection: socket.socket, request: bytes, right: bytes) -> float:
+    """The seconds until the response, which must begin with ``right``."""
+    start = time.perf_counter()
+    try:
+        connection.sendall(request)
+        answered = connection.recv(1 << 16).startswith(right)
+    except OSError:
+        answered = False
+    return time.perf_counter() - start if answered else FAILED
 
 
 def _idle() -> socket.socket:
