@@ -12,6 +12,12 @@ def forget_buffers() -> None:
         backend.release()
 
 
+def limit_buffers(most_bytes: int) -> None:
+    """Keep no more of arrays that are gone, in all threads together; before it is set, 128 MiB."""
+    for backend in BACKENDS.values():
+        backend.limit_buffers(most_bytes)
+
+
 def forget_cycles() -> None:
     """Give back what only refers to itself: errors, and the frames that they came through."""
     gc_paused.collect()

@@ -158,6 +158,9 @@ class Backend(ABC):
     def release(self) -> None:  # noqa: B027 - not every backend keeps memory
         """Give back the memory that this thread keeps for arrays to come."""
 
+    def limit_buffers(self, most_bytes: int) -> None:  # noqa: B027
+        """Keep no more memory for arrays to come, in all threads together."""
+
 
 def note_place(error: Exception, instruction: Instruction) -> None:
     """Remember which instruction raised ``error``, unless one within it is known."""

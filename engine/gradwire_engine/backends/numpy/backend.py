@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable
-from gradwire_engine.backends.numpy.buffers import POOL
+from gradwire_engine.backends.numpy.buffers import BUDGET, POOL
 from gradwire_engine.backends.numpy.costs import COSTS
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.loops import Functions, bound
@@ -45,6 +45,10 @@ class NumpyBackend(ReferenceBackend):
     def release(self) -> None:
         """Forget this thread's buffers."""
         POOL.forget()
+
+    def limit_buffers(self, most_bytes: int) -> None:
+        """Bound the buffers of all threads."""
+        BUDGET.resize(most_bytes)
 
 
 NUMPY_BACKEND = NumpyBackend()
