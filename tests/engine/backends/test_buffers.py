@@ -89,7 +89,7 @@ def test_all_threads_together_keep_no_more_than_they_may(pool, budget):
     most, wrong = [], []
 
     def work(number):
-        held = []
+        held: list[np.ndarray] = []
         for i in range(300):
             barrier.wait(10)
             array = pool.empty((1 << 13 + i % 3,), FLOAT)
