@@ -108,12 +108,15 @@ class ScatterAdd(Indexed):
         return ArrayType(types[0].dtype, self.shape)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Add unbuffered where an element may be selected twice."""
+        """Add unbuffered where an element may be selected twice, else assign: -0 stays -0."""
         z_bar, *arrays = operands
         if self.pattern[0] == ARRAY and {*self.pattern[1:]} <= {FULL}:
             return xp.add_rows(self.shape, signed(xp, arrays[0]), z_bar)
         out = xp.zeros(self.shape, z_bar.dtype)
-        xp.add.at(out, self.index(xp, arrays), z_bar)
+        if arrays:
+            xp.add.at(out, self.index(xp, arrays), z_bar)
+        else:
+            out[self.index(xp, ())] = z_bar
         return out
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
