@@ -45,7 +45,7 @@ def optimize(
     tape: Tape,
     target: Target,
     poll: Poll = unhurried,
-    told: TapeListener | None = None,
+    on_tape: TapeListener | None = None,
     *,
     exact: bool = False,
     residents: Set[int] = frozenset(),
@@ -56,14 +56,14 @@ def optimize(
     alone is taken to cost nothing.
     """
     instructions, live = shrunk(tape, lambda body: optimize(body, target, poll, exact=exact), poll)
-    if told is not None:
-        told("shrunk", replace(tape, instructions=tuple(instructions)))
+    if on_tape is not None:
+        on_tape("shrunk", replace(tape, instructions=tuple(instructions)))
     if instructions is not tape.instructions and not exact:  # there are loops
         whole = replace(tape, instructions=tuple(instructions))
         tape, live = distribute(whole, live, target.costs.loops, poll)
         instructions = tape.instructions
-        if told is not None and tape is not whole:
-            told("distributed", tape)
+        if on_tape is not None and tape is not whole:
+            on_tape("distributed", tape)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
     kept = Kept(instructions, live, moved, tape.outputs, target.costs, poll, residents)
@@ -71,14 +71,14 @@ def optimize(
     with np.errstate(all="ignore"):
         simplifier.run(instructions, live, moved, poll)
     inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))
-    if told is not None:
-        told("simplified", Tape(tuple(simplifier.instructions), tuple(inputs), tuple(outputs)))
+    if on_tape is not None:
+        on_tape("simplified", Tape(tuple(simplifier.instructions), tuple(inputs), tuple(outputs)))
     least = compacted(simplifier.instructions, inputs, outputs, poll)
     fewer = least if exact else placed(least, poll)
     if fewer is not least:
         least = compacted(fewer.instructions, fewer.inputs, fewer.outputs, poll)
-    if told is not None:
-        told("compacted", least)
+    if on_tape is not None:
+        on_tape("compacted", least)
     return least
 
 
