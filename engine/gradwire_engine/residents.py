@@ -85,19 +85,19 @@ class ResidentHistory:
         return first, last
 
     def specialised(
-        self, parted: StagedExecutable, residents: Recurring, most_bytes: int
+        self, staged: StagedExecutable, residents: Recurring, most_bytes: int
     ) -> Specialised | None:
         """What is specialised for ``residents``; None if there is no room for another.
 
         Room is made by what was not used since these came last. So of residents that come in turn
         and are too many the first are kept, and not each dropped for the next.
         """
-        key = parted, residents.digests
+        key = staged, residents.digests
         with self._lock:
             if key in self._specialised:
                 found, _ = self._specialised.pop(key)
             elif self._made_room(most_bytes - _nbytes(*key), residents.last):
-                found = Specialised(parted)
+                found = Specialised(staged)
                 self._kept_bytes += _nbytes(*key)
             else:
                 return None
@@ -121,6 +121,6 @@ class ResidentHistory:
             self._kept_bytes = 0
 
 
-def _nbytes(parted: StagedExecutable, digests: Digests) -> int:
+def _nbytes(staged: StagedExecutable, digests: Digests) -> int:
     """Approximate memory of what is specialised."""
-    return parted.kept_bytes + _SPECIALISED_BYTES + _DIGEST_BYTES * len(digests)
+    return staged.kept_bytes + _SPECIALISED_BYTES + _DIGEST_BYTES * len(digests)

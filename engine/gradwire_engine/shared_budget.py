@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from collections import deque
+from weakref import WeakSet
 
 
 class SharedBudget:
@@ -17,15 +19,29 @@ class SharedBudget:
         self.lock = threading.Lock()
         self.most = most
         self.taken = 0
-        self._shares: list[BudgetShare] = []
+        self._shares = WeakSet[BudgetShare]()
+        #: What shares had taken that are gone; these do not wait for the lock.
+        self._left = deque[int]()
 
     def admit(self, share: BudgetShare) -> None:
         """Let another one in."""
         with self.lock:
-            self._shares.append(share)
+            self._shares.add(share)
+
+    def leave(self, taken: int) -> None:
+        """Count no more what a share had taken that is gone."""
+        self._left.append(taken)
+
+    def resize(self, most: int) -> None:
+        """Let so much be taken from now on."""
+        with self.lock:
+            self.most = most
+            self.shrink()
 
     def shrink(self) -> None:
         """Keep within what may be taken: what is larger by itself is not kept at all. Locked."""
+        while self._left:
+            self.taken -= self._left.popleft()
         while self.taken > self.most:
             largest = max(self._shares, key=_taken)
             largest.take(-largest.drop_oldest())
@@ -38,6 +54,9 @@ class BudgetShare(ABC):
         self.budget = budget
         self.taken = 0
         budget.admit(self)
+
+    def __del__(self) -> None:
+        self.budget.leave(self.taken)
 
     @abstractmethod
     def __len__(self) -> int: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradwire_engine import Engine
 from gradwire_engine.answer import Limits
+from gradwire_engine.memory import limit_buffers
 
 from gradwire_service.settings import Settings
 
@@ -30,7 +31,8 @@ class Engines:
 
 
 def open_engines(settings: Settings, *, isolated: bool) -> Engines:
-    """Create the engines with the limits in the settings."""
+    """Create the engines with the limits in the settings; that of buffers is the process's."""
+    limit_buffers(settings.buffer_bytes)
     limits = Limits(
         array_bytes=settings.max_array_bytes,
         total_bytes=settings.max_total_bytes,

@@ -12,6 +12,7 @@ def most_bytes(settings: Settings) -> int:
         IDLE_BYTES
         + settings.cache_bytes
         + settings.near_bytes
+        + settings.buffer_bytes
         + settings.queue_bytes
         + settings.processes * settings.process_bytes
     )

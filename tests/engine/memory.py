@@ -15,7 +15,7 @@ def taken(executable: NumpyExecutable, values: Sequence[Array]) -> int:
     """Most bytes at once, the inputs included, and not what a thread's pool keeps beside."""
     tracemalloc.start()
     try:
-        with np.errstate(all="ignore"), patch.object(buffers, "_KEPT_BYTES", 0):
+        with np.errstate(all="ignore"), patch.object(buffers.BUDGET, "most", 0):
             executable.replay(values, unhurried)
         return tracemalloc.get_traced_memory()[1] + sum([v.nbytes for v in values])
     finally:

@@ -32,7 +32,7 @@ def go_on() -> None:
 
 
 class Counts:
-    """How often programs were compiled, tapes parted, preludes begun, and anything replayed."""
+    """How often programs were compiled, tapes split, static stages begun, and anything replayed."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.compiled = self.parted = self.begun = self.replayed = 0
@@ -116,8 +116,8 @@ def test_a_training_compiles_once_and_prepares_each_minibatch_when_it_comes_agai
     (parts,) = last.entry.paths[0].parted.values()
     assert parts is not None
     alone = {"log", "euclidean_norm"}
-    assert alone <= names(parts.prelude)
-    assert alone.isdisjoint(names(parts.remainder))
+    assert alone <= names(parts.static)
+    assert alone.isdisjoint(names(parts.residual))
 
 
 def test_who_refers_to_values_needs_nothing_compiled_that_was_for_values(counts):
@@ -232,7 +232,7 @@ def test_residents_that_decide_alike_share_what_is_compiled(counts, exact):
     paths = call(engine, DECIDING, given, exact=exact).entry.paths
     parted = [parts for path in paths for parts in path.parted.values()]
     assert len(paths) == len(parted) == 2
-    assert all(parts and "guard" not in names(parts.remainder) for parts in parted)
+    assert all(parts and "guard" not in names(parts.residual) for parts in parted)
 
 
 def names(executable: Any) -> set[str]:

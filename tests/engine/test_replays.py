@@ -23,7 +23,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Identity, Input
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.reductions import Extreme
-from gradwire_engine.optimize import residents, sums, worth
+from gradwire_engine.optimize import distribution_cost, sums
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.tape import ArrayType, Tape
 from hypothesis import given
@@ -277,9 +277,10 @@ def in_blocks_of(nbytes: int) -> Iterator[None]:
         patch.setattr(rules, "_FEWEST_ANGLES", 2)
         patch.setattr(sums, "_FEWEST_SUMMED", 2)
         patch.setattr(sums, "_FEWEST_TURNED", 2)
-        patch.setattr(residents, "_LARGE_BYTES", 1)
-        patch.setattr(worth, "_RECORDED", 0.0)
-        patch.setattr(worth, "_SURELY", 1e9)
+        costs = Engine.backend.costs._replace(recomputed_bytes=1)
+        patch.setattr(type(Engine.backend), "costs", costs)
+        patch.setattr(distribution_cost, "_RECORDED", 0.0)
+        patch.setattr(distribution_cost, "_SURELY", 1e9)
         yield
 
 
@@ -328,7 +329,7 @@ def gives_the_digits(kind: str, form: str, text: str, seed: int, **more: Any) ->
 @given(text=programs(), seed=SEEDS, names=NAMES, exact=st.booleans())
 def test_only_views_of_residents_are_computed_again(kind, text, seed, names, exact):
     replayed, tape, _ = recorded(kind, text, seed, exact=exact, names=names)
-    made = replayed._staged.remainder.tape if isinstance(replayed, Specialised) else replayed.tape
+    made = replayed._staged.residual.tape if isinstance(replayed, Specialised) else replayed.tape
     numbers = [i for i, name in enumerate(SHAPES) if name in names]
     same = {*numbers, *[len(SHAPES) + i for i in numbers]}
     whole = len(tape.inputs)

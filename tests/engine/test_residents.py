@@ -65,7 +65,7 @@ class Resident:
         """The operations of a later call."""
         parts = self.parts(text, values, **asked)
         assert parts is not None
-        made = parts.remainder.tape.instructions
+        made = parts.residual.tape.instructions
         return [i.op.name for i in made if i.op.name not in ("input", "constant")]
 
 
@@ -135,7 +135,7 @@ def test_no_product_of_residents_is_made_that_is_not_written():
     for text in ("sum((X @ w - Y)**2)", "sum((X @ w)**2)"):
         call = Resident("X", "Y").again(text, values, sources="w")
         (parts,) = call.entry.paths[0].parted.values()
-        tapes = [parts.prelude.tape, parts.remainder.tape] if parts else []
+        tapes = [parts.static.tape, parts.residual.tape] if parts else []
         assert (5, 5) not in [i.type.shape for tape in tapes for i in tape.instructions]
 
 
@@ -151,7 +151,7 @@ def test_a_guard_of_residents_is_looked_at_once():
     text = "w * 2 if sum(X) > 1e9 else w * 3"
     parts = Resident("X").parts(text, {"X": X, "w": W})
     assert parts is not None
-    ops = [[i.op.name for i in x.tape.instructions] for x in (parts.prelude, parts.remainder)]
+    ops = [[i.op.name for i in x.tape.instructions] for x in (parts.static, parts.residual)]
     assert ["guard" in names for names in ops] == [True, False]
     assert parts.kept_bytes == 0
 
@@ -269,7 +269,7 @@ def test_what_is_to_be_computed_once_is_predicted_until_it_is():
     assert later.seconds < before / 10
 
 
-def test_an_interrupted_prelude_is_computed_anew():
+def test_an_interrupted_stage_is_computed_anew():
     asker, values = Resident("K"), {"K": np.eye(300) + 0.001, "w": np.ones(300)}
     asker.answer(PROCESS, values, sources="w")
     late = asker.call(PROCESS, values, sources="w")

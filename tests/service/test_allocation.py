@@ -4,7 +4,11 @@ import platform
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from gradwire_engine.backends.numpy.buffers import BUDGET, POOL
+from gradwire_service.engines import open_engines
+from gradwire_service.settings import Settings
 
 FAULTS = """
 import resource, sys, threading
@@ -40,3 +44,16 @@ def test_freed_memory_pages_are_reused():
         found[mode] = float(done.stdout)
     assert found["kept"] < 20
     assert found["kept"] < found["given back"]
+
+
+def test_buffers_have_the_limit_of_the_settings():
+    before = BUDGET.most
+    try:
+        for most in 1 << 20, 0:
+            open_engines(Settings(buffer_bytes=most), isolated=False)
+            arrays = [POOL.empty((1 << 15,), np.dtype(float)) for _ in range(8)]
+            assert len(arrays) == 8
+            assert (BUDGET.most, bool(BUDGET.taken)) == (most, bool(most))
+            assert BUDGET.taken <= most
+    finally:
+        BUDGET.resize(before)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gradwire_engine.autodiff.known import Known, Value, Values
 from gradwire_engine.autodiff.sparse_loops import results
 from gradwire_engine.autodiff.terms import aligned, stack, terms
+from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Builder, Var
@@ -163,8 +164,9 @@ class Walk:
             for x, numbers in zip(types, numbered, strict=True)
         ]
         try:
-            origins = op.kernel(np, *numbered)
-            if (op.kernel(np, *squares) == origins * origins).all():
+            origins = REFERENCE.evaluate(op, self.b.poll, *numbered)
+            squared = REFERENCE.evaluate(op, self.b.poll, *squares)
+            if (squared == origins * origins).all():
                 return self._selected(np.concatenate(parts), _indices(origins))
             if len(parts) == 1:
                 transposed = self._transposed(op, types, kind)
@@ -185,10 +187,11 @@ class Walk:
         bar, *_ = op.vjp(z_bar, z, *operands)
         assert bar is not None
 
-        def kernel(z_bar: Any, *operands: Any) -> Any:
-            values = [z_bar, None, *operands]  # what is linear does not read its result
+        def kernel(z_bar: Any, *given: Any) -> Any:
+            values = [z_bar, None, *given]  # what is linear does not read its result
             for rule, args, _, _ in b.instructions[len(values) :]:
-                values.append(rule.kernel(np, *[values[arg] for arg in args]))
+                operands = [values[arg] for arg in args]
+                values.append(REFERENCE.evaluate(rule, self.b.poll, *operands))
             return values[bar.slot]
 
         return kernel

@@ -13,6 +13,7 @@ from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, GuardFailed, Input
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.target import Rules
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import Instruction, Tape, answer_bytes
@@ -125,10 +126,9 @@ class Backend(ABC):
     """Evaluates operations, and makes tapes ready to replay. Arrays are on the host."""
 
     name: str
-    #: The array namespace that kernels compute with.
-    xp: Any
-    #: How tapes are rewritten for it.
+    #: How tapes are rewritten for it, and what the optimiser weighs one way against another by.
     rules: Rules
+    costs: Costs
 
     @abstractmethod
     def evaluate(self, op: Op, poll: Poll, *operands: Any) -> Any:
@@ -136,6 +136,10 @@ class Backend(ABC):
 
         Raises: ``GuardFailed``, and what kernels raise.
         """
+
+    @abstractmethod
+    def fold(self, op: Op, *constants: Any) -> Any:
+        """The result of an operation on constants; None if it fails, as it will at replay."""
 
     @abstractmethod
     def compile(
@@ -153,6 +157,9 @@ class Backend(ABC):
 
     def release(self) -> None:  # noqa: B027 - not every backend keeps memory
         """Give back the memory that this thread keeps for arrays to come."""
+
+    def limit_buffers(self, most_bytes: int) -> None:  # noqa: B027
+        """Keep no more memory for arrays to come, in all threads together."""
 
 
 def note_place(error: Exception, instruction: Instruction) -> None:

@@ -1,4 +1,4 @@
-"""A tape in two parts: a prelude, of residents alone, and what is replayed with its results."""
+"""A tape in two stages: what is computed of residents once, and what is replayed with that."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gradwire_engine.ops.constants import GuardFailed
 
 
 class StagedExecutable:
-    """The ``remainder`` takes the inputs, then what the ``prelude`` gives of some of them.
+    """The ``residual`` stage takes the inputs, then what the ``static`` one gives of some of them.
 
     Both together give what ``whole`` does.
     """
@@ -24,56 +24,56 @@ class StagedExecutable:
     def __init__(
         self,
         whole: Executable,
-        prelude: Executable,
-        remainder: Executable,
+        static: Executable,
+        residual: Executable,
         kept_bytes: int,
     ) -> None:
         self.whole = whole
-        self.prelude = prelude
-        self.remainder = remainder
-        #: Bytes of what the prelude gives.
+        self.static = static
+        self.residual = residual
+        #: Bytes of what the static stage gives.
         self.kept_bytes = kept_bytes
 
     @property
     def nbytes(self) -> int:
-        """Approximate memory that the parts take, without what the prelude gives."""
-        return self.prelude.nbytes + self.remainder.nbytes
+        """Approximate memory that the parts take, without what the static stage gives."""
+        return self.static.nbytes + self.residual.nbytes
 
     def within(self, limits: Limits) -> bool:
         """Whether the parts are predicted to need no more than is allowed."""
-        parts = self.prelude, self.remainder
+        parts = self.static, self.residual
         most = max([part.peak_bytes + part.constant_bytes for part in parts])
         return most <= limits.total_bytes and sum([x.flops for x in parts]) <= limits.flops
 
 
 class Specialised:
-    """An executable for certain residents: what its prelude gives of them is computed once."""
+    """An executable for certain residents: what its static stage gives of them is computed once."""
 
     def __init__(self, staged: StagedExecutable) -> None:
         self._staged = staged
         self._lock = threading.Lock()
-        #: Whether the prelude was replayed, and what it gave: nothing where it failed, or a guard.
+        #: Whether the static stage was replayed; what it gave: nothing where it or a guard failed.
         self._begun = False
         self._kept: Sequence[Any] | None = None
         self._guard: type[GuardFailed] | None = None
 
     @property
     def seconds(self) -> float:
-        """Predicted time of the next replay, of the prelude too where that is still to come."""
-        ahead = 0.0 if self._begun else self._staged.prelude.seconds
-        return ahead + self._staged.remainder.seconds
+        """Predicted time of the next replay, with the static stage if that has still to run."""
+        ahead = 0.0 if self._begun else self._staged.static.seconds
+        return ahead + self._staged.residual.seconds
 
     @property
     def peak_bytes(self) -> int:
         """Most bytes of arrays that the next replay holds at once."""
-        ahead = 0 if self._begun else self._staged.prelude.peak_bytes
-        return max(ahead, self._staged.remainder.peak_bytes)
+        ahead = 0 if self._begun else self._staged.static.peak_bytes
+        return max(ahead, self._staged.residual.peak_bytes)
 
     def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
         """Replay what depends on more than the residents.
 
-        Where the prelude fails the whole tape is replayed: in the program's order a decision may
-        come before that, and fall otherwise.
+        Where the static stage fails the whole tape is replayed: in the program's order a decision
+        may come before that, and fall otherwise.
         """
         if not self._begun:
             with locked(self._lock, poll):
@@ -83,19 +83,19 @@ class Specialised:
             return Replayed((), guard=self._guard)
         if self._kept is None:
             return self._staged.whole.replay(inputs, poll)
-        return self._staged.remainder.replay([*inputs, *self._kept], poll)
+        return self._staged.residual.replay([*inputs, *self._kept], poll)
 
     def _begin(self, inputs: Sequence[Any], poll: Poll) -> None:
-        prelude = self._staged.prelude
+        static = self._staged.static
         try:
-            replayed = prelude.replay(inputs, poll)
+            replayed = static.replay(inputs, poll)
         except LimitExceeded:  # it was interrupted
             raise
         except Exception:  # noqa: BLE001 - the whole tape tells
             self._begun = True
             return
         self._guard = replayed.guard
-        self._kept = [_own(x, exact=prelude.exact) for x in replayed.outputs]
+        self._kept = [_own(x, exact=static.exact) for x in replayed.outputs]
         self._begun = True
 
 

@@ -16,7 +16,7 @@ from gradwire_engine.backends.staged import StagedExecutable
 from gradwire_engine.locks import locked
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Copy, Guard
-from gradwire_engine.optimize.residents import parted
+from gradwire_engine.optimize.partial_evaluation import stages
 from gradwire_engine.optimize.resume import Known
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.polling import polled
@@ -133,13 +133,14 @@ class Compiled:
             tape = self.executable.tape
             if not exact:
                 tape = optimize(self.plain, self.backend, poll, residents=residents)
-            parts, both = parted(tape, residents, limits.kept_bytes, poll), None
+            kept, costs, both = limits.kept_bytes, self.backend.costs, None
+            parts = stages(tape, residents, kept, costs, poll)
             if parts is not None:
-                prelude, remainder = (
+                static, residual = (
                     self.backend.compile(part, poll, exact=exact, threads=limits.threads)
                     for part in parts[:2]
                 )
-                both = StagedExecutable(self.executable, prelude, remainder, parts[2])
+                both = StagedExecutable(self.executable, static, residual, parts.kept_bytes)
             if len(self.parted) == _MOST_PARTED:
                 del self.parted[next(iter(self.parted))]
             self.parted[residents] = both if both is not None and both.within(limits) else None

@@ -28,10 +28,6 @@ Cotangents = Sequence["Var | None"]
 Static: TypeAlias = Any
 
 
-#: Elements of arrays on which arithmetic takes less than calling NumPy does.
-SMALL = 1024
-
-
 class Op:
     """A primitive with its static parameters as fields; equal when class and fields are.
 

@@ -19,8 +19,6 @@ from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
 from gradwire_engine.tape import DType
 
-#: Fewest elements that are masked by their bits in less time than ``where`` takes.
-_FEWEST = 2048
 #: What is as quick with numbers that a branch excludes: a power of a negative number is not.
 _QUICK = frozenset((Add, Subtract, Multiply, Divide, Negative, Masked, Where))
 
@@ -69,7 +67,7 @@ def _chosen(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
             return AsType(kept.dtype(slot), False), (holds,)
         if (
             kept.shape(slot) == shape
-            and kept.size(slot) >= _FEWEST
+            and kept.size(slot) >= kept.costs.fewest_masked
             and kept.dtype(slot).kind == "f"
         ):
             return Masked(keeps), (condition, slot)

@@ -1,7 +1,7 @@
-"""Loops apart: a loop for each circle of carries, and what lies between for all passes at once.
+"""Loop distribution: a loop for each recurrence, and what lies between for all passes at once.
 
-A call of NumPy's takes as long for a row of a few numbers as for a hundred, so what does not recur
-is computed from the stacks of what recurs, as arrays.  It runs after all calculus, so it applies to
+A call takes as long for a row of a few numbers as for a hundred, so what does not recur is computed
+from the stacks of what recurs, as arrays.  It runs after all calculus, so it applies to
 derivatives' loops backward as to any.  Source: as of ``recurrences``.
 """
 
@@ -14,29 +14,31 @@ from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.stacks import Rows, Stacked
-from gradwire_engine.optimize.loop_vectorize import Passes
+from gradwire_engine.optimize.costs import LoopCosts
+from gradwire_engine.optimize.distribution_cost import profitable
+from gradwire_engine.optimize.loop_vectorize import VectorizedLoop
 from gradwire_engine.optimize.recurrences import Recurrences
-from gradwire_engine.optimize.worth import gains
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import Instruction, Tape
 
 _NO_LIMITS = Limits(1 << 62, 1 << 62, 1 << 62, 1 << 62)
 
 
-def distributed(tape: Tape, live: bytearray, poll: Poll) -> tuple[Tape, bytearray]:
-    """The tape with loops apart where that is worth while, and marks of what is live."""
+def distribute(tape: Tape, live: bytearray, costs: LoopCosts, poll: Poll) -> tuple[Tape, bytearray]:
+    """The tape with loops distributed where that is profitable, and marks of what is live."""
     lengths: dict[int, int] = {}
-    apart: dict[int, Recurrences] = {}
+    recurrences: dict[int, Recurrences] = {}
     for slot, instruction in enumerate(polled(tape.instructions, poll)):
         if live[slot] and type(instruction.op) is Loop:
             length = _length(instruction, tape.instructions, lengths)
             if length is not None:
                 lengths[slot] = length
-                if slot not in tape.outputs and (found := gains(instruction.op, length)):
-                    apart[slot] = found
-    if not apart:
+                given = slot in tape.outputs
+                if not given and (found := profitable(instruction.op, length, costs)):
+                    recurrences[slot] = found
+    if not recurrences:
         return tape, live
-    made = _Distribution(tape, live, lengths, apart, poll).tape()
+    made = _Distribution(tape, live, lengths, recurrences, poll).tape()
     return made, bytearray(b"\1") * len(made.instructions)
 
 
@@ -59,29 +61,29 @@ def _length(
 
 
 class _Distribution:
-    """Records a tape again, with some of its loops apart."""
+    """Records a tape again, with some of its loops distributed."""
 
     def __init__(
         self,
         tape: Tape,
         live: bytearray,
         lengths: dict[int, int],
-        apart: dict[int, Recurrences],
+        recurrences: dict[int, Recurrences],
         poll: Poll,
     ) -> None:
         self.old = tape
         self.live = live
         self.lengths = lengths
-        self.apart = apart
+        self.recurrences = recurrences
         self.b = Builder(_NO_LIMITS, poll=poll)
         self.new: dict[int, Var] = {}
-        #: The results of loops that are apart, by the loop's slot.
+        #: The results of distributed loops, by the loop's slot.
         self.results: dict[int, dict[int, Var]] = {}
         #: How many passes loops make, by their new slots.
         self.sure: dict[int, int] = {}
 
     def tape(self) -> Tape:
-        """The tape with loops apart."""
+        """The tape with distributed loops."""
         b, new = self.b, self.new
         for slot, (op, args, kind, b.origin) in enumerate(self.old.instructions):
             if not self.live[slot]:
@@ -90,7 +92,7 @@ class _Distribution:
                 new[slot] = self.results[args[0]][op.index]
                 continue
             operands = [new[arg] for arg in args]
-            if slot in self.apart and self._part(slot, operands):
+            if slot in self.recurrences and self._distribute(slot, operands):
                 continue
             whole = type(op) is Stacked and not op.axis and self._array(operands[0], op.length)
             new[slot] = whole or b.again(op, tuple([x.slot for x in operands]), kind)
@@ -100,17 +102,17 @@ class _Distribution:
         inputs, outputs = ([new[s].slot for s in slots] for slots in (old.inputs, old.outputs))
         return Tape(tuple(b.instructions), tuple(inputs), tuple(outputs))
 
-    def _part(self, slot: int, operands: Sequence[Var]) -> bool:
-        """Record a loop apart, if the lengths of the stacks that it reads are known."""
-        found, length = self.apart[slot], self.lengths[slot]
+    def _distribute(self, slot: int, operands: Sequence[Var]) -> bool:
+        """Record a loop distributed, if the lengths of the stacks that it reads are known."""
+        found, length = self.recurrences[slot], self.lengths[slot]
         first, last = 1 + found.op.carries, 1 + found.op.carries + found.op.stacks
         arrays = [self._array(stack, length) for stack in operands[first:last]]
         if None in arrays:
             return False
         operands = [*operands[:first], *[x for x in arrays if x], *operands[last:]]
-        passes = Passes(self.b, found, operands, length)
-        self.results[slot] = passes.results()
-        self.sure.update(dict.fromkeys(passes.loops, length))
+        vectorized = VectorizedLoop(self.b, found, operands, length)
+        self.results[slot] = vectorized.results()
+        self.sure.update(dict.fromkeys(vectorized.loops, length))
         return True
 
     def _array(self, stack: Var, length: int) -> Var | None:

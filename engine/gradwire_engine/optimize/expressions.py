@@ -13,7 +13,8 @@ from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
-from gradwire_engine.optimize.residents import stands
+from gradwire_engine.optimize.costs import Costs
+from gradwire_engine.optimize.partial_evaluation import stands
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import DType, Instruction, Shape
 
@@ -28,7 +29,7 @@ class Kept:
 
     ``old`` are the instructions that they come of, of which ``live`` ones are needed; ``moved`` are
     the slots that these have now, up to the one of number ``at``. The inputs of the numbers
-    ``residents`` are the same at every replay.
+    ``residents`` are the same at every replay. ``costs`` are those of the backend.
     """
 
     def __init__(
@@ -37,9 +38,11 @@ class Kept:
         live: bytearray,
         moved: Sequence[int],
         outputs: Sequence[int],
+        costs: Costs,
         poll: Poll = unhurried,
         residents: Set[int] = frozenset(),
     ) -> None:
+        self.costs = costs
         self.code: list[Instruction] = []
         self.known: dict[tuple[Op, tuple[int, ...]], int] = {}
         #: Constants that are numbers; all constants, with opposites and what numbers multiply.

@@ -167,8 +167,3 @@ IDENTITIES: dict[type[Op], IdentityRule] = {
     LogicalAnd: _conjunction,
     LogicalOr: _disjunction,
 }
-#: Those that give the very array, in the same layout: that of operands decides in which order
-#: NumPy adds up, and which of its functions for powers it takes.
-EXACT_IDENTITIES: dict[type[Op], IdentityRule] = {
-    op: IDENTITIES[op] for op in (StopGradient, Copy, Assigned, Item, Transpose)
-}

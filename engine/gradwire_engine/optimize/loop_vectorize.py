@@ -1,4 +1,4 @@
-"""All passes of a loop, recorded as loops apart and arrays."""
+"""A distributed loop: a loop for each recurrence, and arrays of what lies between."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.tape import Instruction, Tape
 
 
-class Passes:
+class VectorizedLoop:
     """Records what a loop's passes give, of ``operands``: of stacks, the arrays of their items."""
 
     def __init__(
@@ -43,11 +43,11 @@ class Passes:
     def results(self) -> dict[int, Var]:
         """The results that are wanted, by their numbers."""
         op, found = self.op, self.found
-        for followers, circled in found.levels:
+        for followers, recurring in found.levels:
             for carry in followers:
                 self._follow(carry)
-            if circled:
-                self._loop(circled)
+            if recurring:
+                self._loop(recurring)
         results: dict[int, Var] = {op.count: self.count}
         for carry in range(op.carries):
             if op.wants(carry):
@@ -142,7 +142,7 @@ class Passes:
     # Loops
 
     def _loop(self, carries: Sequence[int]) -> None:
-        """Record a loop for what is on the circles of ``carries``."""
+        """Record a loop for the components of ``carries``."""
         op, found = self.op, self.found
         inside = found.inside(carries)
         written = [slot for slot in inside if slot in found.read]
@@ -151,7 +151,7 @@ class Passes:
         begins = [found.tape.inputs[0], *[found.begins[carry] for carry in carries]]
         body = _body(self.made, [*begins, *items, *shared], inside, [*ends, *written])
         way = Way(tuple(range(len(ends) + len(written))))
-        apart = replace(
+        loop = replace(
             op,
             body=Body(body),
             ways=(way,),
@@ -161,17 +161,17 @@ class Passes:
             passes=self.length,
         )
         kept = {
-            apart.history(i): slot
+            loop.history(i): slot
             for i, slot in enumerate(begins[1:])
             if slot in found.read or op.wants(op.history(carries[i]))
         }
-        kept |= {apart.wrote(i): slot for i, slot in enumerate(written)}
+        kept |= {loop.wrote(i): slot for i, slot in enumerate(written)}
         lasts = {i: carry for i, carry in enumerate(carries) if op.wants(carry)}
-        apart = replace(apart, wanted=frozenset([*lasts, *kept]))
+        loop = replace(loop, wanted=frozenset([*lasts, *kept]))
         firsts = [self.firsts[carry] for carry in carries]
         stacks = [self._stack(slot) for slot in items]
         given = [self.count, *firsts, *stacks, *[self._values[slot] for slot in shared]]
-        made = self.b.again(apart, tuple([x.slot for x in given]), apart.infer())
+        made = self.b.again(loop, tuple([x.slot for x in given]), loop.infer())
         self.loops.append(made.slot)
         self._stacks |= {slot: Item(number)(made) for number, slot in kept.items()}
         self._lasts |= {carry: Item(i)(made) for i, carry in lasts.items()}

@@ -36,37 +36,37 @@ class _Factored:
     def __init__(self, found: Recurrences) -> None:
         self.found = found
         self.made: list[Instruction] = []
-        #: The circles that slots are on, and their bounds.
-        self.circles: list[int] = []
+        #: The components that slots are in, and their bounds.
+        self.components: list[int] = []
         self.bounds: list[int] = []
-        #: Of slots that are multiples of one on their circle, that and the factor.
+        #: Of slots that are multiples of one in their component, that and the factor.
         self.scaled: dict[int, tuple[int, int]] = {}
         self.origin = 0
-        self.circle = 0
+        self.component = 0
 
     def tape(self) -> Tape:
         """The body."""
         tape, moved = self.found.tape, list[int]()
         for slot, (op, args, kind, self.origin) in enumerate(tape.instructions):
             new = tuple([moved[arg] for arg in args])
-            self.circle = self.found.circle[slot]
-            rule = _RULES.get(type(op)) if self.circle else None
+            self.component = self.found.component[slot]
+            rule = _RULES.get(type(op)) if self.component else None
             made = rule(self, op, new, kind) if rule and _is_real(kind) else None
             moved.append(self.keep(op, new, kind) if made is None else made)
         inputs, outputs = ([moved[s] for s in slots] for slots in (tape.inputs, tape.outputs))
         return Tape(tuple(self.made), tuple(inputs), tuple(outputs))
 
     def keep(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
-        """Record an instruction, on the circle of the one that it is for if its operands are."""
+        """Record one, in the component of the instruction that it is for if its operands are."""
         inside = type(op) is Input or any(map(self.is_inside, args))
         self.made.append(Instruction(op, args, kind, self.origin))
-        self.circles.append(self.circle if inside else 0)
+        self.components.append(self.component if inside else 0)
         self.bounds.append(self._bound(op, args) if _is_real(kind) else _ANY)
         return len(self.made) - 1
 
     def is_inside(self, slot: int) -> bool:
-        """Whether a slot is on the circle of the instruction that is being recorded."""
-        return bool(self.circle) and self.circles[slot] == self.circle
+        """Whether a slot is in the component of the instruction that is being recorded."""
+        return bool(self.component) and self.components[slot] == self.component
 
     def of(self, op: Op, *args: int) -> int:
         """Record an operation, whose type follows."""

@@ -1,7 +1,7 @@
-"""Which carries of a loop depend on each other, and what of its body no such circle needs.
+"""The recurrences of a loop: strongly connected components of the dependences of its carries.
 
 Values are nodes of a graph whose edges lead from operands to results, and from what a pass gives to
-the carry that the next one begins with.  What lies on a circle is computed pass by pass, all else
+the carry that the next one begins with.  What is in a component is computed pass by pass, all else
 for all passes at once.  Source: Allen and Kennedy, Optimizing Compilers for Modern Architectures
 (2001), section 2.4: loop distribution.
 """
@@ -34,9 +34,9 @@ class Recurrences:
         given = [tape.outputs[output] for output in way.outputs]
         self.ends, self.writes = given[: op.carries], given[op.carries :]
         self.reached = self._reached()
-        self._circles = self._find_circles()
-        #: Of each slot the carries of the circle that it lies on, else none.
-        self.circle, self.live = self._on_circles()
+        self._components = self._find_components()
+        #: Of each slot the carries of the component that it is in, else none.
+        self.component, self.live = self._in_components()
 
     def _reached(self) -> list[int]:
         """The carries that each slot depends on in its pass."""
@@ -62,43 +62,43 @@ class Recurrences:
                     needs[carry] |= through
         return needs
 
-    def _find_circles(self) -> list[int]:
+    def _find_components(self) -> list[int]:
         """Of each carry those that depend on it and it on them."""
-        needs, circles = self.needs, []
+        needs, components = self.needs, []
         for carry, found in enumerate(needs):
-            circle = 0
+            component = 0
             for other in bits(found):
                 if needs[other] >> carry & 1:
-                    circle |= 1 << other
-            circles.append(circle)
-        return circles
+                    component |= 1 << other
+            components.append(component)
+        return components
 
-    def _on_circles(self) -> tuple[list[int], bytearray]:
-        """The circle of each slot, and marks of those that results are made of."""
+    def _in_components(self) -> tuple[list[int], bytearray]:
+        """The component of each slot, and marks of those that results are made of."""
         made, leads = self.tape.instructions, [0] * len(self.tape.instructions)
         live = bytearray(len(made))
         for slot in self.writes:
             live[slot] = 1
         for carry, slot in enumerate(self.ends):
             live[slot] = 1
-            leads[slot] |= self._circles[carry]
+            leads[slot] |= self._components[carry]
         for slot in range(len(made) - 1, -1, -1):
             if live[slot]:
                 for arg in made[slot].args:
                     live[arg] = 1
                     leads[arg] |= leads[slot]
-        circles = [found & led for found, led in zip(self.reached, leads, strict=True)]
-        return [on and self._circles[on.bit_length() - 1] for on in circles], live
+        both = [found & led for found, led in zip(self.reached, leads, strict=True)]
+        return [own and self._components[own.bit_length() - 1] for own in both], live
 
     @cached_property
     def read(self) -> set[int]:
-        """Slots that are on a circle, and read from elsewhere."""
-        circle, found = self.circle, {slot for slot in self.writes if self.circle[slot]}
-        ends = zip(self.ends, self._circles, strict=True)
-        found.update([slot for slot, own in ends if circle[slot] and circle[slot] != own])
+        """Slots that are in a component, and read from elsewhere."""
+        of, found = self.component, {slot for slot in self.writes if self.component[slot]}
+        ends = zip(self.ends, self._components, strict=True)
+        found.update([slot for slot, own in ends if of[slot] and of[slot] != own])
         for slot, (_, args, _, _) in enumerate(self.tape.instructions):
             if self.live[slot]:
-                found.update([a for a in args if circle[a] and circle[a] != circle[slot]])
+                found.update([a for a in args if of[a] and of[a] != of[slot]])
         return found
 
     @cached_property
@@ -106,14 +106,15 @@ class Recurrences:
         """What is added to the carries that nothing reads but the sum itself."""
         found: dict[int, list[Term]] = {}
         for carry, (begin, end) in enumerate(zip(self.begins, self.ends, strict=True)):
-            alone = self._circles[carry] == 1 << carry and not self.op.wants(self.op.history(carry))
-            if alone and (terms := self._terms(begin, end)):
+            alone = self._components[carry] == 1 << carry
+            read = self.op.wants(self.op.history(carry))
+            if alone and not read and (terms := self._terms(begin, end)):
                 found[carry] = terms
         return found
 
     def _terms(self, begin: int, end: int) -> list[Term]:
         """The terms of the sum ``end``, none if it is something else or read on its way."""
-        made, circle, terms = self.tape.instructions, self.circle, list[Term]()
+        made, of, terms = self.tape.instructions, self.component, list[Term]()
         if made[end].type.dtype.char not in _SUMMED:  # type: ignore[union-attr]
             return []
         slot = end
@@ -121,7 +122,7 @@ class Recurrences:
             op, args, kind, _ = made[slot]
             if type(op) not in (Add, Subtract) or slot in self.read:
                 return []
-            own = [circle[arg] == circle[slot] for arg in args]
+            own = [of[arg] == of[slot] for arg in args]
             if all(own) or (type(op) is Subtract and own[1]) or kind[:2] != made[end].type[:2]:
                 return []
             slot, term = args if own[0] else args[::-1]
@@ -132,17 +133,17 @@ class Recurrences:
     def levels(self) -> list[tuple[list[int], list[int]]]:
         """Carries in an order in which each level needs only earlier ones.
 
-        The first of a level are on no circle: what another pass gave. Then those that are, together
-        in one loop, but sums.
+        The first of a level are in no component: what another pass gave. Then those that are,
+        together in one loop, but sums.
         """
         depth: dict[int, int] = {}
         levels: dict[int, tuple[list[int], list[int]]] = {}
-        needs, circles = self.needs, self._circles
+        needs, components = self.needs, self._components
         for carry in sorted(range(len(needs)), key=lambda c: (needs[c] | 1 << c).bit_count()):
-            before = [depth[other] for other in bits(needs[carry] & ~circles[carry])]
+            before = [depth[other] for other in bits(needs[carry] & ~components[carry])]
             depth[carry] = level = max([at + 1 for at in before], default=0)
             if self.changes(carry) and carry not in self.sums:
-                levels.setdefault(level, ([], []))[bool(circles[carry])].append(carry)
+                levels.setdefault(level, ([], []))[bool(components[carry])].append(carry)
         return [levels[level] for level in sorted(levels)]
 
     def changes(self, carry: int) -> bool:
@@ -150,15 +151,15 @@ class Recurrences:
         return self.begins[carry] != self.ends[carry]
 
     def inside(self, group: Sequence[int]) -> list[int]:
-        """The slots on the circles of a group, but what passes begin with."""
+        """The slots in the components of a group, but what passes begin with."""
         mask = 0
         for carry in group:
             mask |= 1 << carry
         made = self.tape.instructions
-        on = [slot for slot, circle in enumerate(self.circle) if circle & mask and self.live[slot]]
-        return [slot for slot in on if type(made[slot].op) is not Input]
+        own = [slot for slot, of in enumerate(self.component) if of & mask and self.live[slot]]
+        return [slot for slot in own if type(made[slot].op) is not Input]
 
-    def at_once(self) -> Iterator[int]:
+    def vectorized(self) -> Iterator[int]:
         """The slots that are computed for all passes at once."""
         varies = bytearray(len(self.tape.instructions))
         last = self.op.carries + self.op.stacks
@@ -166,7 +167,7 @@ class Recurrences:
             row = isinstance(op, Input) and (op.index == 0 or self.op.carries < op.index <= last)
             varies[slot] = bool(row or self.reached[slot] or any(varies[a] for a in args))
             made = self.live[slot] and not isinstance(op, Input | Constant)
-            if varies[slot] and made and not self.circle[slot]:
+            if varies[slot] and made and not self.component[slot]:
                 yield slot
 
 

@@ -26,9 +26,9 @@ from gradwire_engine.ops.pointwise.arithmetic import (
     Multiply,
     Subtract,
 )
-from gradwire_engine.optimize.distribution import distributed
+from gradwire_engine.optimize.distribution import distribute
 from gradwire_engine.optimize.expressions import NOTED, Expression, Kept
-from gradwire_engine.optimize.identities import EXACT_IDENTITIES, IDENTITIES
+from gradwire_engine.optimize.identities import IDENTITIES
 from gradwire_engine.optimize.liveness import compacted, shrunk
 from gradwire_engine.optimize.placements import placed
 from gradwire_engine.optimize.target import Target
@@ -45,7 +45,7 @@ def optimize(
     tape: Tape,
     target: Target,
     poll: Poll = unhurried,
-    told: TapeListener | None = None,
+    on_tape: TapeListener | None = None,
     *,
     exact: bool = False,
     residents: Set[int] = frozenset(),
@@ -56,29 +56,29 @@ def optimize(
     alone is taken to cost nothing.
     """
     instructions, live = shrunk(tape, lambda body: optimize(body, target, poll, exact=exact), poll)
-    if told is not None:
-        told("shrunk", replace(tape, instructions=tuple(instructions)))
+    if on_tape is not None:
+        on_tape("shrunk", replace(tape, instructions=tuple(instructions)))
     if instructions is not tape.instructions and not exact:  # there are loops
         whole = replace(tape, instructions=tuple(instructions))
-        tape, live = distributed(whole, live, poll)
+        tape, live = distribute(whole, live, target.costs.loops, poll)
         instructions = tape.instructions
-        if told is not None and tape is not whole:
-            told("distributed", tape)
+        if on_tape is not None and tape is not whole:
+            on_tape("distributed", tape)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
-    kept = Kept(instructions, live, moved, tape.outputs, poll, residents)
+    kept = Kept(instructions, live, moved, tape.outputs, target.costs, poll, residents)
     simplifier = Simplifier(target, kept, exact=exact)
     with np.errstate(all="ignore"):
         simplifier.run(instructions, live, moved, poll)
     inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))
-    if told is not None:
-        told("simplified", Tape(tuple(simplifier.instructions), tuple(inputs), tuple(outputs)))
+    if on_tape is not None:
+        on_tape("simplified", Tape(tuple(simplifier.instructions), tuple(inputs), tuple(outputs)))
     least = compacted(simplifier.instructions, inputs, outputs, poll)
     fewer = least if exact else placed(least, poll)
     if fewer is not least:
         least = compacted(fewer.instructions, fewer.inputs, fewer.outputs, poll)
-    if told is not None:
-        told("compacted", least)
+    if on_tape is not None:
+        on_tape("compacted", least)
     return least
 
 
@@ -86,9 +86,9 @@ class Simplifier:
     """Instructions kept so far, and what is known of slots; ``origin`` is that of the next."""
 
     def __init__(self, target: Target, kept: Kept, *, exact: bool) -> None:
-        self._xp, self._rules = target.xp, target.rules
+        self._fold, self._rules = target.fold, target.rules
         self.exact = exact
-        self._identities = EXACT_IDENTITIES if exact else IDENTITIES
+        self._identities = target.rules.exact_identities if exact else IDENTITIES
         self._kept = kept
         self.instructions = kept.code
         self._known = kept.known
@@ -209,10 +209,9 @@ class Simplifier:
         self._folded_bytes += kind.nbytes
         if self._folded_bytes > _FOLDED_IN_ALL:
             return None
-        try:
-            value = op.kernel(self._xp, *[constants[arg] for arg in args])
-        except (ArithmeticError, ValueError, LookupError):
-            return None  # it fails at replay, where the error has a place
+        value = self._fold(op, *[constants[arg] for arg in args])
+        if value is None:
+            return None
         found = Constant.of(np.asarray(value))
         return None if self.exact and not _alike(value, found.value) else found
 

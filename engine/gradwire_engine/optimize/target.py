@@ -2,42 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from gradwire_engine.ops.base import Op
 from gradwire_engine.optimize import choices, factors, layout, matrices, structure, sums, triangles
+from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.expressions import Rule
+from gradwire_engine.optimize.identities import IDENTITIES, IdentityRule
 
 #: The rules of each type of operation, asked in their order until one has an answer.
 Table: TypeAlias = Mapping[type[Op], Sequence[Rule]]
 
 
 class Rules(NamedTuple):
-    """What gives a value with less work; it may round differently."""
+    """How tapes are rewritten: what gives a value with less work, and may round differently."""
 
     every: Table
     #: For results of at least one axis that differentiating made.
     derived: Table
+    #: The identities that change no bit of what is computed of their values.
+    exact_identities: Mapping[type[Op], IdentityRule]
 
 
 class Target(Protocol):
     """A backend, as the optimiser sees it."""
 
     @property
-    def xp(self) -> Any:
-        """The array namespace that constants are folded with."""
-
-    @property
     def rules(self) -> Rules:
         """How tapes are rewritten for it."""
 
+    @property
+    def costs(self) -> Costs:
+        """What computing costs on it."""
 
-def rules(*further: Mapping[type[Op], Rule]) -> Rules:
-    """The rules that are worth it for every backend, and after them ``further`` ones."""
+    def fold(self, op: Op, *constants: Any) -> Any:
+        """The result of an operation on constants; None if it fails, as it will at replay."""
+
+
+def rules(exact: Iterable[type[Op]], *further: Mapping[type[Op], Rule]) -> Rules:
+    """The rules that are worth it for every backend, and after them ``further`` ones.
+
+    ``exact`` are the operations whose identities change no bits on this backend.
+    """
     modules = choices, factors, layout, matrices, sums, triangles
     every = [*[module.RULES for module in modules], *further]
-    return Rules(_joined(every), _joined([structure.RULES, *every]))
+    identities = {op: IDENTITIES[op] for op in exact}
+    return Rules(_joined(every), _joined([structure.RULES, *every]), identities)
 
 
 def _joined(tables: Sequence[Mapping[type[Op], Rule]]) -> Table:

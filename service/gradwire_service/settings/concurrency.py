@@ -133,3 +133,9 @@ class ConcurrencySettings(BaseModel):
         gt=0,
         description="Most bytes of parsed programs and compiled executables in the cache.",
     )
+    buffer_bytes: Size = Field(
+        default=128 * MEBIBYTE,
+        ge=0,
+        description="Most bytes of freed arrays that all threads of a process keep for new ones. "
+        "In a worker process they count towards `GRADWIRE_PROCESS_BYTES`.",
+    )

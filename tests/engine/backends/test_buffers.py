@@ -3,9 +3,30 @@
 import threading
 
 import numpy as np
+import pytest
 from gradwire_engine.backends.numpy import buffers
+from gradwire_engine.shared_budget import SharedBudget
 
 FLOAT = np.dtype(float)
+
+
+@pytest.fixture
+def budget():
+    return SharedBudget(1 << 20)
+
+
+@pytest.fixture
+def pool(budget):
+    return buffers.Pool(budget)
+
+
+def in_thread(function):
+    """What ``function`` gives in a thread that has ended then."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(function()))
+    thread.start()
+    thread.join()
+    return found[0]
 
 
 def place(array):
@@ -13,7 +34,7 @@ def place(array):
 
 
 def test_memory_is_lent_again_when_nothing_refers_to_it():
-    pool = buffers.Pool()
+    pool = buffers.Pool(SharedBudget(1 << 22))
     first = pool.empty((1000, 100), FLOAT)
     at = place(first)
     assert not at % 64
@@ -28,53 +49,96 @@ def test_memory_is_lent_again_when_nothing_refers_to_it():
     assert place(pool.empty((500, 199), FLOAT)) == at
 
 
-def test_small_and_huge_arrays_are_not_kept(monkeypatch):
-    monkeypatch.setattr(buffers, "_KEPT_BYTES", 1 << 20)
-    pool = buffers.Pool()
+def test_small_and_huge_arrays_are_not_kept(pool, budget):
     for size in (10, 1 << 17):
         assert pool.empty((size,), FLOAT).shape == (size,)
-        assert not pool._kept
+        assert not budget.taken
 
 
-def test_a_pool_keeps_no_more_than_it_may(monkeypatch):
-    monkeypatch.setattr(buffers, "_KEPT_BYTES", 1 << 20)
-    pool = buffers.Pool()
+def test_a_pool_keeps_no_more_than_it_may(pool, budget):
     arrays = [pool.empty((1 << 14,), FLOAT) for _ in range(20)]
     for i, array in enumerate(arrays):
         array[:] = i
     assert [array[0] for array in arrays] == [*range(20)]
-    assert sum(block.nbytes for block in pool._kept) == pool._kept_bytes <= 1 << 20
-    assert sum(map(len, pool._blocks.values())) == len(pool._kept)
+    kept = pool._memory.order
+    assert sum(block.nbytes for block in kept) == budget.taken <= budget.most
+    assert sum(map(len, pool._memory.blocks.values())) == len(kept)
 
 
 def test_of_very_many_arrays_alike_few_are_kept():
-    pool = buffers.Pool()
+    pool = buffers.Pool(SharedBudget(1 << 22))
     arrays = [pool.empty((1 << 13,), FLOAT) for _ in range(100)]
     for i, array in enumerate(arrays):
         array[:] = i
     assert [array[0] for array in arrays] == [*range(100)]
-    assert len(pool._kept) == buffers._MOST_ALIKE
+    kept = pool._memory.order
+    assert len(kept) == buffers._MOST_ALIKE
     arrays.clear()
-    assert place(pool.empty((1 << 13,), FLOAT)) == place(pool._kept[0])
+    assert place(pool.empty((1 << 13,), FLOAT)) == place(kept[0])
 
 
-def test_every_thread_has_its_own():
-    pool = buffers.Pool()
+def test_every_thread_has_its_own(pool):
     at = place(pool.empty((1 << 14,), FLOAT))
-    found = []
-
-    def other():
-        found.append(pool.empty((1 << 14,), FLOAT))
-
-    thread = threading.Thread(target=other)
-    thread.start()
-    thread.join()
-    assert place(found[0]) != at
+    assert place(in_thread(lambda: pool.empty((1 << 14,), FLOAT))) != at
     assert place(pool.empty((1 << 14,), FLOAT)) == at
 
 
-def test_sets_are_taken_once_until_they_are_given_back():
-    pool = buffers.Pool()
+def test_all_threads_together_keep_no_more_than_they_may(pool, budget):
+    """Numbers that threads have in lent memory stay theirs, whichever thread drops it."""
+    barrier = threading.Barrier(4)
+    most, wrong = [], []
+
+    def work(number):
+        held: list[np.ndarray] = []
+        for i in range(300):
+            barrier.wait(10)
+            array = pool.empty((1 << 13 + i % 3,), FLOAT)
+            array[:] = number
+            held = [*held[-3:], array]
+            pool.give(str(i % 5), pool.take(str(i % 5), [((1 << 10,), FLOAT)]))
+            wrong.extend([x for x in held if (x != number).any()])
+            with budget.lock:
+                most.append(budget.taken)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(most) == 4 * 300
+    assert not wrong
+    assert budget.most // 2 < max(most) <= budget.most
+
+
+def test_what_a_thread_kept_goes_with_it(pool, budget):
+    in_thread(lambda: pool.give("key", pool.take("key", [((1 << 14,), FLOAT)])))
+    in_thread(lambda: [pool.empty((1 << 14,), FLOAT) for _ in range(4)])
+    pool.empty((1 << 13,), FLOAT)
+    assert budget.taken == sum(block.nbytes for block in pool._memory.order) > 0
+
+
+def test_what_is_forgotten_is_not_counted(pool, budget):
+    pool.empty((1 << 14,), FLOAT)
+    pool.give("key", pool.take("key", [((1 << 12,), FLOAT)]))
+    taken = budget.taken
+    pool.forget()
+    pool.empty((1 << 14,), FLOAT)
+    assert 0 < budget.taken < taken
+
+
+def test_a_smaller_budget_is_kept_to_at_once(pool, budget):
+    first, *_ = arrays = [pool.empty((1 << 14,), FLOAT) for _ in range(7)]
+    pool.give("key", pool.take("key", [((1 << 10,), FLOAT)]))
+    first[:] = 1
+    budget.resize(1 << 19)
+    assert 1 << 18 < budget.taken <= 1 << 19
+    assert place(pool.empty((1 << 14,), FLOAT)) not in {place(array) for array in arrays}
+    budget.resize(0)
+    assert not budget.taken
+    assert (first == 1).all()
+
+
+def test_sets_are_taken_once_until_they_are_given_back(pool, budget):
     kinds = [((100, 3), FLOAT), ((100,), np.dtype("?")), ((0, 3), FLOAT)]
     first = pool.take("key", kinds)
     second = pool.take("key", kinds)
@@ -84,4 +148,6 @@ def test_sets_are_taken_once_until_they_are_given_back():
     assert pool.take("key", kinds) is first
     for i in range(100):
         pool.give(str(i), pool.take(str(i), kinds))
-    assert len(pool._sets) == buffers._KEPT_SETS
+    kept = pool._memory.sets.values()
+    assert len(kept) == buffers._MOST_SETS
+    assert sum(x.nbytes for arrays in kept for x in arrays) == budget.taken

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.backends.numpy.emit import SMALL
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.lower import written
 from gradwire_engine.backends.plan import plan
@@ -15,7 +16,7 @@ from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Stack
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
-from gradwire_engine.ops.base import PRIMITIVES, SMALL
+from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.constants import Constant, Guard, GuardFailed, Input
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.products import MatMul

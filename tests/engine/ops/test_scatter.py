@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gradwire_engine.backends.numpy.emit import function
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.check import Call, check, evaluate
 from gradwire_engine.errors import BadArgument, DtypeMismatch, EngineError, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
-from gradwire_engine.ops.patterns import ARRAY, FULL
+from gradwire_engine.ops.patterns import ARRAY, FULL, Span, index_of
 from gradwire_engine.ops.promotion import DTYPES
 
 X = np.arange(6).reshape(2, 3) % 4
@@ -154,3 +155,11 @@ def test_many_rows_are_added_in_their_order(dtype, count, shape):
     index.flat[0] = shape[0]
     with pytest.raises(IndexError):
         op.kernel(NUMPY, rows, index)
+
+
+@pytest.mark.parametrize("pattern", [(1,), (Span(0, 2, None),), (None, Span(1, None, None))])
+def test_zeros_keep_their_signs_where_nothing_is_selected_twice(pattern):
+    op = ScatterAdd(pattern, (3,))
+    part = np.full(np.zeros(3)[index_of(pattern, ())].shape, -0.0)
+    for scattered in (op.kernel(NUMPY, part), function(op)(part)):
+        assert np.signbit(scattered).sum() == part.size

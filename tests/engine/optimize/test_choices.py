@@ -11,7 +11,6 @@ from gradwire_engine.check import interpret
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.pointwise.masks import Masked
-from gradwire_engine.optimize import choices
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
@@ -33,7 +32,8 @@ ELEMENTS = st.sampled_from([-2.0, -0.0, 0.0, 0.5, 1.0, np.inf, -np.inf, np.nan])
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """Mask small arrays, too."""
-    monkeypatch.setattr(choices, "_FEWEST", 1)
+    costs = NUMPY_BACKEND.costs._replace(fewest_masked=1)
+    monkeypatch.setattr(type(NUMPY_BACKEND), "costs", costs)
 
 
 def call(name, *operands):

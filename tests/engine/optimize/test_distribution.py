@@ -1,11 +1,11 @@
-"""Loops apart give what they give whole; on circles nothing is left but what recurs."""
+"""Distributed loops give what they give whole; nothing is left in them but what recurs."""
 
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.explain import explain
 from gradwire_engine.ops.loops import Loop
-from gradwire_engine.optimize import worth
+from gradwire_engine.optimize import distribution_cost
 from gradwire_engine.record import loops
 from gradwire_engine.record.calculus import leaves
 from hypothesis import Phase, example, given, settings
@@ -28,11 +28,11 @@ ENDS = st.tuples(*[st.integers(0, 99)] * 4)
 
 @pytest.fixture(autouse=True, scope="module")
 def always():
-    """Record loops as one instruction, and have them apart, however short they are."""
+    """Record loops as one instruction, and distribute them, however short they are."""
     with pytest.MonkeyPatch.context() as patch:
         for limit in ("_SHORT_INSTRUCTIONS", "_SHORT_PASSES", "_COUNTED_INSTRUCTIONS"):
             patch.setattr(loops, limit, 0)
-        patch.setattr(worth, "_RECORDED", -1e12)
+        patch.setattr(distribution_cost, "_RECORDED", -1e12)
         yield
 
 
@@ -66,11 +66,11 @@ def answered(text, given, kind="gradient", **asked):
 
 @settings(max_examples=share(60), phases=[Phase.explicit, Phase.generate])
 @given(STEPS, ENDS, st.integers(0, 2**32 - 1))
-@example([("{0} * {1}", 0, 1), ("sigmoid({0})", 10, 0)], (11, 0, 0, 1), 0)  # one circle
+@example([("{0} * {1}", 0, 1), ("sigmoid({0})", 10, 0)], (11, 0, 0, 1), 0)  # one component
 @example([("{0} * {1}", 0, 4), ("{0} * {1}", 1, 10)], (10, 11, 10, 11), 0)  # one after the other
 @example([("{0}", 4, 4)], (1, 10, 0, 0), 0)  # carries that follow each other
 @example([("{0} + {1}", 0, 10)], (6, 0, 1, 2), 0)  # one that follows a sum, backward
-def test_loops_apart_give_the_same(steps, ends, seed):
+def test_distributed_loops_give_the_same(steps, ends, seed):
     given = values(np.random.default_rng(seed))
     text = program(steps, ends)
     (walked, generated), _ = answered(text, given)
@@ -120,7 +120,7 @@ def bodies(tape):
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        # A circle of one, then one that reads it; what is between is an array.
+        # A component of one, then one that reads it; what is between is an array.
         (
             ["a = a * u[i] + x", "b = b * tanh(a) + v[i]"],
             [["multiply", "add"], ["multiply", "add"], ["multiply"], ["add", "multiply"]],
@@ -148,10 +148,10 @@ def test_only_what_recurs_is_left_in_loops(lines, expected):
 
 def test_a_loop_is_whole_where_it_is_to_be_exact_or_is_short(monkeypatch):
     given, text = values(np.random.default_rng(0)), "for i in range(6):\n  w = w * x + u[i]\nsum(w)"
-    apart, exact = (answered(text, given, exact=exact)[1] for exact in (False, True))
-    monkeypatch.setattr(worth, "_RECORDED", 15_000.0)
+    distributed, exact = (answered(text, given, exact=exact)[1] for exact in (False, True))
+    monkeypatch.setattr(distribution_cost, "_RECORDED", 15_000.0)
     short = answered(text, given)[1]
-    (_, backward), *whole = [bodies(tape) for tape in (apart, exact, short)]
+    (_, backward), *whole = [bodies(tape) for tape in (distributed, exact, short)]
     assert backward == ["multiply"]
     assert all(len(backward) > 1 for _, backward in whole)
 

@@ -7,11 +7,12 @@ from weakref import WeakKeyDictionary
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable
-from gradwire_engine.backends.numpy.buffers import POOL
+from gradwire_engine.backends.numpy.buffers import BUDGET, POOL
+from gradwire_engine.backends.numpy.costs import COSTS
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.loops import Functions, bound
 from gradwire_engine.backends.numpy.rules import RULES
-from gradwire_engine.backends.reference.backend import ReferenceBackend
+from gradwire_engine.backends.reference.backend import EXACT_IDENTITIES, ReferenceBackend
 from gradwire_engine.ops.base import Op
 from gradwire_engine.optimize.target import rules
 from gradwire_engine.tape import Tape
@@ -21,7 +22,8 @@ class NumpyBackend(ReferenceBackend):
     """Loops and whole tapes become Python functions, groups on large arrays are fused."""
 
     name = "numpy"
-    rules = rules(RULES)
+    rules = rules(EXACT_IDENTITIES, RULES)
+    costs = COSTS
 
     def __init__(self) -> None:
         self._loops: Functions = WeakKeyDictionary()
@@ -43,6 +45,10 @@ class NumpyBackend(ReferenceBackend):
     def release(self) -> None:
         """Forget this thread's buffers."""
         POOL.forget()
+
+    def limit_buffers(self, most_bytes: int) -> None:
+        """Bound the buffers of all threads."""
+        BUDGET.resize(most_bytes)
 
 
 NUMPY_BACKEND = NumpyBackend()

@@ -25,7 +25,7 @@ from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Tape
 Kind: TypeAlias = tuple[DType, Shape]
 
 
-class Block:
+class TileBody:
     """The lines, with the ``buffers`` that they need, of a group that ``cuts`` tells how to cut.
 
     ``key`` is what the rows are. In the lines a block is the rows from ``lo`` to ``hi``; ``a3`` is

@@ -5,6 +5,9 @@ takes as long as several operations on it. A thread's pool keeps the memory of l
 it has lent is free again when nothing but the pool refers to it: arrays of an answer too, as soon
 as the answer has been sent and forgotten. What blocks are computed in never leaves a function, so
 it is taken and given back.
+
+The pools of all threads share a budget, which is counted only where memory is made or dropped:
+lending again what is there takes no lock.
 """
 
 from __future__ import annotations
@@ -17,39 +20,88 @@ from sys import getrefcount
 import numpy as np
 
 from gradwire_engine.answer import Array
+from gradwire_engine.shared_budget import BudgetShare, SharedBudget
 from gradwire_engine.tape import DType, Shape
 
 #: Arrays from this size on are lent by pools; the allocator is quick with smaller ones.
 POOLED_BYTES = 1 << 16
-#: Most memory that a thread's pool keeps, and that larger arrays do not enter.
-_KEPT_BYTES = 1 << 27
+#: Most memory that the pools of all threads keep, unless it is set.
+_MOST_BYTES = 1 << 27
 #: Most blocks of one size, all of which are looked at, and most sets of buffers.
-_MOST_ALIKE, _KEPT_SETS = 32, 16
+_MOST_ALIKE, _MOST_SETS = 32, 16
 #: Vector instructions want their operands aligned to a line of the cache.
 _LINE = 64
 
 
-class Pool(threading.local):
-    """The memory of each thread."""
+class _Memory(BudgetShare):
+    """What one thread's pool keeps: blocks that it lends, and sets of buffers.
 
-    def __init__(self) -> None:
-        self.forget()
+    Its own thread reads it without the lock, while others may drop what is oldest: so a list of
+    blocks is replaced, not changed, and what else is read is taken out in one step.
+    """
+
+    def __init__(self, budget: SharedBudget) -> None:
+        super().__init__(budget)
+        #: What has been lent, by size, and all of it in the order in which it was made.
+        self.blocks: dict[int, list[Array]] = {}
+        self.order: list[Array] = []
+        #: Sets of buffers by their keys, and how much each takes, though it may be in use now.
+        self.sets: dict[str, list[Array]] = {}
+        self.set_bytes: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.order) + len(self.set_bytes)
+
+    def drop_oldest(self) -> int:
+        """Forget a block, lent or not; if there is none, a set."""
+        if not self.order:
+            key = next(iter(self.set_bytes))
+            self.sets.pop(key, None)
+            return self.set_bytes.pop(key)
+        oldest = self.order.pop(0)
+        others = self.blocks[oldest.nbytes]
+        self.blocks[oldest.nbytes] = [other for other in others if other is not oldest]
+        return oldest.nbytes
+
+    def add_block(self, size: int) -> Array:
+        """One more block."""
+        block = _aligned(size)
+        with self.budget.lock:
+            self.blocks[size] = [*self.blocks.get(size, ()), block]
+            self.order.append(block)
+            self.take(size)
+        return block
+
+    def add_set(self, key: str, arrays: list[Array]) -> None:
+        """One more set, instead of the first where there are too many."""
+        with self.budget.lock:
+            if len(self.set_bytes) == _MOST_SETS:
+                first = next(iter(self.set_bytes))
+                self.sets.pop(first, None)
+                self.take(-self.set_bytes.pop(first))
+            self.sets[key] = arrays
+            self.set_bytes[key] = nbytes = sum([array.nbytes for array in arrays])
+            self.take(nbytes)
+
+
+class Pool(threading.local):
+    """The memory of each thread; ``budget`` is what all of them share."""
+
+    def __init__(self, budget: SharedBudget) -> None:
+        self._memory = _Memory(budget)
 
     def forget(self) -> None:
         """Keep nothing; what is lent is its users' alone."""
-        #: What has been lent, by size, and all of it in the order in which it was made.
-        self._blocks: dict[int, list[Array]] = {}
-        self._kept: list[Array] = []
-        self._kept_bytes = 0
-        self._sets: dict[str, list[Array]] = {}
+        self._memory = _Memory(self._memory.budget)
 
     def empty(self, shape: Shape, dtype: DType) -> Array:
         """An array of any content."""
         nbytes = math.prod(shape) * dtype.itemsize
-        if not POOLED_BYTES <= nbytes <= _KEPT_BYTES // 2:
+        memory = self._memory
+        if not POOLED_BYTES <= nbytes <= memory.budget.most // 2:
             return np.empty(shape, dtype)
         size = nbytes + -nbytes % (1 << nbytes.bit_length() - 4)  # an eighth more at most
-        blocks = self._blocks.setdefault(size, [])
+        blocks = memory.blocks.get(size, ())
         for i in range(len(blocks)):
             if _references(blocks, i) == _UNLENT:
                 block = blocks[i]
@@ -57,25 +109,12 @@ class Pool(threading.local):
         else:
             if len(blocks) == _MOST_ALIKE:
                 return np.empty(shape, dtype)
-            block = self._make(size, blocks)
+            block = memory.add_block(size)
         return block[:nbytes].view(dtype).reshape(shape)
-
-    def _make(self, size: int, blocks: list[Array]) -> Array:
-        """One more block; of others, lent or not, the pool forgets those that are too many."""
-        block = _aligned(size)
-        blocks.append(block)
-        self._kept.append(block)
-        self._kept_bytes += size
-        while self._kept_bytes > _KEPT_BYTES:
-            oldest = self._kept.pop(0)
-            self._kept_bytes -= oldest.nbytes
-            others = self._blocks[oldest.nbytes]
-            others[:] = [other for other in others if other is not oldest]
-        return block
 
     def take(self, key: str, kinds: Sequence[tuple[Shape, DType]]) -> list[Array]:
         """Arrays of these kinds, which ``key`` stands for, to be given back."""
-        found = self._sets.pop(key, None)
+        found = self._memory.sets.pop(key, None)
         if found is not None:
             return found
         sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in kinds]
@@ -84,10 +123,11 @@ class Pool(threading.local):
         return [array.view(dtype).reshape(shape) for array, (shape, dtype) in pairs]
 
     def give(self, key: str, arrays: list[Array]) -> None:
-        """Keep what was taken, the latest sets of all."""
-        self._sets[key] = arrays
-        if len(self._sets) > _KEPT_SETS:
-            del self._sets[next(iter(self._sets))]
+        """Keep what was taken."""
+        if key in self._memory.set_bytes:
+            self._memory.sets[key] = arrays
+        else:
+            self._memory.add_set(key, arrays)
 
 
 def _aligned(nbytes: int) -> Array:
@@ -97,7 +137,7 @@ def _aligned(nbytes: int) -> Array:
     return raw[start : start + nbytes]
 
 
-def _references(blocks: list[Array], i: int) -> int:
+def _references(blocks: Sequence[Array], i: int) -> int:
     """References to what block ``i`` is a view of, which views of the block refer to as well."""
     return getrefcount(blocks[i].base)
 
@@ -105,5 +145,7 @@ def _references(blocks: list[Array], i: int) -> int:
 #: What this counts of a block that is not lent; it depends on the version of Python.
 _UNLENT = _references([_aligned(_LINE)], 0)
 
+#: What the pools of all threads may keep.
+BUDGET = SharedBudget(_MOST_BYTES)
 #: Lends to the thread that asks.
-POOL = Pool()
+POOL = Pool(BUDGET)

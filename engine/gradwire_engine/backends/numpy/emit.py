@@ -18,7 +18,7 @@ from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Stack
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
-from gradwire_engine.ops.base import SMALL, Op
+from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Guard, GuardFailed, Item
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.inner_products import InnerProducts
@@ -32,6 +32,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: Gives an object a name in generated code.
 Bind = Callable[..., str]
 
+#: Elements of arrays on which arithmetic takes less than calling NumPy does.
+SMALL = 1024
 #: So many arrays are sooner assigned one by one than looked at by NumPy's ``stack``.
 _FEW = 16
 _UINT64 = np.dtype("uint64")

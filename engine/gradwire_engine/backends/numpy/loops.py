@@ -217,7 +217,7 @@ class _Writer:
         return "int64(n), " if number == op.count else f"t{number}, "
 
     def _branch(self, ways: Sequence[_Numbered], level: int, known: set[int], indent: int) -> None:
-        """Write what ``ways`` have in common, then part them."""
+        """Write what ``ways`` have in common, then branch."""
         ways = [(number, way) for number, way in ways if way.known]
         number, first = ways[0]
         if level == len(first.decisions):
@@ -225,14 +225,14 @@ class _Writer:
             return
         decided = self.tape.outputs[first.decisions[level][0]]
         self._values([decided], known, indent)
-        parted = 0
+        taken_outcomes = 0
         for outcome, test in ((True, ""), (False, "not ")):
             taken = [(i, way) for i, way in ways if way.decisions[level][1] is outcome]
             if taken:
-                parted += 1
+                taken_outcomes += 1
                 self.text.write(f"if {test}{self._names[decided]}:", indent=indent)
                 self._branch(taken, level + 1, set(known), indent + 1)
-        if parted < 2:
+        if taken_outcomes < 2:
             self.text.write(f"raise {self.text.bind(WayUnknown)}", indent=indent)
 
     def _leaf(self, number: int, way: Way, known: set[int], indent: int) -> None:

@@ -18,7 +18,7 @@ from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.axes import with_ones
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
-from gradwire_engine.ops.pointwise.activations import FEW, Sigmoid, Softplus
+from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.arithmetic import (
     Absolute,
     Add,
@@ -39,7 +39,9 @@ from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.ops.reductions.reductions import Max, Sum
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
 
-#: Fewest elements for which six quick calls take less time than a slow one.
+#: Fewest elements for which several quick calls take less time than a slow one.
+_FEWEST_QUICK = 128
+#: The same of sines, for which six quick calls take less time than a slow one.
 _FEWEST_ANGLES = 2048
 #: The same of what a kernel does in one call.
 _FEWEST_BY_PARTS = 2048
@@ -108,7 +110,7 @@ def _power(x: int, n: int) -> Expression:
 def _hypot(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """``sqrt(x² + y²)``, where that neither overflows nor underflows."""
     dtype, size = kept.dtype(args[0]), max(map(kept.size, args))
-    if dtype.char not in "fd" or size < FEW:
+    if dtype.char not in "fd" or size < _FEWEST_QUICK:
         return None
     squares: list[Expression] = [(Multiply(), [side, side]) for side in args]
     length: Expression = (Sqrt(), [(Add(), squares)])
@@ -118,18 +120,20 @@ def _hypot(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
 def _log_add_exp(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """``max(x, y) + ln(1 + exp(-|x - y|))``; of equal infinities any difference will do."""
     dtype, size = kept.dtype(args[0]), max(map(kept.size, args))
-    if dtype.char not in "fd" or size < FEW:
+    if dtype.char not in "fd" or size < _FEWEST_QUICK:
         return None
     gap: Expression = (Absolute(), [(Subtract(), args)])
     return _log_of_sum((FMax(), [gap, constant(0, dtype)]), (Maximum(), args))
 
 
 def _softplus(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
-    """What its kernel does, by instructions, for which blocks of large arrays have buffers."""
+    """What its kernel does: of few elements by one call; of many by instructions, for buffers."""
     (x,) = args
+    zero = constant(0, kept.dtype(x))
+    if kept.shape(x) and kept.size(x) < _FEWEST_QUICK:
+        return LogAddExp(), [x, zero]
     if kept.size(x) < _FEWEST_BY_PARTS:
         return None
-    zero = constant(0, kept.dtype(x))
     return _log_of_sum((Absolute(), [x]), (Maximum(), [x, zero]))
 
 
@@ -167,7 +171,7 @@ def _x_log_y(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """``x ln y``, and 0 where ``x`` is, unless ``y`` is NaN."""
     x, y = args
     dtype, size = kept.dtype(x), max(map(kept.size, args))
-    if dtype.char not in "fd" or size < FEW:
+    if dtype.char not in "fd" or size < _FEWEST_QUICK:
         return None
     zero = constant(0, dtype)
     counts: Expression = (LogicalOr(), [(NotEqual(), [x, zero]), (IsNan(), [y])])

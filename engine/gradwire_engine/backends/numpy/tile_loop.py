@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from gradwire_engine.backends.numpy.blocks import Block
+from gradwire_engine.backends.numpy.blocks import TileBody
 from gradwire_engine.backends.numpy.buffers import POOL
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.numpy.tiling import Tiling
@@ -50,17 +50,17 @@ def tile_loop(
 ) -> TileLoop:
     """Write the function that gives the ``results`` of the group ``slots``."""
     text = Text(f"def fused(poll, squares, {', '.join(f'a{slot}' for slot in operands)}):")
-    block = Block(key, tape, slots, results, tilings, text)
+    block = TileBody(key, tape, slots, results, tilings, text)
     rows = _rows(block)
     count = 1 if _overlaps(block) > rows else threads
-    frame = _Frame(block, rows, count, outputs)
-    frame.write()
-    wanted = frozenset(frame.squared)
+    writer = _Writer(block, rows, count, outputs)
+    writer.write()
+    wanted = frozenset(writer.squared)
     squared = frozenset([number for number, slot in enumerate(results) if slot in wanted])
     return TileLoop(text, rows, block.scratch * rows * count, squared)
 
 
-def _rows(block: Block) -> int:
+def _rows(block: TileBody) -> int:
     """How many rows to compute at a time."""
     arrays = [*block.cut_operands, *[s for s in block.results if not block.tilings[s].joined]]
     each = block.scratch + sum(block.instructions[s].type.nbytes // block.rows for s in arrays)
@@ -71,14 +71,14 @@ def _rows(block: Block) -> int:
     return rows + -rows % ALIGNED if rows > ALIGNED else rows
 
 
-def _overlaps(block: Block) -> int:
+def _overlaps(block: TileBody) -> int:
     """The most rows by which what is added to slices goes beyond a block."""
     shifts = [block.tilings[slot].shifts for slot in block.results]
     return max([max(s) - min(s) for s in shifts if s], default=0)
 
 
-class _Frame:
-    def __init__(self, block: Block, rows: int, threads: int, outputs: Collection[int]) -> None:
+class _Writer:
+    def __init__(self, block: TileBody, rows: int, threads: int, outputs: Collection[int]) -> None:
         self.block = block
         self.rows = rows
         self.text = block.text

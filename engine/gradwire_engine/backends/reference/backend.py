@@ -21,9 +21,11 @@ from gradwire_engine.backends.reference import loops
 from gradwire_engine.backends.reference.failures import explained
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.errors import EngineError
+from gradwire_engine.ops.arrays.shape import Transpose
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import GuardFailed
+from gradwire_engine.ops.constants import Assigned, Copy, GuardFailed, Item, StopGradient
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.optimize.costs import Costs, LoopCosts
 from gradwire_engine.optimize.target import rules
 from gradwire_engine.tape import Instruction, Tape
 
@@ -31,6 +33,26 @@ from gradwire_engine.tape import Instruction, Tape
 _SECONDS_PER_INSTRUCTION = 2e-6
 _SECONDS_PER_FLOP = 1e-9
 _BYTES_PER_INSTRUCTION = 100
+#: Numbers are arrays like others to it, and each instruction is looked up and polled for.
+_COSTS = Costs(
+    loops=LoopCosts(
+        iteration=5000.0,
+        number_moved=100.0,
+        array_moved=100.0,
+        number=2000.0,
+        call=2000.0,
+        other_call=2500.0,
+        element=0.5,
+        in_matrix=0.1,
+        far_element=0.5,
+        near_bytes=1 << 18,
+    ),
+    fewest_masked=2048,
+    recomputed_bytes=1 << 21,
+)
+#: These give the very array, in the same layout: that of operands decides in which order NumPy adds
+#: up, and which of its functions for powers it takes.
+EXACT_IDENTITIES = StopGradient, Copy, Assigned, Item, Transpose
 
 
 class ReferenceBackend(Backend):
@@ -38,13 +60,21 @@ class ReferenceBackend(Backend):
 
     name = "reference"
     xp = NUMPY
-    rules = rules()
+    rules = rules(EXACT_IDENTITIES)
+    costs = _COSTS
 
     def evaluate(self, op: Op, poll: Poll, *operands: Any) -> Any:
         """The result of a kernel."""
         if isinstance(op, Loop):
             return loops.run(op, operands, poll, lambda op, *given: self.evaluate(op, poll, *given))
         return op.kernel(self.xp, *operands)
+
+    def fold(self, op: Op, *constants: Any) -> Any:
+        """The result of a kernel."""
+        try:
+            return op.kernel(self.xp, *constants)
+        except (ArithmeticError, ValueError, LookupError):
+            return None
 
     def compile(
         self, tape: Tape, poll: Poll, *, exact: bool = False, threads: int = 1

@@ -1,4 +1,4 @@
-"""The array namespace that kernels compute with: NumPy, with SciPy's parts beside it."""
+"""The array namespace that kernels compute with: NumPy, and beside it SciPy's parts and ours."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import scipy.linalg
 import scipy.sparse.linalg
 import scipy.special
 
+from gradwire_engine.backends.reference.kernels import add_rows, extreme, solve_triangular
+
 #: NumPy's names of the vector instructions with which float64 tangents are quick.
 _VECTORS = frozenset(("AVX512_SKX", "X86_V4"))
 
@@ -17,7 +19,8 @@ _VECTORS = frozenset(("AVX512_SKX", "X86_V4"))
 def _namespace() -> Any:
     names = {name: getattr(np, name) for name in np.__all__ if hasattr(np, name)}
     beside = {"special": scipy.special, "scipy_linalg": scipy.linalg, "sparse": scipy.sparse}
-    return SimpleNamespace(**{**names, **beside, "quick": _quick()})
+    ours = {"add_rows": add_rows, "extreme": extreme, "solve_triangular": solve_triangular}
+    return SimpleNamespace(**{**names, **beside, **ours, "quick": _quick()})
 
 
 def _quick() -> frozenset[str]:

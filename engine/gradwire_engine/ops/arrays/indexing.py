@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
 _UINT64, _LARGEST = DTYPES["uint64"], 2**63 - 1
-#: Elements of rows, and of each, from which a sparse matrix adds them in less time than ``add.at``.
-_MANY, _FEWEST_WIDE = 4096, 2
 
 
 def _check_integers(kinds: tuple[ArrayType, ...]) -> None:
@@ -58,26 +55,6 @@ def signed(xp: Any, array: Any) -> Any:
     if array.dtype != _UINT64:
         return array
     return xp.asarray(xp.minimum(array, _LARGEST), dtype="int64")
-
-
-def added_rows(xp: Any, rows: Any, index: Any, shape: Shape) -> Any | None:
-    """Zeros to which ``rows`` are added, by a sparse matrix; None where ``add.at`` is as quick.
-
-    Each sum is in the order of the rows, as there.
-    """
-    count, width = index.size, math.prod(shape[1:])
-    if rows.dtype.char in "FD":  # a complex number times 1 is not itself where it is infinite
-        parts = xp.ascontiguousarray(rows).view(rows.real.dtype)
-        added = added_rows(xp, parts, index, (*shape[:-1], 2 * shape[-1]))
-        return None if added is None else added.view(rows.dtype)
-    if width < _FEWEST_WIDE or rows.dtype.char not in "fd":
-        return None
-    places = xp.where(index < 0, index + shape[0], index).ravel()
-    if count and (places.min() < 0 or places.max() >= shape[0]):
-        raise IndexError
-    ones, starts = xp.ones(count, rows.dtype), xp.arange(count + 1)
-    chosen = xp.sparse.csr_matrix((ones, places, starts), shape=(count, shape[0]))
-    return (chosen.T @ rows.reshape(count, width)).reshape(shape)
 
 
 @register("getitem", public=False)
@@ -131,14 +108,15 @@ class ScatterAdd(Indexed):
         return ArrayType(types[0].dtype, self.shape)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Add unbuffered where an element may be selected twice."""
+        """Add unbuffered where an element may be selected twice, else assign: -0 stays -0."""
         z_bar, *arrays = operands
-        if self.pattern[0] == ARRAY and {*self.pattern[1:]} <= {FULL} and z_bar.size >= _MANY:
-            rows = added_rows(xp, z_bar, arrays[0], self.shape)
-            if rows is not None:
-                return rows
+        if self.pattern[0] == ARRAY and {*self.pattern[1:]} <= {FULL}:
+            return xp.add_rows(self.shape, signed(xp, arrays[0]), z_bar)
         out = xp.zeros(self.shape, z_bar.dtype)
-        xp.add.at(out, self.index(xp, arrays), z_bar)
+        if arrays:
+            xp.add.at(out, self.index(xp, arrays), z_bar)
+        else:
+            out[self.index(xp, ())] = z_bar
         return out
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:

@@ -17,9 +17,6 @@ from gradwire_engine.tape import ArrayType, Type
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
-#: So many arrays are sooner assigned one by one than looked at by NumPy's ``stack``.
-_FEW = 16
-
 
 def _listed(b: Builder, arrays: Any, op: str, dtype: Any = None) -> list[Var]:
     """What is to be joined, promoted: the items of a list, or an array's along its first axis."""

@@ -171,29 +171,12 @@ class SolveTriangular(Solution):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Substitution; a stack of matrices by LU factorisation, which does not loop in Python."""
         a, b = operands
-        if a.ndim == b.ndim == 2 and a.dtype.char in "fd" and b.size and a.flags.c_contiguous:
-            return self._substituted(xp, a, b)
         if a.ndim == b.ndim == 2:
-            options = {"lower": self.lower, "unit_diagonal": self.unit, "check_finite": False}
-            trans = "C" if self.adjoint else "N"
-            return xp.scipy_linalg.solve_triangular(a, b, trans, **options)
+            how = {"lower": self.lower, "adjoint": self.adjoint, "unit": self.unit}
+            return xp.solve_triangular(a, b, **how)
         a = xp.tril(a, -self.unit) if self.lower else xp.triu(a, +self.unit)
         a = a + xp.eye(a.shape[-1], dtype=a.dtype) if self.unit else a
         return xp.linalg.solve(xp.conj(xp.swapaxes(a, -1, -2)) if self.adjoint else a, b)
-
-    def _substituted(self, xp: Any, a: Any, b: Any) -> Any:
-        """BLAS on the arrays as they lie: its matrices are column by column, so ours transposed.
-
-        ``b`` is solved for from the left, or transposed from the right, so that neither is turned.
-        """
-        if not (self.unit or a.diagonal().all()):
-            raise xp.linalg.LinAlgError
-        blas = xp.scipy_linalg.blas
-        trsm = blas.dtrsm if a.dtype.char == "d" else blas.strsm
-        options = {"lower": not self.lower, "diag": self.unit}
-        if b.flags.f_contiguous:
-            return trsm(1.0, a.T, b, trans_a=not self.adjoint, **options)
-        return trsm(1.0, a.T, b.T, side=1, trans_a=self.adjoint, **options).T
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``b_bar = a^-H z_bar``, ``a_bar`` the triangle of ``-b_bar z^H``, or so with ``a^H``."""

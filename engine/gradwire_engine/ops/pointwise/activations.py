@@ -18,9 +18,6 @@ from gradwire_engine.ops.special.error_functions import Erfc
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
-#: Elements up to which one slow call is quicker than several quick ones.
-FEW = 128
-
 
 @register("sigmoid", "expit")
 class Sigmoid(RealUnary):
@@ -111,10 +108,10 @@ class Softplus(RealUnary):
         return cls()(beta * x) / beta
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """``max(x, 0) + ln(1 + exp(-|x|))``: many elements take a seventh of ``logaddexp``."""
+        """``max(x, 0) + ln(1 + exp(-|x|))``, in place."""
         (x,) = operands
-        if x.size < FEW:
-            return xp.logaddexp(x, xp.zeros((), x.dtype))
+        if not x.ndim:
+            return xp.maximum(x, 0) + xp.log1p(xp.exp(-xp.absolute(x)))
         z = xp.absolute(x)
         xp.negative(z, z)
         xp.exp(z, z)

@@ -15,7 +15,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Absolute
 from gradwire_engine.ops.pointwise.exponential import Exp, Log
 from gradwire_engine.ops.pointwise.selection import Sign, Where
 from gradwire_engine.ops.promotion import inexact_promoted
-from gradwire_engine.ops.reductions.reductions import Reduction, Sum, outermost, spread
+from gradwire_engine.ops.reductions.reductions import Reduction, Sum, spread
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Shift(Reduction):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """The largest, of none ``-inf``, where it is finite."""
-        top = outermost(xp.maximum, operands[0], self.axes, initial=-math.inf)
+        top = xp.extreme(xp.maximum, operands[0], self.axes, initial=-math.inf)
         return xp.where(xp.isfinite(top), top, 0)[()]
 
 

@@ -65,7 +65,10 @@ class QuantilePlace(RealBinary):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """The method's rule."""
-        q, n = operands
+        return self.place(xp, *operands)
+
+    def place(self, xp: Any, q: Any, n: Any) -> Any:
+        """The same of arrays or of numbers."""
         place, ranked = (n - 1) * q, n * q - 1
         if self.method == "averaged_inverted_cdf":
             return xp.where(ranked == xp.floor(ranked), ranked + 0.5, xp.ceil(ranked))
@@ -158,7 +161,7 @@ def _between(b: Builder, rows: Var, count: Any, q: Any, method: Any) -> Var:
     place = QuantilePlace(choice(method, _METHODS, "method"))
     whole, at = DTYPES["int64"], OrderStatistic()
     if isinstance(q, int | float) and isinstance(count, int):
-        index = min(max(float(place.kernel(np, q, count)), 0), count - 1)
+        index = min(max(float(place.place(np, q, count)), 0), count - 1)
         low, part = math.floor(index), index - math.floor(index)
         below = at(rows, b.scalar(low, whole))
         if not part:

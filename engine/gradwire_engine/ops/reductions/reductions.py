@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
 
-#: Rows up to this length, if there are so many, are turned to be compared.
-_SHORT_ROW, _MANY_ROWS = 32, 32
-
-
 class Reduction(Op):
     """Elements along ``axes`` become one; the axes go, and ``keepdims`` puts them back as 1."""
 
@@ -169,16 +165,6 @@ class Prod(Accumulation):
         return (others * spread(z_bar, self.axes, shape),)
 
 
-def outermost(ufunc: Any, x: Any, axes: tuple[int, ...], **initial: Any) -> Any:
-    """The largest or smallest elements of ``x`` over ``axes``, by the ``ufunc`` of two.
-
-    Many short rows are turned first: NumPy takes as long to begin one as for 30 elements.
-    """
-    if axes == (1,) and x.ndim == 2 and x.shape[1] <= _SHORT_ROW and x.shape[0] >= _MANY_ROWS:
-        x, axes = x.T.copy(), (0,)
-    return ufunc.reduce(x, axis=axes, **initial)
-
-
 class Extreme(Reduction):
     """The element that compares as the outermost; NaN if there is one."""
 
@@ -200,7 +186,7 @@ class Extreme(Reduction):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Reduce."""
-        return outermost(getattr(xp, self.pairwise), operands[0], self.axes)
+        return xp.extreme(getattr(xp, self.pairwise), operands[0], self.axes)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / n`` at the ``n`` elements equal to ``z``, else 0."""

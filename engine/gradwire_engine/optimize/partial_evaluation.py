@@ -1,4 +1,4 @@
-"""What depends on resident inputs alone: a tape parted in a prelude and the rest.
+"""Partial evaluation: a static tape of what depends on residents alone, and the residual tape.
 
 Where resident inputs are the same arrays as before, what is computed of them and constants is, too.
 """
@@ -14,22 +14,20 @@ from gradwire_engine.ops.arrays.shape import Reshape, View
 from gradwire_engine.ops.constants import Constant, Guard, Identity, Input
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.pointwise.complex import Part
+from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 
-#: Results from this size on are not kept if one operation makes them of smaller ones.
-_LARGE_BYTES = 1 << 21
 
-
-class Parted(NamedTuple):
-    """A tape in two: the ``remainder`` takes the inputs, then what the ``prelude`` gives.
+class Stages(NamedTuple):
+    """A tape in two: the ``residual`` one takes the inputs, then what the ``static`` one gives.
 
     Either reads only some of the inputs, by their numbers in the whole tape; ``kept_bytes`` is how
-    much the prelude gives.
+    much the static one gives.
     """
 
-    prelude: Tape
-    remainder: Tape
+    static: Tape
+    residual: Tape
     kept_bytes: int
 
 
@@ -44,28 +42,31 @@ def stands(instruction: Instruction, standing: bytearray, residents: Set[int]) -
     return all(standing[arg] for arg in args)
 
 
-def parted(
-    tape: Tape, residents: Set[int], most_bytes: int, poll: Poll = unhurried
-) -> Parted | None:
-    """Part an optimised tape, if that spares replays anything; up to ``most_bytes`` are kept.
+def stages(
+    tape: Tape, residents: Set[int], most_bytes: int, costs: Costs, poll: Poll = unhurried
+) -> Stages | None:
+    """Split an optimised tape, if that spares replays anything; up to ``most_bytes`` are kept.
 
-    Guards of what stands are the prelude's: for the same arrays they hold again, or fail again.
+    Guards of what stands are the static tape's: for the same arrays they hold again, or fail again.
     """
-    parting = _Parting(tape, residents, most_bytes, poll)
-    return parting.parted() if parting.spares else None
+    split = _Split(tape, residents, most_bytes, costs, poll)
+    return split.stages() if split.spares else None
 
 
-class _Parting:
-    """Which slots are kept, and which of those that stand the remainder computes all the same."""
+class _Split:
+    """Which slots are kept, and which of those that stand the residual computes all the same."""
 
-    def __init__(self, tape: Tape, residents: Set[int], most_bytes: int, poll: Poll) -> None:
+    def __init__(
+        self, tape: Tape, residents: Set[int], most_bytes: int, costs: Costs, poll: Poll
+    ) -> None:
         self._tape = tape
+        self._recomputed_bytes = costs.recomputed_bytes
         self._poll = poll
         self._made = made = tape.instructions
         self._standing = bytearray()
         for instruction in polled(made, poll):
             self._standing.append(stands(instruction, self._standing, residents))
-        #: What the remainder reads, at first because it depends on more.
+        #: What the residual reads, at first because it depends on more.
         self._needed = bytearray(len(made))
         for slot in tape.outputs:
             self._needed[slot] = 1
@@ -78,7 +79,7 @@ class _Parting:
             for slot, instruction in enumerate(polled(made, poll))
             if self._standing[slot] and isinstance(instruction.op, Guard)
         ]
-        #: What the prelude gives, in order.
+        #: What the static tape gives, in order.
         self.kept: list[int] = []
         self.kept_bytes = 0
         self._choose(most_bytes)
@@ -106,7 +107,7 @@ class _Parting:
         op, args, kind, _ = self._made[slot]
         if isinstance(op, Constant) or self._is_view(slot):
             return True
-        if not op.elementwise or kind.nbytes < _LARGE_BYTES:
+        if not op.elementwise or kind.nbytes < self._recomputed_bytes:
             return False
         types = [self._made[arg].type for arg in args]
         grows = all(2 * of.nbytes <= kind.nbytes for of in types)
@@ -123,10 +124,10 @@ class _Parting:
 
     @property
     def spares(self) -> bool:
-        """Whether the remainder computes less than the whole: some is kept, or guards are gone."""
+        """Whether the residual computes less than the whole: some is kept, or guards are gone."""
         return bool(self.kept or self._guards)
 
-    def parted(self) -> Parted:
+    def stages(self) -> Stages:
         """Both tapes."""
         begun = bytearray(len(self._made))
         for slot in (*self.kept, *self._guards):
@@ -138,8 +139,8 @@ class _Parting:
         both = zip(self._needed, self._standing, strict=True)
         left = [needed or not standing for needed, standing in both]
         given = {slot: len(self._tape.inputs) + number for number, slot in enumerate(self.kept)}
-        prelude = self._tape_of(begun, {}, self.kept)
-        return Parted(prelude, self._tape_of(left, given, self._tape.outputs), self.kept_bytes)
+        static = self._tape_of(begun, {}, self.kept)
+        return Stages(static, self._tape_of(left, given, self._tape.outputs), self.kept_bytes)
 
     def _tape_of(
         self, wanted: Sequence[int], given: Mapping[int, int], outputs: Sequence[int]

@@ -1,0 +1,72 @@
+"""Functions of the array namespace that NumPy and SciPy have not, or only slower ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+
+from gradwire_engine.tape import Shape
+
+#: Rows up to this length, if there are so many, are turned to be compared.
+_SHORT_ROW, _MANY_ROWS = 32, 32
+#: Elements of rows, and of each, from which a sparse matrix adds them in less time than ``add.at``.
+_MANY, _FEWEST_WIDE = 4096, 2
+
+
+def extreme(ufunc: Any, x: Any, axes: tuple[int, ...], **initial: Any) -> Any:
+    """The largest or smallest elements of ``x`` over ``axes``, by the ``ufunc`` of two.
+
+    Many short rows are turned first: NumPy takes as long to begin one as for 30 elements.
+    """
+    if axes == (1,) and x.ndim == 2 and x.shape[1] <= _SHORT_ROW and x.shape[0] >= _MANY_ROWS:
+        x, axes = x.T.copy(), (0,)
+    return ufunc.reduce(x, axis=axes, **initial)
+
+
+def add_rows(shape: Shape, index: Any, rows: Any) -> Any:
+    """Zeros of ``shape`` to which ``rows`` are added where ``index`` says, one after the other."""
+    added = _added_by_product(shape, index, rows) if rows.size >= _MANY else None
+    if added is None:
+        added = np.zeros(shape, rows.dtype)
+        np.add.at(added, index, rows)
+    return added
+
+
+def _added_by_product(shape: Shape, index: Any, rows: Any) -> Any | None:
+    """The same by a sparse matrix, in the same order; None where ``add.at`` is as quick."""
+    count, width = index.size, math.prod(shape[1:])
+    if rows.dtype.char in "FD":  # a complex number times 1 is not itself where it is infinite
+        parts = np.ascontiguousarray(rows).view(rows.real.dtype)
+        added = _added_by_product((*shape[:-1], 2 * shape[-1]), index, parts)
+        return None if added is None else added.view(rows.dtype)
+    if width < _FEWEST_WIDE or rows.dtype.char not in "fd":
+        return None
+    places = np.where(index < 0, index + shape[0], index).ravel()
+    if count and (places.min() < 0 or places.max() >= shape[0]):
+        raise IndexError
+    ones, starts = np.ones(count, rows.dtype), np.arange(count + 1)
+    chosen = scipy.sparse.csr_matrix((ones, places, starts), shape=(count, shape[0]))
+    return (chosen.T @ rows.reshape(count, width)).reshape(shape)
+
+
+def solve_triangular(a: Any, b: Any, *, lower: bool, adjoint: bool, unit: bool) -> Any:
+    """``a^-1 b`` or ``a^-H b`` of a triangle of ``a``, whose diagonal is 1 if ``unit``.
+
+    By BLAS on the arrays as they lie, if it can be: its matrices are column by column, so ours
+    transposed. ``b`` is solved for from the left, or transposed from the right, so that neither is
+    turned.
+    """
+    if a.dtype.char not in "fd" or not b.size or not a.flags.c_contiguous:
+        options = {"lower": lower, "unit_diagonal": unit, "check_finite": False}
+        return scipy.linalg.solve_triangular(a, b, "C" if adjoint else "N", **options)
+    if not (unit or a.diagonal().all()):
+        raise np.linalg.LinAlgError
+    blas = scipy.linalg.blas
+    trsm = blas.dtrsm if a.dtype.char == "d" else blas.strsm
+    if b.flags.f_contiguous:
+        return trsm(1.0, a.T, b, trans_a=not adjoint, lower=not lower, diag=unit)
+    return trsm(1.0, a.T, b.T, side=1, trans_a=adjoint, lower=not lower, diag=unit).T

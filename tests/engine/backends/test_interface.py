@@ -1,0 +1,62 @@
+"""What is left to backends: kernels are called there alone, and the optimiser counts, no more."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import gradwire_engine
+import pytest
+
+ENGINE = Path(gradwire_engine.__file__).parent
+#: What rules of the optimiser do with constants, which are arrays of the host.
+HOST = {"abs", "all", "asarray", "errstate", "finfo", "ndim", "ones"}
+
+
+def outside() -> Iterator[tuple[str, ast.Module]]:
+    """The engine's modules that are no backend's."""
+    for path in sorted(ENGINE.rglob("*.py")):
+        name = path.relative_to(ENGINE).as_posix()
+        if not name.startswith("backends/"):
+            yield name, ast.parse(path.read_text(encoding="utf-8"))
+
+
+MODULES = dict(outside())
+
+
+def attributes(tree: ast.Module, of: str) -> set[str]:
+    """What is read of a name."""
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if node.value.id == of
+    }
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_only_backends_call_kernels(name: str) -> None:
+    """An operation's own kernel may be made of others of its class."""
+    calls = [node.func for node in ast.walk(MODULES[name]) if isinstance(node, ast.Call)]
+    called = [f.value for f in calls if isinstance(f, ast.Attribute) and f.attr == "kernel"]
+    assert {ast.unparse(of) for of in called} <= {"self", "super()"}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_only_backends_look_into_numpy(name: str) -> None:
+    tree = MODULES[name]
+    taken = {
+        alias.name if isinstance(node, ast.Import) else f"{node.module}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    assert {module for module in taken if module.split(".")[0] == "numpy"} <= {
+        "numpy",
+        "numpy.typing",
+    }
+    assert attributes(tree, "np").isdisjoint({"lib", "core", "_core", "show_config", "seterr"})
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("optimize/")])
+def test_the_optimiser_computes_with_constants_alone(name: str) -> None:
+    assert attributes(MODULES[name], "np") <= HOST
