@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,16 +28,19 @@ class Concrete:
         b: Builder,
         backend: Backend,
         inputs: Sequence[Array],
-        values: Mapping[int, Any] | None = None,
     ) -> None:
         self._b = b
         self._backend = backend
         self._inputs = inputs
-        self._values: dict[int, Any] = {**(values or {})}
+        self._values: dict[int, Any] = {}
         self._integers: dict[int, Array | None] = {}
         self._bytes = 0
         #: The examples of the mapped functions that are being recorded, the innermost last.
         self.levels: list[Examples] = []
+
+    def restart(self, values: dict[int, Any]) -> None:
+        """Know these values by their slots, and no inputs or others."""
+        self._inputs, self._values, self._integers, self._bytes = (), values, {}, 0
 
     def know(self, var: Var, value: Array) -> None:
         """Take the value of an input that is no variable's."""

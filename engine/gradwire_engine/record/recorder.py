@@ -6,6 +6,7 @@ Control flow is followed as the given values decide, and the tape is guarded wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,7 @@ class Recorder:
         poll: Poll,
         *,
         unroll: bool = False,
+        rolled: frozenset[str] | None = None,
     ) -> None:
         self.program = program
         self.b = b
@@ -73,7 +75,7 @@ class Recorder:
         #: Whether every pass of a loop is recorded by itself.
         self.unroll = unroll
         #: Where repeated lines are recorded as loops, the names of which values are asked for.
-        self.rolled: frozenset[str] | None = None
+        self._rolled = rolled
         #: Bodies that could not be recorded for all passes, and whether within another's.
         self.singly: set[tuple[Block, bool]] = set()
         #: Instructions recorded of ways through bodies.
@@ -93,8 +95,8 @@ class Recorder:
     def record(self, *, default: bool = True) -> Any:
         """Run the whole program; gives what it returns by default, if that is wanted."""
         try:
-            if self.rolled is not None and self.program.repetition is not None:
-                repetitions.run(self, self.program.repetition, self.rolled)
+            if self._rolled is not None and self.program.repetition is not None:
+                repetitions.run(self, self.program.repetition, self._rolled)
                 return self.named(self.program.output) if default else None
             signal = self.run(self.program.body)
             if signal is not None:
@@ -105,6 +107,22 @@ class Recorder:
         except EngineError as error:
             error.at = error.at or self.program.output_place
             raise
+
+    @contextmanager
+    def resumed(self, values: Sequence[Any], poll: Poll) -> Iterator[None]:
+        """Go on for another query with what was recorded, whose ``values`` are known meanwhile.
+
+        What is recorded then is forgotten afterwards, and so are its warnings.
+        """
+        warnings, self.warnings = self.warnings, [*self.warnings]
+        self.poll = self.b.poll = poll
+        self.concrete.restart(dict(enumerate(values)))
+        try:
+            with self.b.aside():
+                yield
+        finally:
+            self.warnings = warnings
+            self.concrete.restart({})  # recorders are kept as long as what is compiled: no values
 
     def named(self, names: Any) -> Any:
         """Values bound to names nested in lists and dicts."""

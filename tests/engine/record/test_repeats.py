@@ -58,7 +58,7 @@ def tapes(text: str) -> dict[str, Tape] | str:
     engine, made = Engine(), dict[str, Tape]()
     variables = {name: Leaf(value) for name, value in VALUES.items()}
     call = engine.call(engine.parse(text), variables, Query("gradient"))
-    call.told = made.__setitem__
+    call.on_tape = made.__setitem__
     try:
         call.compile(lambda: None)
     except EngineError as error:
