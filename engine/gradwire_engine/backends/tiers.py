@@ -57,11 +57,6 @@ class TieredExecutable(Executable):
     generated: Replay | None = None
     careful: Replay | None = None
 
-    @property
-    @abstractmethod
-    def in_order(self) -> bool:
-        """Whether the walk computes in the program's order."""
-
     @abstractmethod
     def walk(self, inputs: Sequence[Any], poll: Poll) -> Outputs:
         """Compute the outputs with nothing generated."""
@@ -70,20 +65,28 @@ class TieredExecutable(Executable):
     def generate(self, poll: Poll, *, careful: bool = False) -> Replay:
         """Generate a function; a ``careful`` one in the program's order, for values of any kind."""
 
-    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
-        """Compute the outputs."""
-        function = self.generated or self._next(poll)
+    def replay(self, inputs: Sequence[Any], poll: Poll, *, careful: bool = False) -> Replayed:
+        """Compute the outputs; where a function is left, once more with care.
+
+        So what is decided comes before what then fails.
+        """
+        function = self.generated
+        if careful or function is None:
+            function = self._next(poll, careful=careful)
         try:
             return Replayed(*quiet.run(function, inputs, poll))
         except GuardFailed as failed:
             return Replayed((), guard=type(failed))
         except self.left:
-            if self.generated is None and self.in_order:
+            if careful or (self.generated is None and self.replayed is self.tape):
                 raise
-        return self._replay_carefully(inputs, poll)
+        return self.replay(inputs, poll, careful=True)
 
-    def _next(self, poll: Poll) -> Replay:
-        """The function of a replay while none is generated."""
+    def _next(self, poll: Poll, *, careful: bool) -> Replay:
+        """The function of a replay where that is not the generated one yet."""
+        if careful:
+            self.careful = self.careful or self.generate(poll, careful=True)
+            return self.careful
         if not self.walked:
             return self._first
         with gc_paused:
@@ -94,15 +97,6 @@ class TieredExecutable(Executable):
         outputs = self.walk(inputs, poll)
         self.walked = True
         return outputs
-
-    def _replay_carefully(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
-        """In the program's order, so that what is decided comes before what then fails."""
-        if self.careful is None:
-            self.careful = self.generate(poll, careful=True)
-        try:
-            return Replayed(*quiet.run(self.careful, inputs, poll))
-        except GuardFailed as failed:
-            return Replayed((), guard=type(failed))
 
 
 class Tiers:

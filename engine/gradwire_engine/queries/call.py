@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -66,11 +66,8 @@ class FromProgram(Source):
 FROM_PROGRAM = FromProgram()
 
 
-class Answering(Protocol):
-    """How a call is answered by more than one replay."""
-
-    def answer(self, call: Call, poll: Poll) -> Answer:
-        """The answer of a call whose arguments are stacked."""
+#: Answers a call whose arguments are stacked.
+Answering: TypeAlias = "Callable[[Call, Poll], Answer]"
 
 
 class Call:
@@ -146,7 +143,7 @@ class Call:
     def answer(self, poll: Poll) -> Answer:
         """The answer, before a check's derivatives are compared."""
         if self._answering is not None:
-            return self._answering.answer(self, poll)
+            return self._answering(self, poll)
         compiled, replayed = self.found(poll)
         if replayed.finite:
             return compiled.answer(replayed.outputs)
@@ -217,28 +214,23 @@ class Call:
                     self._residents.stage(compiled, poll)
                 replays = self._executable(compiled)
             return replays.replay(self.source.operands(compiled, self.arguments.inputs), poll)
-        except EngineError as error:
-            failed = compiled.executable.failed_at(error)
-            error.at = error.at or (failed and self.program.place(failed.origin))
-            raise
         except Exception as error:
-            raise self._explained(compiled, error) from error
+            failed = compiled.executable.failed_at(error)
+            if failed is None:
+                raise
+            explain = self.context.backend.explain
+            refusal = error if isinstance(error, EngineError) else explain(failed.op, error)
+            if refusal is None:
+                raise
+            refusal.at = refusal.at or self.program.place(failed.origin)
+            if refusal is error:
+                raise
+            raise refusal from error
 
     def _executable(self, compiled: Compiled) -> Executable | Specialised:
         """What replays a recording: where residents recur, what is specialised for these."""
         residents = self._residents
         return compiled.executable if residents is None else residents.executable(compiled)
-
-    def _explained(self, compiled: Compiled, error: Exception) -> EngineError:
-        """A failure of a kernel in the terms of the program."""
-        failed = compiled.executable.failed_at(error)
-        if failed is None:
-            raise error
-        found = self.context.backend.explain(failed.op, error)
-        if found is None:
-            raise error
-        found.at = self.program.place(failed.origin)
-        return found
 
     # What is not finite
 

@@ -36,7 +36,7 @@ def ask(
     if not query.batch:
         return Call(context, program, query, Arguments(variables, vectors), source)
     examples = Examples(variables, vectors, query)
-    return Call(context, program, query, examples.arguments(), source, examples)
+    return Call(context, program, query, examples.arguments(), source, examples.answer)
 
 
 class Examples:

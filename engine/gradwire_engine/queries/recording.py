@@ -83,10 +83,7 @@ class Recording:
         query: Query,
     ) -> None:
         self.program = program
-        self._variables = variables
         self._watching = watching
-        self._query = query
-        self._context = context
         arguments = Arguments(variables, None)
         self._call = Call(context, program, query, arguments, EveryValue(watching))
 
@@ -117,6 +114,7 @@ class Recording:
                 what = "the point" if field is None else f"all but {field}"
                 at = Place(id=name[:80], pointer="/batch")
                 raise InputError(f"{what} was recorded without examples", at=at)
-        query = query._replace(exact=self._query.exact, promotion=self._query.promotion)
+        ran = self._call
+        query = query._replace(exact=ran.query.exact, promotion=ran.query.promotion)
         source = FromValues(self.recorded, self.values, self._watching)
-        return ask(self._context, self.program, self._variables, query, vectors, source)
+        return ask(ran.context, self.program, ran.arguments.variables, query, vectors, source)

@@ -93,11 +93,6 @@ class NumpyExecutable(TieredExecutable):
         """Approximate memory that the executable itself takes."""
         return _BYTES_PER_INSTRUCTION * len(self.tape.instructions) + self.constant_bytes
 
-    @property
-    def in_order(self) -> bool:
-        """Whether nothing is fused."""
-        return self.replayed is self.tape
-
     def generate(self, poll: Poll, *, careful: bool = False) -> Replay:
         """Straight-line Python: of what is fused, unless it is ``careful``."""
         if careful:
