@@ -104,6 +104,6 @@ def _stand_ins(loop: Loop) -> dict[int, int]:
 
 
 def _outputs(loop: Loop) -> list[list[int]]:
-    """The slots of what each way leaves that makes a pass."""
-    ways = [way.outputs for way in loop.ways if way.known and way.counted]
-    return [[loop.body.tape.outputs[number] for number in numbers] for numbers in ways]
+    """The slots of what each path leaves that makes a pass."""
+    paths = [path.outputs for path in loop.paths if path.known and path.counted]
+    return [[loop.body.tape.outputs[number] for number in numbers] for numbers in paths]

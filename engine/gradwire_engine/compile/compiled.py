@@ -13,7 +13,7 @@ from gradwire_engine.answer import Answer, Notice, Unconnected
 from gradwire_engine.backends.base import Executable
 from gradwire_engine.backends.tiers import Tiers
 from gradwire_engine.ops.composites import Composite
-from gradwire_engine.optimize.resume import Known
+from gradwire_engine.optimize.residual import KnownValue
 
 if TYPE_CHECKING:
     from gradwire_engine.compile.recorded import Recorded
@@ -87,7 +87,7 @@ class Compiled:
     #: Of many examples at once: the output that tells which of them decide as recorded.
     decided: int | None = None
     #: Of what goes on from values: those of them that follow the inputs.
-    known: Sequence[Known] | None = None
+    known: Sequence[KnownValue] | None = None
     #: Where the outputs are all values: what queries about these go on from.
     recorded: Recorded | None = None
 

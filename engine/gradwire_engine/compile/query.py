@@ -20,7 +20,7 @@ from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBud
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
-from gradwire_engine.optimize.resume import resume
+from gradwire_engine.optimize.residual import residual_tape
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves, rebuild
@@ -37,7 +37,7 @@ class Compilation(NamedTuple):
     ``vectors`` are what its derivatives are multiplied by: cotangents or tangents, in order.
     ``stacks`` are the types of further inputs: what the inputs of these numbers are for many
     examples, of which ``variables`` are one. ``on_tape`` hears of every tape on the way. Loops are
-    to ``unroll`` where their values take ways that cannot be recorded otherwise.
+    to ``unroll`` where their values take paths that cannot be recorded otherwise.
     """
 
     program: Program
@@ -73,10 +73,10 @@ def _asked_for(query: Query) -> frozenset[str]:
     return frozenset([re.split(r"[.\[]", name)[0] for name in names if name is not None])
 
 
-def new_recorder(asked: Compilation, rolled: frozenset[str] | None = None) -> Recorder:
+def new_recorder(asked: Compilation, rerolled: frozenset[str] | None = None) -> Recorder:
     """A recorder of a program, the variables laid out on its tape.
 
-    Repeated lines are recorded as loops where ``rolled`` are the names that are asked for.
+    Repeated lines are recorded as loops where ``rerolled`` are the names that are asked for.
     """
     variables, poll = asked.variables, asked.poll
     inputs = [leaf.value for _, leaf in flatten(variables) if not isinstance(leaf.value, str)]
@@ -85,7 +85,7 @@ def new_recorder(asked: Compilation, rolled: frozenset[str] | None = None) -> Re
     tree = lay_out(b, variables, state)
     concrete = Concrete(b, asked.backend, inputs)
     given = asked.program, b, tree, state, concrete, poll
-    return Recorder(*given, unroll=asked.unroll, rolled=rolled)
+    return Recorder(*given, unroll=asked.unroll, rerolled=rerolled)
 
 
 def check_budget(executable: Executable, limits: Limits, *, answers: bool = True) -> None:
@@ -158,7 +158,7 @@ class Question:
         self._tell("batched", self.outputs)
         tape, known = self.b.tape(self.outputs), None
         if kept:
-            tape, known = resume(tape, kept, asked.poll)
+            tape, known = residual_tape(tape, kept, asked.poll)
         better = optimize(tape, asked.backend, asked.poll, asked.on_tape, exact=query.exact)
         executable = asked.backend.compile(
             better, asked.poll, exact=query.exact, threads=asked.limits.threads

@@ -43,10 +43,10 @@ def distributed(tape: Tape, live: bytearray, poll: Poll) -> tuple[Tape, bytearra
 def _length(
     instruction: Instruction, made: Sequence[Instruction], lengths: dict[int, int]
 ) -> int | None:
-    """How many passes a loop certainly makes, if all take one way."""
+    """How many passes a loop certainly makes, if all take one path."""
     op, args, _, _ = instruction
     assert isinstance(op, Loop)
-    if not op.counted or len(op.ways) > 1 or op.ways[0].decisions or op.ways[0].ends:
+    if not op.counted or len(op.paths) > 1 or op.paths[0].decisions or op.paths[0].ends:
         return None
     count, of, _, _ = made[args[0]]
     if isinstance(count, Constant):

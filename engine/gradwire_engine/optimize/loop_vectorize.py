@@ -10,7 +10,7 @@ from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.batching import reshaped
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Input, Item
-from gradwire_engine.ops.loops import COUNT, Body, Way
+from gradwire_engine.ops.loops import COUNT, Body, Path
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.optimize.recurrences import Recurrences
@@ -150,11 +150,11 @@ class Passes:
         ends = [found.ends[carry] for carry in carries]
         begins = [found.tape.inputs[0], *[found.begins[carry] for carry in carries]]
         body = _body(self.made, [*begins, *items, *shared], inside, [*ends, *written])
-        way = Way(tuple(range(len(ends) + len(written))))
+        path = Path(tuple(range(len(ends) + len(written))))
         apart = replace(
             op,
             body=Body(body),
-            ways=(way,),
+            paths=(path,),
             carries=len(carries),
             stacks=len(items),
             written=len(written),

@@ -22,7 +22,7 @@ from gradwire_engine.compile.differences import judged
 from gradwire_engine.compile.query import check_budget
 from gradwire_engine.errors import EngineError, OverBudget, Place
 from gradwire_engine.gc_pause import gc_paused
-from gradwire_engine.ops.constants import Input, WayUnknown
+from gradwire_engine.ops.constants import Input, UnrecordedPath
 from gradwire_engine.program import Program
 from gradwire_engine.queries.arguments import Arguments
 from gradwire_engine.queries.cache import Context
@@ -43,7 +43,7 @@ class Source(ABC):
     def compile(self, asked: Compilation) -> Compiled:
         """Record and compile.
 
-        Raises: ``WayUnknown``, where loops have to be unrolled.
+        Raises: ``UnrecordedPath``, where loops have to be unrolled.
         """
 
     def operands(self, compiled: Compiled, inputs: Sequence[Any]) -> Sequence[Any]:
@@ -173,7 +173,7 @@ class Call:
                         return compiled, replayed
             compiled = self._record(self.arguments, poll)
         replayed = self.outputs(compiled, poll)
-        if replayed.guard is WayUnknown:
+        if replayed.guard is UnrecordedPath:
             with self.entry.locked(poll):
                 compiled = self._record(self.arguments, poll, unroll=True)
             replayed = self.outputs(compiled, poll)
@@ -191,7 +191,7 @@ class Call:
         with gc_paused, np.errstate(all="ignore"):
             try:
                 compiled = self.source.compile(asked._replace(unroll=unroll))
-            except WayUnknown:  # in what a decision needs
+            except UnrecordedPath:  # in what a decision needs
                 compiled = self.source.compile(asked._replace(unroll=True))
         self.context.cache.add(self._key, self.entry, compiled)
         return compiled

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Array
-from gradwire_engine.autodiff.rerecording import Examples
+from gradwire_engine.autodiff.retrace import BatchTrace
 from gradwire_engine.backends.base import Backend
 from gradwire_engine.errors import BadArgument, OverBudget
 from gradwire_engine.ops.base import PRIMITIVES
@@ -36,7 +36,7 @@ class Concrete:
         self._integers: dict[int, Array | None] = {}
         self._bytes = 0
         #: The examples of the mapped functions that are being recorded, the innermost last.
-        self.levels: list[Examples] = []
+        self.levels: list[BatchTrace] = []
 
     def restart(self, values: dict[int, Any]) -> None:
         """Know these values by their slots, and no inputs or others."""
@@ -133,7 +133,7 @@ class Concrete:
     def _decided(self, var: Var) -> Any:
         """The value of ``var``, guarded: within mapped functions the same for all examples.
 
-        In a loop's body one of the values that it may have: each is recorded as a way of its own.
+        In a loop's body one of the values that it may have: each is recorded as a path of its own.
         """
         if any(opened.holds(var) for opened in self._b.regions):
             inner = self._b.regions[-1]

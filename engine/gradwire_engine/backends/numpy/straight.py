@@ -1,4 +1,4 @@
-"""The function of a loop whose passes all go one way, with as little as can be done in each.
+"""The function of a loop whose passes all take one path, with as little as can be done in each.
 
 What passes keep goes where it stays: into rows of arrays that are made beforehand.  What they read
 is taken as it is needed, what they forget has memory of its own, and numbers beside arrays are
@@ -36,8 +36,8 @@ _OUT = dict.fromkeys(("maximum", "minimum"), "out=")
 
 
 def is_straight(op: Loop) -> bool:
-    """Whether all passes go one way, as many as are counted."""
-    (first, *more) = op.ways
+    """Whether all passes take one path, as many as are counted."""
+    (first, *more) = op.paths
     return op.counted and not more and first.known and not (first.ends or first.decisions)
 
 
@@ -57,8 +57,8 @@ class Straight:
         self.tape = op.body.tape
         self.made = op.body.tape.instructions
         self.expression = expression
-        (way,) = op.ways
-        given = [self.tape.outputs[output] for output in way.outputs]
+        (path,) = op.paths
+        given = [self.tape.outputs[output] for output in path.outputs]
         self.ends, self.writes = given[: op.carries], given[op.carries :]
         first, last = 1 + op.carries, 1 + op.carries + op.stacks
         self.carries, self.stacks = range(1, first), range(first, last)
