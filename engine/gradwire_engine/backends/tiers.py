@@ -9,8 +9,7 @@ A path has several tapes, of which ``Tiers`` keeps the executables:
 
 A tape has several functions, which ``TieredExecutable`` prepares:
 
-- *walked* first, instruction by instruction: most programs come once, and for them generating
-  code costs more than it saves
+- *walked* first: most programs come once, and generating code costs them more than it saves
 - *generated* from the second replay
 - *careful*, where the generated one meets what it was not made for
 """
@@ -65,28 +64,27 @@ class TieredExecutable(Executable):
     def generate(self, poll: Poll, *, careful: bool = False) -> Replay:
         """Generate a function; a ``careful`` one in the program's order, for values of any kind."""
 
-    def replay(self, inputs: Sequence[Any], poll: Poll, *, careful: bool = False) -> Replayed:
-        """Compute the outputs; where a function is left, once more with care.
+    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
+        """Compute the outputs; where a function is left, once more in the program's order.
 
         So what is decided comes before what then fails.
         """
-        function = self.generated
-        if careful or function is None:
-            function = self._next(poll, careful=careful)
+        function = self.generated or self._next(poll)
         try:
             return Replayed(*quiet.run(function, inputs, poll))
         except GuardFailed as failed:
             return Replayed((), guard=type(failed))
         except self.left:
-            if careful or (self.generated is None and self.replayed is self.tape):
+            if self.generated is None and self.replayed is self.tape:
                 raise
-        return self.replay(inputs, poll, careful=True)
+        self.careful = self.careful or self.generate(poll, careful=True)
+        try:
+            return Replayed(*quiet.run(self.careful, inputs, poll))
+        except GuardFailed as failed:
+            return Replayed((), guard=type(failed))
 
-    def _next(self, poll: Poll, *, careful: bool) -> Replay:
-        """The function of a replay where that is not the generated one yet."""
-        if careful:
-            self.careful = self.careful or self.generate(poll, careful=True)
-            return self.careful
+    def _next(self, poll: Poll) -> Replay:
+        """The function of a replay where none is generated yet."""
         if not self.walked:
             return self._first
         with gc_paused:
@@ -150,10 +148,11 @@ class Tiers:
 
     def exact(self, poll: Poll) -> Executable:
         """By the operations as they were recorded."""
-        if self._exact is None:
-            tape = optimize(self._plain, self._backend, poll, exact=True)
-            self._exact = self._backend.compile(tape, poll, exact=True)
-        return self._exact
+        with locked(self._lock, poll):
+            if self._exact is None:
+                tape = optimize(self._plain, self._backend, poll, exact=True)
+                self._exact = self._backend.compile(tape, poll, exact=True)
+            return self._exact
 
     def unguarded(self, poll: Poll) -> Executable:
         """Without guards: for the very values that the path was recorded with."""

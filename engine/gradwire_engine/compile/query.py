@@ -14,8 +14,7 @@ from gradwire_engine.backends.base import Backend, Executable
 from gradwire_engine.backends.tiers import Tiers
 from gradwire_engine.compile.compiled import Compiled, Summed, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
-from gradwire_engine.compile.names import Names
-from gradwire_engine.compile.watching import Watching
+from gradwire_engine.compile.names import Names, Watching
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite

@@ -10,8 +10,8 @@ import numpy as np
 
 from gradwire_engine.backends.tiers import Tiers
 from gradwire_engine.compile.compiled import Compiled
+from gradwire_engine.compile.names import Watching
 from gradwire_engine.compile.query import Compilation, Question, check_budget, new_recorder
-from gradwire_engine.compile.watching import Watching
 from gradwire_engine.errors import Place
 from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.locks import locked

@@ -9,8 +9,8 @@ from typing import Any
 from gradwire_engine.answer import Poll, Query
 from gradwire_engine.compile import Compilation, Compiled, compile_query
 from gradwire_engine.compile.derivatives import VECTORS
+from gradwire_engine.compile.names import Watching
 from gradwire_engine.compile.recorded import Recorded
-from gradwire_engine.compile.watching import Watching
 from gradwire_engine.errors import InputError, Place
 from gradwire_engine.program import Program
 from gradwire_engine.queries.arguments import Arguments

@@ -141,20 +141,13 @@ class Residents:
     def __init__(
         self, digests: Mapping[int, str], entry: Entry, limits: Limits, changed: Callable[[], None]
     ) -> None:
-        self._digests = digests
         self._history = entry.residents
         self._most_bytes = limits.kept_bytes
         #: Lets the cache count what the entry keeps by now.
         self._changed = changed
-        self._found: Recurring | None = None
+        self._recurring = self._history.recurring(digests)
         self._specialised: dict[StagedExecutable, Specialised | None] = {}
-
-    @property
-    def _recurring(self) -> Recurring:
-        if self._found is None:
-            self._found = self._history.recurring(self._digests)
-            self._changed()
-        return self._found
+        changed()
 
     def staged(self, compiled: Compiled) -> bool:
         """Whether nothing is to be compiled of a recording for those that recur."""
