@@ -124,9 +124,9 @@ class _Batched:
         made = self._loop(traces, starts, count)
         got: Loop = b.instructions[made.slot].op  # type: ignore[assignment]
         finals = [item(made, 2 + c) for c in range(op.carries)]
-        written = [item(made, got.wrote(w)) for w in range(op.written)]
-        histories = [item(made, got.history(2 + c)) for c in range(op.carries)]
-        results = [*finals, *written, *histories, item(made, got.wrote(op.written)), item(made, 1)]
+        written = [item(made, got.output(w)) for w in range(op.written)]
+        saved = [item(made, got.saved(2 + c)) for c in range(op.carries)]
+        results = [*finals, *written, *saved, item(made, got.output(op.written)), item(made, 1)]
         return Pack()(*results), [True] * len(results)
 
     def _pass(self, opened: Region) -> Trace:

@@ -52,8 +52,10 @@ class _Backward:
         self.stacks = operands[count + op.carries : count + op.carries + op.stacks]
         self.shared = operands[count + op.carries + op.stacks :]
         self.ends = bars[: op.carries]
-        self.written = {w: bar for w in range(op.written) if (bar := bars[op.wrote(w)]) is not None}
-        self.held = {c: bar for c in range(op.carries) if (bar := bars[op.history(c)]) is not None}
+        self.written = {
+            w: bar for w in range(op.written) if (bar := bars[op.output(w)]) is not None
+        }
+        self.held = {c: bar for c in range(op.carries) if (bar := bars[op.saved(c)]) is not None}
         #: What cotangents reach: carries, items of stacks, and what is shared, by number.
         reached = [c for c in range(op.carries) if self.ends[c] is not None or c in self.held]
         self.carries = {c for c in reached if self.starts[c].type.differentiable}
@@ -81,15 +83,15 @@ class _Backward:
         found: list[Var | None] = [None] * (op.counted + op.carries + op.stacks + len(self.shared))
         if (not self.carries and not self.written) or not self.traces:
             return found
-        histories = [item(self.z, op.history(c)) for c in range(op.carries)]
-        stacks = [*histories, *self.stacks, *self.written.values(), *self.held.values()]
+        saved = [item(self.z, op.saved(c)) for c in range(op.carries)]
+        stacks = [*saved, *self.stacks, *self.written.values(), *self.held.values()]
         if len(self.paths) > 1:
-            stacks.append(item(self.z, op.taken))
+            stacks.append(item(self.z, op.branches))
         ends = [self.ends[c] for c in sorted(self.carries)]
         kinds = self._carried()
         first = [b.full(0, kinds[i]) if bar is None else bar for i, bar in enumerate(ends)]
         first += [b.full(0, kind) for kind in kinds[len(ends) :]]
-        count = item(self.z, op.count)
+        count = item(self.z, op.trip_count)
         made = loop(
             b, self.traces, first, stacks, count, backward=not op.backward, passes=op.passes
         )
@@ -111,12 +113,12 @@ class _Backward:
     def _rows(self) -> list[ArrayType]:
         """Types of the items that a pass backward reads."""
         kinds: Any = self.z.type
-        histories = [kinds.items[self.op.history(c)] for c in range(self.op.carries)]
+        saved = [kinds.items[self.op.saved(c)] for c in range(self.op.carries)]
         stacks: list[Any] = [
             x.type for x in (*self.stacks, *self.written.values(), *self.held.values())
         ]
-        taken = [kinds.items[self.op.taken]] if len(self.paths) > 1 else []
-        return [kind.item for kind in (*histories, *stacks, *taken)]
+        taken = [kinds.items[self.op.branches]] if len(self.paths) > 1 else []
+        return [kind.item for kind in (*saved, *stacks, *taken)]
 
     def _pass(self, opened: Region, path: Path) -> list[Var]:
         """One pass backward on one path: the carries' cotangents, the sums, items' cotangents."""

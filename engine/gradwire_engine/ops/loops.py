@@ -2,7 +2,7 @@
 
 What the passes read and write one after the other are *stacks* (``stacks.py``).
 Source: the scan and while primitives of Frostig, Johnson and Leary, Compiling machine learning
-programs via high-level tracing (2018), here one, whose histories make it reversible.
+programs via high-level tracing (2018), here one, whose saved carries make it reversible.
 """
 
 from __future__ import annotations
@@ -115,23 +115,23 @@ class Loop(Op):
 
     # The numbers of results, for those that are behind the carries
 
-    def wrote(self, number: int) -> int:
-        """The result that is a written stack."""
+    def output(self, number: int) -> int:
+        """The result that is the stack of what passes write."""
         return self.carries + number
 
-    def history(self, number: int) -> int:
-        """The result that is the stack of what a carry was."""
+    def saved(self, number: int) -> int:
+        """The result that is the stack of the values that a carry had as passes began."""
         return self.carries + self.written + number
 
     @property
-    def taken(self) -> int:
+    def branches(self) -> int:
         """The result that is the stack of the numbers of the paths taken."""
         return 2 * self.carries + self.written
 
     @property
-    def count(self) -> int:
+    def trip_count(self) -> int:
         """The result that is the number of passes."""
-        return self.taken + 1
+        return self.branches + 1
 
     def wants(self, number: int) -> bool:
         """Whether a result is made."""

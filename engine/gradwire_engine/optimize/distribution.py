@@ -54,7 +54,7 @@ def _length(
     if type(count) is Item and of[0] in lengths:
         counted = made[of[0]].op
         assert isinstance(counted, Loop)
-        return lengths[of[0]] if counted.count == count.index else None
+        return lengths[of[0]] if counted.trip_count == count.index else None
     return None
 
 

@@ -118,7 +118,7 @@ def _without_unread(
 def _needed_carries(op: Loop, wanted: set[int]) -> set[int]:
     """The carries that are wanted, or that what is wanted of a later pass depends on."""
     carries = range(op.carries)
-    needed = {c for c in carries if c in wanted or op.history(c) in wanted}
+    needed = {c for c in carries if c in wanted or op.saved(c) in wanted}
     while True:
         numbers = [number for path in op.paths for number, _ in path.decisions]
         for path in op.paths:

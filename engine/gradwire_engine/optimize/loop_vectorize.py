@@ -48,18 +48,18 @@ class Passes:
                 self._follow(carry)
             if circled:
                 self._loop(circled)
-        results: dict[int, Var] = {op.count: self.count}
+        results: dict[int, Var] = {op.trip_count: self.count}
         for carry in range(op.carries):
             if op.wants(carry):
                 results[carry] = self._last(carry)
-            if op.wants(op.history(carry)):
-                results[op.history(carry)] = self._stack(found.begins[carry])
+            if op.wants(op.saved(carry)):
+                results[op.saved(carry)] = self._stack(found.begins[carry])
         for number, slot in enumerate(found.writes):
-            if op.wants(op.wrote(number)):
-                results[op.wrote(number)] = self._stack(slot)
-        if op.wants(op.taken):
+            if op.wants(op.output(number)):
+                results[op.output(number)] = self._stack(slot)
+        if op.wants(op.branches):
             none = self.b.full(0, COUNT._replace(shape=(self.length,)))
-            results[op.taken] = Rows(0)(none)
+            results[op.branches] = Rows(0)(none)
         return results
 
     def _last(self, carry: int) -> Var:
@@ -161,11 +161,11 @@ class Passes:
             passes=self.length,
         )
         kept = {
-            apart.history(i): slot
+            apart.saved(i): slot
             for i, slot in enumerate(begins[1:])
-            if slot in found.read or op.wants(op.history(carries[i]))
+            if slot in found.read or op.wants(op.saved(carries[i]))
         }
-        kept |= {apart.wrote(i): slot for i, slot in enumerate(written)}
+        kept |= {apart.output(i): slot for i, slot in enumerate(written)}
         lasts = {i: carry for i, carry in enumerate(carries) if op.wants(carry)}
         apart = replace(apart, wanted=frozenset([*lasts, *kept]))
         firsts = [self.firsts[carry] for carry in carries]

@@ -106,7 +106,7 @@ class Recurrences:
         """What is added to the carries that nothing reads but the sum itself."""
         found: dict[int, list[Term]] = {}
         for carry, (begin, end) in enumerate(zip(self.begins, self.ends, strict=True)):
-            alone = self._circles[carry] == 1 << carry and not self.op.wants(self.op.history(carry))
+            alone = self._circles[carry] == 1 << carry and not self.op.wants(self.op.saved(carry))
             if alone and (terms := self._terms(begin, end)):
                 found[carry] = terms
         return found

@@ -65,7 +65,9 @@ class Concrete:
             for slot in sorted(needed):
                 op, args, kind, _ = self._b.instructions[slot]
                 if isinstance(op, Loop):  # what each pass began with may be much
-                    op = replace(op, wanted=frozenset((*range(op.carries), op.count, *items[slot])))
+                    op = replace(
+                        op, wanted=frozenset((*range(op.carries), op.trip_count, *items[slot]))
+                    )
                 self._bytes += kind.nbytes
                 if self._bytes > self._b.limits.total_bytes:
                     raise OverBudget(f"deciding this takes more than {self._bytes} bytes")

@@ -214,7 +214,7 @@ class _Writer:
             return "None, "
         if number < op.carries:
             return f"{self.scalars.leaving(self.tape.inputs[1 + number], f'x{1 + number}')}, "
-        return "int64(n), " if number == op.count else f"t{number}, "
+        return "int64(n), " if number == op.trip_count else f"t{number}, "
 
     def _branch(self, paths: Sequence[_Numbered], level: int, known: set[int], indent: int) -> None:
         """Write what ``paths`` have in common, then part them."""
@@ -242,13 +242,13 @@ class _Writer:
         self._values(outputs, known, indent)
         if path.counted:
             for c in range(op.carries):
-                if op.wants(op.history(c)):
-                    text.write(f"p{op.history(c)}(x{1 + c})", indent=indent)
+                if op.wants(op.saved(c)):
+                    text.write(f"p{op.saved(c)}(x{1 + c})", indent=indent)
             for w, slot in enumerate(outputs[op.carries :]):
-                if op.wants(op.wrote(w)):
-                    text.write(f"p{op.wrote(w)}({self._names[slot]})", indent=indent)
-            if op.wants(op.taken):
-                text.write(f"p{op.taken}({text.bind(np.int64(number))})", indent=indent)
+                if op.wants(op.output(w)):
+                    text.write(f"p{op.output(w)}({self._names[slot]})", indent=indent)
+            if op.wants(op.branches):
+                text.write(f"p{op.branches}({text.bind(np.int64(number))})", indent=indent)
             moved = [(f"x{1 + c}", self._names[s]) for c, s in enumerate(outputs[: op.carries])]
             moved = [(new, old) for new, old in moved if new != old]
             if moved:

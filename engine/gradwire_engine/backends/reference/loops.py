@@ -97,15 +97,15 @@ def run(op: Loop, operands: Sequence[Any], poll: Poll, evaluate: Callable[..., A
     for k, _, number, path, begun, left in passes(op, operands, poll, begin):
         check(k)
         if path.counted:
-            written = {op.history(c): x for c, x in enumerate(begun)}
-            written |= {op.wrote(w): x for w, x in enumerate(left[op.carries :])}
-            written[op.taken] = np.int64(number)
+            written = {op.saved(c): x for c, x in enumerate(begun)}
+            written |= {op.output(w): x for w, x in enumerate(left[op.carries :])}
+            written[op.branches] = np.int64(number)
             for result, stack in stacks.items():
                 stack.append(written[result])
             carries = left[: op.carries]
         if path.ends:
             total = k + path.counted
-    results: dict[int, Any] = {**dict(enumerate(carries)), **stacks, op.count: np.int64(total)}
+    results: dict[int, Any] = {**dict(enumerate(carries)), **stacks, op.trip_count: np.int64(total)}
     if op.backward:
         for stack in stacks.values():
             stack.reverse()
