@@ -11,7 +11,7 @@ import numpy as np
 from gradwire_engine import Engine
 from gradwire_engine.answer import Leaf, Limits, Query
 from gradwire_engine.backends.base import Executable
-from gradwire_engine.compile import Compiled, compile_query
+from gradwire_engine.compile import Compilation, Compiled, compile_query
 from gradwire_engine.engine import BACKENDS
 from gradwire_engine.frontends.text import parse_text
 from gradwire_engine.ops.constants import Constant, Input
@@ -127,7 +127,7 @@ def _step(
 def _compiled(text: str, x: Array, query: Query) -> Compiled:
     backend = BACKENDS["numpy"]
     given = parse_text(text), {"x": Leaf(x)}, query, None, Limits(), backend, _go_on
-    return compile_query(*given, {})
+    return compile_query(Compilation(*given, {}))
 
 
 def _straight_line(calls: list[str]) -> Callable[[Array], Any]:

@@ -2,12 +2,11 @@
 
 from gradwire_engine import errors
 from gradwire_engine.answer import Answer, Leaf, Limits, Notice, Query, Unconnected
-from gradwire_engine.call import Call
 from gradwire_engine.catalogue import catalogue
 from gradwire_engine.engine import Engine
 from gradwire_engine.ops.composites import Ragged, Sparse
 from gradwire_engine.program import Program
-from gradwire_engine.recording import Recording
+from gradwire_engine.queries import Call, Recording
 
 __all__ = [
     "Answer",

@@ -24,6 +24,8 @@ Direction: TypeAlias = Literal["forward", "backward"]
 Kind: TypeAlias = Literal["evaluate", "gradient", "jacobian", "hessian", "jvp", "hvp", "check"]
 #: What becomes of a gradient's slices that have one index: all are listed, or their sum.
 Repeats: TypeAlias = Literal["listed", "summed"]
+#: How dtypes of operands that differ are combined.
+Promotion: TypeAlias = Literal["numpy", "strict"]
 #: Whether a Jacobian is made of rows or of columns; ``auto`` takes the fewer.
 Mode: TypeAlias = Literal["auto", "forward", "reverse"]
 
@@ -45,8 +47,7 @@ class Leaf(NamedTuple):
 Variables: TypeAlias = "Mapping[str, Leaf | Variables | Sequence[Any]]"
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """What is asked of a program. All names are of variables or of top-level intermediates.
 
     ``target`` defaults to the program's output and ``sources`` to all variables in their structure;
@@ -65,7 +66,7 @@ class Query:
     target: Names = None
     sources: Names = None
     unconnected: Literal["none", "zero"] = "none"
-    promotion: Literal["numpy", "strict"] = "numpy"
+    promotion: Promotion = "numpy"
     mode: Mode = "auto"
     format: Literal["dense", "coo"] = "dense"
     slices: Repeats | None = None

@@ -8,18 +8,19 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
-from gradwire_engine.answer import Limits, Poll, Query
+from gradwire_engine.answer import Limits, Poll, Promotion, Query
 from gradwire_engine.backends.base import Backend
 from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 from gradwire_engine.backends.reference.backend import REFERENCE
-from gradwire_engine.batched_call import BatchedCall
-from gradwire_engine.cache import Cache, Context, Programs
-from gradwire_engine.call import Call
+from gradwire_engine.compile.names import Watching
 from gradwire_engine.frontends.graph import parse_graph
+from gradwire_engine.frontends.programs import Programs
 from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.polling import unhurried
 from gradwire_engine.program import Program
-from gradwire_engine.recording import Recording, Watching
+from gradwire_engine.queries import Call, Recording
+from gradwire_engine.queries.cache import Cache, Context
+from gradwire_engine.queries.examples import ask
 from gradwire_engine.shared_budget import SharedBudget
 
 #: What may compute, by name.
@@ -88,8 +89,7 @@ class Engine:
         ``vectors`` are what derivatives are multiplied by: the target's output gradients in its
         structure, None for ones, or tangents in that of the sources.
         """
-        kind = BatchedCall if query.batch else Call
-        return kind(self._context, program, variables, query, vectors)
+        return ask(self._context, program, variables, query, vectors)
 
     def recording(
         self,
@@ -98,7 +98,7 @@ class Engine:
         *,
         watch: Sequence[str] = (),
         watch_accessed: bool = True,
-        promotion: str = "numpy",
+        promotion: Promotion = "numpy",
         exact: bool = False,
     ) -> Recording:
         """``program`` to be run at ``variables`` and asked about later, neither compiled nor run.
@@ -108,5 +108,5 @@ class Engine:
         source. It is ``exact`` as a query is, and so are all answers about it.
         """
         watching = Watching(tuple(watch), watch_accessed)
-        given = self._context, program, variables, promotion, watching
-        return Recording(*given, exact=exact)
+        query = Query("evaluate", promotion=promotion, exact=exact)
+        return Recording(self._context, program, variables, watching, query)

@@ -132,7 +132,7 @@ def explain(
     """
     call = Engine().call(program, variables, query, vectors)
     tapes: dict[str, Tape] = {}
-    call.told = tapes.__setitem__
+    call.on_tape = tapes.__setitem__
     call.replay(poll)
     executable = call.entry.paths[0].executable
     code, inner = executable.listing(poll)
@@ -146,7 +146,7 @@ def explain(
     stages = {name: _listing(made, call.place, within) for name, made in tapes.items()}
     times = None
     if clock is not None:
-        inputs = [x[()] for x in call.inputs]  # without axes, as scalars
+        inputs = [x[()] for x in call.arguments.inputs]  # without axes, as scalars
         walks = [_walked(tape, Engine.backend, inputs, clock, poll) for _ in range(_WALKS)]
         seconds = [median(spent) for spent in zip(*walks, strict=True)]
         times = _summed(tape, [*stages.values()][-1].steps, seconds)

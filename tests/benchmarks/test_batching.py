@@ -4,7 +4,7 @@ import batching
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_engine.joint_call import JointCall
+from gradwire_engine.queries import JointCall
 from servers import BARE, running
 from wire.loads import at_once
 

@@ -7,7 +7,6 @@ import json
 import tempfile
 import weakref
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +56,9 @@ class LastRequest:
             return None
         source, variables, query, vectors = self._asked
         body = {"program": source, "variables": _written(variables)}
-        for field in fields(query):
-            value = getattr(query, field.name)
-            if field.name != "kind" and value != field.default:
-                body[field.name] = value
+        for field, default in Query._field_defaults.items():
+            if getattr(query, field) != default:
+                body[field] = getattr(query, field)
         if vectors is not None:
             body[VECTORS[query.kind]] = _written(vectors)
         return f"/v1/{query.kind}", body

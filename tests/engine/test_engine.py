@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
-from gradwire_engine.cache import Programs
 from gradwire_engine.errors import DeadlineExceeded, EngineError, OverBudget
+from gradwire_engine.frontends.programs import Programs
 from gradwire_engine.shared_budget import SharedBudget
 
 EVALUATE, GRADIENT = Query("evaluate"), Query("gradient")
@@ -178,7 +178,7 @@ def test_constants_of_a_tape_count_as_its_bytes(ask):
     text = f"x + {list(range(1000))}"
     call = ask.engine.call(ask.engine.parse(text), leaves(x=1.0), EVALUATE)
     call.compile(ask.poll)
-    assert call._entry.paths[0].executable.nbytes > 1000 * 8
+    assert call.entry.paths[0].executable.nbytes > 1000 * 8
 
 
 def test_a_call_says_whether_it_is_compiled_and_what_it_will_take():
@@ -233,7 +233,7 @@ def test_who_waits_for_a_recording_looks_at_the_deadline():
     def late():
         raise DeadlineExceeded("the time is up")
 
-    with call._entry.locked(nothing), pytest.raises(DeadlineExceeded):
+    with call.entry.locked(nothing), pytest.raises(DeadlineExceeded):
         engine.call(program, leaves(x=1.0), EVALUATE).compile(late)
     assert engine.call(program, leaves(x=1.0), EVALUATE).replay(nothing).value == 2
 

@@ -48,7 +48,7 @@ def explained(text: str, values: dict[str, Any], **asked: Any) -> tuple[Explanat
     call.replay(lambda: None)
     ticks = count()
     found = explain(program, leaves, query, clock=lambda: float(next(ticks)))
-    return found, call._entry.paths[0].executable.tape
+    return found, call.entry.paths[0].executable.tape
 
 
 def samples() -> list[Any]:
@@ -177,7 +177,7 @@ def test_predictions_are_those_that_limits_are_held_against():
     call = engine.call(engine.parse(text), leaves, Query("gradient"))
     for _ in range(2):  # only what comes again is grouped, if it is not very large
         call.replay(lambda: None)
-    executable = call._entry.paths[0].executable
+    executable = call.entry.paths[0].executable
     found = explain(engine.parse(text), leaves, Query("gradient"))
     assert found.times is None
     assert (found.flops, found.peak_bytes) == (executable.flops, executable.peak_bytes)

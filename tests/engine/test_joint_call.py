@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Answer, Engine, Leaf, Query, Ragged, Sparse
-from gradwire_engine.call import Call
 from gradwire_engine.errors import DeadlineExceeded, DomainError
-from gradwire_engine.joint_call import JointCall
+from gradwire_engine.queries import Call, JointCall
 from gradwire_engine.record.calculus import leaves
 from hypothesis import given
 from hypothesis import strategies as st
@@ -205,7 +204,7 @@ def test_few_paths_are_recorded():
     for _ in range(8):
         joint = JointCall(calls)
         answers = joint.answers(go_on)
-    assert len(joint.entry.paths) == 4
+    assert len(joint.call.entry.paths) == 4
     assert sum(answer is not None for answer in answers) == 4
     for answer, call in zip(answers, calls, strict=True):
         if answer is not None:
@@ -241,11 +240,11 @@ def test_the_deadline_is_polled():
 
 def test_lengths_are_powers_of_two():
     calls = Asker().calls("sum(sin(x))", points(x=RNG.normal(size=(9, 3))))
-    entries = [JointCall(calls[:count]).entry for count in range(2, 10)]
+    entries = [JointCall(calls[:count]).call.entry for count in range(2, 10)]
     assert len({*map(id, entries)}) == 4
     assert len(JointCall(calls[:5]).answers(go_on)) == 5
-    assert JointCall(calls[:8]).compiled
-    assert not JointCall(calls).compiled
+    assert JointCall(calls[:8]).call.compiled
+    assert not JointCall(calls).call.compiled
 
 
 def test_residents_that_differ_are_stacked():
@@ -256,7 +255,7 @@ def test_residents_that_differ_are_stacked():
         for one, other in zip(*asker.both("sum(x @ w) * y", given, sources="x"), strict=True):
             alike(one, other)
     joint = JointCall(asker.calls("sum(x @ w) * y", given))
-    assert [np.shape(x) for x in joint.inputs] == [(5, 3), (), (3,), (8, 5, 3), (8,)]
+    assert [np.shape(x) for x in joint.call.arguments.inputs] == [(5, 3), (), (3,), (8, 5, 3), (8,)]
 
 
 def test_calls_that_are_the_same_are_examples_all_the_same():
@@ -271,7 +270,7 @@ def test_residents_of_all_are_shared():
     for one, other in zip(*asker.both("sum((x.T @ x) @ w) * y", given, sources="w"), strict=True):
         alike(one, other)
     joint = JointCall(asker.calls("sum((x.T @ x) @ w) * y", given))
-    assert [np.shape(x) for x in joint.inputs] == [(5, 3), (), (3,), (8,), (8, 3)]
+    assert [np.shape(x) for x in joint.call.arguments.inputs] == [(5, 3), (), (3,), (8,), (8, 3)]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import gc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -94,7 +93,7 @@ def test_many_vectors_are_answered_at_once(kind):
         together = recording.call(query, stacks).replay(poll)
         for k in range(4):
             one = {name: stack[k] for name, stack in stacks.items()}
-            expected = recording.call(replace(query, batch=None), one).replay(poll)
+            expected = recording.call(query._replace(batch=None), one).replay(poll)
             for name, nested in expected.derivatives.items():
                 chosen = {key: stack[k] for key, stack in together.derivatives[name].items()}
                 assert_same({key: np.asarray(x) for key, x in chosen.items()}, nested)
@@ -120,7 +119,7 @@ def test_a_recording_is_of_one_point(kind, name):
 def compiled(call):
     """The instructions that a query replays."""
     call.compile(poll)
-    return call._entry.paths[0].executable.tape.instructions
+    return call.entry.paths[0].executable.tape.instructions
 
 
 def test_only_what_follows_is_replayed():
@@ -136,7 +135,7 @@ def test_only_what_follows_is_replayed():
 
 def test_a_question_leaves_no_trace():
     recording = recorded(Engine().parse("h = x * w\ny = sum(h)"), variables())
-    recorder = recording.recorded._recorder
+    recorder = recording.recorded.recorder
     length = len(recorder.b.instructions)
     for query in Query("gradient"), Query("hessian"), Query("gradient", sources="nothing"):
         try:
@@ -224,16 +223,35 @@ def ask(recording, query):
     return call.replay(unhurried)
 
 
-def test_what_questions_need_of_passes_is_counted():
+def test_what_needs_each_pass_by_itself_is_compiled_once_and_holds_no_values():
     text = "h = x\nfor i in range(2000):\n    h = sin(h)\n    k = h * h\ny = sum(k)"
-    recording = Engine().recording(Engine().parse(text), {"x": Leaf(np.ones(100))})
-    recording.compile(unhurried)
-    recording.run(unhurried)
+    engine, given = Engine(), {"x": Leaf(np.ones(100))}
+    recording = recorded(engine.parse(text), given, engine)
     before = recording.nbytes
-    ask(recording, Query("gradient", sources="x"))
+    query = Query("gradient", sources="h")  # of the last pass
+    for turn in range(3):
+        call = recording.call(query)
+        assert call.compiled == (turn > 0)
+        found = call.replay(poll).gradients
+        assert_same(found, engine.call(recording.program, given, query).replay(poll).gradients)
     assert recording.nbytes == before
-    ask(recording, Query("gradient", sources="h"))  # of the last pass
-    assert recording.nbytes > before + 2000 * 800
+
+
+@pytest.mark.parametrize("kind", ["gradient", "hessian"])
+def test_a_question_has_a_deadline_of_its_own(kind):
+    """Not that of the request that recorded the program, whose rule it calls."""
+    text = "f = custom_gradient(lambda t: (t**2, lambda g: g * 2 * t))\nsum(f(x))"
+    over = False
+
+    def deadline():
+        if over:
+            raise errors.DeadlineExceeded("the time is up")
+
+    recording = Engine().recording(Engine().parse(text), {"x": Leaf(np.arange(3.0))})
+    recording.run(deadline)
+    over = True
+    answer = recording.call(Query(kind)).replay(poll)
+    np.testing.assert_array_equal(answer.gradients["x"], [0, 2, 4])
 
 
 def test_what_a_question_compiled_does_not_hold_what_was_recorded():
@@ -245,7 +263,7 @@ def test_what_a_question_compiled_does_not_hold_what_was_recorded():
     recorded = weakref.ref(recording.recorded)
     assert any(entry.paths for entry in engine._context.cache._entries.values())
     for entry in engine._context.cache._entries.values():  # as if there was no room for it any more
-        entry.paths = tuple(path for path in entry.paths if not hasattr(path, "recorded"))
+        entry.paths = tuple(path for path in entry.paths if path.recorded is None)
     del recording
     gc.collect()
     assert recorded() is None

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Answer, Engine, Leaf, Limits, Query
-from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.reference.backend import ReferenceExecutable
 from gradwire_engine.backends.staged import Specialised
-from gradwire_engine.call import Call
-from gradwire_engine.compile import Compiled
-from gradwire_engine.residents import ResidentHistory
+from gradwire_engine.backends.tiers import TieredExecutable, Tiers
+from gradwire_engine.queries import Call
+from gradwire_engine.queries.residents import ResidentHistory
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,15 +31,15 @@ def go_on() -> None:
 
 
 class Counts:
-    """How often programs were compiled, tapes split, static stages begun, and anything replayed."""
+    """How often programs were compiled, paths staged, static stages begun, and anything replayed."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.compiled = self.parted = self.begun = self.replayed = 0
+        self.compiled = self.staged = self.begun = self.replayed = 0
         self._patch = patch
         self._count(Call, "_record", "compiled")
-        self._count(Compiled, "part", "parted")
+        self._count(Tiers, "stage", "staged")
         self._count(Specialised, "_begin", "begun")
-        for kind in (NumpyExecutable, ReferenceExecutable):
+        for kind in (TieredExecutable, ReferenceExecutable):
             self._count(kind, "replay", "replayed")
 
     def _count(self, kind: type, name: str, counter: str) -> None:
@@ -96,7 +95,7 @@ def test_a_hundred_digests_are_compiled_once(counts, exact):
         found = answered(engine, TEXT, given, exact=exact)
         (identical if exact else same)(found, answered(plain, TEXT, sent(given), exact=exact))
     assert counts.compiled == 2  # once by either engine
-    assert counts.parted == counts.begun == 0
+    assert counts.staged == counts.begun == 0
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -110,10 +109,10 @@ def test_a_training_compiles_once_and_prepares_each_minibatch_when_it_comes_agai
             w = w - 0.1 * found.gradients
         begun.append(counts.begun)
     assert counts.compiled == 2
-    assert counts.parted == 1
+    assert counts.staged == 1
     assert begun == [0, 10, 10, 10]
     last = call(engine, TEXT, {**batch(0), "w": Leaf(w)}, exact=exact)
-    (parts,) = last.entry.paths[0].parted.values()
+    (parts,) = last.entry.paths[0].tiers.staged.values()
     assert parts is not None
     alone = {"log", "euclidean_norm"}
     assert alone <= names(parts.static)
@@ -230,9 +229,9 @@ def test_residents_that_decide_alike_share_what_is_compiled(counts, exact):
             )
     assert counts.compiled == 4  # two paths by either engine
     paths = call(engine, DECIDING, given, exact=exact).entry.paths
-    parted = [parts for path in paths for parts in path.parted.values()]
-    assert len(paths) == len(parted) == 2
-    assert all(parts and "guard" not in names(parts.residual) for parts in parted)
+    staged = [parts for path in paths for parts in path.tiers.staged.values()]
+    assert len(paths) == len(staged) == 2
+    assert all(parts and "guard" not in names(parts.residual) for parts in staged)
 
 
 def names(executable: Any) -> set[str]:

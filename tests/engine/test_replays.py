@@ -16,7 +16,7 @@ from gradwire_engine.backends.numpy import fusion, rules, tile_loop, tiling
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.backends.staged import Specialised
-from gradwire_engine.compile import Compiled, compile_query
+from gradwire_engine.compile import Compilation, Compiled, compile_query
 from gradwire_engine.ops.arrays.indexing import Indexed
 from gradwire_engine.ops.arrays.shape import View
 from gradwire_engine.ops.base import Op
@@ -142,11 +142,9 @@ def compiled(text: str, kind: Kind, values: Sequence[Any], **asked: Any) -> tupl
         if values[i].shape != shape:
             stacks[i] = ArrayType(values[i].dtype, values[i].shape)
     query = Query(kind, unconnected="zero", **asked)
-    told = compile_query(
-        *(Engine().parse(text), variables, query, None, Limits(), Engine.backend, go_on, stacks),
-        told=tapes.__setitem__,
-    )
-    return told, tapes["batched"]
+    given = Engine().parse(text), variables, query, None, Limits(), Engine.backend, go_on, stacks
+    found = compile_query(Compilation(*given, on_tape=tapes.__setitem__))
+    return found, tapes["batched"]
 
 
 def walked(
@@ -208,8 +206,8 @@ def recorded(
     numbers = [i for i, name in enumerate(SHAPES) if name in names]
     resident = frozenset([*numbers, *[len(SHAPES) + i for i in numbers if shape]])
     found, tape = compiled(text, query, first, exact=exact, **asked)
-    found.part(resident, go_on)
-    parts = found.parted.get(resident)
+    found.tiers.stage(resident, go_on)
+    parts = found.tiers.staged.get(resident)
     replayed = found.executable if parts is None else Specialised(parts)
     inputs = inputs_of(first)
     pairs = zip(inputs, inputs_of(second), strict=True)

@@ -58,7 +58,7 @@ class Resident:
 
     def parts(self, text: str, values: Mapping[str, Any], **asked: Any) -> StagedExecutable | None:
         """What replays from the second call on."""
-        (found,) = self.again(text, values, **asked).entry.paths[0].parted.values()
+        (found,) = self.again(text, values, **asked).entry.paths[0].tiers.staged.values()
         return found
 
     def computed(self, text: str, values: Mapping[str, Any], **asked: Any) -> list[str]:
@@ -134,7 +134,7 @@ def test_no_product_of_residents_is_made_that_is_not_written():
     values = {"X": X, "Y": Y, "w": W}
     for text in ("sum((X @ w - Y)**2)", "sum((X @ w)**2)"):
         call = Resident("X", "Y").again(text, values, sources="w")
-        (parts,) = call.entry.paths[0].parted.values()
+        (parts,) = call.entry.paths[0].tiers.staged.values()
         tapes = [parts.static.tape, parts.residual.tape] if parts else []
         assert (5, 5) not in [i.type.shape for tape in tapes for i in tape.instructions]
 
@@ -169,7 +169,8 @@ def test_without_guards_nothing_is_kept_apart():
     values = {"X": X, "w": W}
     call = Resident("X").call("exp(X) @ w if w[0] < 9 else X @ w", values, kind="evaluate")
     expected = call.replay(go_on).value
-    (found,) = call.entry.paths[0].unguarded(go_on).executable.replay(call.inputs, go_on).outputs
+    unguarded = call.entry.paths[0].tiers.unguarded(go_on)
+    (found,) = unguarded.replay(call.arguments.inputs, go_on).outputs
     np.testing.assert_allclose(found, expected)
 
 
@@ -208,7 +209,7 @@ def test_no_more_is_kept_than_is_allowed():
     for most, is_parted in ((0, False), (W.nbytes, True), (1 << 20, True)):
         asker = Resident("X", engine=Engine(Limits(kept_bytes=most)))
         call = asker.again(text, values, sources="w")
-        (parts,) = call.entry.paths[0].parted.values()
+        (parts,) = call.entry.paths[0].tiers.staged.values()
         assert (parts is not None) is is_parted
         assert sum(x.nbytes for x in kept(call)) <= most
         for _ in range(2):

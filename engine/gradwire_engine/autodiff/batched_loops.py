@@ -1,6 +1,6 @@
 """A loop for many examples at once: all go on until the last one ends.
 
-Where values of examples decide, each pass computes all ways for all examples and keeps of every
+Where values of examples decide, each pass computes all paths for all examples and keeps of every
 example the one that it takes; examples that have ended stay as they are.
 """
 
@@ -13,10 +13,10 @@ import numpy as np
 
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.batching import reshaped
-from gradwire_engine.ops.bodies import Piece
+from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Guard, Pack
-from gradwire_engine.ops.loops import COUNT, Carried, Loop, Way
+from gradwire_engine.ops.loops import COUNT, BlockArgument, Loop, Path
 from gradwire_engine.ops.pointwise.comparison import Less, LogicalAnd, LogicalNot
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.regions import Region, item, loop, region
@@ -43,7 +43,7 @@ def loop_of_examples(
 
 
 class _Outcome(NamedTuple):
-    """What a way gives, what decides that it is taken, and which of these differ."""
+    """What a path gives, what decides that it is taken, and which of these differ."""
 
     given: list[tuple[Var, bool]]
     decided: list[tuple[Var, bool]]
@@ -64,7 +64,7 @@ class _Batched:
         self.starts = [*zip(operands[op.counted : first], own[op.counted : first], strict=True)]
         self.stacks = [*zip(operands[first:last], own[first:last], strict=True)]
         self.shared = [*zip(operands[last:], own[last:], strict=True)]
-        #: Whether examples part: in the ways that they take, or in when they end.
+        #: Whether examples part: in the paths that they take, or in when they end.
         self.parts = bool(op.counted and own[0])
         #: Which carries and written stacks differ.
         self.own = [mark for _, mark in self.starts] + [False] * op.written
@@ -73,10 +73,10 @@ class _Batched:
         """Find out what differs between examples in any pass."""
         before: object = None
         while not self.parts and before != (before := [*self.own]):
-            for way in self.op.ways:
-                if way.known:
+            for path in self.op.paths:
+                if path.known:
                     with self._region() as opened:
-                        outcome = self._outcome(opened.carries, opened, way)
+                        outcome = self._outcome(opened.carries, opened, path)
                     self.parts |= any(own for _, own in outcome.decided)
                     for i, (_, own) in enumerate(outcome.given):
                         self.own[i] |= own
@@ -84,53 +84,53 @@ class _Batched:
             self.own = [True] * len(self.own)
 
     def together(self) -> tuple[Var, list[bool]]:
-        """All examples take the same ways."""
-        op, pieces = self.op, list[Piece | None]()
-        for way in op.ways:
-            if not way.known:
-                pieces.append(None)
+        """All examples take the same paths."""
+        op, traces = self.op, list[Trace | None]()
+        for path in op.paths:
+            if not path.known:
+                traces.append(None)
                 continue
             with self._region() as opened:
-                given, decided = self._outcome(opened.carries, opened, way)
-                for (var, _), (_, expected) in zip(decided, way.decisions, strict=True):
+                given, decided = self._outcome(opened.carries, opened, path)
+                for (var, _), (_, expected) in zip(decided, path.decisions, strict=True):
                     Guard(expected)(var)
                 results = [self._marked(*pair) for pair in zip(given, self.own, strict=False)]
-                pieces.append(opened.piece(results, ends=way.ends, counted=way.counted))
+                traces.append(opened.trace(results, ends=path.ends, counted=path.counted))
         starts = [*map(self._marked, self.starts, self.own)]
-        made = self._loop(pieces, starts, self.count)
+        made = self._loop(traces, starts, self.count)
         return made, [*self.own, *self.own[: op.carries], False, False]
 
     def apart(self) -> tuple[Var, list[bool]]:
-        """Examples take their own ways, and end in passes of their own."""
+        """Examples take their own paths, and end in passes of their own."""
         op, b = self.op, self.b
         flags = [self._of_all(_ACTIVE), self._of_all(COUNT)]
         count = self.count
         if count is not None and count.ndim:
             count = FUNCTIONS["max"].record(b, count)
-        ends = any(way.ends for way in op.ways)
-        pieces: list[Piece | None] = []
+        ends = any(path.ends for path in op.paths)
+        traces: list[Trace | None] = []
         with self._region(flags) as opened:
             if ends:
                 Guard(True)(self._any(opened.carries[0]))
-            pieces.append(self._pass(opened))
-        if not all(way.known for way in op.ways):
-            pieces.append(None)
+            traces.append(self._pass(opened))
+        if not all(path.known for path in op.paths):
+            traces.append(None)
         if ends:
             with self._region(flags) as opened:
                 Guard(False)(self._any(opened.carries[0]))
-                pieces.append(opened.piece(opened.carries, ends=True, counted=False))
+                traces.append(opened.trace(opened.carries, ends=True, counted=False))
         begun = [b.full(1, flags[0]), b.full(0, flags[1])]
         starts = [*begun, *[self._marked(start, True) for start in self.starts]]
-        made = self._loop(pieces, starts, count)
+        made = self._loop(traces, starts, count)
         got: Loop = b.instructions[made.slot].op  # type: ignore[assignment]
         finals = [item(made, 2 + c) for c in range(op.carries)]
-        written = [item(made, got.wrote(w)) for w in range(op.written)]
-        histories = [item(made, got.history(2 + c)) for c in range(op.carries)]
-        results = [*finals, *written, *histories, item(made, got.wrote(op.written)), item(made, 1)]
+        written = [item(made, got.output(w)) for w in range(op.written)]
+        saved = [item(made, got.saved(2 + c)) for c in range(op.carries)]
+        results = [*finals, *written, *saved, item(made, got.output(op.written)), item(made, 1)]
         return Pack()(*results), [True] * len(results)
 
-    def _pass(self, opened: Region) -> Piece:
-        """A pass of examples that part, none on a way that could not be recorded."""
+    def _pass(self, opened: Region) -> Trace:
+        """A pass of examples that part, none on a path that could not be recorded."""
         op, b = self.op, self.b
         active, passes, *carries = opened.carries
         live = active
@@ -139,32 +139,32 @@ class _Batched:
         left, chosen = live, [*carries]
         written: list[Var] = []
         taken = b.full(-1, self._of_all(COUNT))
-        for index, way in enumerate(op.ways):
-            if not way.known:
+        for index, path in enumerate(op.paths):
+            if not path.known:
                 continue
-            given, decided = self._outcome(carries, opened, way)
+            given, decided = self._outcome(carries, opened, path)
             mask = live
-            for (var, _), (_, expected) in zip(decided, way.decisions, strict=True):
+            for (var, _), (_, expected) in zip(decided, path.decisions, strict=True):
                 holds = reshaped(var, (self.size,) if var.type.size == self.size else ())
                 mask = LogicalAnd()(mask, holds if expected else LogicalNot()(holds))
             results = [self._marked(each, True) for each in given]
             made, wrote = results[: op.carries], results[op.carries :]
             chosen = [self._where(mask, *pair) for pair in zip(made, chosen, strict=True)]
             written = written or [b.full(0, x.type) for x in wrote]
-            if way.counted:
+            if path.counted:
                 written = [self._where(mask, *pair) for pair in zip(wrote, written, strict=True)]
             left = LogicalAnd()(left, LogicalNot()(mask))
-            if way.counted:
+            if path.counted:
                 taken = Where()(mask, b.scalar(index, COUNT.dtype), taken)
                 passes = passes + b.cast(mask, COUNT.dtype)
-            if way.ends:
+            if path.ends:
                 active = LogicalAnd()(active, LogicalNot()(mask))
-        if not all(way.known for way in op.ways):
+        if not all(path.known for path in op.paths):
             Guard(False)(self._any(left))
-        return opened.piece([active, passes, *chosen, *written, taken])
+        return opened.trace([active, passes, *chosen, *written, taken])
 
-    def _outcome(self, carries: Sequence[Var], opened: Region, way: Way) -> _Outcome:
-        """Record a way for all examples."""
+    def _outcome(self, carries: Sequence[Var], opened: Region, path: Path) -> _Outcome:
+        """Record a path for all examples."""
         b, op = self.b, self.op
         inputs = [opened.number]
         stacks: dict[Var, Var] = {}
@@ -173,14 +173,14 @@ class _Batched:
         kinds = op.body.inputs[1:]
         for var, own, kind in zip(values, marks, kinds, strict=True):
             if own:
-                one = b.carried(Carried(opened, len(inputs)), kind)
+                one = b.again(BlockArgument(opened, len(inputs)), (), kind)
                 stacks[one] = var
             inputs.append(one if own else var)
-        numbers = [*way.outputs, *[number for number, _ in way.decisions]]
+        numbers = [*path.outputs, *[number for number, _ in path.decisions]]
         made = spliced(b, op.body.tape, inputs, numbers)
         of_all = self.mapped(stacks) if stacks else lambda var: (var, False)
         found = [of_all(var) for var in made]
-        return _Outcome(found[: len(way.outputs)], found[len(way.outputs) :])
+        return _Outcome(found[: len(path.outputs)], found[len(path.outputs) :])
 
     def _region(self, flags: Sequence[ArrayType] = ()) -> Any:
         """A region for carries as they are marked, after ``flags``."""
@@ -191,10 +191,10 @@ class _Batched:
         return region(self.b, [*flags, *carries], items)
 
     def _loop(
-        self, pieces: Sequence[Piece | None], starts: Sequence[Var], count: Var | None
+        self, traces: Sequence[Trace | None], starts: Sequence[Var], count: Var | None
     ) -> Var:
         op, stacks = self.op, [stack for stack, _ in self.stacks]
-        return loop(self.b, pieces, starts, stacks, count, backward=op.backward, passes=op.passes)
+        return loop(self.b, traces, starts, stacks, count, backward=op.backward, passes=op.passes)
 
     def _of_all(self, kind: ArrayType) -> ArrayType:
         return ArrayType(kind.dtype, (self.size, *kind.shape), kind.weak)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gradwire_engine.autodiff.rerecording import Examples
+from gradwire_engine.autodiff.retrace import BatchTrace
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Copy, Guard
 
@@ -22,7 +22,7 @@ def batch(
     Decisions that do depend on them have to be the same for all examples, unless ``decisions``
     takes, in place of each of them, which examples decide as recorded.
     """
-    every, before = Examples(examples), b.origin
+    every, before = BatchTrace(examples), b.origin
     for slot in range(min(one.slot for one in examples), len(b.vars)):
         op, args, _, origin = b.instructions[slot]
         if isinstance(op, Guard) and (operand := every.find(b.vars[args[0]])):

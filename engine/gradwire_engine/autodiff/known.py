@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
-from gradwire_engine.ops.boundaries import Example
+from gradwire_engine.ops.boundaries import VmapPlaceholder
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.tape import ArrayType
@@ -38,7 +38,7 @@ class Values:
         self._known = known
         self._given = bytearray(target.slot + 1)
         for slot, (op, args, kind, _) in enumerate(b.instructions[: target.slot + 1]):
-            own = _INTEGERS if isinstance(op, Input | Example) else _NOTHING
+            own = _INTEGERS if isinstance(op, Input | VmapPlaceholder) else _NOTHING
             most = max([own, *[self._given[arg] for arg in args]])
             countable = isinstance(kind, ArrayType) and kind.dtype.kind in "biu"
             self._given[slot] = most if countable or not most else _REALS

@@ -29,7 +29,7 @@ def within_passes(made: Sequence[Instruction], source: int, targets: Iterable[in
     reached = ancestors(made, targets, (whole,))
     results = [made[slot].op for slot in reached if made[slot].args == (whole,)]
     beside = {op.index for op in results if isinstance(op, Item)} - {number}
-    if any(loop.history(0) <= t < loop.taken for t in beside):
+    if any(loop.saved(0) <= t < loop.branches for t in beside):
         return True  # a derivative, which may be of any pass
     starts = _starts(made, whole, loop)
     before = {(c, _OUTSIDE) for c, start in enumerate(starts) if _leads(made, start, reached)}
@@ -104,6 +104,6 @@ def _stand_ins(loop: Loop) -> dict[int, int]:
 
 
 def _outputs(loop: Loop) -> list[list[int]]:
-    """The slots of what each way leaves that makes a pass."""
-    ways = [way.outputs for way in loop.ways if way.known and way.counted]
-    return [[loop.body.tape.outputs[number] for number in numbers] for numbers in ways]
+    """The slots of what each path leaves that makes a pass."""
+    paths = [path.outputs for path in loop.paths if path.known and path.counted]
+    return [[loop.body.tape.outputs[number] for number in numbers] for numbers in paths]

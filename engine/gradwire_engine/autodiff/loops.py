@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from gradwire_engine.ops.base import Cotangents
-from gradwire_engine.ops.bodies import Piece
+from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Copy, Guard
-from gradwire_engine.ops.loops import Loop, Way
+from gradwire_engine.ops.loops import Loop, Path
 from gradwire_engine.ops.regions import Region, item, loop, region
 from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType
@@ -52,46 +52,48 @@ class _Backward:
         self.stacks = operands[count + op.carries : count + op.carries + op.stacks]
         self.shared = operands[count + op.carries + op.stacks :]
         self.ends = bars[: op.carries]
-        self.written = {w: bar for w in range(op.written) if (bar := bars[op.wrote(w)]) is not None}
-        self.held = {c: bar for c in range(op.carries) if (bar := bars[op.history(c)]) is not None}
+        self.written = {
+            w: bar for w in range(op.written) if (bar := bars[op.output(w)]) is not None
+        }
+        self.held = {c: bar for c in range(op.carries) if (bar := bars[op.saved(c)]) is not None}
         #: What cotangents reach: carries, items of stacks, and what is shared, by number.
         reached = [c for c in range(op.carries) if self.ends[c] is not None or c in self.held]
         self.carries = {c for c in reached if self.starts[c].type.differentiable}
         self.items: set[int] = set()
         self.sums: set[int] = set()
-        self.ways = [(i, way) for i, way in enumerate(op.ways) if way.counted and way.known]
-        self.pieces: list[Piece] = []
+        self.paths = [(i, path) for i, path in enumerate(op.paths) if path.counted and path.known]
+        self.traces: list[Trace] = []
 
     def settled(self) -> bool:
-        """Record all ways; whether nothing was reached that had not been before."""
+        """Record all paths; whether nothing was reached that had not been before."""
         before = len(self.carries) + len(self.items) + len(self.sums)
-        self.pieces = []
-        for number, (index, way) in enumerate(self.ways):
+        self.traces = []
+        for number, (index, path) in enumerate(self.paths):
             with region(self.b, self._carried(), self._rows()) as opened:
-                for other, _ in self.ways[:number]:
+                for other, _ in self.paths[:number]:
                     Guard(False)(opened.items[-1].equals(other))
-                if number < len(self.ways) - 1:
+                if number < len(self.paths) - 1:
                     Guard(True)(opened.items[-1].equals(index))
-                self.pieces.append(opened.piece(self._pass(opened, way)))
+                self.traces.append(opened.trace(self._pass(opened, path)))
         return before == len(self.carries) + len(self.items) + len(self.sums)
 
     def record(self) -> Cotangents:
         """Emit the loop backward, and find the operands' cotangents among its results."""
         op, b = self.op, self.b
         found: list[Var | None] = [None] * (op.counted + op.carries + op.stacks + len(self.shared))
-        if (not self.carries and not self.written) or not self.pieces:
+        if (not self.carries and not self.written) or not self.traces:
             return found
-        histories = [item(self.z, op.history(c)) for c in range(op.carries)]
-        stacks = [*histories, *self.stacks, *self.written.values(), *self.held.values()]
-        if len(self.ways) > 1:
-            stacks.append(item(self.z, op.taken))
+        saved = [item(self.z, op.saved(c)) for c in range(op.carries)]
+        stacks = [*saved, *self.stacks, *self.written.values(), *self.held.values()]
+        if len(self.paths) > 1:
+            stacks.append(item(self.z, op.branches))
         ends = [self.ends[c] for c in sorted(self.carries)]
         kinds = self._carried()
         first = [b.full(0, kinds[i]) if bar is None else bar for i, bar in enumerate(ends)]
         first += [b.full(0, kind) for kind in kinds[len(ends) :]]
-        count = item(self.z, op.count)
+        count = item(self.z, op.trip_count)
         made = loop(
-            b, self.pieces, first, stacks, count, backward=not op.backward, passes=op.passes
+            b, self.traces, first, stacks, count, backward=not op.backward, passes=op.passes
         )
         ahead = int(op.counted)
         for i, c in enumerate(sorted(self.carries)):
@@ -111,15 +113,15 @@ class _Backward:
     def _rows(self) -> list[ArrayType]:
         """Types of the items that a pass backward reads."""
         kinds: Any = self.z.type
-        histories = [kinds.items[self.op.history(c)] for c in range(self.op.carries)]
+        saved = [kinds.items[self.op.saved(c)] for c in range(self.op.carries)]
         stacks: list[Any] = [
             x.type for x in (*self.stacks, *self.written.values(), *self.held.values())
         ]
-        taken = [kinds.items[self.op.taken]] if len(self.ways) > 1 else []
-        return [kind.item for kind in (*histories, *stacks, *taken)]
+        taken = [kinds.items[self.op.branches]] if len(self.paths) > 1 else []
+        return [kind.item for kind in (*saved, *stacks, *taken)]
 
-    def _pass(self, opened: Region, way: Way) -> list[Var]:
-        """One pass backward on one way: the carries' cotangents, the sums, items' cotangents."""
+    def _pass(self, opened: Region, path: Path) -> list[Var]:
+        """One pass backward on one path: the carries' cotangents, the sums, items' cotangents."""
         op, b = self.op, self.b
         carries, sums = sorted(self.carries), sorted(self.sums)
         rows = iter(opened.items)
@@ -129,7 +131,7 @@ class _Backward:
         held = {c: next(rows) for c in self.held}
         shared = [Copy()(x) for x in self.shared]
         inputs = [opened.number, *began, *items, *shared]
-        results = spliced(b, op.body.tape, inputs, way.outputs)
+        results = spliced(b, op.body.tape, inputs, path.outputs)
         bars = opened.carries[: len(carries)]
         targets = [results[c] for c in carries] + [results[op.carries + w] for w in wrote]
         found = self.pullback(b, targets, [*bars, *wrote.values()], [*began, *items, *shared])

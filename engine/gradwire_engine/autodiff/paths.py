@@ -86,8 +86,8 @@ def _cut_inside(op: Loop, args: Sequence[int], sources: Collection[int]) -> Cut 
                 if not inner.differentiable or not _differentiable(kind):
                     return _cut(inner, kind, origin)
                 reached.add(slot)
-        for way in op.ways:
-            given = zip(carries, way.outputs, strict=False)
+        for path in op.paths:
+            given = zip(carries, path.outputs, strict=False)
             entered.update(1 + c for c, number in given if outputs[number] in reached)
     return None
 

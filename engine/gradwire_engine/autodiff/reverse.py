@@ -10,12 +10,12 @@ from collections.abc import Hashable, Sequence
 
 from gradwire_engine.autodiff import loops
 from gradwire_engine.autodiff.last_passes import within_passes
-from gradwire_engine.autodiff.repeats import Rules
+from gradwire_engine.autodiff.rule_cache import RuleCache
 from gradwire_engine.autodiff.where_masks import Mask, branch_masks, operand_mask
 from gradwire_engine.errors import DerivativeError
 from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Cotangents
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Constant, Item, WayUnknown
+from gradwire_engine.ops.constants import Constant, Item, UnrecordedPath
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
 from gradwire_engine.ops.pointwise.selection import Where
@@ -33,7 +33,7 @@ def pullback(
 
     ``x_bar = Σ_t J_t(x)ᵀ seed_t``, each of its source's shape and dtype.
 
-    Raises: ``DerivativeError``, where a part of one is not known; ``WayUnknown``, where a path
+    Raises: ``DerivativeError``, where a part of one is not known; ``UnrecordedPath``, where a path
     leads through passes of a loop that are not on the tape.
     """
     if not sources or not targets:
@@ -42,7 +42,7 @@ def pullback(
         region.note(targets, sources)
     slots = [target.slot for target in targets]
     if any(within_passes(b.instructions, source.slot, slots) for source in sources):
-        raise WayUnknown
+        raise UnrecordedPath
     last = max(t.slot for t in targets)
     active = dependents(b, sources, last)
     walk = _Walk(b, active)
@@ -96,7 +96,7 @@ class _Walk:
         self.cotangents: dict[int, Var] = {}
         self.items: dict[int, dict[int, Var]] = {}
         self.masks: dict[int, Mask] = {}
-        self.rules = Rules(b)
+        self.rules = RuleCache(b)
         #: Slots whose rules hold operands constant that are not.
         self.holding: list[int] = []
 

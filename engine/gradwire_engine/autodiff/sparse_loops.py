@@ -41,8 +41,8 @@ def results(walk: Walk, op: Loop, args: Sequence[int]) -> list[Indices]:
         body.pairs = {s: p for s, p in zip(tape.inputs[1:], entering, strict=True) if p.size}
         body.go(range(len(tape.instructions)), *tape.outputs)
         after = list(made)
-        for way in op.ways:
-            for number, output in enumerate(way.outputs):
+        for path in op.paths:
+            for number, output in enumerate(path.outputs):
                 left = body.pairs.get(tape.outputs[output], nothing)
                 after[number] = union(after[number], left)
         if all(map(np.array_equal, made, after)):

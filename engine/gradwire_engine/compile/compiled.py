@@ -1,31 +1,22 @@
-"""What compiling gives: an executable, and the structures that its outputs fill."""
+"""What compiling gives: executables, and the structures that their outputs fill."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine.answer import Answer, Limits, Notice, Poll, Unconnected
-from gradwire_engine.backends.base import Backend, Executable
-from gradwire_engine.backends.staged import StagedExecutable
-from gradwire_engine.locks import locked
+from gradwire_engine.answer import Answer, Notice, Unconnected
+from gradwire_engine.backends.base import Executable
+from gradwire_engine.backends.tiers import Tiers
 from gradwire_engine.ops.composites import Composite
-from gradwire_engine.ops.constants import Copy, Guard
-from gradwire_engine.optimize.partial_evaluation import stages
-from gradwire_engine.optimize.resume import Known
-from gradwire_engine.optimize.simplify import optimize
-from gradwire_engine.polling import polled
-from gradwire_engine.tape import Tape
+from gradwire_engine.optimize.residual import KnownValue
 
-#: What an instruction of a tape takes that is only kept.
-_BYTES_PER_INSTRUCTION = 300
-#: Sets of residents for which a tape is kept in two parts.
-_MOST_PARTED = 8
+if TYPE_CHECKING:
+    from gradwire_engine.compile.recorded import Recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,37 +70,36 @@ def _filler(nested: Any) -> Callable[[Sequence[Any]], Any]:
     return lambda outputs: kind([fill(outputs) for fill in parts])
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """An executable with what turns its outputs into an answer."""
+NOTHING = Template(None)
 
-    executable: Executable
-    backend: Backend
-    value: Template
-    outputs: Template | None
-    derivatives: Mapping[str, Template]
-    updates: Mapping[str, int]
-    unconnected: Mapping[str, Unconnected]
-    warnings: Sequence[Notice]
-    #: What was recorded, before any of it was made cheaper.
-    plain: Tape
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compiled:
+    """One recorded path: its executables, with what turns their outputs into an answer."""
+
+    tiers: Tiers
+    value: Template = NOTHING
+    outputs: Template | None = None
+    derivatives: Mapping[str, Template] = field(default_factory=dict)
+    updates: Mapping[str, int] = field(default_factory=dict)
+    unconnected: Mapping[str, Unconnected] = field(default_factory=dict)
+    warnings: Sequence[Notice] = ()
     #: Of many examples at once: the output that tells which of them decide as recorded.
     decided: int | None = None
-    #: Of what resumes a recording: the values of it that follow the inputs.
-    known: Sequence[Known] = ()
-    #: What its parts are allowed; none where it is not to be parted.
-    limits: Limits | None = None
-    #: The same in two parts, by the residents that the first depends on; None where that is no use.
-    parted: dict[frozenset[int], StagedExecutable | None] = field(default_factory=dict)
-    _exact: list[Compiled] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    #: Of what goes on from values: those of them that follow the inputs.
+    known: Sequence[KnownValue] | None = None
+    #: Where the outputs are all values: what queries about these go on from.
+    recorded: Recorded | None = None
+
+    @property
+    def executable(self) -> Executable:
+        """The one that replays first."""
+        return self.tiers.executable
 
     @property
     def nbytes(self) -> int:
         """Approximate memory that all of it takes."""
-        plain = _BYTES_PER_INSTRUCTION * len(self.plain.instructions)
-        parts = sum([both.nbytes for both in [*self.parted.values()] if both is not None])
-        return self.executable.nbytes + parts + 2 * plain  # the second if it is made exact
+        return self.tiers.nbytes
 
     def answer(self, outputs: Sequence[Any]) -> Answer:
         """What the executable gave as an answer."""
@@ -119,48 +109,3 @@ class Compiled:
         updates = {path: outputs[n] for path, n in self.updates.items()} if self.updates else {}
         value, further = self.value.fill(outputs), self.outputs and self.outputs.fill(outputs)
         return Answer(value, further, derivatives, self.unconnected, updates, self.warnings, {})
-
-    def knows(self, residents: frozenset[int]) -> bool:
-        """Whether nothing is to be compiled where these residents came before."""
-        return self.limits is None or not residents or residents in self.parted
-
-    def part(self, residents: frozenset[int], poll: Poll) -> None:
-        """Part it for ``residents``, of which products are then taken to cost nothing."""
-        with locked(self._lock, poll):
-            if self.limits is None or self.knows(residents):
-                return
-            limits, exact = self.limits, self.executable.exact
-            tape = self.executable.tape
-            if not exact:
-                tape = optimize(self.plain, self.backend, poll, residents=residents)
-            kept, costs, both = limits.kept_bytes, self.backend.costs, None
-            parts = stages(tape, residents, kept, costs, poll)
-            if parts is not None:
-                static, residual = (
-                    self.backend.compile(part, poll, exact=exact, threads=limits.threads)
-                    for part in parts[:2]
-                )
-                both = StagedExecutable(self.executable, static, residual, parts.kept_bytes)
-            if len(self.parted) == _MOST_PARTED:
-                del self.parted[next(iter(self.parted))]
-            self.parted[residents] = both if both is not None and both.within(limits) else None
-
-    def exactly(self, poll: Poll) -> Compiled:
-        """The same by the operations as they were recorded, made when it is first asked for."""
-        if not self._exact:
-            tape = optimize(self.plain, self.backend, poll, exact=True)
-            executable = self.backend.compile(tape, poll, exact=True)
-            self._exact.append(self._by(executable))
-        return self._exact[0]
-
-    def unguarded(self, poll: Poll) -> Compiled:
-        """The same without guards: for the very values it was recorded with."""
-        tape, exact = self.executable.tape, self.executable.exact
-        made = polled(tape.instructions, poll)
-        bare = [i._replace(op=Copy()) if isinstance(i.op, Guard) else i for i in made]
-        unguarded = replace(tape, instructions=tuple(bare))
-        return self._by(self.backend.compile(unguarded, poll, exact=exact))
-
-    def _by(self, executable: Executable) -> Compiled:
-        """The same by another executable, which is not parted."""
-        return replace(self, executable=executable, limits=None, parted={}, _exact=[])

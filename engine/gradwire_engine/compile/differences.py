@@ -11,14 +11,14 @@ import numpy as np
 
 from gradwire_engine.answer import Check, Query
 from gradwire_engine.autodiff.matrices import for_seeds, stand_in
-from gradwire_engine.autodiff.rerecording import Rerecording
+from gradwire_engine.autodiff.retrace import Retrace
 from gradwire_engine.ops.arrays.diagonals import OnDiagonal
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.base import FUNCTIONS, Op
 from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Assigned, Copy, Item, StopGradient, WayUnknown
+from gradwire_engine.ops.constants import Assigned, Copy, Item, StopGradient, UnrecordedPath
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
@@ -91,7 +91,7 @@ class Differences:
         return values
 
 
-class _Moved(Rerecording):
+class _Moved(Retrace):
     """What was recorded, from sources moved; a program's own rules are of what they stand for."""
 
     def again(self, slot: int, op: Op, operands: Sequence[Var]) -> Var:
@@ -109,7 +109,7 @@ def _held(b: Builder, targets: Sequence[Var]) -> dict[Var, Var]:
 
     Not what a rule of the program's own is for: the rule stands for its derivative.
 
-    Raises: ``WayUnknown``, where each pass of a loop has a value of its own to hold.
+    Raises: ``UnrecordedPath``, where each pass of a loop has a value of its own to hold.
     """
     found: dict[int, Var] = {}
     for slot in sorted(ancestors(b.instructions, [x.slot for x in targets])):
@@ -117,7 +117,7 @@ def _held(b: Builder, targets: Sequence[Var]) -> dict[Var, Var]:
         if isinstance(op, StopGradient | Assigned):
             found[slot] = b.vars[slot]
         if isinstance(op, Loop) and _holds(op):
-            raise WayUnknown
+            raise UnrecordedPath
         behind = [*args[: op.count]] if isinstance(op, CustomVjp) else []
         while behind:
             before = b.instructions[at := behind.pop()]

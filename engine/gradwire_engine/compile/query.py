@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradwire_engine import hints
 from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.base import Backend, Executable
+from gradwire_engine.backends.tiers import Tiers
 from gradwire_engine.compile.compiled import Compiled, Summed, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
-from gradwire_engine.compile.names import Names
+from gradwire_engine.compile.names import Names, Watching
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
-from gradwire_engine.optimize.resume import Known, resume
+from gradwire_engine.optimize.residual import residual_tape
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves, rebuild
@@ -29,39 +30,40 @@ from gradwire_engine.record.variables import flatten, lay_out
 from gradwire_engine.tape import ArrayType, TapeListener
 
 
-def compile_query(
-    program: Program,
-    variables: Mapping[str, Any],
-    query: Query,
-    vectors: Sequence[Array | None] | None,
-    limits: Limits,
-    backend: Backend,
-    poll: Poll,
-    stacks: Mapping[int, ArrayType],
-    *,
-    unroll: bool = False,
-    told: TapeListener | None = None,
-) -> Compiled:
-    """Record ``program`` for these values and compile what ``query`` asks of it.
+class Compilation(NamedTuple):
+    """What is to be compiled: a query about a program, for the types and decisions of its values.
 
     ``vectors`` are what its derivatives are multiplied by: cotangents or tangents, in order.
     ``stacks`` are the types of further inputs: what the inputs of these numbers are for many
-    examples, of which ``variables`` are one. ``told`` hears of every tape on the way.
+    examples, of which ``variables`` are one. ``on_tape`` hears of every tape on the way. Loops are
+    to ``unroll`` where their values take paths that cannot be recorded otherwise.
     """
-    promotion = query.promotion
-    recorder = new_recorder(program, variables, promotion, limits, backend, poll, unroll=unroll)
-    asked = query.outputs if query.kind == "evaluate" else query.target
-    plain = query.kind in ("evaluate", "gradient") and query.target is None
-    if plain and not (query.exact or unroll or stacks):
-        recorder.rolled = _asked_for(query)
+
+    program: Program
+    variables: Mapping[str, Any]
+    query: Query
+    vectors: Sequence[Array | None] | None
+    limits: Limits
+    backend: Backend
+    poll: Poll
+    stacks: Mapping[int, ArrayType]
+    on_tape: TapeListener | None = None
+    unroll: bool = False
+
+
+def compile_query(asked: Compilation, watching: Watching | None = None) -> Compiled:
+    """Record a program and compile what is asked of it; sources are what is watched, if not all."""
+    query = asked.query
+    names = query.outputs if query.kind == "evaluate" else query.target
+    plain = query.kind in ("evaluate", "gradient") and query.target is None and watching is None
+    reroll = plain and not (query.exact or asked.unroll or asked.stacks)
+    recorder = new_recorder(asked, _asked_for(query) if reroll else None)
     try:
-        result = recorder.record(default=asked is None)
-        question = _Query(recorder, backend, variables, query, vectors, told=told, limits=limits)
-        compiled = question.compile(result, stacks)
+        result = recorder.record(default=names is None)
+        watched = watching and watching.of(recorder, asked.variables).slots(recorder)
+        return Question(recorder, asked, watched).compile(result)
     finally:
         recorder.b.forget()
-    check_budget(compiled.executable, limits)
-    return compiled
 
 
 def _asked_for(query: Query) -> frozenset[str]:
@@ -70,59 +72,19 @@ def _asked_for(query: Query) -> frozenset[str]:
     return frozenset([re.split(r"[.\[]", name)[0] for name in names if name is not None])
 
 
-def resume_query(
-    recorder: Recorder,
-    backend: Backend,
-    result: Any,
-    variables: Mapping[str, Any],
-    values: Sequence[Any],
-    query: Query,
-    vectors: Sequence[Array | None] | None,
-    stacks: Mapping[int, ArrayType],
-    watched: frozenset[int],
-    *,
-    whole: bool,
-) -> Compiled:
-    """Compile what ``query`` asks of what ``recorder`` has recorded, whose ``values`` are kept.
+def new_recorder(asked: Compilation, rerolled: frozenset[str] | None = None) -> Recorder:
+    """A recorder of a program, the variables laid out on its tape.
 
-    ``result`` is what the program returned; ``watched`` are the slots that may be sources. The
-    inputs that ``stacks`` numbers are vectors. A ``whole`` one computes the values, too.
+    Repeated lines are recorded as loops where ``rerolled`` are the names that are asked for.
     """
-    b, told = recorder.b, recorder.warnings
-    recorder.warnings = [*told]  # what this query adds is of its own
-    recorder.concrete = Concrete(b, backend, (), dict(enumerate(values)))
-    kept = 0 if whole else len(values)
-    try:
-        with b.aside():
-            question = _Query(recorder, backend, variables, query, vectors, watched)
-            compiled = question.compile(result, stacks, kept)
-    finally:
-        recorder.warnings = told
-        # It is kept as long as what is compiled: no values.
-        recorder.concrete = Concrete(b, backend, ())
-    check_budget(compiled.executable, b.limits)
-    return compiled
-
-
-def new_recorder(
-    program: Program,
-    variables: Mapping[str, Any],
-    promotion: str,
-    limits: Limits,
-    backend: Backend,
-    poll: Poll,
-    *,
-    unroll: bool = False,
-) -> Recorder:
-    """A recorder of ``program``, the variables laid out on its tape.
-
-    It is to ``unroll`` all loops where their values take ways that cannot be recorded otherwise.
-    """
+    variables, poll = asked.variables, asked.poll
     inputs = [leaf.value for _, leaf in flatten(variables) if not isinstance(leaf.value, str)]
-    b = Builder(limits, strict=promotion == "strict", poll=poll)
+    b = Builder(asked.limits, strict=asked.query.promotion == "strict", poll=poll)
     state = State()
     tree = lay_out(b, variables, state)
-    return Recorder(program, b, tree, state, Concrete(b, backend, inputs), poll, unroll=unroll)
+    concrete = Concrete(b, asked.backend, inputs)
+    given = asked.program, b, tree, state, concrete, poll
+    return Recorder(*given, unroll=asked.unroll, rerolled=rerolled)
 
 
 def check_budget(executable: Executable, limits: Limits, *, answers: bool = True) -> None:
@@ -141,34 +103,28 @@ def _refuse_more(most: int, needed: int, message: str, hint: str = hints.OF_LIMI
         raise OverBudget(f"{message}: more than the {most:,} allowed", hint=hint)
 
 
-class _Query:
-    """One query's outputs, gathered as they are resolved."""
+class Question:
+    """One query about what was recorded; its outputs are gathered as they are resolved.
+
+    ``watched`` are the slots that may be sources, all where it is None.
+    """
 
     def __init__(
-        self,
-        recorder: Recorder,
-        backend: Backend,
-        variables: Mapping[str, Any],
-        query: Query,
-        vectors: Sequence[Array | None] | None,
-        watched: frozenset[int] | None = None,
-        told: TapeListener | None = None,
-        limits: Limits | None = None,
+        self, recorder: Recorder, asked: Compilation, watched: frozenset[int] | None = None
     ) -> None:
         self.r = recorder
-        self.backend = backend
         self.b = recorder.b
-        self.names = Names(recorder, variables)
-        self.query = query
-        self.vectors = vectors
+        self.asked = asked
+        self.names = Names(recorder, asked.variables)
         self.watched = watched
-        self.told = told
-        self.limits = limits
         self.outputs: list[Var] = []
 
-    def compile(self, result: Any, stacks: Mapping[int, ArrayType], kept: int = 0) -> Compiled:
-        """Compile what is asked of the program, which is recorded and returned ``result``."""
-        query = self.query
+    def compile(self, result: Any, kept: int = 0) -> Compiled:
+        """Compile what is asked of a program that returned ``result``.
+
+        The values of the first slots may be ``kept``: then only what follows them is compiled.
+        """
+        asked, query, stacks = self.asked, self.asked.query, self.asked.stacks
         outputs = None if query.outputs is None else self._named(query.outputs, "/outputs")
         if query.kind == "evaluate" and outputs is not None:
             targets, outputs = outputs, None
@@ -182,7 +138,7 @@ class _Query:
         if query.kind != "evaluate":
             at = f"/{VECTORS[query.kind]}" if query.kind in ALONG else "/sources"
             sources = self.names.sources(query.sources, at)
-            wanted = Derivatives(self.r, query, targets, sources, self.vectors, self.watched)
+            wanted = Derivatives(self.r, query, targets, sources, asked.vectors, self.watched)
             derivatives = {name: self._template(x) for name, x in wanted.record().items()}
             unconnected = wanted.unconnected
         updates = {
@@ -199,29 +155,30 @@ class _Query:
         self._tell("differentiated", self.outputs)
         decided = self._for_examples(stacks) if stacks else None
         self._tell("batched", self.outputs)
-        tape, known = self.b.tape(self.outputs), list[Known]()
+        tape, known = self.b.tape(self.outputs), None
         if kept:
-            tape, known = resume(tape, kept, self.b.poll)
-        poll, exact, threads = self.b.poll, query.exact, self.b.limits.threads
-        better = optimize(tape, self.backend, poll, self.told, exact=exact)
+            tape, known = residual_tape(tape, kept, asked.poll)
+        better = optimize(tape, asked.backend, asked.poll, asked.on_tape, exact=query.exact)
+        executable = asked.backend.compile(
+            better, asked.poll, exact=query.exact, threads=asked.limits.threads
+        )
+        check_budget(executable, asked.limits)
+        limits = asked.limits if self.watched is None else None
         return Compiled(
-            self.backend.compile(better, poll, exact=exact, threads=threads),
-            self.backend,
+            Tiers(executable, tape, asked.backend, limits),
             value,
             further,
             derivatives,
             updates,
             unconnected,
             self.r.warnings,
-            tape,
             decided,
             known,
-            self.limits,
         )
 
     def _tell(self, made: str, outputs: Any) -> None:
-        if self.told is not None:
-            self.told(made, self.b.tape(leaves(outputs)))
+        if self.asked.on_tape is not None:
+            self.asked.on_tape(made, self.b.tape(leaves(outputs)))
 
     def _for_examples(self, stacks: Mapping[int, ArrayType]) -> int | None:
         """Make the outputs those of all examples; where decisions differ, tell for which."""

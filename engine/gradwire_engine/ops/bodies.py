@@ -1,4 +1,4 @@
-"""What ways through a loop's body compute, put together: equal instructions once.
+"""What paths through a loop's body compute, put together: equal instructions once.
 
 What is the same in all passes is recorded before the loop instead.
 """
@@ -12,7 +12,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.constants import Constant, Copy, Guard, Input
 from gradwire_engine.ops.conversion import AsType
-from gradwire_engine.ops.loops import MustUnroll, Way
+from gradwire_engine.ops.loops import MustUnroll, Path
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Bytes up to which what is made of constants alone is left to be folded where it is read.
@@ -21,7 +21,7 @@ _FOLDED_BYTES = 64
 _Key: TypeAlias = tuple[Op, tuple[int, ...], Type]
 
 
-class Piece(NamedTuple):
+class Trace(NamedTuple):
     """What was recorded in a region: its instructions, numbered from ``start``, and the results."""
 
     start: int
@@ -31,8 +31,8 @@ class Piece(NamedTuple):
     counted: bool
 
 
-class Ways:
-    """Ways on their way into one body, in which equal instructions are one.
+class PathMerger:
+    """Paths on their way into one body, in which equal instructions are one.
 
     Values of the body have numbers: of its instructions from 0, of its inputs from -1 down.
     """
@@ -41,7 +41,7 @@ class Ways:
         self.b = b
         #: Whether what is the same in all passes is to stay inside.
         self._stays = stays
-        self.ways: list[Way] = []
+        self.paths: list[Path] = []
         #: The slots outside that passes share, and the numbers of the inputs for them.
         self.shared: dict[int, int] = {}
         self._own = own
@@ -51,14 +51,14 @@ class Ways:
         self._made: list[Instruction] = []
         self._outputs: list[int] = []
 
-    def add(self, piece: Piece | None) -> None:
-        """Add a way; what is the same in all passes is recorded before the loop instead."""
-        if piece is None:
-            self.ways.append(Way(known=False))
+    def add(self, trace: Trace | None) -> None:
+        """Add a path; what is the same in all passes is recorded before the loop instead."""
+        if trace is None:
+            self.paths.append(Path(known=False))
             return
-        made, start = piece.instructions, piece.start
+        made, start = trace.instructions, trace.start
         self._kinds = [i.type for i in made[: self._own]]
-        varies = _varying(self.b, piece, self._own)
+        varies = _varying(self.b, trace, self._own)
         if self._stays:
             varies = bytearray(b"\1") * len(made)
         inside = {start + i: -1 - i for i in range(self._own)}
@@ -87,7 +87,7 @@ class Ways:
             return inside[slot]
 
         origin = self.b.origin
-        for slot in needed(piece, self._own):
+        for slot in needed(trace, self._own):
             op, args, kind, self.b.origin = instruction = made[slot - start]
             if isinstance(op, Guard) and (
                 varies[slot - start] or self._may_differ(args[0], outside)
@@ -101,16 +101,16 @@ class Ways:
             else:
                 before(slot)
         self.b.origin = origin
-        outputs = [number(slot) for slot in piece.outputs]
+        outputs = [number(slot) for slot in trace.outputs]
         first = len(self._outputs)
         self._outputs += [*outputs, *[decided for decided, _ in decisions]]
         last = first + len(outputs)
         decided = enumerate([outcome for _, outcome in decisions], last)
-        way = Way(tuple(range(first, last)), tuple(decided), piece.ends, piece.counted)
-        self.ways.append(way)
+        path = Path(tuple(range(first, last)), tuple(decided), trace.ends, trace.counted)
+        self.paths.append(path)
 
     def tape(self) -> Tape:
-        """All ways, together."""
+        """All paths, together."""
         kinds = [*self._kinds, *[self.b.vars[slot].type for slot in self.shared]]
         count, origin = len(kinds), self.b.origin
         inputs = [Instruction(Input(i), (), kind, origin) for i, kind in enumerate(kinds)]
@@ -148,12 +148,12 @@ def _is_folded(op: Op, kind: Type) -> bool:
     return folded and kind.nbytes <= _FOLDED_BYTES
 
 
-def _varying(b: Builder, piece: Piece, own: int) -> bytearray:
+def _varying(b: Builder, trace: Trace, own: int) -> bytearray:
     """Mark the instructions that depend on a stand-in, and those of stacks that such ones read.
 
     For stacks have no place among what passes share: their cotangents do not add up as arrays'.
     """
-    made, start = piece.instructions, piece.start
+    made, start = trace.instructions, trace.start
     varies = bytearray(len(made))
     varies[:own] = b"\1" * own
     for i in range(own, len(made)):
@@ -172,11 +172,11 @@ def _varying(b: Builder, piece: Piece, own: int) -> bytearray:
     return varies
 
 
-def needed(piece: Piece, own: int) -> list[int]:
-    """The slots that the outputs and decisions of a piece are computed from, less stand-ins."""
-    made, start = piece.instructions, piece.start
+def needed(trace: Trace, own: int) -> list[int]:
+    """The slots that the outputs and decisions of a trace are computed from, less stand-ins."""
+    made, start = trace.instructions, trace.start
     first = start + own
-    needed = {slot for slot in piece.outputs if slot >= first}
+    needed = {slot for slot in trace.outputs if slot >= first}
     for slot in range(start + len(made) - 1, first - 1, -1):
         if slot in needed or isinstance(made[slot - start].op, Guard):
             needed.add(slot)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 Rule = Callable[[Sequence["Var"]], Cotangents]
 
 
-@register("example", public=False)
-class Example(Op):
-    """Any one of the examples stacked in the operand: it has no value before ``Examples`` batch."""
+@register("vmap_placeholder", public=False)
+class VmapPlaceholder(Op):
+    """Any one of the examples stacked in the operand: no value until all are recorded."""
 
     differentiable = False
 
@@ -94,7 +94,7 @@ class CustomVjp(Op):
         return (*[None] * self.count, *self.rule(bars))
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
-        """Not asked: ``Examples`` batch the rule as well, which refers to what was recorded."""
+        """Not asked: ``BatchTrace`` batches the rule as well, which refers to what was recorded."""
         raise left_its_function()
 
     def flops(self, result: Type, *types: ArrayType) -> int:

@@ -199,10 +199,6 @@ class Builder:
         self.inputs.append(var.slot)
         return var
 
-    def carried(self, op: Op, kind: ArrayType) -> Var:
-        """Append what stands for an input of a loop's body."""
-        return self.again(op, (), kind)
-
     def constant(self, value: Any, *, weak: bool = False) -> Var:
         """Append ``value`` as a constant of its own identity; what is large is a ``table``."""
         array = _literal(value)

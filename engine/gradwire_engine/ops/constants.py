@@ -99,7 +99,7 @@ class Pack(Op):
     """The operands as the results of one instruction: what ``Item`` takes apart again."""
 
     linear = forwards = True
-    batch = over_stacks  # not asked: ``Examples`` note which of the operands differ
+    batch = over_stacks  # not asked: ``BatchTrace`` notes which of the operands differ
 
     def infer(self, *types: Any) -> TupleType:
         """The operands' types."""
@@ -154,10 +154,11 @@ class GuardFailed(Exception):
     """A replayed tape does not hold for these values; not an error of anybody's."""
 
 
-class WayUnknown(GuardFailed):
+class UnrecordedPath(GuardFailed):
     """What is asked needs a loop's passes, each recorded by itself.
 
-    Values take a way that could not be recorded else, or a derivative is of what the last one left.
+    Values take a path that could not be recorded otherwise, or a derivative is of what the last
+    pass left.
     """
 
 

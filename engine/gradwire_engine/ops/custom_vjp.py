@@ -66,7 +66,7 @@ class CustomVjpTape(Op):
         return spliced(b, self.rule.tape, inputs, range(len(self.given)))
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
-        """Not asked: ``Examples`` record the rule for all examples."""
+        """Not asked: ``BatchTrace`` records the rule for all examples."""
         raise InternalError("a rule on a tape has no batching rule of its own")
 
     def flops(self, result: Type, *types: ArrayType) -> int:

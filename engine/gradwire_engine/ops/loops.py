@@ -2,7 +2,7 @@
 
 What the passes read and write one after the other are *stacks* (``stacks.py``).
 Source: the scan and while primitives of Frostig, Johnson and Leary, Compiling machine learning
-programs via high-level tracing (2018), here one, whose histories make it reversible.
+programs via high-level tracing (2018), here one, whose saved carries make it reversible.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _GUESSED_PASSES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One way through a body, taken where its decisions fall so.
+class Path:
+    """One path through a body, taken where its decisions fall so.
 
     ``outputs`` and ``decisions`` are numbers of the body's outputs: of the new carries and what is
-    written; and of what decides, with the outcome.  A way that ``ends`` the loop is *counted* as a
+    written; and of what decides, with the outcome.  A path that ``ends`` the loop is *counted* as a
     pass, unless it only finds that the loop is over: then it changes nothing.  One that is not
     ``known`` could not be recorded, and replays must not go there.
     """
@@ -47,7 +47,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Body:
-    """What ways through a pass compute, together: equal when all instructions are.
+    """What paths through a pass compute, together: equal when all instructions are.
 
     Its inputs are the number of the pass, the carries, the items of the stacks, and what all passes
     share.
@@ -92,17 +92,17 @@ class Body:
 class Loop(Op):
     """Pass through a body again and again, each time with the carries that the last pass gave.
 
-    Operands: the number of passes, if ``counted``, else they go on until a way ends; ``carries``;
+    Operands: the number of passes, if ``counted``, else they go on until a path ends; ``carries``;
     ``stacks``; what all passes share.  Pass k reads item k of the stacks; ``backward`` they go from
     the last to the first.  Results: the carries after the last pass; ``written`` stacks; of each
-    carry the stack of values that passes began with; the stack of the numbers of the ways taken;
+    carry the stack of values that passes began with; the stack of the numbers of the paths taken;
     the number of passes.  Those that are not ``wanted`` are not made; None wants all.
     """
 
     composite = True
 
     body: Body
-    ways: tuple[Way, ...]
+    paths: tuple[Path, ...]
     carries: int
     stacks: int
     written: int
@@ -115,23 +115,23 @@ class Loop(Op):
 
     # The numbers of results, for those that are behind the carries
 
-    def wrote(self, number: int) -> int:
-        """The result that is a written stack."""
+    def output(self, number: int) -> int:
+        """The result that is the stack of what passes write."""
         return self.carries + number
 
-    def history(self, number: int) -> int:
-        """The result that is the stack of what a carry was."""
+    def saved(self, number: int) -> int:
+        """The result that is the stack of the values that a carry had as passes began."""
         return self.carries + self.written + number
 
     @property
-    def taken(self) -> int:
-        """The result that is the stack of the numbers of the ways taken."""
+    def branches(self) -> int:
+        """The result that is the stack of the numbers of the paths taken."""
         return 2 * self.carries + self.written
 
     @property
-    def count(self) -> int:
+    def trip_count(self) -> int:
         """The result that is the number of passes."""
-        return self.taken + 1
+        return self.branches + 1
 
     def wants(self, number: int) -> bool:
         """Whether a result is made."""
@@ -140,7 +140,7 @@ class Loop(Op):
     def infer(self, *types: Type) -> TupleType:
         """The types that the body takes and gives."""
         carries = self.body.inputs[1 : 1 + self.carries]
-        pattern = next(way for way in self.ways if way.known and way.counted)
+        pattern = next(path for path in self.paths if path.known and path.counted)
         written = [self.body.kind(output) for output in pattern.outputs[self.carries :]]
         stacks = [StackType(kind) for kind in [*written, *carries]]
         return TupleType((*carries, *stacks, StackType(COUNT), COUNT))
@@ -181,8 +181,8 @@ class Loop(Op):
         return f"loop[{direction} {len(self.body.tape.instructions)} instructions]"
 
 
-@register("carried", public=False)
-class Carried(Op):
+@register("block_argument", public=False)
+class BlockArgument(Op):
     """What stands for an input of a body while it is recorded: it has no value yet."""
 
     region: Any

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from gradwire_engine.ops.bodies import Piece, Ways, needed
+from gradwire_engine.ops.bodies import PathMerger, Trace, needed
 from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.custom_vjp import CustomVjpTape
-from gradwire_engine.ops.loops import COUNT, Body, Carried, Loop, MustUnroll
+from gradwire_engine.ops.loops import COUNT, BlockArgument, Body, Loop, MustUnroll
 from gradwire_engine.tape import ArrayType, Instruction
 from gradwire_engine.traversal import ancestors
 
-#: Most ways through a body.
-MOST_WAYS = 32
+#: Most paths through a body.
+MOST_PATHS = 32
 _NUMBER = ArrayType(COUNT.dtype, (), weak=True)
 
 
@@ -33,7 +33,7 @@ class Region:
         self.b = b
         self.start = len(b.vars)
         kinds = [_NUMBER, *carries, *items]
-        self.stand_ins = [b.carried(Carried(self, i), kind) for i, kind in enumerate(kinds)]
+        self.stand_ins = [b.again(BlockArgument(self, i), (), kind) for i, kind in enumerate(kinds)]
         self.first = len(b.vars)
         self.number = self.stand_ins[0]
         self.carries = self.stand_ins[1 : 1 + len(carries)]
@@ -68,26 +68,26 @@ class Region:
         """The next decision, which depends on ``var``: as it is forced, else true."""
         self.by_values |= any(self.start < slot < self.first for slot in self.ancestors([var]))
         made, forced = self.decisions, self.forced
-        if len(made) - len(forced) >= MOST_WAYS:  # each that is not forced parts a way
-            raise MustUnroll("there are too many ways through the body")
+        if len(made) - len(forced) >= MOST_PATHS:  # each that is not forced adds a path
+            raise MustUnroll("there are too many paths through the body")
         made.append(forced[len(made)] if len(made) < len(forced) else True)
         return made[-1]
 
-    def piece(self, outputs: Sequence[Var], *, ends: bool = False, counted: bool = True) -> Piece:
-        """What has been recorded, as a way that gives ``outputs``."""
+    def trace(self, outputs: Sequence[Var], *, ends: bool = False, counted: bool = True) -> Trace:
+        """What has been recorded, as a path that gives ``outputs``."""
         slots = [out.slot for out in outputs]
         made = self.b.instructions[self.start :]
         for i, instruction in enumerate(made):
             if isinstance(instruction.op, CustomVjp):
                 made[i] = _taped(self.b, self.start + i, made, self.start)
-        return Piece(self.start, made, slots, ends, counted)
+        return Trace(self.start, made, slots, ends, counted)
 
 
 @contextmanager
 def region(
     b: Builder, carries: Sequence[ArrayType], items: Sequence[ArrayType] = ()
 ) -> Iterator[Region]:
-    """Record a region: what is recorded meanwhile is forgotten afterwards, but for its pieces."""
+    """Record a region: what is recorded meanwhile is forgotten afterwards, but for its traces."""
     origin = b.origin
     try:
         with b.aside():
@@ -114,7 +114,7 @@ class Plan(NamedTuple):
 
 def planned(
     b: Builder,
-    pieces: Sequence[Piece | None],
+    traces: Sequence[Trace | None],
     carries: int,
     stacks: int,
     *,
@@ -122,21 +122,21 @@ def planned(
     backward: bool = False,
     passes: int | None = None,
 ) -> Plan:
-    """The loop whose ways are ``pieces``, None for one that could not be recorded."""
-    body = Ways(b, 1 + carries + stacks)
-    for piece in pieces:
-        body.add(piece)
-    written = max(len(way.outputs) for way in body.ways) - carries
-    most_bytes, ways = b.limits.total_bytes, tuple(body.ways)
+    """The loop whose paths are ``traces``, None for one that could not be recorded."""
+    body = PathMerger(b, 1 + carries + stacks)
+    for trace in traces:
+        body.add(trace)
+    written = max(len(path.outputs) for path in body.paths) - carries
+    most_bytes, paths = b.limits.total_bytes, tuple(body.paths)
     op = Loop(
-        Body(body.tape()), ways, carries, stacks, written, counted, backward, passes, most_bytes
+        Body(body.tape()), paths, carries, stacks, written, counted, backward, passes, most_bytes
     )
     return Plan(op, [b.vars[slot] for slot in body.shared])
 
 
 def loop(
     b: Builder,
-    pieces: Sequence[Piece | None],
+    traces: Sequence[Trace | None],
     carries: Sequence[Var],
     stacks: Sequence[Var] = (),
     count: Var | None = None,
@@ -144,11 +144,11 @@ def loop(
     backward: bool = False,
     passes: int | None = None,
 ) -> Var:
-    """Emit the loop whose ways are ``pieces``, None for one that could not be recorded."""
+    """Emit the loop whose paths are ``traces``, None for one that could not be recorded."""
     counts = [] if count is None else [count]
     plan = planned(
         b,
-        pieces,
+        traces,
         len(carries),
         len(stacks),
         counted=bool(counts),
@@ -176,41 +176,41 @@ def _taped(b: Builder, slot: int, made: Sequence[Instruction], start: int) -> In
             for at, i in enumerate(made, start)
             if isinstance(i.op, Item) and i.args == (slot,)
         }
-        piece = _reading(opened.piece([bar for bar in bars if bar is not None]), of_items)
+        trace = _reading(opened.trace([bar for bar in bars if bar is not None]), of_items)
         if opened.decisions:
             raise MustUnroll("a rule decides by values")
     given = tuple([op.count + number for number, bar in enumerate(bars) if bar is not None])
-    taped, read = taped_rule(b, piece, op.count, given)
+    taped, read = taped_rule(b, trace, op.count, given)
     if any(x.slot >= slot for x in read):
         raise MustUnroll("a rule reads what is computed later")
     return Instruction(taped, (*args, *[x.slot for x in read]), kind, origin)
 
 
 def taped_rule(
-    b: Builder, piece: Piece, count: int, given: tuple[int, ...]
+    b: Builder, trace: Trace, count: int, given: tuple[int, ...]
 ) -> tuple[CustomVjpTape, list[Var]]:
-    """The instruction whose rule is ``piece``, and what that reads besides."""
-    body = Ways(b, 1 + 2 * count, stays=True)
-    body.add(piece)
+    """The instruction whose rule is ``trace``, and what that reads besides."""
+    body = PathMerger(b, 1 + 2 * count, stays=True)
+    body.add(trace)
     read = [b.vars[slot] for slot in body.shared]
     return CustomVjpTape(count, given, len(read), Body(body.tape())), read
 
 
-def _reading(piece: Piece, others: Mapping[int, int]) -> Piece:
-    """A piece that reads other slots instead of some."""
+def _reading(trace: Trace, others: Mapping[int, int]) -> Trace:
+    """A trace that reads other slots instead of some."""
     made = [
-        i._replace(args=tuple([others.get(arg, arg) for arg in i.args])) for i in piece.instructions
+        i._replace(args=tuple([others.get(arg, arg) for arg in i.args])) for i in trace.instructions
     ]
-    outputs = [others.get(slot, slot) for slot in piece.outputs]
-    return piece._replace(instructions=made, outputs=outputs)
+    outputs = [others.get(slot, slot) for slot in trace.outputs]
+    return trace._replace(instructions=made, outputs=outputs)
 
 
-def settled(b: Builder, piece: Piece) -> list[Var]:
-    """The outputs of a piece that depends on no stand-in, recorded again where it is to stay."""
+def settled(b: Builder, trace: Trace) -> list[Var]:
+    """The outputs of a trace that depends on no stand-in, recorded again where it is to stay."""
     moved: dict[int, int] = {}
     before = b.origin
-    for slot in needed(piece, 0):
-        op, args, kind, b.origin = piece.instructions[slot - piece.start]
+    for slot in needed(trace, 0):
+        op, args, kind, b.origin = trace.instructions[slot - trace.start]
         moved[slot] = b.again(op, tuple([moved.get(arg, arg) for arg in args]), kind).slot
     b.origin = before
-    return [b.vars[moved.get(slot, slot)] for slot in piece.outputs]
+    return [b.vars[moved.get(slot, slot)] for slot in trace.outputs]

@@ -45,10 +45,10 @@ def distribute(tape: Tape, live: bytearray, costs: LoopCosts, poll: Poll) -> tup
 def _length(
     instruction: Instruction, made: Sequence[Instruction], lengths: dict[int, int]
 ) -> int | None:
-    """How many passes a loop certainly makes, if all take one way."""
+    """How many passes a loop certainly makes, if all take one path."""
     op, args, _, _ = instruction
     assert isinstance(op, Loop)
-    if not op.counted or len(op.ways) > 1 or op.ways[0].decisions or op.ways[0].ends:
+    if not op.counted or len(op.paths) > 1 or op.paths[0].decisions or op.paths[0].ends:
         return None
     count, of, _, _ = made[args[0]]
     if isinstance(count, Constant):
@@ -56,7 +56,7 @@ def _length(
     if type(count) is Item and of[0] in lengths:
         counted = made[of[0]].op
         assert isinstance(counted, Loop)
-        return lengths[of[0]] if counted.count == count.index else None
+        return lengths[of[0]] if counted.trip_count == count.index else None
     return None
 
 

@@ -118,11 +118,11 @@ def _without_unread(
 def _needed_carries(op: Loop, wanted: set[int]) -> set[int]:
     """The carries that are wanted, or that what is wanted of a later pass depends on."""
     carries = range(op.carries)
-    needed = {c for c in carries if c in wanted or op.history(c) in wanted}
+    needed = {c for c in carries if c in wanted or op.saved(c) in wanted}
     while True:
-        numbers = [number for way in op.ways for number, _ in way.decisions]
-        for way in op.ways:
-            for i, number in enumerate(way.outputs):
+        numbers = [number for path in op.paths for number, _ in path.decisions]
+        for path in op.paths:
+            for i, number in enumerate(path.outputs):
                 if i in needed or (i >= op.carries and i in wanted):
                     numbers.append(number)
         tape = op.body.tape
@@ -137,8 +137,8 @@ def _giving(op: Loop, wanted: set[int], needed: set[int]) -> Tape:
     """The body that leaves unneeded carries alone, and writes the number for other items."""
     tape = op.body.tape
     outputs = [*tape.outputs]
-    for way in op.ways:
-        for i, number in enumerate(way.outputs):
+    for path in op.paths:
+        for i, number in enumerate(path.outputs):
             if i < op.carries and i not in needed:
                 outputs[number] = tape.inputs[1 + i]
             elif i >= op.carries and i not in wanted:

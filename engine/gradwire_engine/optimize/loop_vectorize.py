@@ -10,7 +10,7 @@ from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.batching import reshaped
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant, Input, Item
-from gradwire_engine.ops.loops import COUNT, Body, Way
+from gradwire_engine.ops.loops import COUNT, Body, Path
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.optimize.recurrences import Recurrences
@@ -48,18 +48,18 @@ class VectorizedLoop:
                 self._follow(carry)
             if recurring:
                 self._loop(recurring)
-        results: dict[int, Var] = {op.count: self.count}
+        results: dict[int, Var] = {op.trip_count: self.count}
         for carry in range(op.carries):
             if op.wants(carry):
                 results[carry] = self._last(carry)
-            if op.wants(op.history(carry)):
-                results[op.history(carry)] = self._stack(found.begins[carry])
+            if op.wants(op.saved(carry)):
+                results[op.saved(carry)] = self._stack(found.begins[carry])
         for number, slot in enumerate(found.writes):
-            if op.wants(op.wrote(number)):
-                results[op.wrote(number)] = self._stack(slot)
-        if op.wants(op.taken):
+            if op.wants(op.output(number)):
+                results[op.output(number)] = self._stack(slot)
+        if op.wants(op.branches):
             none = self.b.full(0, COUNT._replace(shape=(self.length,)))
-            results[op.taken] = Rows(0)(none)
+            results[op.branches] = Rows(0)(none)
         return results
 
     def _last(self, carry: int) -> Var:
@@ -150,22 +150,22 @@ class VectorizedLoop:
         ends = [found.ends[carry] for carry in carries]
         begins = [found.tape.inputs[0], *[found.begins[carry] for carry in carries]]
         body = _body(self.made, [*begins, *items, *shared], inside, [*ends, *written])
-        way = Way(tuple(range(len(ends) + len(written))))
+        path = Path(tuple(range(len(ends) + len(written))))
         loop = replace(
             op,
             body=Body(body),
-            ways=(way,),
+            paths=(path,),
             carries=len(carries),
             stacks=len(items),
             written=len(written),
             passes=self.length,
         )
         kept = {
-            loop.history(i): slot
+            loop.saved(i): slot
             for i, slot in enumerate(begins[1:])
-            if slot in found.read or op.wants(op.history(carries[i]))
+            if slot in found.read or op.wants(op.saved(carries[i]))
         }
-        kept |= {loop.wrote(i): slot for i, slot in enumerate(written)}
+        kept |= {loop.output(i): slot for i, slot in enumerate(written)}
         lasts = {i: carry for i, carry in enumerate(carries) if op.wants(carry)}
         loop = replace(loop, wanted=frozenset([*lasts, *kept]))
         firsts = [self.firsts[carry] for carry in carries]

@@ -23,15 +23,15 @@ _SUMMED = "efdFDlq"
 
 
 class Recurrences:
-    """The graph of a body with one way; sets of carries are the bits of integers."""
+    """The graph of a body with one path; sets of carries are the bits of integers."""
 
     def __init__(self, op: Loop, tape: Tape) -> None:
         self.op = op
         self.tape = tape
-        (way,) = op.ways
+        (path,) = op.paths
         #: The slots that carries have when a pass begins, and when it ends; and what it writes.
         self.begins = tape.inputs[1 : 1 + op.carries]
-        given = [tape.outputs[output] for output in way.outputs]
+        given = [tape.outputs[output] for output in path.outputs]
         self.ends, self.writes = given[: op.carries], given[op.carries :]
         self.reached = self._reached()
         self._components = self._find_components()
@@ -107,7 +107,7 @@ class Recurrences:
         found: dict[int, list[Term]] = {}
         for carry, (begin, end) in enumerate(zip(self.begins, self.ends, strict=True)):
             alone = self._components[carry] == 1 << carry
-            read = self.op.wants(self.op.history(carry))
+            read = self.op.wants(self.op.saved(carry))
             if alone and not read and (terms := self._terms(begin, end)):
                 found[carry] = terms
         return found

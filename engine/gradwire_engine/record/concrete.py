@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gradwire_engine.answer import Array
-from gradwire_engine.autodiff.rerecording import Examples
+from gradwire_engine.autodiff.retrace import BatchTrace
 from gradwire_engine.backends.base import Backend
 from gradwire_engine.errors import BadArgument, OverBudget
 from gradwire_engine.ops.base import PRIMITIVES
@@ -28,16 +28,19 @@ class Concrete:
         b: Builder,
         backend: Backend,
         inputs: Sequence[Array],
-        values: Mapping[int, Any] | None = None,
     ) -> None:
         self._b = b
         self._backend = backend
         self._inputs = inputs
-        self._values: dict[int, Any] = {**(values or {})}
+        self._values: dict[int, Any] = {}
         self._integers: dict[int, Array | None] = {}
         self._bytes = 0
         #: The examples of the mapped functions that are being recorded, the innermost last.
-        self.levels: list[Examples] = []
+        self.levels: list[BatchTrace] = []
+
+    def restart(self, values: dict[int, Any]) -> None:
+        """Know these values by their slots, and no inputs or others."""
+        self._inputs, self._values, self._integers, self._bytes = (), values, {}, 0
 
     def know(self, var: Var, value: Array) -> None:
         """Take the value of an input that is no variable's."""
@@ -62,7 +65,9 @@ class Concrete:
             for slot in sorted(needed):
                 op, args, kind, _ = self._b.instructions[slot]
                 if isinstance(op, Loop):  # what each pass began with may be much
-                    op = replace(op, wanted=frozenset((*range(op.carries), op.count, *items[slot])))
+                    op = replace(
+                        op, wanted=frozenset((*range(op.carries), op.trip_count, *items[slot]))
+                    )
                 self._bytes += kind.nbytes
                 if self._bytes > self._b.limits.total_bytes:
                     raise OverBudget(f"deciding this takes more than {self._bytes} bytes")
@@ -130,7 +135,7 @@ class Concrete:
     def _decided(self, var: Var) -> Any:
         """The value of ``var``, guarded: within mapped functions the same for all examples.
 
-        In a loop's body one of the values that it may have: each is recorded as a way of its own.
+        In a loop's body one of the values that it may have: each is recorded as a path of its own.
         """
         if any(opened.holds(var) for opened in self._b.regions):
             inner = self._b.regions[-1]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradwire_engine.autodiff.rerecording import Examples
+from gradwire_engine.autodiff.retrace import BatchTrace
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Input
-from gradwire_engine.ops.loops import Carried, Loop
+from gradwire_engine.ops.loops import BlockArgument, Loop
 from gradwire_engine.ops.regions import Plan, planned, region, settled
 from gradwire_engine.ops.splicing import spliced
 from gradwire_engine.tape import ArrayType, Tape
@@ -24,33 +24,33 @@ _AT_ONCE_BYTES = 2**26
 def parted(b: Builder, plan: Plan, arrays: Sequence[Var], length: int) -> tuple[Plan, list[Var]]:
     """The loop without what no carry reaches, and the arrays whose rows its passes read.
 
-    Only a loop with one way, which all passes take, is parted: else what the program never does
+    Only a loop with one path, which all passes take, is parted: else what the program never does
     might be computed, and fail.
     """
     op = plan.op
     body = op.body
-    found = [] if len(op.ways) > 1 else _frontier(body.tape, op.carries, op.stacks)
+    found = [] if len(op.paths) > 1 else _frontier(body.tape, op.carries, op.stacks)
     kinds = [body.tape.instructions[slot].type for slot in found]
     if not found or length * sum(kind.nbytes for kind in kinds) > _AT_ONCE_BYTES:
         return plan, [*arrays]
     inputs = body.inputs[: 1 + op.carries + op.stacks]
     with region(b, ()) as opened:
-        ones = [b.carried(Carried(opened, i), kind) for i, kind in enumerate(inputs)]
+        ones = [b.again(BlockArgument(opened, i), (), kind) for i, kind in enumerate(inputs)]
         values = spliced(b, _giving(body.tape, found), [*ones, *plan.shared], range(len(found)))
         numbers = b.numbers(length)
         stacks = dict(zip([ones[0], *ones[1 + op.carries :]], [numbers, *arrays], strict=True))
-        every = Examples(stacks)
-        piece = opened.piece([every(value) for value in values])
-    gathered = settled(b, piece)
+        every = BatchTrace(stacks)
+        trace = opened.trace([every(value) for value in values])
+    gathered = settled(b, trace)
     carries = inputs[1 : 1 + op.carries]
     rows = [*inputs[1 + op.carries :], *kinds]
-    (way,) = op.ways
+    (path,) = op.paths
     with region(b, carries, rows) as opened:
         given = dict(zip(found, opened.items[op.stacks :], strict=True))
         again = [opened.number, *opened.carries, *opened.items[: op.stacks], *plan.shared]
-        results = spliced(b, body.tape, again, way.outputs, given)
-        pieces = [opened.piece(results)]
-    left = planned(b, pieces, op.carries, len(rows), counted=True, passes=length)
+        results = spliced(b, body.tape, again, path.outputs, given)
+        traces = [opened.trace(results)]
+    left = planned(b, traces, op.carries, len(rows), counted=True, passes=length)
     return left, [*arrays, *gathered]
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, EngineError
-from gradwire_engine.ops.bodies import Piece
+from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import Loop, MustUnroll
-from gradwire_engine.ops.regions import MOST_WAYS, Region, planned, region
+from gradwire_engine.ops.regions import MOST_PATHS, Region, planned, region
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.carries import Carry, Fit, Unsettled, carried
 from gradwire_engine.record.segments import in_segments, whole
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gradwire_engine.record.loops import Passes
     from gradwire_engine.record.recorder import Recorder
 
-#: Instructions that may be recorded to find all ways through the bodies of a program's loops.
+#: Instructions that may be recorded to find all paths through the bodies of a program's loops.
 _MOST_EXPLORED = 300_000
 #: Most times that the carries of a body are given other types.
 _MOST_TRIES = 20
@@ -31,10 +31,10 @@ _CODES = {"over": 0, "break": 1, "return": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
-    """A way through the body, None of one that could not be recorded, and how it ends."""
+class _TracedPath:
+    """A path through the body, None of one that could not be recorded, and how it ends."""
 
-    piece: Piece | None
+    trace: Trace | None
     ending: str
 
 
@@ -51,16 +51,16 @@ class LoopTrace:
         self.start: dict[str, Any] = rebuild(passes.carry(), carried)
         self.restore = passes.save()
         self.origin = r.b.origin
-        #: The arrays of whose rows passes take one, and the ways through the body.
+        #: The arrays of whose rows passes take one, and the paths through the body.
         self.arrays: list[Var] = []
-        self.ways: list[_Way] = []
+        self.paths: list[_TracedPath] = []
         #: What passes write beside the carry, nested as it is.
         self.beside: Any = None
-        #: Whether values decide on the ways that are taken.
+        #: Whether values decide which paths are taken.
         self.by_values = False
-        #: Derivatives that ways took, as regions note them.
+        #: Derivatives that paths took, as regions note them.
         self.asked: set[tuple[int, int]] = set()
-        #: Whether the ways have to be recorded once more, for what was found meanwhile.
+        #: Whether the paths have to be recorded once more, for what was found meanwhile.
         self.again = False
 
     def settle(self) -> None:
@@ -69,34 +69,34 @@ class LoopTrace:
         rows = [ArrayType(x.dtype, x.shape[1:], x.type.weak) for x in self.arrays]
         for _ in range(_MOST_TRIES):
             self.again = False
-            self.ways = self._ways(rows)
+            self.paths = self._paths(rows)
             if not self.again:
                 return
         raise MustUnroll("the types of the carries do not settle")
 
     @property
     def instructions(self) -> int:
-        """How many instructions all ways through the body record."""
-        return sum(len(way.piece.instructions) for way in self.ways if way.piece)
+        """How many instructions all paths through the body record."""
+        return sum(len(path.trace.instructions) for path in self.paths if path.trace)
 
     @property
     def nests(self) -> bool:
         """Whether there is a loop in the body."""
-        pieces = [way.piece for way in self.ways if way.piece]
-        return any(isinstance(one.op, Loop) for piece in pieces for one in piece.instructions)
+        traces = [path.trace for path in self.paths if path.trace]
+        return any(isinstance(one.op, Loop) for trace in traces for one in trace.instructions)
 
     def emit(self) -> tuple[str, Any]:
         """Emit the loop. How it ended, and what it returns, or what all passes wrote."""
         self.restore()
         self.b.origin = self.origin
         firsts = [self._first(x) for x in leaves(self.start) if isinstance(x, Carry)]
-        pieces, counted = [way.piece for way in self.ways], self.left is not None
+        traces, counted = [path.trace for path in self.paths], self.left is not None
         plan = planned(
-            self.b, pieces, len(firsts), len(self.arrays), counted=counted, passes=self.left
+            self.b, traces, len(firsts), len(self.arrays), counted=counted, passes=self.left
         )
         given = self.b, plan, firsts, self.arrays, self.left
         finals, written = in_segments(*given) if self.r.checkpoints else whole(*given)
-        return self._after(finals, written, {way.ending for way in self.ways})
+        return self._after(finals, written, {path.ending for path in self.paths})
 
     def _first(self, carry: Carry) -> Var:
         if carry.first is None:
@@ -134,12 +134,12 @@ class LoopTrace:
         before = iter(leaves(stacked(r, self.written)))
         return rebuild(together, lambda x: r.operation("concatenate", [next(before), x]))
 
-    # Ways through the body
+    # Paths through the body
 
-    def _ways(self, rows: Sequence[ArrayType]) -> list[_Way]:
+    def _paths(self, rows: Sequence[ArrayType]) -> list[_TracedPath]:
         """Record the body for all decisions that can be made in it."""
         kinds = [x.kind for x in leaves(self.start) if isinstance(x, Carry)]
-        ways: list[_Way] = []
+        paths: list[_TracedPath] = []
         pending: list[Sequence[bool]] = [()]
         while pending and not self.again:
             forced = pending.pop()
@@ -147,31 +147,31 @@ class LoopTrace:
             self.r.poll()
             with region(self.b, kinds, rows) as opened:
                 opened.forced = forced
-                ways.append(self._way(opened))
+                paths.append(self._path(opened))
                 self.r.explored += len(self.b.vars) - opened.start
             if self.r.explored > _MOST_EXPLORED:
                 self.r.unroll = True
-                raise MustUnroll("the bodies of loops have too many ways in all")
+                raise MustUnroll("the bodies of loops have too many paths in all")
             self.by_values |= opened.by_values
             made = opened.decisions
             pending += [(*made[:i], not made[i]) for i in range(len(forced), len(made))]
-            if len(ways) + len(pending) > MOST_WAYS:
-                raise MustUnroll("there are too many ways through the body")
-        endings = {way.ending for way in ways}
-        goes_on = any(way.piece for way in ways if way.ending == "on")
+            if len(paths) + len(pending) > MOST_PATHS:
+                raise MustUnroll("there are too many paths through the body")
+        endings = {path.ending for path in paths}
+        goes_on = any(path.trace for path in paths if path.ending == "on")
         if not self.again and (not goes_on or (endings == {"on"} and self.left is None)):
             raise MustUnroll("there is no second pass, or there are passes without end")
         if self._must_tell(endings) and _ENDING not in self.start:
             self.start[_ENDING] = 0
             self.again = True
-        return ways
+        return paths
 
     def _must_tell(self, endings: set[str]) -> bool:
         """Whether what follows has to know how the loop ended, and cannot."""
         left = (endings if self.left is None else endings | {"over"}) - {"on"}
         return len(left) > 1 and ("return" in left or self.passes.tells_endings)
 
-    def _way(self, opened: Region) -> _Way:
+    def _path(self, opened: Region) -> _TracedPath:
         """Record the body once, with the decisions that the region forces."""
         following = iter(opened.carries)
         before = rebuild(self.start, lambda x: next(following) if isinstance(x, Carry) else x)
@@ -180,7 +180,7 @@ class LoopTrace:
         try:
             ending, value = self.passes.turn(number, opened.items)
             if ending == "over":
-                return _Way(opened.piece(opened.carries, ends=True, counted=False), ending)
+                return _TracedPath(opened.trace(opened.carries, ends=True, counted=False), ending)
             after = before | self.passes.carry()
             if ending == "return":
                 after[_RETURNED] = value
@@ -190,12 +190,12 @@ class LoopTrace:
         except EngineError:
             if not opened.decisions:
                 raise
-            return _Way(None, "on")  # as executed, this way may never be taken
+            return _TracedPath(None, "on")  # as executed, this path may never be taken
 
     def _fitting(
         self, opened: Region, before: dict[str, Any], after: dict[str, Any], ending: str, value: Any
-    ) -> _Way:
-        """The way with what it gives as carries of the types that they had before."""
+    ) -> _TracedPath:
+        """The path with what it gives as carries of the types that they had before."""
         fit = Fit(self.b)
         start = {name: fit.fit(self.start[name], after[name]) for name in self.start}
         new = sorted(after.keys() - self.start.keys())
@@ -204,12 +204,12 @@ class LoopTrace:
         if fit.again or new:
             self.again = True
             self.asked.clear()  # it has slots of carries, which will be others
-            return _Way(None, ending)
+            return _TracedPath(None, ending)
         self._check_derivatives(opened, given)
         if ending == "on" and value is not None:
             self.beside = rebuild(value, self.b.array)
             given += leaves(self.beside)
-        return _Way(opened.piece(given, ends=ending != "on"), ending)
+        return _TracedPath(opened.trace(given, ends=ending != "on"), ending)
 
     def _check_derivatives(self, opened: Region, given: Sequence[Var]) -> None:
         """Refuse derivatives in the body that go back through earlier passes.
@@ -219,7 +219,7 @@ class LoopTrace:
         """
         b, stand_ins = self.b, {var.slot: i for i, var in enumerate(opened.carries)}
         if not opened.asked <= self.asked:
-            self.asked |= opened.asked  # ways recorded before have to be looked at, too
+            self.asked |= opened.asked  # paths recorded before have to be looked at, too
             self.again = True
         if not self.asked:
             return

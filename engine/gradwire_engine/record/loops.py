@@ -1,6 +1,6 @@
 """Loops while recording: pass by pass where they are short, else one instruction for all passes.
 
-The body is then recorded once for each way that decisions in it may go, for stand-ins instead of
+The body is then recorded once for each path that decisions in it may take, for stand-ins instead of
 values.  What cannot be recorded so (a shape that changes with each pass, say) is recorded pass by
 pass as it is executed.
 """
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
 
 #: Instructions up to which a loop of known length is recorded pass by pass, and passes up to which
-#: it is if decisions on values part its ways, or if it holds another loop, of which each pass would
-#: have a copy to be differentiated and compiled.
+#: it is if there are several paths, or if it holds another loop, of which each pass would have a
+#: copy to be differentiated and compiled.
 _SHORT_INSTRUCTIONS, _SHORT_PASSES = 2000, 8
 #: Instructions after which a loop that is only counted, to an end not known before, is long.
 _COUNTED_INSTRUCTIONS = 256

@@ -50,7 +50,7 @@ def _call(r: Recorder, node: Node, results: list[Any]) -> Any:
     if not keywords:
         before, result = len(r.b.vars), calls.call(r, name, args, _NO_KEYWORDS)
         if type(result) is Var and result.slot >= before and not calls.of_language(name):
-            r.repeats.learn(node.value, args, result)
+            r.call_cache.learn(node.value, args, result)
         return result
     split = len(args) - len(keywords)
     named = dict(zip(keywords, args[split:], strict=True))

@@ -9,7 +9,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.autodiff.matrices import stand_in
-from gradwire_engine.autodiff.rerecording import Rerecording, reads
+from gradwire_engine.autodiff.retrace import Retrace, reads
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.errors import BadArgument, DtypeMismatch
 from gradwire_engine.ops.arrays.slicing import picked, sliced
@@ -198,7 +198,7 @@ def _by_adjoint(r: Recorder, solver: Solver, slope: Slope, y: Any, times: Var) -
     recorded = _Adjoint(r, solver, slope, read).cotangents(times, at, seeds)
 
     def rule(bars: Sequence[Var]) -> Cotangents:
-        anew = Rerecording(dict(zip([*seeds, *leaves(at)], [*bars, *results], strict=True)))
+        anew = Retrace(dict(zip([*seeds, *leaves(at)], [*bars, *results], strict=True)))
         return [anew(x) for x in recorded]
 
     results = ruled(leaves(found), [*leaves(y), times, *read], rule)
@@ -242,7 +242,7 @@ class _Adjoint:
         """The slope of the state."""
         begun, again = rebuild(state["y"], Copy()), [Copy()(x) for x in self.read]
         moves, sources = self.slope(begun, now), [*leaves(begun), *again]
-        anew = Rerecording(dict(zip([*leaves(begun), *self.read], sources, strict=True)))
+        anew = Retrace(dict(zip([*leaves(begun), *self.read], sources, strict=True)))
         targets = [anew(x) for x in leaves(moves)]
         found = iter(pullback(self.r.b, targets, state["bars"], sources))
 

@@ -6,6 +6,7 @@ Control flow is followed as the given values decide, and the tape is guarded wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,12 @@ from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.polling import polled
 from gradwire_engine.program import RESULT, Block, Node, Program, Target
-from gradwire_engine.record import calls, composites, repetitions
+from gradwire_engine.record import calls, composites, rerolling
+from gradwire_engine.record.call_cache import CallCache
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.language import CONSTANTS
 from gradwire_engine.record.nodes import HANDLERS
 from gradwire_engine.record.pythons import OF_VALUES, typed
-from gradwire_engine.record.repeats import Repeats
 from gradwire_engine.record.scope import (
     MISSING,
     Closure,
@@ -63,20 +64,21 @@ class Recorder:
         poll: Poll,
         *,
         unroll: bool = False,
+        rerolled: frozenset[str] | None = None,
     ) -> None:
         self.program = program
         self.b = b
-        self.repeats = Repeats(b)
+        self.call_cache = CallCache(b)
         self.concrete = concrete
         self.poll = poll
         self.state = state
         #: Whether every pass of a loop is recorded by itself.
         self.unroll = unroll
         #: Where repeated lines are recorded as loops, the names of which values are asked for.
-        self.rolled: frozenset[str] | None = None
+        self._rerolled = rerolled
         #: Bodies that could not be recorded for all passes, and whether within another's.
         self.singly: set[tuple[Block, bool]] = set()
-        #: Instructions recorded of ways through bodies.
+        #: Instructions recorded of paths through bodies.
         self.explored = 0
         #: How many calls of functions with checkpoints go on.
         self.checkpoints = 0
@@ -93,8 +95,8 @@ class Recorder:
     def record(self, *, default: bool = True) -> Any:
         """Run the whole program; gives what it returns by default, if that is wanted."""
         try:
-            if self.rolled is not None and self.program.repetition is not None:
-                repetitions.run(self, self.program.repetition, self.rolled)
+            if self._rerolled is not None and self.program.repetition is not None:
+                rerolling.run(self, self.program.repetition, self._rerolled)
                 return self.named(self.program.output) if default else None
             signal = self.run(self.program.body)
             if signal is not None:
@@ -105,6 +107,22 @@ class Recorder:
         except EngineError as error:
             error.at = error.at or self.program.output_place
             raise
+
+    @contextmanager
+    def resumed(self, values: Sequence[Any], poll: Poll) -> Iterator[None]:
+        """Go on for another query with what was recorded, whose ``values`` are known meanwhile.
+
+        What is recorded then is forgotten afterwards, and so are its warnings.
+        """
+        warnings, self.warnings = self.warnings, [*self.warnings]
+        self.poll = self.b.poll = poll
+        self.concrete.restart(dict(enumerate(values)))
+        try:
+            with self.b.aside():
+                yield
+        finally:
+            self.warnings = warnings
+            self.concrete.restart({})  # recorders are kept as long as what is compiled: no values
 
     def named(self, names: Any) -> Any:
         """Values bound to names nested in lists and dicts."""
@@ -259,7 +277,7 @@ class Recorder:
     def step(self, block: Block, results: list[Any], end: int | None = None) -> None:
         """Run the nodes of a block that have no results yet, up to the one of number ``end``."""
         b, bound, nodes, append = self.b, self.scope.names, block.nodes, results.append
-        again = self.repeats.again
+        again = self.call_cache.again
         left = nodes if end is None and not results else nodes[len(results) : end]
         for node in polled(left, self.poll):
             kind, args, value, _, at = node

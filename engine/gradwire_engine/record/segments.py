@@ -14,10 +14,10 @@ import numpy as np
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.batching import reshaped
-from gradwire_engine.ops.bodies import Piece
+from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard
-from gradwire_engine.ops.loops import COUNT, Way
+from gradwire_engine.ops.loops import COUNT, Path
 from gradwire_engine.ops.pointwise.comparison import Less
 from gradwire_engine.ops.regions import Plan, Region, item, loop, region
 from gradwire_engine.ops.splicing import spliced
@@ -49,7 +49,7 @@ def whole(
 def in_segments(
     b: Builder, plan: Plan, firsts: Sequence[Var], arrays: Sequence[Var], length: int | None
 ) -> tuple[list[Var], list[Var]]:
-    """The same in segments, if there are passes enough and no way ends a loop over rows."""
+    """The same in segments, if there are passes enough and no path ends a loop over rows."""
     segments = _Segments(b, plan, length)
     few = length is not None and length <= 2 * SEGMENTS
     if few or (arrays and segments.ends):
@@ -64,9 +64,9 @@ class _Segments:
         self.b = b
         self.plan = plan
         self.length = length
-        #: The types of carries, and whether some way ends the loop.
+        #: The types of carries, and whether some path ends the loop.
         self.kinds = plan.op.body.inputs[1 : 1 + plan.op.carries]
-        self.ends = any(way.ends for way in plan.op.ways)
+        self.ends = any(path.ends for path in plan.op.paths)
 
     def emit(self, firsts: Sequence[Var], arrays: Sequence[Var]) -> tuple[list[Var], list[Var]]:
         """The last carries, and what passes wrote, stacked."""
@@ -90,9 +90,9 @@ class _Segments:
         with region(b, self.kinds, [_row(x) for x in parts]) as opened:
             begin = _at(offset, opened.number, size)
             finals, written = self._counted(opened.carries, opened.items, begin, size)
-            piece = opened.piece([*finals, *written])
+            trace = opened.trace([*finals, *written])
         stacks, count = [Rows(0)(x) for x in parts], b.constant(SEGMENTS)
-        made = loop(b, [piece], firsts, stacks, count, passes=SEGMENTS)
+        made = loop(b, [trace], firsts, stacks, count, passes=SEGMENTS)
         finals, written = self._results(made, SEGMENTS)
         written = [reshaped(x, (cut, *x.shape[2:])) for x in written]
         if cut == length:
@@ -105,13 +105,15 @@ class _Segments:
         self, firsts: Sequence[Var], arrays: Sequence[Var], offset: Var, length: int
     ) -> tuple[list[Var], list[Var]]:
         """Passes one by one."""
-        pieces: list[Piece | None] = []
-        for way in self.plan.op.ways:
+        traces: list[Trace | None] = []
+        for path in self.plan.op.paths:
             with region(self.b, self.kinds, [_row(x) for x in arrays]) as opened:
-                pieces.append(opened.piece(self._way(opened, way, offset)) if way.known else None)
+                traces.append(
+                    opened.trace(self._path(opened, path, offset)) if path.known else None
+                )
         stacks = [Rows(0)(x) for x in arrays]
         count = self.b.constant(length)
-        return self._results(loop(self.b, pieces, firsts, stacks, count, passes=length), length)
+        return self._results(loop(self.b, traces, firsts, stacks, count, passes=length), length)
 
     def _results(self, made: Var, length: int) -> tuple[list[Var], list[Var]]:
         carries = len(self.kinds)
@@ -119,7 +121,7 @@ class _Segments:
         written = [Stacked(length, 0)(item(made, number)) for number in numbers]
         return [item(made, number) for number in range(carries)], written
 
-    # Passes until a way ends the loop: a flag among the carries tells that one did
+    # Passes until a path ends the loop: a flag among the carries tells that one did
 
     def _segments(
         self, state: Sequence[Var], offset: Var, size: int, count: int | None
@@ -134,47 +136,47 @@ class _Segments:
                 after = self._segments(opened.carries, begin, further, SEGMENTS)
             else:
                 after = self._last(opened.carries, begin)
-            going = opened.piece(after)
+            going = opened.trace(after)
         with region(b, kinds) as opened:
             Guard(True)(opened.carries[-1])
-            over = opened.piece(opened.carries, ends=True, counted=False)
+            over = opened.trace(opened.carries, ends=True, counted=False)
         limit = None if count is None else b.constant(count)
         made = loop(b, [going, over], state, (), limit, passes=count)
         return [item(made, number) for number in range(len(state))]
 
     def _last(self, state: Sequence[Var], offset: Var) -> list[Var]:
         """The passes of one segment, one by one."""
-        b, pieces = self.b, list[Piece | None]()
-        for way in self.plan.op.ways:
+        b, traces = self.b, list[Trace | None]()
+        for path in self.plan.op.paths:
             with region(b, [*self.kinds, _FLAG]) as opened:
-                if not way.known:
-                    pieces.append(None)
+                if not path.known:
+                    traces.append(None)
                     continue
                 if self.length is not None:
                     Guard(True)(self._is_within(opened.number, offset))
-                after = self._way(opened, way, offset)
-                pieces.append(opened.piece([*after, b.full(way.ends, _FLAG)], ends=way.ends))
+                after = self._path(opened, path, offset)
+                traces.append(opened.trace([*after, b.full(path.ends, _FLAG)], ends=path.ends))
         if self.length is not None:
             with region(b, [*self.kinds, _FLAG]) as opened:
                 Guard(False)(self._is_within(opened.number, offset))
                 after = [*opened.carries[:-1], b.full(1, _FLAG)]
-                pieces.append(opened.piece(after, ends=True))
-        made = loop(b, pieces, state, (), b.constant(SEGMENTS), passes=SEGMENTS)
+                traces.append(opened.trace(after, ends=True))
+        made = loop(b, traces, state, (), b.constant(SEGMENTS), passes=SEGMENTS)
         return [item(made, number) for number in range(len(state))]
 
     def _is_within(self, number: Var, offset: Var) -> Var:
         return Less()(_at(offset, number, 1), self.b.scalar(self.length or 0, COUNT.dtype))
 
-    def _way(self, opened: Region, way: Way, offset: Var) -> list[Var]:
-        """Record a way again, for passes that are counted from ``offset`` on; its carries."""
+    def _path(self, opened: Region, path: Path, offset: Var) -> list[Var]:
+        """Record a path again, for passes that are counted from ``offset`` on; its carries."""
         op = self.plan.op
         carries = opened.carries[: op.carries]
         begun = [_at(offset, opened.number, 1), *carries, *opened.items, *self.plan.shared]
-        numbers = [*way.outputs, *[number for number, _ in way.decisions]]
+        numbers = [*path.outputs, *[number for number, _ in path.decisions]]
         made = spliced(self.b, op.body.tape, begun, numbers)
-        for var, (_, outcome) in zip(made[len(way.outputs) :], way.decisions, strict=True):
+        for var, (_, outcome) in zip(made[len(path.outputs) :], path.decisions, strict=True):
             Guard(outcome)(var)
-        return made[: len(way.outputs)]
+        return made[: len(path.outputs)]
 
 
 def _at(offset: Var, number: Var, size: int) -> Var:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.autodiff import matrices
-from gradwire_engine.autodiff.rerecording import Rerecording, reads
+from gradwire_engine.autodiff.retrace import Retrace, reads
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.errors import BadArgument, DomainError, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.base import Cotangents
@@ -54,7 +54,7 @@ def implicit(
 
     def rule(bars: Sequence[Var]) -> Cotangents:
         at, again = Copy()(root), [Copy()(read) for read in operands]
-        z = Rerecording({x: at, **dict(zip(operands, again, strict=True))})(y)
+        z = Retrace({x: at, **dict(zip(operands, again, strict=True))})(y)
         return pullback(r.b, [z], [adjoint(z, at, -bars[0])], again)
 
     (root,) = ruled([x], operands, rule) if operands else [x]

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.autodiff.rerecording import Examples, Rerecording, reads
+from gradwire_engine.autodiff.retrace import BatchTrace, Retrace, reads
 from gradwire_engine.autodiff.reverse import pullback
 from gradwire_engine.errors import BadArgument, EngineError
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.axes import axis_of
 from gradwire_engine.ops.base import Cotangents
-from gradwire_engine.ops.boundaries import CustomVjp, Example, OptimizationBarrier, Rule
+from gradwire_engine.ops.boundaries import CustomVjp, OptimizationBarrier, Rule, VmapPlaceholder
 from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.constants import Item, StopGradient
 from gradwire_engine.ops.patterns import ARRAY, complete_pattern
@@ -89,7 +89,7 @@ def _mapped(
         raise BadArgument(message or "vmap needs an axis to map", hint="in_axes says which are")
     # One example is a part by an unknown index, so that what it is a part of may be a source, too.
     numbers = r.b.numbers(*counts)
-    index = Example()(numbers)
+    index = VmapPlaceholder()(numbers)
     found = {index: numbers}
     following = iter(stacks)
 
@@ -102,7 +102,7 @@ def _mapped(
         return one
 
     given, by_name = rebuild(nested, part)
-    level = Examples(found)
+    level = BatchTrace(found)
     r.concrete.levels.append(level)
     try:
         result = r.apply(f, given, by_name)
@@ -244,7 +244,7 @@ def _recomputed(f: Any, r: Recorder, args: Sequence[Any], named: Mapping[str, An
 
     def rule(bars: Sequence[Var]) -> Cotangents:
         again = [OptimizationBarrier(len(r.b.vars))(x) for x in operands]
-        every = Rerecording(dict(zip(operands, again, strict=True)))
+        every = Retrace(dict(zip(operands, again, strict=True)))
         return pullback(r.b, [every(x) for x in results], bars, again)
 
     items = iter(ruled(results, operands, rule))

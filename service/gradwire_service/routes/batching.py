@@ -13,9 +13,7 @@ from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.cache import Entry
-from gradwire_engine.call import Call
-from gradwire_engine.joint_call import JointCall, padded
+from gradwire_engine.queries import Call, Entry, JointCall, padded
 
 from gradwire_service.problems import problem_of
 from gradwire_service.routes.exchange import Exchange
@@ -212,7 +210,7 @@ class Batcher:
         missing: JointCall | None = None
         try:
             joint = JointCall([member.work.call for member in members])
-            if joint.compiled:
+            if joint.call.compiled:
                 replies = await self._replies(joint, members, times)
             else:
                 missing = joint
@@ -233,7 +231,7 @@ class Batcher:
         self, joint: JointCall, members: Sequence[BatchMember], times: ReplayTimes
     ) -> Replies:
         """Replay on the event loop if short, else in a thread, until the last deadline."""
-        if self._inline_limits.allow(joint):
+        if self._inline_limits.allow(joint.call):
             with suppress(TooLongInline):
                 return _replay_batch(joint, members, times, InlineDeadline())
         deadlines = [member.work.request.deadline for member in members]
@@ -254,7 +252,9 @@ class Batcher:
         times.compiling = True
         loop = asyncio.get_running_loop()
         try:
-            await loop.run_in_executor(self._threads, joint.compile, Deadline(self._compile_ms))
+            await loop.run_in_executor(
+                self._threads, joint.call.compile, Deadline(self._compile_ms)
+            )
         except Exception as error:  # noqa: BLE001 - no request waits for it
             times.disable(len(members))
             _log(error)

@@ -10,8 +10,8 @@ from contextlib import suppress
 from weakref import WeakKeyDictionary, WeakSet
 
 from gradwire_engine.answer import Kind
-from gradwire_engine.cache import Entry
 from gradwire_engine.errors import EngineError
+from gradwire_engine.queries import Entry
 from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 

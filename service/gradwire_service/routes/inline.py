@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gradwire_engine.call import Call
+from gradwire_engine import Call
 
 from gradwire_service.scheduling.deadline import INLINE_SECONDS
 from gradwire_service.settings import Settings

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradwire_engine import Query
 from gradwire_engine.answer import Kind
-from gradwire_engine.recording import Listed
+from gradwire_engine.compile.recorded import Listed
 
 from gradwire_service.problems import node_document
 from gradwire_service.references import ReferenceResolver

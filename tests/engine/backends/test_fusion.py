@@ -116,7 +116,7 @@ def executable(ask, text, values, **query):
     call = ask.engine.call(ask.engine.parse(text), values, Query("gradient", **query))
     call.replay(ask.poll)
     call.replay(ask.poll)
-    return call, call._entry.paths[0].executable
+    return call, call.entry.paths[0].executable
 
 
 def sweeps(run):
@@ -141,7 +141,7 @@ def test_very_large_arrays_are_swept_at_once(ask):
     x = {"x": Leaf(np.linspace(-1, 1, 1_000_000))}
     call = ask.engine.call(ask.engine.parse("sum(sin(x) * x)"), x, Query("gradient"))
     call.compile(ask.poll)
-    assert len(sweeps(call._entry.paths[0].executable)) == 1
+    assert len(sweeps(call.entry.paths[0].executable)) == 1
 
 
 def test_a_walk_goes_on_as_it_began_when_another_groups_what_it_walks(ask):
@@ -149,18 +149,18 @@ def test_a_walk_goes_on_as_it_began_when_another_groups_what_it_walks(ask):
     text = "y = sin(x) * x + tanh(x)\nz = y * exp(-y) + x\nsum(z * tanh(z) * y)"
     call = ask.engine.call(ask.engine.parse(text), {"x": Leaf(x)}, Query("gradient"))
     call.compile(ask.poll)
-    run = call._entry.paths[0].executable
+    run = call.entry.paths[0].executable
     others: list[Any] = []
 
     def poll():
         if not others:
             thread = threading.Thread(
-                target=lambda: others.append(run.replay(call.inputs, ask.poll).outputs)
+                target=lambda: others.append(run.replay(call.arguments.inputs, ask.poll).outputs)
             )
             thread.start()
             thread.join()
 
-    walked = run.replay(call.inputs, poll).outputs
+    walked = run.replay(call.arguments.inputs, poll).outputs
     assert sweeps(run)
     (found,) = others
     for one, other in zip(walked, found, strict=True):
@@ -189,7 +189,7 @@ def test_a_sweep_ends_when_the_deadline_has_passed(ask):
             raise DeadlineExceeded("enough")
 
     with pytest.raises(DeadlineExceeded):
-        run.replay(call.inputs, poll)
+        run.replay(call.arguments.inputs, poll)
     assert polls == 5
 
 
@@ -236,9 +236,9 @@ def test_a_deadline_ends_all_threads():
 
     for _ in range(3):
         with pytest.raises(DeadlineExceeded):
-            run.replay(call.inputs, poll)
+            run.replay(call.arguments.inputs, poll)
     assert threading.active_count() <= working + 2
-    assert run.replay(call.inputs, lambda: None).outputs[-1] == pytest.approx(
+    assert run.replay(call.arguments.inputs, lambda: None).outputs[-1] == pytest.approx(
         np.sin(1) * np.e * 1e6
     )
 

@@ -112,8 +112,8 @@ def test_numbers_of_other_dtypes_are_chosen_without_a_call(dtype):
         plain, exact = [[call.replay(lambda: None).value for _ in range(3)][-1] for call in calls]
         assert plain == exact
         assert plain.dtype == exact.dtype == np.dtype(dtype)
-    executable: Any = calls[0]._entry.paths[0].executable
-    lowered = executable._lowered
+    executable: Any = calls[0].entry.paths[0].executable
+    lowered = executable.generated
     assert not {"u_minimum", "u_maximum", "u_where"}.intersection(lowered.__code__.co_names)
 
 

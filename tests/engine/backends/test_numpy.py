@@ -13,14 +13,14 @@ def executable(ask, text, variables, kind="evaluate"):
     leaves = {key: Leaf(np.asarray(value)) for key, value in variables.items()}
     call = ask.engine.call(ask.engine.parse(text), leaves, Query(kind))
     call.compile(ask.poll)
-    return call._entry.paths[0].executable, [leaf.value for leaf in leaves.values()]
+    return call.entry.paths[0].executable, [leaf.value for leaf in leaves.values()]
 
 
 def code_of(run, inputs):
     """The generated code: a tape is walked the first time, and lowered the second."""
     for _ in range(2):
         run.replay(inputs, lambda: None)
-    return run._lowered.__code__
+    return run.generated.__code__
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ def test_a_long_replay_looks_at_its_deadline():
 BODY = [f"    y = sin(y)*0.5 + cos(y*0.1 + {n}) + {n}*x*0.001" for n in range(PART // 3)]
 LOOPS = {
     "for": ["y = x", "for i in range(5):", *BODY],
-    "ways": ["y = x", "for i in range(5):", *BODY, "    y = y*0.9 if y > 0.3 else y + x"],
+    "paths": ["y = x", "for i in range(5):", *BODY, "    y = y*0.9 if y > 0.3 else y + x"],
     "while": ["y = x", "k = 0.0", "while k < 2 + x:", *BODY, "    k = k + 1"],
     "two": ["y = x", "z = x", "for i in range(4):", *BODY, "    z = z*0.9 + y*i", "y = y + z"],
     "nested": [

@@ -17,11 +17,11 @@ from hypothesis import given
 from tests.effort import examples
 from tests.engine.test_replays import SEEDS, SHAPES, programs, values_of
 
-#: A loop of each kind: counted, with a way that ends it, backward in its derivative, nested.
+#: A loop of each kind: counted, with a path that ends it, backward in its derivative, nested.
 LOOPS = {
     "counted": "s = x\nfor i in range(30):\n    s = sin(s) * y + i / 30\nsum(s)",
     "ends": "s = x\nwhile sum(s) < 40:\n    s = s * 1.1 + y\nsum(s**2)",
-    "ways": "s = x\nfor i in range(25):\n    if sum(s) > 3:\n        s = s * 0.5\n"
+    "paths": "s = x\nfor i in range(25):\n    if sum(s) > 3:\n        s = s * 0.5\n"
     "    else:\n        s = s + y\nsum(s)",
     "nested": "s = x\nfor i in range(20):\n    t = s\n    for j in range(20):\n"
     "        t = t * 0.9 + y / 20\n    s = s + tanh(t)\nsum(s)",

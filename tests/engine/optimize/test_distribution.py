@@ -59,7 +59,7 @@ def answered(text, given, kind="gradient", **asked):
     query = Query(kind, sources=["x"] if kind == "hessian" else sorted(given), **asked)
     call = engine.call(engine.parse(text), given, query)
     answers = [call.replay(lambda: None) for _ in range(2)]  # walked, then generated
-    tape = call._entry.paths[0].executable.tape
+    tape = call.entry.paths[0].executable.tape
     found = [leaves([answer.value, answer.derivatives]) for answer in answers]
     return [[np.asarray(x) for x in each if x is not None] for each in found], tape
 

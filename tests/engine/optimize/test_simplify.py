@@ -95,7 +95,7 @@ def operations(ask, text, variables, kind="evaluate"):
     leaves = {key: Leaf(np.asarray(value, float)) for key, value in variables.items()}
     call = ask.engine.call(ask.engine.parse(text), leaves, Query(kind))
     call.compile(ask.poll)
-    instructions = call._entry.paths[0].executable.tape.instructions
+    instructions = call.entry.paths[0].executable.tape.instructions
     return [i.op.name for i in instructions if not isinstance(i.op, Constant | Input)]
 
 
@@ -144,7 +144,7 @@ def test_a_hessian_is_made_of_as_few_matrices_as_by_hand(ask, text, matrices):
     leaves = {"a": Leaf(np.eye(4) + 0.3), "x": Leaf(np.arange(4.0))}
     call = ask.engine.call(ask.engine.parse(text), leaves, Query("hessian", sources="x"))
     call.compile(ask.poll)
-    made = [i for i in call._entry.paths[0].executable.tape.instructions if i.args]
+    made = [i for i in call.entry.paths[0].executable.tape.instructions if i.args]
     names = [i.op.name for i in made if i.type.size == 16 and i.op.name != "reshape"]
     assert sorted(names) == matrices
 

@@ -21,7 +21,7 @@ def asked(text, variables, *, exact=False):
     query = Query("gradient", sources=[*variables], exact=exact)
     call = engine.call(engine.parse(text), leaves, query)
     answer = call.replay(lambda: None)
-    return answer, [i.op.name for i in call._entry.paths[0].executable.tape.instructions]
+    return answer, [i.op.name for i in call.entry.paths[0].executable.tape.instructions]
 
 
 def drawn(n, seed=0):

@@ -3,7 +3,7 @@
 import re
 import textwrap
 import tracemalloc
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -412,7 +412,7 @@ y
 """,
 }
 #: What is asked of them, and the vectors for it.
-QUERIES = {
+QUERIES: dict[str, tuple[Query, Any]] = {
     "gradient": (Query("gradient"), None),
     "hessian": (Query("hessian", sources=["x", "w"]), None),
     "forward": (Query("jacobian", mode="forward", sources=["x", "V"]), None),
@@ -465,7 +465,7 @@ def test_a_loop_gives_what_its_passes_give(at_once, singly, name, kind):
     query, vectors = QUERIES[kind]
     made = call(PROGRAMS[name], query, vectors, x=1.3, w=0.8, V=V)
     got = numbers(made.replay(nothing))
-    tape = made._entry.paths[0].executable.tape
+    tape = made.entry.paths[0].executable.tape
     assert any(isinstance(i.op, Loop) for i in tape.instructions)
     singly()
     same(got, numbers(call(PROGRAMS[name], query, vectors, x=1.3, w=0.8, V=V).replay(nothing)))
@@ -496,7 +496,7 @@ sum(g**2)
 """
     points = np.array([0.3, 1.1]), np.array([0.7, 1.4])
     query = Query("hessian", sources=["x", "w"])
-    many = replace(query, batch={"x": 0, "w": 0})
+    many = query._replace(batch={"x": 0, "w": 0})
     got = numbers(call(text, many, x=points[0], w=points[1], V=V).replay(nothing))
     alone = re.sub(r"g = .*", "g = array([[f(u, v) for v in a] for u in b])", text)
     alone = alone.replace("g = ", "a, b = V[:, 0]**2, V[:, 1]**2 + x\ng = ")
@@ -517,7 +517,7 @@ for i in range(4):
 sum(b)
 """
     query, x, w = Query("hessian", sources=["x", "w"]), np.array([0.9, 1.2]), np.array([0.7, 0.4])
-    got = numbers(call(text, replace(query, batch={"x": 0, "w": 0}), x=x, w=w, V=V).replay(nothing))
+    got = numbers(call(text, query._replace(batch={"x": 0, "w": 0}), x=x, w=w, V=V).replay(nothing))
     direct = text.replace("cg(A, b, tol=1e-12)", "solve(A, b)")
     each = [
         numbers(call(direct, query, x=a, w=b, V=V).replay(nothing))
@@ -545,7 +545,7 @@ def test_how_many_passes_there_are_needs_no_new_recording(counts):
         for i in COUNTED[counts](n):
             y = y + 0.1 * np.sin(y * i)
         np.testing.assert_allclose(made.replay(nothing).value, y, rtol=1e-9)
-        assert len(made._entry.paths) <= 2  # with passes, and without
+        assert len(made.entry.paths) <= 2  # with passes, and without
 
 
 @pytest.mark.parametrize(
@@ -568,7 +568,7 @@ def test_when_values_end_a_loop_is_no_matter_of_the_recording(text):
         passes = np.ceil(np.log(end / 0.7) / np.log(1.1))
         np.testing.assert_allclose(answer.value, 0.7 * 1.1**passes, rtol=1e-9)
         np.testing.assert_allclose(answer.gradients["x"], 1.1**passes, rtol=1e-9)
-    assert len(made._entry.paths) == 1
+    assert len(made.entry.paths) == 1
 
 
 def test_a_loop_of_many_passes_compiles_as_one_of_few():
@@ -578,7 +578,7 @@ def test_a_loop_of_many_passes_compiles_as_one_of_few():
             f"y = x\nfor i in range({n}):\n  y = y + sin(y) / {n}\ny", Query("gradient"), x=1.0
         )
         made.compile(nothing)
-        sizes.append(len(made._entry.paths[0].executable.tape.instructions))
+        sizes.append(len(made.entry.paths[0].executable.tape.instructions))
     assert sizes[0] == sizes[1] < 20
 
 
@@ -587,7 +587,7 @@ def test_what_no_carry_reaches_is_computed_before_the_loop():
     made = call(text, Query("gradient"), x=np.linspace(0, 1, 1000))
     made.compile(nothing)
     bodies = [
-        i.op.body for i in made._entry.paths[0].executable.tape.instructions if type(i.op) is Loop
+        i.op.body for i in made.entry.paths[0].executable.tape.instructions if type(i.op) is Loop
     ]
     inside = {i.op.name for body in bodies for i in body.tape.instructions}
     assert len(bodies) == 2
@@ -677,7 +677,7 @@ def test_of_a_loop_within_a_loop_there_is_one():
     )
     made = call(text, Query("gradient"), y=0.5)
     answer = made.replay(nothing)
-    ops = [i.op for i in made._entry.paths[0].executable.tape.instructions]
+    ops = [i.op for i in made.entry.paths[0].executable.tape.instructions]
     assert sum(type(op) is Loop for op in ops) == 2  # there, and back
     e = 1e-6
     ends = [call(text, Query("evaluate"), y=0.5 + d).replay(nothing).value for d in (e, -e)]
@@ -694,7 +694,7 @@ f(x, 5) + f(x, 100000)
 """
     made = call(text, Query("gradient"), x=1.0)
     made.compile(nothing)
-    assert len(made._entry.paths[0].executable.tape.instructions) < 100
+    assert len(made.entry.paths[0].executable.tape.instructions) < 100
 
 
 def test_an_endless_loop_is_stopped_while_it_is_replayed():
@@ -915,7 +915,7 @@ def test_requests_and_tapes_find_that_path(at_once, singly, name):
     )
     recorded.run(nothing)
     got = [recorded.call(query).replay(nothing).gradients for _ in range(2)]
-    along = call(text, replace(query, kind="jvp"), [np.float64(2)], **points).replay(nothing)
+    along = call(text, query._replace(kind="jvp"), [np.float64(2)], **points).replay(nothing)
     singly()
     want = call(text, query, **points).replay(nothing).gradients
     np.testing.assert_allclose([*got, [along.derivatives["jvp"] / 2]], [want] * 3, rtol=1e-12)
@@ -926,7 +926,7 @@ def test_what_no_path_joins_stays_one_loop(text):
     text = f"y, s = x, 0.5\nfor i in range(9000):\n  {text}\nd = s * y\ngrad(d, y)"
     made = call(text, Query("evaluate"), x=0.9, w=0.7)
     made.compile(nothing)
-    assert len(made._entry.paths[0].executable.tape.instructions) < 30
+    assert len(made.entry.paths[0].executable.tape.instructions) < 30
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_how_many_steps_there_are_needs_no_new_recording():
         call = engine.call(program, {"a": Leaf(np.asarray(a))}, Query("evaluate"))
         x = call.replay(lambda: None).value
         assert x**3 + x == pytest.approx(a, rel=1e-9)
-        assert len(call._entry.paths) == 1
+        assert len(call.entry.paths) == 1
 
 
 def test_no_root_for_one_of_many_examples_is_an_error(ask):

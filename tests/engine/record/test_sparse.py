@@ -44,7 +44,7 @@ def test_numbers_that_come_again_take_what_was_recorded_of_them(ask):
         query = Query("jacobian", sources="x", format="coo")
         calls.append(ask.engine.call(ask.engine.parse("x[ids] ** 2"), leaves, query))
         calls[-1].replay(ask.poll)
-    assert len(calls[-1]._entry.paths) == 2
+    assert len(calls[-1].entry.paths) == 2
 
 
 def test_a_bundle_adjustment_has_fifteen_entries_in_each_row(ask):

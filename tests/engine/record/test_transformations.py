@@ -285,7 +285,7 @@ sum(y)
         values = {"x": Leaf(np.linspace(0, 1, 10_000))}
         call = engine.call(engine.parse(text), values, Query("gradient", sources="x", exact=True))
         call.replay(lambda: None)
-        return call._entry.paths[0].executable.peak_bytes
+        return call.entry.paths[0].executable.peak_bytes
 
     assert peak("checkpoint(segment)") < peak("segment") / 5
 
@@ -304,9 +304,9 @@ sum(f(mapped) * root + decided) + sum(grad(f)(root * a))
     query = Query("gradient", batch={"a": 0})
     call = engine.call(engine.parse(text), leaves, query)
     found = call.replay(lambda: None)
-    for path in call._entry.paths:  # what is kept is data: rules are of recordings alone
+    for path in call.entry.paths:  # what is kept is data: rules are of recordings alone
         kept = {instruction.op.name for instruction in path.executable.tape.instructions}
-        assert not kept & {"ruled", "example"}
+        assert not kept & {"ruled", "vmap_placeholder"}
     for i, one in enumerate(a):
         value, gradients = ask(text, a=one, w=w)
         same(found.value[i], value)

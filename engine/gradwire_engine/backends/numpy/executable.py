@@ -1,7 +1,6 @@
-"""A tape ready to replay: walked the first time, generated code from the second.
+"""A tape ready to replay: walked, or by generated Python.
 
-A service meets programs that come once, and for them compiling a function costs more than it
-saves: several microseconds an instruction, against half a microsecond for walking it.
+Compiling takes several microseconds an instruction, walking it half a microsecond.
 """
 
 from __future__ import annotations
@@ -11,27 +10,19 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.base import (
-    Executable,
-    Line,
-    Listing,
-    Replayed,
-    note_place,
-    noted_place,
-)
+from gradwire_engine.backends.base import Line, Listing, note_place, noted_place
 from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
 from gradwire_engine.backends.numpy.fusion import fuse
 from gradwire_engine.backends.numpy.loops import Functions, bound, lending
 from gradwire_engine.backends.numpy.loops import written as loop_text
-from gradwire_engine.backends.numpy.lower import Outputs, Replay, lower, written
+from gradwire_engine.backends.numpy.lower import lower, written
 from gradwire_engine.backends.numpy.scalars import LEFT
 from gradwire_engine.backends.numpy.text import failing
 from gradwire_engine.backends.plan import plan
-from gradwire_engine.backends.quiet import quiet
-from gradwire_engine.gc_pause import gc_paused
+from gradwire_engine.backends.tiers import Outputs, Replay, TieredExecutable
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import GuardFailed, Input
+from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Tape
@@ -47,11 +38,10 @@ _BYTES_PER_INSTRUCTION = 600
 _GROUPED_AT_ONCE = 1 << 22
 
 
-class NumpyExecutable(Executable):
-    """Walks the tape once, then generates functions.
+class NumpyExecutable(TieredExecutable):
+    """Of one that is not exact, groups of instructions on large arrays are replayed together."""
 
-    Of one that is not exact, groups of instructions on large arrays are replayed together.
-    """
+    left = LEFT
 
     def __init__(
         self,
@@ -72,10 +62,6 @@ class NumpyExecutable(Executable):
             moved = [i.type.nbytes for i in made if i.op.elementwise]
             if sum(moved) >= _GROUPED_AT_ONCE:
                 self._group(poll)
-        self._walked = False
-        self._lowered: Replay | None = None
-        #: What replays where the quick function is left.
-        self._careful: Replay | None = None
         self._loops: Functions = WeakKeyDictionary() if loops is None else loops
 
     @property
@@ -97,8 +83,8 @@ class NumpyExecutable(Executable):
     def seconds(self) -> float:
         """Predicted time of the next replay."""
         each = _SECONDS_PER_INSTRUCTION
-        if self._lowered is None:
-            each += _SECONDS_TO_COMPILE if self._walked else _SECONDS_TO_WALK
+        if self.generated is None:
+            each += _SECONDS_TO_COMPILE if self.walked else _SECONDS_TO_WALK
         steps = len(self.tape.instructions) * each + self._looped * _SECONDS_PER_INSTRUCTION
         return steps + self._replayed[1].flops * _SECONDS_PER_FLOP
 
@@ -107,37 +93,13 @@ class NumpyExecutable(Executable):
         """Approximate memory that the executable itself takes."""
         return _BYTES_PER_INSTRUCTION * len(self.tape.instructions) + self.constant_bytes
 
-    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
-        """Compute the outputs."""
-        function = self._lowered or self._prepared(poll)
-        try:
-            return Replayed(*quiet.run(function, inputs, poll))
-        except GuardFailed as failed:
-            return Replayed((), guard=type(failed))
-        except LEFT:
-            if self._lowered is None and self.replayed is self.tape:
-                raise
-        return self._replay_carefully(inputs, poll)
-
-    def _replay_carefully(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
-        """In the program's order, so that what is decided comes before what then fails."""
-        if self._careful is None:
-            planned = plan(self.tape, poll)
-            self._careful = lower(self.tape, planned, poll, self._loops, quick=False)
-        try:
-            return Replayed(*quiet.run(self._careful, inputs, poll))
-        except GuardFailed as failed:
-            return Replayed((), guard=type(failed))
-
-    def _prepared(self, poll: Poll) -> Replay:
-        """The walk the first time, then the generated function."""
-        if not self._walked:
-            return self._walk
+    def generate(self, poll: Poll, *, careful: bool = False) -> Replay:
+        """Straight-line Python: of what is fused, unless it is ``careful``."""
+        if careful:
+            return lower(self.tape, plan(self.tape, poll), poll, self._loops, quick=False)
         if self.replayed is self.tape:
             self._group(poll)
-        with gc_paused:
-            self._lowered = lower(*self._replayed, poll, self._loops, quick=not self.exact)
-        return self._lowered
+        return lower(*self._replayed, poll, self._loops, quick=not self.exact)
 
     def _group(self, poll: Poll) -> None:
         """Put in groups what is worth it."""
@@ -158,7 +120,7 @@ class NumpyExecutable(Executable):
         inner = dict(_inner(self.replayed, poll, quick=quick))
         return Listing(written(*self._replayed, poll, quick=quick).lines, inner)
 
-    def _walk(self, inputs: Sequence[Any], poll: Poll) -> Outputs:
+    def walk(self, inputs: Sequence[Any], poll: Poll) -> Outputs:
         """Replay instruction by instruction, with nothing compiled."""
         values: list[Any] = []
         computes: dict[Op, Callable[..., Any]] = {}
@@ -188,7 +150,6 @@ class NumpyExecutable(Executable):
                 note_place(error, instruction)
             raise
         outputs = tuple([values[slot] for slot in tape.outputs])
-        self._walked = True
         return outputs, outputs
 
 

@@ -1,4 +1,4 @@
-"""Loop → one generated Python function, whose ways share what they do before they part."""
+"""Loop → one generated Python function, whose paths share what they do before they part."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.numpy.tiling import Contraction
 from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Constant, Input, WayUnknown
-from gradwire_engine.ops.loops import Body, Loop, Way
+from gradwire_engine.ops.constants import Constant, Input, UnrecordedPath
+from gradwire_engine.ops.loops import Body, Loop, Path
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, StackType, Type
 from gradwire_engine.traversal import ancestors
@@ -34,11 +34,11 @@ from gradwire_engine.traversal import ancestors
 Passes = Callable[..., tuple[Any, ...]]
 #: Most passes, and operations, between two looks at the deadline and at what stacks take.
 _BETWEEN_POLLS, _FLOPS_BETWEEN_POLLS = 256, 1_000_000
-#: Ways of which one goes on and the other ends.
-_FEW_WAYS = 2
+#: Paths of which one goes on and the other ends.
+_FEW_PATHS = 2
 #: The functions of loops, those that are quick and those that are not.
 Functions: TypeAlias = WeakKeyDictionary[Loop, dict[bool, Passes]]
-_Numbered: TypeAlias = tuple[int, Way]
+_Numbered: TypeAlias = tuple[int, Path]
 
 
 def bound(op: Op, poll: Poll, loops: Functions, *, quick: bool = True) -> Callable[..., Any]:
@@ -149,9 +149,9 @@ def written(
 def swept(op: Loop, poll: Poll = unhurried) -> Loop:
     """The loop with groups in its body, if there are any and its passes do much the same.
 
-    A group is computed where any of it is needed, also what other ways need of it.
+    A group is computed where any of it is needed, also what other paths need of it.
     """
-    if len(op.ways) > _FEW_WAYS:
+    if len(op.paths) > _FEW_PATHS:
         return op
     tape = fuse(op.body.tape, poll, returned=False)
     return op if tape is op.body.tape else replace(op, body=Body(tape))
@@ -201,7 +201,7 @@ class _Writer:
         turns = "range(n - 1, -1, -1)" if op.backward else turns
         text.write(f"for k in {turns}:")
         text.write(f"if not k % {_between_polls(op)}: poll(); check(k)", indent=2)
-        self._branch([*enumerate(op.ways)], 0, set(), 2)
+        self._branch([*enumerate(op.paths)], 0, set(), 2)
         if op.backward:
             for i in stacks:
                 text.write(f"t{i}.reverse()")
@@ -214,12 +214,12 @@ class _Writer:
             return "None, "
         if number < op.carries:
             return f"{self.scalars.leaving(self.tape.inputs[1 + number], f'x{1 + number}')}, "
-        return "int64(n), " if number == op.count else f"t{number}, "
+        return "int64(n), " if number == op.trip_count else f"t{number}, "
 
-    def _branch(self, ways: Sequence[_Numbered], level: int, known: set[int], indent: int) -> None:
-        """Write what ``ways`` have in common, then branch."""
-        ways = [(number, way) for number, way in ways if way.known]
-        number, first = ways[0]
+    def _branch(self, paths: Sequence[_Numbered], level: int, known: set[int], indent: int) -> None:
+        """Write what ``paths`` have in common, then part them."""
+        paths = [(number, path) for number, path in paths if path.known]
+        number, first = paths[0]
         if level == len(first.decisions):
             self._leaf(number, first, known, indent)
             return
@@ -227,35 +227,35 @@ class _Writer:
         self._values([decided], known, indent)
         taken_outcomes = 0
         for outcome, test in ((True, ""), (False, "not ")):
-            taken = [(i, way) for i, way in ways if way.decisions[level][1] is outcome]
+            taken = [(i, path) for i, path in paths if path.decisions[level][1] is outcome]
             if taken:
                 taken_outcomes += 1
                 self.text.write(f"if {test}{self._names[decided]}:", indent=indent)
                 self._branch(taken, level + 1, set(known), indent + 1)
         if taken_outcomes < 2:
-            self.text.write(f"raise {self.text.bind(WayUnknown)}", indent=indent)
+            self.text.write(f"raise {self.text.bind(UnrecordedPath)}", indent=indent)
 
-    def _leaf(self, number: int, way: Way, known: set[int], indent: int) -> None:
+    def _leaf(self, number: int, path: Path, known: set[int], indent: int) -> None:
         """Write the end of a pass."""
         op, text = self.op, self.text
-        outputs = [self.tape.outputs[output] for output in way.outputs]
+        outputs = [self.tape.outputs[output] for output in path.outputs]
         self._values(outputs, known, indent)
-        if way.counted:
+        if path.counted:
             for c in range(op.carries):
-                if op.wants(op.history(c)):
-                    text.write(f"p{op.history(c)}(x{1 + c})", indent=indent)
+                if op.wants(op.saved(c)):
+                    text.write(f"p{op.saved(c)}(x{1 + c})", indent=indent)
             for w, slot in enumerate(outputs[op.carries :]):
-                if op.wants(op.wrote(w)):
-                    text.write(f"p{op.wrote(w)}({self._names[slot]})", indent=indent)
-            if op.wants(op.taken):
-                text.write(f"p{op.taken}({text.bind(np.int64(number))})", indent=indent)
+                if op.wants(op.output(w)):
+                    text.write(f"p{op.output(w)}({self._names[slot]})", indent=indent)
+            if op.wants(op.branches):
+                text.write(f"p{op.branches}({text.bind(np.int64(number))})", indent=indent)
             moved = [(f"x{1 + c}", self._names[s]) for c, s in enumerate(outputs[: op.carries])]
             moved = [(new, old) for new, old in moved if new != old]
             if moved:
                 left, right = (", ".join(names) for names in zip(*moved, strict=True))
                 text.write(f"{left} = {right}", indent=indent)
-        if way.ends:
-            text.write(f"n = k + {int(way.counted)}; break", indent=indent)
+        if path.ends:
+            text.write(f"n = k + {int(path.counted)}; break", indent=indent)
         else:
             text.write("continue", indent=indent)
 

@@ -6,7 +6,7 @@ Every line is one instruction, so a line number in a traceback finds its instruc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.finite import unsure
@@ -18,14 +18,10 @@ from gradwire_engine.backends.numpy.registers import Registers, outlasting
 from gradwire_engine.backends.numpy.scalars import Scalars
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.plan import Plan
+from gradwire_engine.backends.tiers import Outputs, Replay
 from gradwire_engine.ops.constants import Constant, Input, Item
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Tape
-
-#: The outputs, and those of them that are not known to be finite.
-Outputs: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
-#: From inputs to outputs.
-Replay: TypeAlias = Callable[[Sequence[Any], Poll], Outputs]
 
 
 def lower(

@@ -1,4 +1,4 @@
-"""The function of a loop whose passes all go one way, with as little as can be done in each.
+"""The function of a loop whose passes all take one path, with as little as can be done in each.
 
 What passes keep goes where it stays: into rows of arrays that are made beforehand.  What they read
 is taken as it is needed, what they forget has memory of its own, and numbers beside arrays are
@@ -36,8 +36,8 @@ _OUT = dict.fromkeys(("maximum", "minimum"), "out=")
 
 
 def is_straight(op: Loop) -> bool:
-    """Whether all passes go one way, as many as are counted."""
-    (first, *more) = op.ways
+    """Whether all passes take one path, as many as are counted."""
+    (first, *more) = op.paths
     return op.counted and not more and first.known and not (first.ends or first.decisions)
 
 
@@ -57,8 +57,8 @@ class Straight:
         self.tape = op.body.tape
         self.made = op.body.tape.instructions
         self.expression = expression
-        (way,) = op.ways
-        given = [self.tape.outputs[output] for output in way.outputs]
+        (path,) = op.paths
+        given = [self.tape.outputs[output] for output in path.outputs]
         self.ends, self.writes = given[: op.carries], given[op.carries :]
         first, last = 1 + op.carries, 1 + op.carries + op.stacks
         self.carries, self.stacks = range(1, first), range(first, last)
@@ -77,7 +77,7 @@ class Straight:
         self.rows: dict[int, str] = {}
         self.into: dict[int, str] = {}
         self.appended: list[str] = []
-        self.results = {op.count: "int64(n)"}
+        self.results = {op.trip_count: "int64(n)"}
 
     def written(self, check: Callable[[int], None], between: int) -> Text:
         """Write it, with a look at the deadline between so many passes."""
@@ -98,7 +98,7 @@ class Straight:
         text.write("check(n)")
         self._enter()
         for carry in range(op.carries):
-            self._keep_history(carry)
+            self._save_carry(carry)
         for number, slot in enumerate(self.writes):
             self._keep_written(number, slot)
         entering = frozenset(self.tape.inputs)
@@ -142,7 +142,7 @@ class Straight:
     @cached_property
     def needed(self) -> list[int]:
         """The slots that carries and what is written are computed from, rising."""
-        written = [s for i, s in enumerate(self.writes) if self.op.wants(self.op.wrote(i))]
+        written = [s for i, s in enumerate(self.writes) if self.op.wants(self.op.output(i))]
         found = {*self.ends, *written}
         for slot in range(len(self.made) - 1, -1, -1):
             if slot in found:
@@ -151,10 +151,10 @@ class Straight:
 
     # What is kept
 
-    def _keep_history(self, carry: int) -> None:
+    def _save_carry(self, carry: int) -> None:
         """Write where what a carry was is kept: its first value, then what passes gave."""
         op, name, end = self.op, self.names[self.tape.inputs[1 + carry]], self.ends[carry]
-        result = op.history(carry)
+        result = op.saved(carry)
         if op.wants(result):
             if end in self.fills and end not in self.rows:
                 kept = f"h{carry}"
@@ -169,7 +169,7 @@ class Straight:
 
     def _keep_written(self, number: int, slot: int) -> None:
         """Write where what passes write is kept."""
-        result = self.op.wrote(number)
+        result = self.op.output(number)
         if self.op.wants(result):
             if slot in self.fills and slot not in self.rows:
                 self._make(f"w{number}", "n, ", slot)
@@ -271,9 +271,9 @@ class Straight:
         for carry, slot in enumerate(begins):
             if op.wants(carry):
                 self.results[carry] = self.scalars.leaving(slot, self.names[slot])
-        if op.wants(op.taken):
-            self.results[op.taken] = "zeros(n, int64)"
-        wanted = [self.results[i] if op.wants(i) else "None" for i in range(op.count + 1)]
+        if op.wants(op.branches):
+            self.results[op.branches] = "zeros(n, int64)"
+        wanted = [self.results[i] if op.wants(i) else "None" for i in range(op.trip_count + 1)]
         text.write(f"return ({', '.join(wanted)},)")
 
 

@@ -19,7 +19,7 @@ def explained(op: Op, error: Exception) -> EngineError | None:
     if isinstance(error, ValueError) and op.name == "power":
         hint = "convert one of them to a float"
         return DomainError("integers have no negative integer powers", hint=hint)
-    if isinstance(error, ValueError) and op.name == "example":
+    if isinstance(error, ValueError) and op.name == "vmap_placeholder":
         return left_its_function()
     if isinstance(error, OverflowError):
         return BadArgument(f"{op.name} got an integer that is too large")

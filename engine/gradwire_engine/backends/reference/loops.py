@@ -11,8 +11,8 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import note_place
 from gradwire_engine.errors import OverBudget
-from gradwire_engine.ops.constants import WayUnknown
-from gradwire_engine.ops.loops import Loop, Way
+from gradwire_engine.ops.constants import UnrecordedPath
+from gradwire_engine.ops.loops import Loop, Path
 from gradwire_engine.tape import Instruction, StackType, Tape
 from gradwire_engine.traversal import ancestors
 
@@ -29,15 +29,15 @@ class Pass:
         self._evaluate = evaluate
         self._values: dict[int, Any] = dict(zip(tape.inputs, inputs, strict=True))
 
-    def way(self, loop: Loop) -> tuple[int, Way]:
-        """The way that the decisions take, and its number.
+    def path(self, loop: Loop) -> tuple[int, Path]:
+        """The path that the decisions take, and its number.
 
-        Raises: ``WayUnknown`` where it was not recorded.
+        Raises: ``UnrecordedPath`` where it was not recorded.
         """
-        for number, way in enumerate(loop.ways):
-            if way.known and all(self.output(i) == outcome for i, outcome in way.decisions):
-                return number, way
-        raise WayUnknown
+        for number, path in enumerate(loop.paths):
+            if path.known and all(self.output(i) == outcome for i, outcome in path.decisions):
+                return number, path
+        raise UnrecordedPath
 
     def output(self, number: int) -> Any:
         """The value of an output of the body."""
@@ -61,11 +61,11 @@ def passes(
     operands: Sequence[Any],
     poll: Poll,
     begin: Callable[[Tape, Sequence[Any]], P],
-) -> Iterator[tuple[int, P, int, Way, Sequence[Any], Sequence[Any]]]:
+) -> Iterator[tuple[int, P, int, Path, Sequence[Any], Sequence[Any]]]:
     """Make the passes one after the other.
 
-    Gives the number of each, itself, its way's number and its way, the carries that it began with,
-    and what it leaves: the next carries, then what is written.
+    Gives the number of each, itself, its path's number and its path, the carries that it began
+    with, and what it leaves: the next carries, then what is written.
     """
     first, last = op.counted + op.carries, op.counted + op.carries + op.stacks
     carries, stacks, shared = operands[op.counted : first], operands[first:last], operands[last:]
@@ -73,10 +73,10 @@ def passes(
     for k in reversed(turns) if op.backward and isinstance(turns, range) else turns:
         poll()
         made = begin(op.body.tape, [np.int64(k), *carries, *[s[k] for s in stacks], *shared])
-        number, way = made.way(op)
-        left = [made.output(output) for output in way.outputs]
-        yield k, made, number, way, carries, left
-        if way.ends:
+        number, path = made.path(op)
+        left = [made.output(output) for output in path.outputs]
+        yield k, made, number, path, carries, left
+        if path.ends:
             return
         carries = left[: op.carries]
 
@@ -94,18 +94,18 @@ def run(op: Loop, operands: Sequence[Any], poll: Poll, evaluate: Callable[..., A
     def begin(tape: Tape, inputs: Sequence[Any]) -> Pass:
         return Pass(tape, inputs, evaluate)
 
-    for k, _, number, way, begun, left in passes(op, operands, poll, begin):
+    for k, _, number, path, begun, left in passes(op, operands, poll, begin):
         check(k)
-        if way.counted:
-            written = {op.history(c): x for c, x in enumerate(begun)}
-            written |= {op.wrote(w): x for w, x in enumerate(left[op.carries :])}
-            written[op.taken] = np.int64(number)
+        if path.counted:
+            written = {op.saved(c): x for c, x in enumerate(begun)}
+            written |= {op.output(w): x for w, x in enumerate(left[op.carries :])}
+            written[op.branches] = np.int64(number)
             for result, stack in stacks.items():
                 stack.append(written[result])
             carries = left[: op.carries]
-        if way.ends:
-            total = k + way.counted
-    results: dict[int, Any] = {**dict(enumerate(carries)), **stacks, op.count: np.int64(total)}
+        if path.ends:
+            total = k + path.counted
+    results: dict[int, Any] = {**dict(enumerate(carries)), **stacks, op.trip_count: np.int64(total)}
     if op.backward:
         for stack in stacks.values():
             stack.reverse()

@@ -35,7 +35,7 @@ class Rule(NamedTuple):
         return slots
 
 
-class Rules:
+class RuleCache:
     """What rules have emitted on one walk, by operation, types and operands that wait for it.
 
     Learning pays after a few times: ``known`` has them from the tenth on.

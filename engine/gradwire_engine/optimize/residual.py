@@ -10,14 +10,14 @@ from gradwire_engine.polling import polled
 from gradwire_engine.tape import Instruction, Tape
 
 
-class Known(NamedTuple):
+class KnownValue(NamedTuple):
     """A value that is known: a slot's, or an item of a slot that has several."""
 
     slot: int
     item: int | None = None
 
 
-def resume(tape: Tape, kept: int, poll: Poll) -> tuple[Tape, list[Known]]:
+def residual_tape(tape: Tape, kept: int, poll: Poll) -> tuple[Tape, list[KnownValue]]:
     """``tape`` from slot ``kept`` on, and the values of earlier slots that it reads.
 
     Guards of earlier slots hold, since the values are those that they decided on.
@@ -30,7 +30,7 @@ def resume(tape: Tape, kept: int, poll: Poll) -> tuple[Tape, list[Known]]:
     for slot in polled(later[::-1], poll):
         if slot in live and _known(tape, slot, kept) is None:
             live.update(tape.instructions[slot].args)
-    known: list[Known] = []
+    known: list[KnownValue] = []
     moved: dict[int, int] = {}
     left: list[Instruction] = []
     order = sorted(live)
@@ -49,10 +49,10 @@ def resume(tape: Tape, kept: int, poll: Poll) -> tuple[Tape, list[Known]]:
     return Tape(tuple(left), tuple(inputs), tuple(outputs)), known
 
 
-def _known(tape: Tape, slot: int, kept: int) -> Known | None:
+def _known(tape: Tape, slot: int, kept: int) -> KnownValue | None:
     op, args, _, _ = tape.instructions[slot]
     if slot < kept:
-        return None if isinstance(op, Constant) else Known(slot)
+        return None if isinstance(op, Constant) else KnownValue(slot)
     if isinstance(op, Item) and args[0] < kept:
-        return Known(args[0], op.index)
+        return KnownValue(args[0], op.index)
     return None

@@ -1,4 +1,4 @@
-"""What is kept between requests: programs by their text, executables by what they were made for."""
+"""What is kept between requests: recordings, by what they were made for."""
 
 from __future__ import annotations
 
@@ -10,17 +10,12 @@ from typing import Any, NamedTuple
 from gradwire_engine.answer import Limits, Poll
 from gradwire_engine.backends.base import Backend
 from gradwire_engine.compile import Compiled
-from gradwire_engine.frontends.text import parse_text
-from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.locks import locked
-from gradwire_engine.program import Program
-from gradwire_engine.residents import ResidentHistory
+from gradwire_engine.queries.residents import ResidentHistory
 from gradwire_engine.shared_budget import BudgetShare, SharedBudget
 
 #: Recordings kept of one program and query, one for each path that values take through it.
 _PATHS = 16
-#: What a program takes beside its text, and for each of its nodes.
-_PROGRAM_BYTES, _NODE_BYTES = 1500, 240
 #: What an entry of the cache takes before anything is compiled, beside its key.
 _ENTRY_BYTES = 2048
 
@@ -114,33 +109,3 @@ class Context(NamedTuple):
     cache: Cache
     limits: Limits
     backend: Backend
-
-
-class Programs(BudgetShare):
-    """Programs by their source text, in a shared budget of bytes; the oldest is dropped first."""
-
-    def __init__(self, budget: SharedBudget) -> None:
-        super().__init__(budget)
-        self._programs: OrderedDict[str, Program] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._programs)
-
-    def drop_oldest(self) -> int:
-        return _counted(*self._programs.popitem(last=False))
-
-    def find(self, text: str, poll: Poll) -> Program:
-        """The program of ``text``, parsed where it is new."""
-        program = self._programs.get(text)
-        if program is None:
-            with gc_paused:
-                program = parse_text(text, poll)
-            with self.budget.lock:
-                if text not in self._programs:
-                    self._programs[text] = program
-                    self.take(_counted(text, program))
-        return program
-
-
-def _counted(text: str, program: Program) -> int:
-    return _PROGRAM_BYTES + len(text) + _NODE_BYTES * len(program.positions)

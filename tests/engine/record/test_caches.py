@@ -10,13 +10,13 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
-from gradwire_engine.autodiff import repeats
-from gradwire_engine.autodiff.repeats import Rules
+from gradwire_engine.autodiff import rule_cache
+from gradwire_engine.autodiff.rule_cache import RuleCache
 from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
-from gradwire_engine.record.repeats import Repeats
+from gradwire_engine.record.call_cache import CallCache
 from gradwire_engine.tape import Tape
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,7 +58,7 @@ def tapes(text: str) -> dict[str, Tape] | str:
     engine, made = Engine(), dict[str, Tape]()
     variables = {name: Leaf(value) for name, value in VALUES.items()}
     call = engine.call(engine.parse(text), variables, Query("gradient"))
-    call.told = made.__setitem__
+    call.on_tape = made.__setitem__
     try:
         call.compile(lambda: None)
     except EngineError as error:
@@ -78,9 +78,9 @@ def elementwise() -> Iterator[Any]:
 
 @pytest.mark.parametrize("text", [*elementwise()])
 def test_literals_of_rules_are_not_taken_for_operands_or_cotangents(text):
-    with patch.object(repeats, "_OFTEN", 2):
+    with patch.object(rule_cache, "_OFTEN", 2):
         found = tapes(text)
-    with patch.object(Rules, "learn"):
+    with patch.object(RuleCache, "learn"):
         anew = tapes(text)
     assert not isinstance(found, str)
     assert not isinstance(anew, str)
@@ -91,7 +91,7 @@ def test_literals_of_rules_are_not_taken_for_operands_or_cotangents(text):
 @given(programs())
 def test_repeats_come_to_the_same_tapes(text):
     found = tapes(text)
-    with patch.object(Repeats, "learn"), patch.object(Rules, "learn"):
+    with patch.object(CallCache, "learn"), patch.object(RuleCache, "learn"):
         anew = tapes(text)
     if isinstance(found, str) or isinstance(anew, str):
         assert found == anew

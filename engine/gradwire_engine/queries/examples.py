@@ -11,64 +11,70 @@ import numpy as np
 
 from gradwire_engine.answer import Answer, Array, Leaf, Poll, Query
 from gradwire_engine.backends.finite import all_finite
-from gradwire_engine.cache import Context
-from gradwire_engine.call import Call, in_order
 from gradwire_engine.compile import Compiled
 from gradwire_engine.compile.derivatives import VECTORS
 from gradwire_engine.errors import EngineError, InputError, Place
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.program import Program
+from gradwire_engine.queries.arguments import Arguments
+from gradwire_engine.queries.cache import Context
+from gradwire_engine.queries.call import FROM_PROGRAM, Call, Source
+from gradwire_engine.queries.stacking import Part, merged
 from gradwire_engine.record.calculus import rebuild
 from gradwire_engine.record.variables import flatten
-from gradwire_engine.stacking import Part, merged
-from gradwire_engine.tape import ArrayType
 
 
-class BatchedCall(Call):
-    """A query whose ``batch`` names variables and vectors that have an axis of examples.
+def ask(
+    context: Context,
+    program: Program,
+    variables: Mapping[str, Any],
+    query: Query,
+    vectors: Any,
+    source: Source = FROM_PROGRAM,
+) -> Call:
+    """A query that is neither compiled nor run yet, for one point or a batch of them."""
+    if not query.batch:
+        return Call(context, program, query, Arguments(variables, vectors), source)
+    examples = Examples(variables, vectors, query)
+    return Call(context, program, query, examples.arguments(), source, examples.answer)
+
+
+class Examples:
+    """Variables and vectors of which those that ``batch`` names have an axis of examples.
 
     The program is recorded for one example, by its decisions, and replayed for all; an answer is
     of those examples that decide alike, and the others are recorded anew.
     """
 
-    def __init__(
-        self,
-        context: Context,
-        program: Program,
-        variables: Mapping[str, Any],
-        query: Query,
-        vectors: Any,
-    ) -> None:
-        self._given, self._along = variables, vectors
+    def __init__(self, variables: Mapping[str, Any], vectors: Any, query: Query) -> None:
+        self._variables, self._vectors = variables, vectors
         self._field = f"/{VECTORS.get(query.kind, '')}"
-        arrays: dict[str, Any] = {path: leaf.value for path, leaf in flatten(variables)}
-        arrays |= _arrays(vectors, self._field)
-        stacked = self._all = _stacked(arrays, query.batch or {}, self._field)
-        self._size = next(iter(stacked.values())).shape[0]
-        inputs = [path for path, array in arrays.items() if not isinstance(array, str | None)]
-        self._stacks = {
-            inputs.index(path): ArrayType(stack.dtype, stack.shape)
-            for path, stack in stacked.items()
-        }
-        variables, vectors = self._example(0)
-        held = {path: leaf.resident for path, leaf in flatten(self._given) if path in stacked}
-        super().__init__(context, program, variables, query, vectors)
-        for path, stack in stacked.items():
-            if (digest := held.get(path)) is not None:
-                self._digests[len(self.inputs)] = digest
-            self.inputs.append(stack)
+        self._leaves = flatten(variables)
+        self._arrays: dict[str, Any] = {path: leaf.value for path, leaf in self._leaves}
+        self._arrays.update(_arrays(vectors, self._field))
+        self._stacks = _stacked(self._arrays, query.batch or {}, self._field)
+        self._size = next(iter(self._stacks.values())).shape[0]
+
+    def arguments(self) -> Arguments:
+        """Those of the first example, and stacks of all."""
+        inputs = [path for path, x in self._arrays.items() if type(x) is not str and x is not None]
+        stacks = {inputs.index(path): stack for path, stack in self._stacks.items()}
+        numbers = {path: number for number, path in enumerate([*inputs, *self._stacks])}
+        residents = [(path, leaf.resident) for path, leaf in self._leaves]
+        digests = {numbers[path]: digest for path, digest in residents if digest is not None}
+        return Arguments(*self._example(0), stacks, digests)
 
     def _example(self, k: int) -> tuple[dict[str, Any], Any]:
         """The variables and the vectors of one example."""
-        variables = {name: self._chosen(value, name, k) for name, value in self._given.items()}
-        return variables, self._chosen(self._along, self._field, k)
+        variables = {name: self._chosen(value, name, k) for name, value in self._variables.items()}
+        return variables, self._chosen(self._vectors, self._field, k)
 
     def _chosen(self, value: Any, path: str, k: int) -> Any:
-        if path in self._all:
-            one = np.asarray(self._all[path][k])
+        if path in self._stacks:
+            one = np.asarray(self._stacks[path][k])
             return value._replace(value=one, resident=None) if isinstance(value, Leaf) else one
         if isinstance(value, Composite):
-            if any(f"{path}.{part}" in self._all for part in value):
+            if any(f"{path}.{part}" in self._stacks for part in value):
                 raise InputError(f"{value} has no examples", at=Place(id=path, pointer="/batch"))
             return value
         if isinstance(value, Mapping):
@@ -77,51 +83,48 @@ class BatchedCall(Call):
             return [self._chosen(item, f"{path}.{i}", k) for i, item in enumerate(value)]
         return value
 
-    def _replayed(self, poll: Poll) -> Answer:
+    def answer(self, call: Call, poll: Poll) -> Answer:
         """The answers of all examples, stacked."""
-        self.compile(poll)
+        call.compile(poll)
         left = np.ones(self._size, bool)
         parts: list[Part] = []
         tried: list[Compiled] = []
         while True:
-            paths = self._entry.paths
-            for compiled in [p for p in paths if p not in tried]:
-                parts += self._part(compiled, left, poll)
+            paths = call.entry.paths
+            for compiled in [path for path in paths if path not in tried]:
+                parts += self._part(call, compiled, left, poll)
                 if not left.any():
                     return merged(parts)
-            tried = [*paths]
             first = int(np.argmax(left))
-            with self._entry.locked(poll):
-                variables, vectors = self._example(first)
-                compiled = self._record(variables, in_order(vectors), poll)
-            tried.append(compiled)
-            found = self._part(compiled, left, poll)
+            compiled = call.record(Arguments(*self._example(first)), poll)
+            tried = [*paths, compiled]
+            found = self._part(call, compiled, left, poll)
             if not found:  # at a threshold, where optimising moved the last digit
-                found = self._alone(first, poll)
+                found = [self._alone(call, first, poll)]
                 left[first] = False
             parts += found
             if not left.any():
                 return merged(parts)
 
-    def _part(self, compiled: Compiled, left: Array, poll: Poll) -> list[Part]:
+    def _part(self, call: Call, compiled: Compiled, left: Array, poll: Poll) -> list[Part]:
         """The answer for those of the examples ``left`` that decide as recorded; they are then not.
 
         Others only pass through, and may fail where they never would have gone.
         """
         try:
-            replayed = self._outputs(compiled, poll)
+            replayed = call.outputs(compiled, poll)
             if replayed.guard is not None:
                 return []
             outputs: Sequence[Any] = replayed.outputs
             finite = replayed.finite
             if not finite:
-                outputs = self._as_recorded(compiled, outputs, poll)
+                outputs = call.as_recorded(compiled, outputs, poll)
         except EngineError:
             if compiled.decided is None:
                 raise
             examples = np.flatnonzero(left)
             left[:] = False
-            return [part for k in examples for part in self._alone(int(k), poll)]
+            return [self._alone(call, int(k), poll) for k in examples]
         took = left.copy()
         if compiled.decided is not None:
             took &= outputs[compiled.decided]
@@ -132,13 +135,14 @@ class BatchedCall(Call):
             outputs = [np.asarray(x)[took] for x in outputs]
         answer = compiled.answer(outputs)
         if not finite and not all_finite(outputs):
-            answer.nonfinite = self._nonfinite(compiled, poll)
+            answer.nonfinite = call.nonfinite(compiled, poll)
         return [(took, answer)]
 
-    def _alone(self, k: int, poll: Poll) -> list[Part]:
+    def _alone(self, call: Call, k: int, poll: Poll) -> Part:
         """The answer of one example by itself."""
-        variables, vectors = self._example(k)
-        answer = self._one(variables, replace(self._query, batch=None), vectors)._replayed(poll)
+        query, arguments = call.query._replace(batch=None), Arguments(*self._example(k))
+        one = Call(call.context, call.program, query, arguments, call.source)
+        answer = one.answer(poll)
 
         def stacked(tree: Any) -> Any:
             return rebuild(tree, lambda x: x if x is None else np.asarray(x)[None])
@@ -152,10 +156,7 @@ class BatchedCall(Call):
             derivatives=stacked(answer.derivatives),
             updates=stacked(answer.updates),
         )
-        return [(took, of_one)]
-
-    def _one(self, variables: Mapping[str, Any], query: Query, vectors: Any) -> Call:
-        return Call(self._context, self._program, variables, query, vectors)
+        return took, of_one
 
 
 def _arrays(vectors: Any, path: str) -> Iterator[tuple[str, Array | None]]:
@@ -182,7 +183,7 @@ def _stacked(arrays: Mapping[str, Any], axes: Mapping[str, int], field: str) -> 
         for path, array in found:
             if isinstance(array, str | None) or not -array.ndim <= axis < array.ndim:
                 raise InputError(f"{path.lstrip('/')[:80]} has no axis {axis} of examples", at=at)
-            stacked[path] = np.moveaxis(array, axis, 0)
+            stacked[path] = np.moveaxis(array, axis, 0) if axis else array
     sizes = {path: len(stack) for path, stack in stacked.items()}
     if len(set(sizes.values())) > 1:
         listed = ", ".join(f"{path.lstrip('/')[:40]} {size}" for path, size in sizes.items())

@@ -17,7 +17,7 @@ from gradwire_engine.tape import DType, Type
 _LITERALS = frozenset((bool, int, float, complex))
 
 
-class Repeats:
+class CallCache:
     """What calls of one recording have come to, by their keys."""
 
     def __init__(self, b: Builder) -> None:

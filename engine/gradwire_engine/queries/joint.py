@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Answer, Array, Leaf, Poll
-from gradwire_engine.call import Call
 from gradwire_engine.compile import Compiled
 from gradwire_engine.ops.composites import Composite
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.queries.arguments import Arguments
+from gradwire_engine.queries.call import FROM_PROGRAM, Call
 
 #: Most paths that are recorded for many: each replay of one computes all examples.
 _MOST_PATHS = 4
@@ -21,7 +21,7 @@ _MOST_PATHS = 4
 _MOST_BYTES = 1 << 20
 
 
-class JointCall(Call):
+class JointCall:
     """As many queries as there are ``calls``, which have one entry in the cache.
 
     All inputs are stacked along a new first axis, but for residents that all calls have, and
@@ -30,19 +30,21 @@ class JointCall(Call):
     """
 
     def __init__(self, calls: Sequence[Call]) -> None:
+        self._count = len(calls)
+        self._examples = [
+            *[call.arguments for call in calls],
+            *[calls[-1].arguments] * (padded(len(calls)) - len(calls)),
+        ]
         first = calls[0]
-        count = self._count = len(calls)
-        self._calls = [*calls, *[calls[-1]] * (padded(count) - count)]
-        shared = dict(set.intersection(*[set(call._digests.items()) for call in calls]))
-        if len(shared) == len(first.inputs):  # there have to be examples
+        shared = dict(set.intersection(*[set(x.digests.items()) for x in self._examples]))
+        if len(shared) == len(first.arguments.inputs):  # there have to be examples
             shared = {}
-        inputs = zip(*[call.inputs for call in self._calls], strict=True)
+        inputs = zip(*[x.inputs for x in self._examples], strict=True)
         stacks = {i: np.array(each) for i, each in enumerate(inputs) if i not in shared}
-        self._stacks = {i: ArrayType(x.dtype, x.shape) for i, x in stacks.items()}
-        given = first._program, first._variables, first._query, first._vectors
-        super().__init__(first._context, *given)
-        self._digests = shared
-        self.inputs += stacks.values()
+        one = first.arguments
+        arguments = Arguments(one.variables, one.vectors, stacks, shared)
+        #: What is compiled and replayed for all of them.
+        self.call = Call(first.context, first.program, first.query, arguments)
 
     @staticmethod
     def takes(call: Call) -> bool:
@@ -51,13 +53,13 @@ class JointCall(Call):
         Its answer is a row of arrays, and as good in another layout; an exact one is not, nor are
         a check's, slices and coordinates.
         """
-        query = call._query
+        query, arguments = call.query, call.arguments
         listed = query.kind == "check" or query.format == "coo" or query.slices is not None
         return (
-            type(call) is Call
-            and not (query.exact or listed)
-            and all(map(_is_plain, call._variables.values()))
-            and len(call._digests) < len(call.inputs)
+            call.source is FROM_PROGRAM
+            and not (arguments.stacks or query.exact or listed)
+            and all(map(_is_plain, arguments.variables.values()))
+            and len(arguments.digests) < len(arguments.inputs)
             and call.entry.paths[0].executable.peak_bytes <= _MOST_BYTES
         )
 
@@ -67,17 +69,16 @@ class JointCall(Call):
         That is so where an answer is not finite, which only its own operations can explain, and
         where it decides as no other: then its path is recorded for those to come, up to a few.
         """
-        self.compile(poll)
-        found: list[Answer | None] = [None] * len(self._calls)
+        call = self.call
+        call.compile(poll)
+        found: list[Answer | None] = [None] * len(self._examples)
         left = np.ones(len(found), bool)
-        for compiled in self._entry.paths:
+        for compiled in call.entry.paths:
             self._take(compiled, left, found, poll)
             if not left.any():
                 return found[: self._count]
-        if len(self._entry.paths) < _MOST_PATHS:
-            example = self._calls[int(np.argmax(left))]
-            with self._entry.locked(poll):
-                compiled = self._record(example._variables, example._vectors, poll)
+        if len(call.entry.paths) < _MOST_PATHS:
+            compiled = call.record(self._examples[int(np.argmax(left))], poll)
             self._take(compiled, left, found, poll)
         return found[: self._count]
 
@@ -85,7 +86,7 @@ class JointCall(Call):
         self, compiled: Compiled, left: Array, found: list[Answer | None], poll: Poll
     ) -> None:
         """Find the answers of those ``left`` that decide as recorded; they are then not."""
-        replayed = self._outputs(compiled, poll)
+        replayed = self.call.outputs(compiled, poll)
         if replayed.guard is not None:
             return
         outputs = replayed.outputs

@@ -82,7 +82,7 @@ def tape(text: str, **query: object) -> set[type]:
     made = dict[str, Tape]()
     leaves = {name: Leaf(np.asarray(0.3)) for name in NAMES}
     call = engine.call(program, leaves, Query("gradient", **query))  # type: ignore[arg-type]
-    call.told = made.__setitem__
+    call.on_tape = made.__setitem__
     call.compile(lambda: None)
     return {type(instruction.op) for instruction in made["compacted"].instructions}
 

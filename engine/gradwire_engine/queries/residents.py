@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import numpy as np
+
+from gradwire_engine.answer import Limits, Poll
+from gradwire_engine.backends.base import Executable
 from gradwire_engine.backends.staged import Specialised, StagedExecutable
+from gradwire_engine.compile import Compiled
+from gradwire_engine.gc_pause import gc_paused
+
+if TYPE_CHECKING:
+    from gradwire_engine.queries.cache import Entry
 
 #: The numbers of inputs with their digests.
 Digests: TypeAlias = tuple[tuple[int, str], ...]
@@ -124,3 +133,40 @@ class ResidentHistory:
 def _nbytes(staged: StagedExecutable, digests: Digests) -> int:
     """Approximate memory of what is specialised."""
     return staged.kept_bytes + _SPECIALISED_BYTES + _DIGEST_BYTES * len(digests)
+
+
+class Residents:
+    """The residents of one query: those that came together before, and what replays for these."""
+
+    def __init__(
+        self, digests: Mapping[int, str], entry: Entry, limits: Limits, changed: Callable[[], None]
+    ) -> None:
+        self._history = entry.residents
+        self._most_bytes = limits.kept_bytes
+        #: Lets the cache count what the entry keeps by now.
+        self._changed = changed
+        self._recurring = self._history.recurring(digests)
+        self._specialised: dict[StagedExecutable, Specialised | None] = {}
+        changed()
+
+    def staged(self, compiled: Compiled) -> bool:
+        """Whether nothing is to be compiled of a recording for those that recur."""
+        return compiled.tiers.knows(self._recurring.numbers)
+
+    def stage(self, compiled: Compiled, poll: Poll) -> None:
+        """Make sure that a recording is staged for those that recur."""
+        if not self.staged(compiled):
+            with gc_paused, np.errstate(all="ignore"):
+                compiled.tiers.stage(self._recurring.numbers, poll)
+            self._changed()
+
+    def executable(self, compiled: Compiled) -> Executable | Specialised:
+        """What replays a recording: where residents recur, what is specialised for these."""
+        staged = compiled.tiers.staged.get(self._recurring.numbers)
+        if staged is None:
+            return compiled.executable
+        if staged not in self._specialised:
+            asked = staged, self._recurring, self._most_bytes
+            self._specialised[staged] = self._history.specialised(*asked)
+            self._changed()
+        return self._specialised[staged] or compiled.executable

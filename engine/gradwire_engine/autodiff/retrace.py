@@ -8,17 +8,17 @@ from functools import partial
 
 from gradwire_engine.autodiff.batched_loops import loop_of_examples
 from gradwire_engine.ops.base import Cotangents, Op
-from gradwire_engine.ops.boundaries import CustomVjp, Example, Rule
+from gradwire_engine.ops.boundaries import CustomVjp, Rule, VmapPlaceholder
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Constant, Copy, Item, Pack
 from gradwire_engine.ops.custom_vjp import CustomVjpTape
-from gradwire_engine.ops.loops import Carried, Loop
+from gradwire_engine.ops.loops import BlockArgument, Loop
 from gradwire_engine.ops.regions import Region, region, taped_rule
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
 
 
-class Rerecording:
+class Retrace:
     """What was recorded from some variables, from others instead; each instruction once.
 
     ``others`` gives for each variable the other one.  What depends on none of them is shared.
@@ -75,7 +75,7 @@ class Rerecording:
         return [None if bar is None else self(bar) for bar in rule(seeds)]
 
 
-class Examples(Rerecording):
+class BatchTrace(Retrace):
     """``stacks`` gives for variables of one example those of all, stacked along a new first axis.
 
     So is what this gives.
@@ -130,7 +130,7 @@ class Examples(Rerecording):
 
     def stand_in(self, bar: Var) -> Var:
         """One of the cotangents stacked in ``bar``."""
-        return Example()(bar)
+        return VmapPlaceholder()(bar)
 
     def _taped(self, op: CustomVjpTape, operands: Sequence[Var], own: Sequence[bool]) -> Var:
         """Record a rule that is a tape for all examples, too."""
@@ -146,9 +146,9 @@ class Examples(Rerecording):
                     (one,) = self._ones(opened, [op.rule.inputs[1 + 2 * op.count + i]])
                     stacks[one], read[i] = read[i], one
             given = op.recorded(ones[: op.count], ones[op.count :], read)
-            examples = Examples(stacks)
-            piece = opened.piece([examples(bar) for bar in given])
-        taped, shared = taped_rule(b, piece, op.count, op.given)
+            examples = BatchTrace(stacks)
+            trace = opened.trace([examples(bar) for bar in given])
+        taped, shared = taped_rule(b, trace, op.count, op.given)
         pairs = list(zip(operands, own, strict=True))
         results = [x if stacked else self._repeated(x) for x, stacked in pairs[: op.count]]
         made: Var = taped(*results, *operands[op.count : first], *shared)
@@ -156,14 +156,14 @@ class Examples(Rerecording):
 
     def _ones(self, opened: Region, kinds: Sequence[ArrayType]) -> list[Var]:
         """What stands for one example of values of these types."""
-        return [opened.b.carried(Carried(opened, i), kind) for i, kind in enumerate(kinds)]
+        return [opened.b.again(BlockArgument(opened, i), (), kind) for i, kind in enumerate(kinds)]
 
     def _repeated(self, var: Var) -> Var:
         return var.builder.broadcast(var, (self.count, *var.shape))
 
 
 def _parts(stacks: Mapping[Var, Var]) -> Callable[[Var], tuple[Var, bool]]:
-    return Examples(stacks).part
+    return BatchTrace(stacks).part
 
 
 def reads(outputs: Sequence[Var], start: int) -> list[Var]:

@@ -1,0 +1,163 @@
+"""How a recorded path is replayed, from the first time to the hundredth: all tiers and their state.
+
+A path has several tapes, of which ``Tiers`` keeps the executables:
+
+- *optimised*, by which every replay begins
+- *staged* instead, where residents recur: what depends on these alone is computed once
+- *exact*, where an answer is not finite: the operations as they were recorded
+- *unguarded*, where a guard fails for the very values that it was recorded for
+
+A tape has several functions, which ``TieredExecutable`` prepares:
+
+- *walked* first: most programs come once, and generating code costs them more than it saves
+- *generated* from the second replay
+- *careful*, where the generated one meets what it was not made for
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, TypeAlias
+
+from gradwire_engine.answer import Limits, Poll
+from gradwire_engine.backends.base import Backend, Executable, Replayed
+from gradwire_engine.backends.quiet import quiet
+from gradwire_engine.backends.staged import StagedExecutable
+from gradwire_engine.gc_pause import gc_paused
+from gradwire_engine.locks import locked
+from gradwire_engine.ops.constants import Copy, Guard, GuardFailed
+from gradwire_engine.optimize.partial_evaluation import stages
+from gradwire_engine.optimize.simplify import optimize
+from gradwire_engine.polling import polled
+from gradwire_engine.tape import Tape
+
+#: All outputs, and those of them that are not known to be finite.
+Outputs: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
+#: Computes the outputs of a tape from its inputs.
+Replay: TypeAlias = Callable[[Sequence[Any], Poll], Outputs]
+
+#: What an instruction of a tape takes that is only kept.
+_BYTES_PER_INSTRUCTION = 300
+#: Sets of residents for which a path is staged.
+_MOST_STAGED = 8
+
+
+class TieredExecutable(Executable):
+    """Walks its tape at the first replay, and generates functions for those that follow."""
+
+    #: What the generated function raises at values that it was not made for.
+    left: ClassVar[tuple[type[Exception], ...]] = ()
+
+    #: Whether the tape has been walked, and the functions once they are generated.
+    walked = False
+    generated: Replay | None = None
+    careful: Replay | None = None
+
+    @abstractmethod
+    def walk(self, inputs: Sequence[Any], poll: Poll) -> Outputs:
+        """Compute the outputs with nothing generated."""
+
+    @abstractmethod
+    def generate(self, poll: Poll, *, careful: bool = False) -> Replay:
+        """Generate a function; a ``careful`` one in the program's order, for values of any kind."""
+
+    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
+        """Compute the outputs; where a function is left, once more in the program's order.
+
+        So what is decided comes before what then fails.
+        """
+        function = self.generated or self._next(poll)
+        try:
+            return Replayed(*quiet.run(function, inputs, poll))
+        except GuardFailed as failed:
+            return Replayed((), guard=type(failed))
+        except self.left:
+            if self.generated is None and self.replayed is self.tape:
+                raise
+        self.careful = self.careful or self.generate(poll, careful=True)
+        try:
+            return Replayed(*quiet.run(self.careful, inputs, poll))
+        except GuardFailed as failed:
+            return Replayed((), guard=type(failed))
+
+    def _next(self, poll: Poll) -> Replay:
+        """The function of a replay where none is generated yet."""
+        if not self.walked:
+            return self._first
+        with gc_paused:
+            self.generated = self.generate(poll)
+        return self.generated
+
+    def _first(self, inputs: Sequence[Any], poll: Poll) -> Outputs:
+        outputs = self.walk(inputs, poll)
+        self.walked = True
+        return outputs
+
+
+class Tiers:
+    """The executables of one recorded path: each but the first is made when it is needed."""
+
+    def __init__(
+        self, executable: Executable, plain: Tape, backend: Backend, limits: Limits | None = None
+    ) -> None:
+        #: The optimised one.
+        self.executable = executable
+        #: By the residents that the first stage depends on; None where that is no use.
+        self.staged: dict[frozenset[int], StagedExecutable | None] = {}
+        self._exact = executable if executable.exact else None
+        #: What was recorded, before any of it was made cheaper.
+        self._plain = plain
+        self._backend = backend
+        #: What its stages are allowed; none where it is not to be staged.
+        self._limits = limits
+        self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """Approximate memory that all of them take."""
+        plain = _BYTES_PER_INSTRUCTION * len(self._plain.instructions)
+        stages = sum([both.nbytes for both in [*self.staged.values()] if both is not None])
+        return self.executable.nbytes + stages + 2 * plain  # the second if it is made exact
+
+    def knows(self, residents: frozenset[int]) -> bool:
+        """Whether nothing is to be compiled where these residents came before."""
+        return self._limits is None or not residents or residents in self.staged
+
+    def stage(self, residents: frozenset[int], poll: Poll) -> None:
+        """Stage the path for ``residents``, of which products are then taken to cost nothing."""
+        with locked(self._lock, poll):
+            if self._limits is None or self.knows(residents):
+                return
+            limits, exact = self._limits, self.executable.exact
+            tape = self.executable.tape
+            if not exact:
+                tape = optimize(self._plain, self._backend, poll, residents=residents)
+            kept, costs, both = limits.kept_bytes, self._backend.costs, None
+            parts = stages(tape, residents, kept, costs, poll)
+            if parts is not None:
+                static, residual = (
+                    self._backend.compile(part, poll, exact=exact, threads=limits.threads)
+                    for part in parts[:2]
+                )
+                both = StagedExecutable(self.executable, static, residual, parts.kept_bytes)
+            if len(self.staged) == _MOST_STAGED:
+                del self.staged[next(iter(self.staged))]
+            self.staged[residents] = both if both is not None and both.within(limits) else None
+
+    def exact(self, poll: Poll) -> Executable:
+        """By the operations as they were recorded."""
+        with locked(self._lock, poll):
+            if self._exact is None:
+                tape = optimize(self._plain, self._backend, poll, exact=True)
+                self._exact = self._backend.compile(tape, poll, exact=True)
+            return self._exact
+
+    def unguarded(self, poll: Poll) -> Executable:
+        """Without guards: for the very values that the path was recorded with."""
+        tape, exact = self.executable.tape, self.executable.exact
+        made = polled(tape.instructions, poll)
+        bare = [i._replace(op=Copy()) if isinstance(i.op, Guard) else i for i in made]
+        return self._backend.compile(replace(tape, instructions=tuple(bare)), poll, exact=exact)

@@ -1,0 +1,89 @@
+"""A program recorded with every value kept, so that queries replay only what follows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradwire_engine.backends.tiers import Tiers
+from gradwire_engine.compile.compiled import Compiled
+from gradwire_engine.compile.names import Watching
+from gradwire_engine.compile.query import Compilation, Question, check_budget, new_recorder
+from gradwire_engine.errors import Place
+from gradwire_engine.gc_pause import gc_paused
+from gradwire_engine.locks import locked
+from gradwire_engine.ops.constants import Input
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.tape import Instruction
+
+
+class Listed(NamedTuple):
+    """An instruction as people read it; a loop's ``body`` is what each of its passes computes."""
+
+    op: str
+    args: Sequence[int]
+    type: str
+    node: Place
+    body: Sequence[Listed]
+
+
+class Recorded:
+    """What the tapes of a program share, whose values have the same types and decide alike."""
+
+    def __init__(self, asked: Compilation, watching: Watching) -> None:
+        self.recorder = recorder = new_recorder(asked)
+        self._result = result = recorder.record()
+        self._lock = threading.Lock()
+        self.instructions: Sequence[Instruction] = tuple(recorder.b.instructions)
+        #: How many of these are the variables'.
+        self.inputs = len(recorder.b.inputs)
+        watched = watching.of(recorder, asked.variables)
+        self._watched = watched.slots(recorder)
+        #: Paths of the watched variables.
+        self.watched = watched.paths(recorder, result, asked.variables)
+        tape = recorder.b.tape(recorder.b.vars)
+        executable = asked.backend.compile(tape, asked.poll, exact=asked.query.exact)
+        check_budget(executable, asked.limits, answers=False)
+        #: Compute the value of every slot.
+        self.tiers = Tiers(executable, tape, asked.backend)
+        #: Bytes of all values together.
+        self.nbytes = executable.peak_bytes
+        #: What queries about it are known by in the cache, which does not hold this.
+        self.identity = object()
+        recorder.concrete.restart({})  # it is kept as long as what is compiled: no values
+
+    def compile(
+        self, asked: Compilation, values: Sequence[Any], *, whole: bool = False
+    ) -> Compiled:
+        """Compile what a query asks beyond the ``values`` of all slots, or the ``whole`` of it."""
+        kept = 0 if whole else len(self.instructions)
+        with (
+            locked(self._lock, asked.poll),
+            gc_paused,
+            np.errstate(all="ignore"),
+            self.recorder.resumed(values, asked.poll),
+        ):
+            return Question(self.recorder, asked, self._watched).compile(self._result, kept)
+
+    def place(self, instruction: Instruction) -> Place:
+        """Where the client wrote what an instruction computes, or which variable it is."""
+        if not isinstance(instruction.op, Input):
+            return self.recorder.program.place(instruction.origin)
+        return Place(id=[*self.recorder.state.versions][instruction.op.index])
+
+    def listed(self, most: int) -> list[Listed]:
+        """What was recorded, ``most`` instructions of it and of each body."""
+        return [self._listed(i, self.place(i), most) for i in self.instructions[:most]]
+
+    def _listed(self, instruction: Instruction, place: Place, most: int) -> Listed:
+        op, args, kind, _ = instruction
+        body: list[Listed] = []
+        if isinstance(op, Loop):
+            for inner in op.body.tape.instructions[:most]:
+                read = isinstance(inner.op, Input)
+                at = place if read else self.recorder.program.place(inner.origin)
+                body.append(self._listed(inner, at, most))
+        return Listed(op.name, args, str(kind), place, body)

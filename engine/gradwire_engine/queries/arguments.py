@@ -1,0 +1,85 @@
+"""The values of a query in the order of its inputs: variables, vectors, then stacks of examples."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from gradwire_engine.answer import Array, Leaf
+from gradwire_engine.ops.composites import Composite
+from gradwire_engine.record.calculus import leaves
+from gradwire_engine.record.variables import flatten
+from gradwire_engine.tape import ArrayType
+
+
+class Arguments:
+    """Variables, and the vectors that derivatives are multiplied by: cotangents or tangents.
+
+    They may be one example of many: ``stacks`` are the inputs of these numbers for all of them.
+    Then ``digests`` are those of all residents, by the numbers of their inputs.
+    """
+
+    __slots__ = ("digests", "inputs", "leaves", "signature", "stacks", "variables", "vectors")
+
+    def __init__(
+        self,
+        variables: Mapping[str, Any],
+        vectors: Any,
+        stacks: Mapping[int, Array] | None = None,
+        digests: Mapping[int, str] | None = None,
+    ) -> None:
+        self.variables = variables
+        #: One after the other; None stands for ones.
+        self.vectors = None if vectors is None else leaves(vectors)
+        inputs: list[Array] = []
+        residents: dict[int, str] = {}
+        types: list[Hashable] = []
+        for path, leaf in flatten(variables):
+            value = leaf.value
+            if isinstance(value, str):
+                types.append((path, value))
+            else:
+                if leaf.resident is not None:
+                    residents[len(inputs)] = leaf.resident
+                inputs.append(value)
+                types.append((path, value.dtype, value.shape, leaf.trainable, leaf.any_shape))
+        nesting = [(name, _nesting(x)) for name, x in variables.items() if type(x) is not Leaf]
+        along: tuple[Hashable, ...] = ()
+        if self.vectors:
+            along = tuple([None if v is None else (v.dtype, v.shape) for v in self.vectors])
+            inputs += [v for v in self.vectors if v is not None]
+        self.inputs = inputs
+        #: How many leaves the variables have.
+        self.leaves = len(types)
+        #: The digests of residents, by the numbers of their inputs.
+        self.digests: Mapping[int, str] = residents if digests is None else digests
+        #: Types of the stacks: none of one example alone.
+        self.stacks: Mapping[int, ArrayType] = _NO_STACKS
+        #: What recordings depend on: types, names and nesting.
+        self.signature: tuple[Hashable, ...] = tuple(types), tuple(nesting), along
+        if stacks is not None:
+            inputs += stacks.values()
+            self.stacks = {i: ArrayType(x.dtype, x.shape) for i, x in stacks.items()}
+            self.signature += tuple([(i, x.shape) for i, x in stacks.items()])
+
+    def path(self, number: int) -> str:
+        """The path of the variable whose value or examples an input has; "" of a vector."""
+        paths = [path for path, leaf in flatten(self.variables) if not isinstance(leaf.value, str)]
+        sent = len(self.inputs) - len(self.stacks)
+        paths += [""] * (sent - len(paths))
+        return [*paths, *[paths[i] for i in self.stacks]][number]
+
+
+_NO_STACKS: Mapping[int, ArrayType] = MappingProxyType({})
+
+
+def _nesting(value: Any) -> Any:
+    """The nesting of a variable, which its leaves' paths do not tell."""
+    if isinstance(value, Leaf):
+        return None
+    if isinstance(value, Composite):
+        return str(value)
+    if isinstance(value, Mapping):
+        return tuple([(key, _nesting(item)) for key, item in value.items()])
+    return len(value), *[_nesting(item) for item in value]

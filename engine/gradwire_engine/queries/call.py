@@ -1,0 +1,283 @@
+"""One query with its values: found in the cache or recorded, compiled, replayed, answered."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gradwire_engine.answer import Answer, Direction, Nonfinite, Poll, Query
+from gradwire_engine.backends.base import Executable, Replayed
+from gradwire_engine.backends.finite import all_finite
+from gradwire_engine.backends.nonfinite import first_nonfinite, nonfinite_results
+from gradwire_engine.backends.stable_alternatives import stable_alternative
+from gradwire_engine.backends.staged import Specialised
+from gradwire_engine.compile import Compilation, Compiled, compile_query
+from gradwire_engine.compile.derivatives import VECTORS
+from gradwire_engine.compile.differences import judged
+from gradwire_engine.compile.query import check_budget
+from gradwire_engine.errors import EngineError, OverBudget, Place
+from gradwire_engine.gc_pause import gc_paused
+from gradwire_engine.ops.constants import Input, UnrecordedPath
+from gradwire_engine.program import Program
+from gradwire_engine.queries.arguments import Arguments
+from gradwire_engine.queries.cache import Context
+from gradwire_engine.queries.residents import Residents
+from gradwire_engine.tape import Instruction, TapeListener
+
+#: What a variable takes in the key of what is compiled: its path, dtype and shape.
+_LEAF_BYTES = 300
+
+
+class Source(ABC):
+    """What queries are compiled from: by default all of a program, from its inputs on."""
+
+    #: Distinguishes what is compiled from that of the same program, types and query.
+    key: Hashable = None
+
+    @abstractmethod
+    def compile(self, asked: Compilation) -> Compiled:
+        """Record and compile.
+
+        Raises: ``UnrecordedPath``, where loops have to be unrolled.
+        """
+
+    def operands(self, compiled: Compiled, inputs: Sequence[Any]) -> Sequence[Any]:
+        """What the executables of ``compiled`` take."""
+        return inputs
+
+    def whole(self, compiled: Compiled, asked: Compilation) -> Compiled:
+        """The same from the program's inputs on."""
+        return compiled
+
+
+class FromProgram(Source):
+    """Compiles queries of any program."""
+
+    def compile(self, asked: Compilation) -> Compiled:
+        """Record the program."""
+        return compile_query(asked)
+
+
+FROM_PROGRAM = FromProgram()
+
+
+#: Answers a call whose arguments are stacked.
+Answering: TypeAlias = "Callable[[Call, Poll], Answer]"
+
+
+class Call:
+    """One query with its values: compile where needed, then replay."""
+
+    #: Hears of every tape on the way, where somebody asks.
+    on_tape: TapeListener | None = None
+
+    def __init__(
+        self,
+        context: Context,
+        program: Program,
+        query: Query,
+        arguments: Arguments,
+        source: Source = FROM_PROGRAM,
+        answering: Answering | None = None,
+    ) -> None:
+        self.context = context
+        self.program = program
+        self.query = query
+        self.arguments = arguments
+        self.source = source
+        self._answering = answering
+        frozen = _frozen(query)
+        nbytes = _LEAF_BYTES * arguments.leaves + (len(frozen) if type(frozen) is str else 0)
+        key = program.id, arguments.signature, frozen, source.key
+        cache, limits, _ = context
+        #: What is kept for this key: equal keys have the same, as long as it is.
+        self.entry = cache.find(key, nbytes)
+        self._key = key
+        self._residents: Residents | None = None
+        if arguments.digests:
+            changed = partial(cache.count, key, self.entry)
+            self._residents = Residents(arguments.digests, self.entry, limits, changed)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether an executable is at hand; it may still prove to be of another path."""
+        paths, residents = self.entry.paths, self._residents
+        return bool(paths) and (residents is None or residents.staged(paths[0]))
+
+    @property
+    def seconds(self) -> float:
+        """Predicted time of the replay, once compiled, with what is still to be computed once."""
+        return self._executable(self.entry.paths[0]).seconds
+
+    @property
+    def peak_bytes(self) -> int:
+        """Most bytes of arrays that the replay holds at once, once compiled."""
+        return self._executable(self.entry.paths[0]).peak_bytes
+
+    @property
+    def answer_bytes(self) -> int:
+        """Bytes of the arrays in the answer, once compiled."""
+        return self.entry.paths[0].executable.output_bytes
+
+    def compile(self, poll: Poll) -> None:
+        """Make sure that there is an executable."""
+        if not self.entry.paths:
+            with self.entry.locked(poll):
+                if not self.entry.paths:
+                    self._record(self.arguments, poll)
+        if self._residents is not None:
+            self._residents.stage(self.entry.paths[0], poll)
+
+    def replay(self, poll: Poll) -> Answer:
+        """The answer. Where a guard fails on all recorded paths, the program is recorded anew."""
+        answer = self.answer(poll)
+        if self.query.kind == "check":
+            answer.checks = judged(answer.derivatives, self.query)
+        return answer
+
+    def answer(self, poll: Poll) -> Answer:
+        """The answer, before a check's derivatives are compared."""
+        if self._answering is not None:
+            return self._answering(self, poll)
+        compiled, replayed = self.found(poll)
+        if replayed.finite:
+            return compiled.answer(replayed.outputs)
+        outputs = self.as_recorded(compiled, replayed.outputs, poll)
+        answer = compiled.answer(outputs)
+        if not all_finite(outputs):
+            answer.nonfinite = self.nonfinite(compiled, poll)
+        return answer
+
+    # Finding what replays
+
+    def found(self, poll: Poll) -> tuple[Compiled, Replayed]:
+        """The first recording whose guards hold, and its outputs."""
+        if not self.entry.paths:
+            self.compile(poll)
+        paths = self.entry.paths
+        for compiled in paths:
+            replayed = self.outputs(compiled, poll)
+            if replayed.guard is None:
+                self.entry.prefer(compiled)
+                return compiled, replayed
+        with self.entry.locked(poll):
+            for compiled in self.entry.paths:
+                if compiled not in paths:  # another thread has recorded it meanwhile
+                    replayed = self.outputs(compiled, poll)
+                    if replayed.guard is None:
+                        return compiled, replayed
+            compiled = self._record(self.arguments, poll)
+        replayed = self.outputs(compiled, poll)
+        if replayed.guard is UnrecordedPath:
+            with self.entry.locked(poll):
+                compiled = self._record(self.arguments, poll, unroll=True)
+            replayed = self.outputs(compiled, poll)
+        if replayed.guard is not None:  # at a threshold, where optimising moved the last digit
+            replayed = self.outputs(compiled, poll, compiled.tiers.unguarded(poll))
+        return compiled, replayed
+
+    def record(self, example: Arguments, poll: Poll) -> Compiled:
+        """Record the path of these values, which may be one example of many."""
+        with self.entry.locked(poll):
+            return self._record(example, poll)
+
+    def _record(self, example: Arguments, poll: Poll, *, unroll: bool = False) -> Compiled:
+        asked = self._compilation(example, poll)
+        with gc_paused, np.errstate(all="ignore"):
+            try:
+                compiled = self.source.compile(asked._replace(unroll=unroll))
+            except UnrecordedPath:  # in what a decision needs
+                compiled = self.source.compile(asked._replace(unroll=True))
+        self.context.cache.add(self._key, self.entry, compiled)
+        return compiled
+
+    def _compilation(self, example: Arguments, poll: Poll) -> Compilation:
+        _, limits, backend = self.context
+        asked = self.program, example.variables, self.query, example.vectors
+        return Compilation(*asked, limits, backend, poll, self.arguments.stacks, self.on_tape)
+
+    # Replaying a recording
+
+    def outputs(
+        self, compiled: Compiled, poll: Poll, executable: Executable | None = None
+    ) -> Replayed:
+        """What a recording gives, by another ``executable`` of it; errors have their place."""
+        replays: Executable | Specialised | None = executable
+        try:
+            if replays is None:
+                if self._residents is not None:
+                    self._residents.stage(compiled, poll)
+                replays = self._executable(compiled)
+            return replays.replay(self.source.operands(compiled, self.arguments.inputs), poll)
+        except Exception as error:
+            failed = compiled.executable.failed_at(error)
+            if failed is None:
+                raise
+            explain = self.context.backend.explain
+            refusal = error if isinstance(error, EngineError) else explain(failed.op, error)
+            if refusal is None:
+                raise
+            refusal.at = refusal.at or self.program.place(failed.origin)
+            if refusal is error:
+                raise
+            raise refusal from error
+
+    def _executable(self, compiled: Compiled) -> Executable | Specialised:
+        """What replays a recording: where residents recur, what is specialised for these."""
+        residents = self._residents
+        return compiled.executable if residents is None else residents.executable(compiled)
+
+    # What is not finite
+
+    def as_recorded(self, compiled: Compiled, outputs: Sequence[Any], poll: Poll) -> Sequence[Any]:
+        """What the operations as recorded give: near the ends of the range it may be finite."""
+        if not compiled.executable.exact:
+            with suppress(OverBudget):
+                exact = compiled.tiers.exact(poll)
+                check_budget(exact, self.context.limits)
+                replayed = self.outputs(compiled, poll, exact)
+                if replayed.guard is None:
+                    return replayed.outputs
+        return outputs
+
+    def nonfinite(self, compiled: Compiled, poll: Poll) -> dict[Direction, Nonfinite]:
+        """Where the outputs stopped being finite: by the operations that the program names.
+
+        Where these take too much memory to answer, they may stay finite; then by what replays.
+        """
+        tiers = self.source.whole(compiled, self._compilation(self.arguments, poll)).tiers
+        inputs, backend = self.arguments.inputs, self.context.backend
+        tape = tiers.exact(poll).tape
+        found = nonfinite_results(tape, inputs, backend, poll)
+        if found.keys().isdisjoint(tape.outputs):
+            tape = tiers.executable.tape
+            found = nonfinite_results(tape, inputs, backend, poll)
+        return {
+            direction: Nonfinite(
+                self.place(found[slot].instruction),
+                found[slot].instruction.op.name,
+                found[slot].operands,
+                stable_alternative(tape, slot, found),
+            )
+            for direction, slot in first_nonfinite(tape, found).items()
+        }
+
+    def place(self, instruction: Instruction) -> Place:
+        """Where the client wrote what an instruction computes, or named the value it reads."""
+        if not isinstance(instruction.op, Input):
+            return self.program.place(instruction.origin)
+        if path := self.arguments.path(instruction.op.index):
+            return Place(id=path, pointer="/variables")
+        field = VECTORS[self.query.kind]
+        return Place(id=field, pointer=f"/{field}")
+
+
+def _frozen(query: Query) -> Query | str:
+    if query.outputs is query.target is query.sources is None and not query.batch:
+        return query
+    return repr(query)
