@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +21,7 @@ from gradwire_engine.answer import (
 )
 from gradwire_engine.backends.base import Executable, Replayed
 from gradwire_engine.backends.finite import all_finite
-from gradwire_engine.backends.nonfinite import first_nonfinite, nonfinite_results
+from gradwire_engine.backends.nonfinite import NonfiniteResult, first_nonfinite, nonfinite_results
 from gradwire_engine.backends.stable_alternatives import stable_alternative
 from gradwire_engine.backends.staged import Specialised, StagedExecutable
 from gradwire_engine.cache import Context, Entry
@@ -195,6 +196,23 @@ class Call:
         given = self._program, variables, self._query, vectors, self._limits, self._backend, poll
         return compile_query(*given, self._stacks, unroll=unroll, told=self.told)
 
+    def _exactly(self, compiled: Compiled, poll: Poll) -> Compiled:
+        """The same by the operations as the program names them.
+
+        Raises: ``OverBudget`` where these take too much.
+        """
+
+        def record() -> Compiled:
+            query = replace(self._query, exact=True)
+            given = self._program, self._variables, query, self._vectors, self._limits
+            with gc_paused, np.errstate(all="ignore"):
+                return compile_query(*given, self._backend, poll, self._stacks)
+
+        exact = compiled.exactly(poll, record)
+        self._cache.count(self._key, self._entry)
+        check_budget(exact.executable, self._limits)
+        return exact
+
     @property
     def _recurring(self) -> Recurring:
         """The residents that came together before: what is computed of them alone is kept."""
@@ -241,9 +259,7 @@ class Call:
         """What the operations as recorded give: near the ends of the range it may be finite."""
         if not compiled.executable.exact:
             with suppress(OverBudget):
-                exact = compiled.exactly(poll)
-                check_budget(exact.executable, self._limits)
-                replayed = self._outputs(exact, poll)
+                replayed = self._outputs(self._exactly(compiled, poll), poll)
                 if replayed.guard is None:
                     return replayed.outputs
         return outputs
@@ -255,10 +271,14 @@ class Call:
                 self._compile_parts(compiled, poll)
             return self._executable(compiled).replay(self.inputs, poll)
         except EngineError as error:
+            if compiled.rolled:  # which of the expressions failed?
+                return self._outputs(self._exactly(compiled, poll), poll)
             failed = compiled.executable.failed_at(error)
             error.at = error.at or (failed and self._program.place(failed.origin))
             raise
         except Exception as error:
+            if compiled.rolled:
+                return self._outputs(self._exactly(compiled, poll), poll)
             raise self._explained(compiled, error) from error
 
     def _nonfinite(self, compiled: Compiled, poll: Poll) -> dict[Direction, Nonfinite]:
@@ -266,8 +286,10 @@ class Call:
 
         Where these take too much memory to answer, they may stay finite; then by what replays.
         """
-        tape = compiled.exactly(poll).executable.tape
-        found = nonfinite_results(tape, self.inputs, self._backend, poll)
+        tape, found = compiled.executable.tape, dict[int, NonfiniteResult]()
+        with suppress(OverBudget):
+            tape = self._exactly(compiled, poll).executable.tape
+            found = nonfinite_results(tape, self.inputs, self._backend, poll)
         if found.keys().isdisjoint(tape.outputs):
             tape = compiled.executable.tape
             found = nonfinite_results(tape, self.inputs, self._backend, poll)

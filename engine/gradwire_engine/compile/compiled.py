@@ -99,6 +99,8 @@ class Compiled:
     known: Sequence[Known] = ()
     #: What its parts are allowed; none where it is not to be parted.
     limits: Limits | None = None
+    #: Whether expressions of one structure were put together: ``plain`` does not tell them apart.
+    rolled: bool = False
     #: The same in two parts, by the residents that the first depends on; None where that is no use.
     parted: dict[frozenset[int], StagedExecutable | None] = field(default_factory=dict)
     _exact: list[Compiled] = field(default_factory=list)
@@ -109,7 +111,8 @@ class Compiled:
         """Approximate memory that all of it takes."""
         plain = _BYTES_PER_INSTRUCTION * len(self.plain.instructions)
         parts = sum([both.nbytes for both in [*self.parted.values()] if both is not None])
-        return self.executable.nbytes + parts + 2 * plain  # the second if it is made exact
+        exact = sum([made.nbytes for made in self._exact]) if self.rolled else plain
+        return self.executable.nbytes + parts + plain + exact
 
     def answer(self, outputs: Sequence[Any]) -> Answer:
         """What the executable gave as an answer."""
@@ -144,12 +147,18 @@ class Compiled:
                 del self.parted[next(iter(self.parted))]
             self.parted[residents] = both if both is not None and both.within(limits) else None
 
-    def exactly(self, poll: Poll) -> Compiled:
-        """The same by the operations as they were recorded, made when it is first asked for."""
+    def exactly(self, poll: Poll, record: Callable[[], Compiled]) -> Compiled:
+        """The same by the operations as the program names them, made when it is first asked for.
+
+        ``record`` records the program anew, where expressions were put together.
+        """
         if not self._exact:
-            tape = optimize(self.plain, self.backend, poll, exact=True)
-            executable = self.backend.compile(tape, poll, exact=True)
-            self._exact.append(self._by(executable))
+            if self.rolled:
+                made = replace(record(), limits=None)
+            else:
+                tape = optimize(self.plain, self.backend, poll, exact=True)
+                made = self._by(self.backend.compile(tape, poll, exact=True))
+            self._exact.append(made)
         return self._exact[0]
 
     def unguarded(self, poll: Poll) -> Compiled:

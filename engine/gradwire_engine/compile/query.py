@@ -10,10 +10,11 @@ from typing import Any
 from gradwire_engine import hints
 from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
 from gradwire_engine.autodiff.batching import batch
+from gradwire_engine.autodiff.rolling import rolled
 from gradwire_engine.backends.base import Backend, Executable
 from gradwire_engine.compile.compiled import Compiled, Summed, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
-from gradwire_engine.compile.names import Names
+from gradwire_engine.compile.names import Names, Sources
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
@@ -27,6 +28,7 @@ from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import State
 from gradwire_engine.record.variables import flatten, lay_out
 from gradwire_engine.tape import ArrayType, TapeListener
+from gradwire_engine.traversal import ancestors
 
 
 def compile_query(
@@ -52,11 +54,14 @@ def compile_query(
     recorder = new_recorder(program, variables, promotion, limits, backend, poll, unroll=unroll)
     asked = query.outputs if query.kind == "evaluate" else query.target
     plain = query.kind in ("evaluate", "gradient") and query.target is None
-    if plain and not (query.exact or unroll or stacks):
+    rolls = plain and not (query.exact or unroll or stacks)
+    if rolls:
         recorder.rolled = _asked_for(query)
     try:
         result = recorder.record(default=asked is None)
-        question = _Query(recorder, backend, variables, query, vectors, told=told, limits=limits)
+        question = _Query(
+            recorder, backend, variables, query, vectors, told=told, limits=limits, rolls=rolls
+        )
         compiled = question.compile(result, stacks)
     finally:
         recorder.b.forget()
@@ -154,6 +159,8 @@ class _Query:
         watched: frozenset[int] | None = None,
         told: TapeListener | None = None,
         limits: Limits | None = None,
+        *,
+        rolls: bool = False,
     ) -> None:
         self.r = recorder
         self.backend = backend
@@ -164,6 +171,9 @@ class _Query:
         self.watched = watched
         self.told = told
         self.limits = limits
+        self.rolls = rolls
+        #: Whether anything was put together.
+        self.rolled = rolls and recorder.program.repetition is not None
         self.outputs: list[Var] = []
 
     def compile(self, result: Any, stacks: Mapping[int, ArrayType], kept: int = 0) -> Compiled:
@@ -179,9 +189,13 @@ class _Query:
         self._tell("recorded", targets)
         derivatives: dict[str, Template] = {}
         unconnected: dict[str, Unconnected] = {}
-        if query.kind != "evaluate":
-            at = f"/{VECTORS[query.kind]}" if query.kind in ALONG else "/sources"
-            sources = self.names.sources(query.sources, at)
+        at = f"/{VECTORS[query.kind]}" if query.kind in ALONG else "/sources"
+        evaluates = query.kind == "evaluate"
+        sources = Sources((), []) if evaluates else self.names.sources(query.sources, at)
+        if self.rolls:
+            targets, outputs, sources = self._roll(targets, outputs, sources)
+            self._tell("rolled", targets)
+        if not evaluates:
             wanted = Derivatives(self.r, query, targets, sources, self.vectors, self.watched)
             derivatives = {name: self._template(x) for name, x in wanted.record().items()}
             unconnected = wanted.unconnected
@@ -217,7 +231,28 @@ class _Query:
             decided,
             known,
             self.limits,
+            self.rolled,
         )
+
+    def _roll(self, targets: Any, outputs: Any, sources: Sources) -> tuple[Any, Any, Sources]:
+        """The same, computed by fewer instructions where expressions have one structure.
+
+        They stay as they are where a source is within such an expression.
+        """
+        before = leaves([targets, *([] if outputs is None else [outputs])])
+        replacement = rolled(self.b, before)
+        if replacement is None:
+            return targets, outputs, sources
+        made = self.b.instructions
+        was = ancestors(made, [var.slot for var in before])
+        now = ancestors(made, [replacement(var).slot for var in before])
+        for var in [var for source in sources.items for var in source.group]:
+            if var.slot in was and replacement(var).slot not in now:
+                return targets, outputs, sources
+        items = [each._replace(group=[*map(replacement, each.group)]) for each in sources.items]
+        self.rolled = True
+        further = None if outputs is None else rebuild(outputs, replacement)
+        return rebuild(targets, replacement), further, Sources(sources.nested, items)
 
     def _tell(self, made: str, outputs: Any) -> None:
         if self.told is not None:
