@@ -10,7 +10,6 @@ from typing import Any
 from gradwire_engine import hints
 from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
 from gradwire_engine.autodiff.batching import batch
-from gradwire_engine.autodiff.rolling import rolled
 from gradwire_engine.backends.base import Backend, Executable
 from gradwire_engine.compile.compiled import Compiled, Summed, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
@@ -25,6 +24,7 @@ from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.rolling import Rolled
 from gradwire_engine.record.scope import State
 from gradwire_engine.record.variables import flatten, lay_out
 from gradwire_engine.tape import ArrayType, TapeListener
@@ -240,8 +240,8 @@ class _Query:
         They stay as they are where a source is within such an expression.
         """
         before = leaves([targets, *([] if outputs is None else [outputs])])
-        replacement = rolled(self.b, before)
-        if replacement is None:
+        replacement = Rolled(self.b, before)
+        if not replacement:
             return targets, outputs, sources
         made = self.b.instructions
         was = ancestors(made, [var.slot for var in before])

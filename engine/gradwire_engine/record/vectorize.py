@@ -15,19 +15,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradwire_engine.autodiff.rerecording import Rerecording
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.arrays.shape import Reshape, moveaxis
 from gradwire_engine.ops.base import PRIMITIVES
-from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.builder import Builder, Var
-from gradwire_engine.ops.constants import Constant, Guard, Item, Pack, Source
-from gradwire_engine.ops.custom_vjp import CustomVjpTape
-from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.patterns import ARRAY, Pattern, Span
 from gradwire_engine.ops.pointwise.arithmetic import Add, Subtract
+from gradwire_engine.record.reroll import OPAQUE
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
 
@@ -36,38 +33,13 @@ _FEWEST = 8
 #: The most bytes of an array of all expressions' values: larger ones leave the processor's cache,
 #: and computing them takes longer than calling a function for each.
 _MOST_BYTES = 1 << 20
-#: Expressions within expressions are found from the outside to the inside.
-_DEEPEST = 4
-#: Operations whose results are no plain function of operands, or decide what else is computed.
-_OPAQUE = (Source, Guard, Item, Pack, Loop, CustomVjp, CustomVjpTape)
 _SUMS = (Add, Subtract)
 _JOINS = (Stack, Concatenate)
 
 
-def rolled(b: Builder, outputs: Sequence[Var]) -> Rerecording | None:
-    """The same variables, computed by fewer instructions; None if nothing has one structure.
-
-    The result gives for each variable its replacement: ``outputs`` and what else depends on them.
-    """
-    found: Rerecording | None = None
-    for _ in range(_DEEPEST):
-        replaced = _Roller(b, [found(out) for out in outputs] if found else outputs).replaced()
-        if not replaced:
-            break
-        found = _Chained(replaced, found)
-    return found
-
-
-class _Chained(Rerecording):
-    """A replacement after another one."""
-
-    def __init__(self, others: dict[Var, Var], before: Rerecording | None) -> None:
-        super().__init__(others)
-        self._before = before
-
-    def __call__(self, var: Var) -> Var:
-        """The replacement of ``var``."""
-        return super().__call__(self._before(var) if self._before else var)
+def vectorized(b: Builder, outputs: Sequence[Var]) -> dict[Var, Var]:
+    """What to replace by what, so that expressions of one structure are one; the outermost only."""
+    return _Vectorizer(b, outputs).replaced()
 
 
 class _Many(NamedTuple):
@@ -77,7 +49,7 @@ class _Many(NamedTuple):
     differ: bool
 
 
-class _Roller:
+class _Vectorizer:
     """Looks for expressions of one structure among what outputs are computed from."""
 
     def __init__(self, b: Builder, outputs: Sequence[Var]) -> None:
@@ -143,7 +115,7 @@ class _Roller:
             key: Hashable
             if type(op) is Constant:
                 key = kind
-            elif isinstance(op, _OPAQUE) or not isinstance(kind, ArrayType):
+            elif isinstance(op, OPAQUE) or not isinstance(kind, ArrayType):
                 key = (None, slot)
             elif type(op) is GetItem and len(args) == 1:
                 key = (_without_places(op.pattern), kind, codes[args[0]])
