@@ -18,8 +18,9 @@ import numpy as np
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
-from gradwire_engine.ops.arrays.shape import Reshape, moveaxis
+from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.ops.base import PRIMITIVES
+from gradwire_engine.ops.batching import transposed
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.patterns import ARRAY, Pattern, Span
@@ -75,11 +76,11 @@ class _Vectorizer:
                 continue
             rolled = None
             if slot not in within:
-                op, _, kind, _ = made[slot]
+                op = made[slot].op
                 try:
                     if type(op) in _JOINS:
                         rolled = self._joined(slot)
-                    elif type(op) in _SUMS and kind.dtype.kind != "b":
+                    elif type(op) in _SUMS and b.vars[slot].dtype.kind != "b":
                         rolled = self._summed(slot, readers, within)
                 except BadArgument:  # an operation that cannot be batched
                     rolled = None
@@ -154,7 +155,7 @@ class _Vectorizer:
         """What ``op`` makes of the values of ``count`` expressions."""
         b = self._b
         value = many.value if many.differ else b.broadcast(many.value, (count, *many.value.shape))
-        value = moveaxis(b, value, 0, op.axis)
+        value = _moved(value, 0, op.axis)
         if isinstance(op, Stack):
             return value
         shape, axis = many.value.shape[many.differ :], op.axis
@@ -255,7 +256,7 @@ class _Vectorizer:
             if span is not None:
                 pattern = (*first[:place], span, *first[place + 1 :])
                 made = GetItem(pattern)(of.value)
-                return moveaxis(b, made, sum([type(i) is not int for i in first[:place]]), 0)
+                return _moved(made, sum([type(i) is not int for i in first[:place]]), 0)
         gathered = tuple([ARRAY if i in varying else item for i, item in enumerate(first)])
         if len(varying) > 1 and any(type(first[i]) is Span for i in varying):
             raise BadArgument("slices along several axes differ")
@@ -287,6 +288,12 @@ def _indices(items: Sequence[int | Span], length: int) -> Any:
     if type(items[0]) is int:
         return np.array(items)
     return np.array([range(*slice(*item).indices(length)) for item in items])  # type: ignore[misc]
+
+
+def _moved(x: Var, source: int, destination: int) -> Var:
+    order = [axis for axis in range(x.ndim) if axis != source]
+    order.insert(destination, source)
+    return transposed(x, tuple(order))
 
 
 def _plus(total: Var | None, part: Var, *, negative: bool) -> Var:
