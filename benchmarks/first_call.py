@@ -15,7 +15,18 @@ from gradwire_engine.answer import Query
 from gradwire_engine.backends.numpy.backend import NumpyBackend
 from gradwire_engine.compile import derivatives, query
 from measure import Row, compared, interleave, shown, table
-from programs import Case, Maker, chain, mixture, mlp, random_case, rosenbrock, runge_kutta
+from programs import (
+    Case,
+    Maker,
+    chain,
+    mixture,
+    mlp,
+    random_case,
+    rosenbrock,
+    runge_kutta,
+    scalar_terms,
+    unrolled_gru,
+)
 
 #: The kinds of programs, and the maximum for each in milliseconds.
 CASES: dict[str, tuple[Maker, float | None]] = {
@@ -25,6 +36,8 @@ CASES: dict[str, tuple[Maker, float | None]] = {
     "random, 30 nodes": (random_case(30), 5.0),
     "random, 100 nodes": (random_case(100), 5.0),
     "Runge-Kutta, 1,028 scalar nodes": (runge_kutta, 25.0),
+    "299 scalar expressions in a list": (scalar_terms, None),
+    "GRU, 50 unrolled steps": (unrolled_gru, None),
     "random scalar, 1,000 nodes": (random_case(1000, scalar=True), 25.0),
     "chain, 1,000 nodes": (chain(1_000), None),
     "chain, 10,000 nodes": (chain(10_000), None),

@@ -99,6 +99,31 @@ def runge_kutta(seed: int) -> Case:
     return Case("\n".join(lines), {name: Leaf(np.asarray(x)) for name, x in given.items()})
 
 
+def scalar_terms(seed: int) -> Case:
+    """Rosenbrock's function of 300 variables as a list of 299 expressions of elements."""
+    terms = [f"100 * (x[{i + 1}] - x[{i}]**2)**2 + (1.0 - x[{i}])**2" for i in range(299)]
+    text = f"sum(stack([{', '.join(terms)}])) + 0.00{seed + 1}"
+    return Case(text, {"x": Leaf(_normal(seed, (300,)))})
+
+
+def unrolled_gru(seed: int) -> Case:
+    """Fifty unrolled steps of a gated recurrent unit of 8 states with 4 inputs."""
+    cell = """
+def cell(h, x):
+  z = sigmoid(wz @ x + uz @ h + bz)
+  r = sigmoid(wr @ x + ur @ h + br)
+  c = tanh(wc @ x + uc @ (r * h) + bc)
+  return (1.0 - z) * h + z * c
+
+h = h0
+"""
+    lines = [f"h = cell(h, xs[{i}])" for i in range(50)]
+    shapes = {"wz": (8, 4), "wr": (8, 4), "wc": (8, 4), "uz": (8, 8), "ur": (8, 8), "uc": (8, 8)}
+    shapes |= {"bz": (8,), "br": (8,), "bc": (8,), "h0": (8,), "xs": (50, 4)}
+    given = {name: Leaf(0.3 * _normal(seed, shape)) for name, shape in shapes.items()}
+    return Case("\n".join([cell, *lines, f"sum(h * h) + 0.00{seed + 1}"]), given)
+
+
 def mlp(seed: int) -> Case:
     """The softmax cross entropy of a perceptron with two hidden layers, with weight decay."""
     text = f"""

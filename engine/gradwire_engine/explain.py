@@ -88,10 +88,11 @@ class Times(NamedTuple):
 class Explanation(NamedTuple):
     """What becomes of a program.
 
-    ``stages`` are the tapes by what made them: recorded, differentiated, batched; shrunk, where
-    loops make only what is read; distributed, if some are several; simplified; compacted; fused, if
-    some is computed by blocks. The last is ``replayed``: by ``code``, and that in ``inner`` for the
-    loop or the fused kernel at these slots, each in the body of the one before.
+    ``stages`` are the tapes by what made them: recorded; rolled, where it repeats itself;
+    differentiated, batched; shrunk, where loops make only what is read; distributed, if some are
+    several; simplified; compacted; fused, if some is computed by blocks. The last is ``replayed``:
+    by ``code``, and that in ``inner`` for the loop or the fused kernel at these slots, each in the
+    body of the one before.
     """
 
     stages: Mapping[str, Listing]

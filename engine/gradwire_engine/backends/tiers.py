@@ -4,7 +4,7 @@ A path has several tapes, of which ``Tiers`` keeps the executables:
 
 - *optimised*, by which every replay begins
 - *staged* instead, where residents recur: what depends on these alone is computed once
-- *exact*, where an answer is not finite: the operations as they were recorded
+- *exact*, where an answer is not finite, or fails: the operations as the program names them
 - *unguarded*, where a guard fails for the very values that it was recorded for
 
 A tape has several functions, which ``TieredExecutable`` prepares:
@@ -101,7 +101,13 @@ class Tiers:
     """The executables of one recorded path: each but the first is made when it is needed."""
 
     def __init__(
-        self, executable: Executable, plain: Tape, backend: Backend, limits: Limits | None = None
+        self,
+        executable: Executable,
+        plain: Tape,
+        backend: Backend,
+        limits: Limits | None = None,
+        *,
+        rolled: bool = False,
     ) -> None:
         #: The optimised one.
         self.executable = executable
@@ -113,6 +119,8 @@ class Tiers:
         self._backend = backend
         #: What its stages are allowed; none where it is not to be staged.
         self._limits = limits
+        #: Whether steps or expressions were put together: ``plain`` does not tell them apart.
+        self.rolled = rolled
         self._lock = threading.Lock()
 
     @property
@@ -120,7 +128,8 @@ class Tiers:
         """Approximate memory that all of them take."""
         plain = _BYTES_PER_INSTRUCTION * len(self._plain.instructions)
         stages = sum([both.nbytes for both in [*self.staged.values()] if both is not None])
-        return self.executable.nbytes + stages + 2 * plain  # the second if it is made exact
+        exact = self._exact.nbytes if self.rolled and self._exact is not None else plain
+        return self.executable.nbytes + stages + plain + exact
 
     def knows(self, residents: frozenset[int]) -> bool:
         """Whether nothing is to be compiled where these residents came before."""
@@ -147,10 +156,12 @@ class Tiers:
                 del self.staged[next(iter(self.staged))]
             self.staged[residents] = both if both is not None and both.within(limits) else None
 
-    def exact(self, poll: Poll) -> Executable:
-        """By the operations as they were recorded."""
+    def exact(self, poll: Poll, record: Callable[[], Executable]) -> Executable:
+        """By the operations as the program names them; ``record`` records a rolled one anew."""
         with locked(self._lock, poll):
-            if self._exact is None:
+            if self._exact is None and self.rolled:
+                self._exact = record()
+            elif self._exact is None:
                 tape = optimize(self._plain, self._backend, poll, exact=True)
                 self._exact = self._backend.compile(tape, poll, exact=True)
             return self._exact

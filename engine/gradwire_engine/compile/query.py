@@ -14,7 +14,7 @@ from gradwire_engine.backends.base import Backend, Executable
 from gradwire_engine.backends.tiers import Tiers
 from gradwire_engine.compile.compiled import Compiled, Summed, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
-from gradwire_engine.compile.names import Names, Watching
+from gradwire_engine.compile.names import Names, Sources, Watching
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
@@ -25,9 +25,11 @@ from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.recorder import Recorder
+from gradwire_engine.record.rolling import Rolled
 from gradwire_engine.record.scope import State
 from gradwire_engine.record.variables import flatten, lay_out
 from gradwire_engine.tape import ArrayType, TapeListener
+from gradwire_engine.traversal import ancestors
 
 
 class Compilation(NamedTuple):
@@ -56,12 +58,12 @@ def compile_query(asked: Compilation, watching: Watching | None = None) -> Compi
     query = asked.query
     names = query.outputs if query.kind == "evaluate" else query.target
     plain = query.kind in ("evaluate", "gradient") and query.target is None and watching is None
-    reroll = plain and not (query.exact or asked.unroll or asked.stacks)
-    recorder = new_recorder(asked, _asked_for(query) if reroll else None)
+    rolls = plain and not (query.exact or asked.unroll or asked.stacks)
+    recorder = new_recorder(asked, _asked_for(query) if rolls else None)
     try:
         result = recorder.record(default=names is None)
         watched = watching and watching.of(recorder, asked.variables).slots(recorder)
-        return Question(recorder, asked, watched).compile(result)
+        return Question(recorder, asked, watched, rolls=rolls).compile(result)
     finally:
         recorder.b.forget()
 
@@ -110,13 +112,21 @@ class Question:
     """
 
     def __init__(
-        self, recorder: Recorder, asked: Compilation, watched: frozenset[int] | None = None
+        self,
+        recorder: Recorder,
+        asked: Compilation,
+        watched: frozenset[int] | None = None,
+        *,
+        rolls: bool = False,
     ) -> None:
         self.r = recorder
         self.b = recorder.b
         self.asked = asked
         self.names = Names(recorder, asked.variables)
         self.watched = watched
+        self._rolls = rolls
+        #: Whether steps or expressions were put together.
+        self._rolled = rolls and recorder.program.repetition is not None
         self.outputs: list[Var] = []
 
     def compile(self, result: Any, kept: int = 0) -> Compiled:
@@ -135,9 +145,13 @@ class Question:
         self._tell("recorded", targets)
         derivatives: dict[str, Template] = {}
         unconnected: dict[str, Unconnected] = {}
-        if query.kind != "evaluate":
-            at = f"/{VECTORS[query.kind]}" if query.kind in ALONG else "/sources"
-            sources = self.names.sources(query.sources, at)
+        at = f"/{VECTORS[query.kind]}" if query.kind in ALONG else "/sources"
+        evaluates = query.kind == "evaluate"
+        sources = Sources((), []) if evaluates else self.names.sources(query.sources, at)
+        if self._rolls:
+            targets, outputs, sources = self._roll(targets, outputs, sources)
+            self._tell("rolled", targets)
+        if not evaluates:
             wanted = Derivatives(self.r, query, targets, sources, asked.vectors, self.watched)
             derivatives = {name: self._template(x) for name, x in wanted.record().items()}
             unconnected = wanted.unconnected
@@ -165,7 +179,7 @@ class Question:
         check_budget(executable, asked.limits)
         limits = asked.limits if self.watched is None else None
         return Compiled(
-            Tiers(executable, tape, asked.backend, limits),
+            Tiers(executable, tape, asked.backend, limits, rolled=self._rolled),
             value,
             further,
             derivatives,
@@ -175,6 +189,26 @@ class Question:
             decided,
             known,
         )
+
+    def _roll(self, targets: Any, outputs: Any, sources: Sources) -> tuple[Any, Any, Sources]:
+        """The same, computed by fewer instructions where expressions have one structure.
+
+        They stay as they are where a source is within such an expression.
+        """
+        before = leaves([targets, *([] if outputs is None else [outputs])])
+        replacement = Rolled(self.b, before)
+        if not replacement:
+            return targets, outputs, sources
+        made = self.b.instructions
+        was = ancestors(made, [var.slot for var in before])
+        now = ancestors(made, [replacement(var).slot for var in before])
+        for var in [var for source in sources.items for var in source.group]:
+            if var.slot in was and replacement(var).slot not in now:
+                return targets, outputs, sources
+        items = [each._replace(group=[*map(replacement, each.group)]) for each in sources.items]
+        self._rolled = True
+        further = None if outputs is None else rebuild(outputs, replacement)
+        return rebuild(targets, replacement), further, Sources(sources.nested, items)
 
     def _tell(self, made: str, outputs: Any) -> None:
         if self.asked.on_tape is not None:

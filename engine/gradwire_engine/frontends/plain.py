@@ -60,7 +60,7 @@ _OPENING = frozenset("-(")
 #: find the positions.
 _MOST, _LONGEST = 40, 1000
 #: What is written so often, in so many nodes, counts as a repetition.
-_MANY_TIMES, _MANY_NODES = 16, 5000
+_MANY_TIMES, _MANY_NODES = 8, 500
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 

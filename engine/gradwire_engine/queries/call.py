@@ -13,7 +13,7 @@ import numpy as np
 from gradwire_engine.answer import Answer, Direction, Nonfinite, Poll, Query
 from gradwire_engine.backends.base import Executable, Replayed
 from gradwire_engine.backends.finite import all_finite
-from gradwire_engine.backends.nonfinite import first_nonfinite, nonfinite_results
+from gradwire_engine.backends.nonfinite import NonfiniteResult, first_nonfinite, nonfinite_results
 from gradwire_engine.backends.stable_alternatives import stable_alternative
 from gradwire_engine.backends.staged import Specialised
 from gradwire_engine.compile import Compilation, Compiled, compile_query
@@ -215,7 +215,9 @@ class Call:
                 replays = self._executable(compiled)
             return replays.replay(self.source.operands(compiled, self.arguments.inputs), poll)
         except Exception as error:
-            failed = compiled.executable.failed_at(error)
+            if compiled.tiers.rolled and executable is None:  # which step or expression failed?
+                return self.outputs(compiled, poll, self._exact(compiled, poll))
+            failed = (executable or compiled.executable).failed_at(error)
             if failed is None:
                 raise
             explain = self.context.backend.explain
@@ -232,13 +234,29 @@ class Call:
         residents = self._residents
         return compiled.executable if residents is None else residents.executable(compiled)
 
+    def _exact(self, compiled: Compiled, poll: Poll) -> Executable:
+        """What replays the operations as the program names them.
+
+        Raises: ``OverBudget``, where these take too much.
+        """
+
+        def record() -> Executable:
+            asked = self._compilation(self.arguments, poll)
+            asked = asked._replace(query=self.query._replace(exact=True), on_tape=None)
+            with gc_paused, np.errstate(all="ignore"):
+                return self.source.compile(asked).executable
+
+        exact = compiled.tiers.exact(poll, record)
+        self.context.cache.count(self._key, self.entry)
+        return exact
+
     # What is not finite
 
     def as_recorded(self, compiled: Compiled, outputs: Sequence[Any], poll: Poll) -> Sequence[Any]:
         """What the operations as recorded give: near the ends of the range it may be finite."""
         if not compiled.executable.exact:
             with suppress(OverBudget):
-                exact = compiled.tiers.exact(poll)
+                exact = self._exact(compiled, poll)
                 check_budget(exact, self.context.limits)
                 replayed = self.outputs(compiled, poll, exact)
                 if replayed.guard is None:
@@ -250,12 +268,14 @@ class Call:
 
         Where these take too much memory to answer, they may stay finite; then by what replays.
         """
-        tiers = self.source.whole(compiled, self._compilation(self.arguments, poll)).tiers
+        whole = self.source.whole(compiled, self._compilation(self.arguments, poll))
         inputs, backend = self.arguments.inputs, self.context.backend
-        tape = tiers.exact(poll).tape
-        found = nonfinite_results(tape, inputs, backend, poll)
+        tape, found = whole.executable.tape, dict[int, NonfiniteResult]()
+        with suppress(OverBudget):
+            tape = self._exact(whole, poll).tape
+            found = nonfinite_results(tape, inputs, backend, poll)
         if found.keys().isdisjoint(tape.outputs):
-            tape = tiers.executable.tape
+            tape = whole.executable.tape
             found = nonfinite_results(tape, inputs, backend, poll)
         return {
             direction: Nonfinite(

@@ -47,6 +47,8 @@ class Passes(ABC):
     counts = False
     #: Whether it matters to the program how the loop ended.
     tells_endings = False
+    #: Whether it is one instruction however short it is.
+    always_rolled = False
 
     def __init__(self, r: Recorder) -> None:
         self.r = r
@@ -114,7 +116,7 @@ def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
             try:
                 trace = LoopTrace(r, passes, number, written)
                 trace.settle()
-                if not _is_short(trace):
+                if passes.always_rolled or not _is_short(trace):
                     return trace.emit()
                 peeled = _MOST_PEELED
             except Unsettled:

@@ -29,7 +29,7 @@ from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.ops.promotion import promoted
 from gradwire_engine.polling import polled
 from gradwire_engine.program import RESULT, Block, Node, Program, Target
-from gradwire_engine.record import calls, composites, rerolling
+from gradwire_engine.record import calls, composites, repeated_lines
 from gradwire_engine.record.call_cache import CallCache
 from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.language import CONSTANTS
@@ -96,7 +96,7 @@ class Recorder:
         """Run the whole program; gives what it returns by default, if that is wanted."""
         try:
             if self._rerolled is not None and self.program.repetition is not None:
-                rerolling.run(self, self.program.repetition, self._rerolled)
+                repeated_lines.run(self, self.program.repetition, self._rerolled)
                 return self.named(self.program.output) if default else None
             signal = self.run(self.program.body)
             if signal is not None:

@@ -99,7 +99,7 @@ def test_repeated_lines_are_one_instruction():
 @pytest.mark.parametrize(
     ("text", "query"),
     [
-        ("\n".join([*15 * STEP, "a"]), {}),
+        ("\n".join([*7 * STEP, "a"]), {}),
         ("\n".join([*30 * STEP, "a"]), {"exact": True}),
         ("\n".join([*30 * STEP, "a"]), {"target": "b"}),
         ("\n".join([*30 * STEP, "a"]), {"sources": "a"}),

@@ -27,6 +27,8 @@ _MOST_LAST = 4
 class Repeated(Statement):
     """Lines that stand so many times one after the other."""
 
+    always_rolled = True
+
     def __init__(self, r: Recorder, body: Block, times: int) -> None:
         super().__init__(r, body, Block(()), frozenset())
         self.length = times
