@@ -150,7 +150,6 @@ class Question:
         sources = Sources((), []) if evaluates else self.names.sources(query.sources, at)
         if self._rolls:
             targets, outputs, sources = self._roll(targets, outputs, sources)
-            self._tell("rolled", targets)
         if not evaluates:
             wanted = Derivatives(self.r, query, targets, sources, asked.vectors, self.watched)
             derivatives = {name: self._template(x) for name, x in wanted.record().items()}
@@ -208,7 +207,9 @@ class Question:
         items = [each._replace(group=[*map(replacement, each.group)]) for each in sources.items]
         self._rolled = True
         further = None if outputs is None else rebuild(outputs, replacement)
-        return rebuild(targets, replacement), further, Sources(sources.nested, items)
+        targets = rebuild(targets, replacement)
+        self._tell("rolled", targets)
+        return targets, further, Sources(sources.nested, items)
 
     def _tell(self, made: str, outputs: Any) -> None:
         if self.asked.on_tape is not None:

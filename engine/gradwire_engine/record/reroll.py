@@ -31,6 +31,8 @@ from gradwire_engine.traversal import ancestors
 _FEWEST_INSTRUCTIONS, _FEWEST_STEPS = 192, 8
 #: A step reads what at most so many steps before it gave; so many are left in front of the loop.
 _FARTHEST = 3
+#: Of results that are read after the loop, those of all steps are kept: so many bytes.
+_MOST_BYTES = 1 << 20
 #: So many operations in a row are compared to find a period, among so many candidates.
 _WINDOW, _CANDIDATES = 8, 4
 #: Operations whose results are no plain function of operands, or decide what else is computed.
@@ -216,14 +218,15 @@ class _Loop:
         """Emit the loop; gives what replaces the variables of the stretch that are read outside."""
         b, (_, length, times) = self._b, self._stretch
         read = self._read_outside()
-        if read is None:
+        written = sorted({offset for _, offset in read or ()})
+        nbytes = times * sum([b.vars[self._slot(0, offset)].type.nbytes for offset in written])
+        if read is None or not self._carried or nbytes > _MOST_BYTES:
             return {}
         origin = b.origin
         for offset in range(length):
             self._gather(offset)
         kinds = [b.vars[self._slot(0, one.offset)].type for one in self._carried]
         items = [ArrayType(x.dtype, x.shape[1:], x.type.weak) for x in self._arrays]
-        written = sorted({offset for _, offset in read})
         with region(b, kinds, items) as opened:
             made = self._step(opened.carries, opened.items)
             handed = [
