@@ -33,8 +33,8 @@ from gradwire_engine.tape import Instruction, TapeListener
 _LEAF_BYTES = 300
 
 
-class Source(ABC):
-    """What queries are compiled from: by default all of a program, from its inputs on."""
+class Compiler(ABC):
+    """Compiles queries, by default from the program's inputs on."""
 
     #: Distinguishes what is compiled from that of the same program, types and query.
     key: Hashable = None
@@ -55,15 +55,15 @@ class Source(ABC):
         return compiled
 
 
-class FromProgram(Source):
-    """Compiles queries of any program."""
+class ProgramCompiler(Compiler):
+    """Records the program with what is asked of it."""
 
     def compile(self, asked: Compilation) -> Compiled:
         """Record the program."""
         return compile_query(asked)
 
 
-FROM_PROGRAM = FromProgram()
+PROGRAM_COMPILER = ProgramCompiler()
 
 
 #: Answers a call whose arguments are stacked.
@@ -82,18 +82,18 @@ class Call:
         program: Program,
         query: Query,
         arguments: Arguments,
-        source: Source = FROM_PROGRAM,
+        compiler: Compiler = PROGRAM_COMPILER,
         answering: Answering | None = None,
     ) -> None:
         self.context = context
         self.program = program
         self.query = query
         self.arguments = arguments
-        self.source = source
+        self.compiler = compiler
         self._answering = answering
         frozen = _frozen(query)
         nbytes = _LEAF_BYTES * arguments.leaves + (len(frozen) if type(frozen) is str else 0)
-        key = program.id, arguments.signature, frozen, source.key
+        key = program.id, arguments.signature, frozen, compiler.key
         cache, limits, _ = context
         #: What is kept for this key: equal keys have the same, as long as it is.
         self.entry = cache.find(key, nbytes)
@@ -190,9 +190,9 @@ class Call:
         asked = self._compilation(example, poll)
         with gc_paused, np.errstate(all="ignore"):
             try:
-                compiled = self.source.compile(asked._replace(unroll=unroll))
+                compiled = self.compiler.compile(asked._replace(unroll=unroll))
             except UnrecordedPath:  # in what a decision needs
-                compiled = self.source.compile(asked._replace(unroll=True))
+                compiled = self.compiler.compile(asked._replace(unroll=True))
         self.context.cache.add(self._key, self.entry, compiled)
         return compiled
 
@@ -213,7 +213,7 @@ class Call:
                 if self._residents is not None:
                     self._residents.stage(compiled, poll)
                 replays = self._executable(compiled)
-            return replays.replay(self.source.operands(compiled, self.arguments.inputs), poll)
+            return replays.replay(self.compiler.operands(compiled, self.arguments.inputs), poll)
         except Exception as error:
             if compiled.tiers.rolled and executable is None:  # which step or expression failed?
                 return self.outputs(compiled, poll, self._exact(compiled, poll))
@@ -244,7 +244,7 @@ class Call:
             asked = self._compilation(self.arguments, poll)
             asked = asked._replace(query=self.query._replace(exact=True), on_tape=None)
             with gc_paused, np.errstate(all="ignore"):
-                return self.source.compile(asked).executable
+                return self.compiler.compile(asked).executable
 
         exact = compiled.tiers.exact(poll, record)
         self.context.cache.count(self._key, self.entry)
@@ -268,7 +268,7 @@ class Call:
 
         Where these take too much memory to answer, they may stay finite; then by what replays.
         """
-        whole = self.source.whole(compiled, self._compilation(self.arguments, poll))
+        whole = self.compiler.whole(compiled, self._compilation(self.arguments, poll))
         inputs, backend = self.arguments.inputs, self.context.backend
         tape, found = whole.executable.tape, dict[int, NonfiniteResult]()
         with suppress(OverBudget):

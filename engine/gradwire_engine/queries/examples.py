@@ -18,7 +18,7 @@ from gradwire_engine.ops.composites import Composite
 from gradwire_engine.program import Program
 from gradwire_engine.queries.arguments import Arguments
 from gradwire_engine.queries.cache import Context
-from gradwire_engine.queries.call import FROM_PROGRAM, Call, Source
+from gradwire_engine.queries.call import PROGRAM_COMPILER, Call, Compiler
 from gradwire_engine.queries.stacking import Part, merged
 from gradwire_engine.record.calculus import rebuild
 from gradwire_engine.record.variables import flatten
@@ -30,13 +30,13 @@ def ask(
     variables: Mapping[str, Any],
     query: Query,
     vectors: Any,
-    source: Source = FROM_PROGRAM,
+    compiler: Compiler = PROGRAM_COMPILER,
 ) -> Call:
     """A query that is neither compiled nor run yet, for one point or a batch of them."""
     if not query.batch:
-        return Call(context, program, query, Arguments(variables, vectors), source)
+        return Call(context, program, query, Arguments(variables, vectors), compiler)
     examples = Examples(variables, vectors, query)
-    return Call(context, program, query, examples.arguments(), source, examples.answer)
+    return Call(context, program, query, examples.arguments(), compiler, examples.answer)
 
 
 class Examples:
@@ -141,7 +141,7 @@ class Examples:
     def _alone(self, call: Call, k: int, poll: Poll) -> Part:
         """The answer of one example by itself."""
         query, arguments = call.query._replace(batch=None), Arguments(*self._example(k))
-        one = Call(call.context, call.program, query, arguments, call.source)
+        one = Call(call.context, call.program, query, arguments, call.compiler)
         answer = one.answer(poll)
 
         def stacked(tree: Any) -> Any:

@@ -13,7 +13,7 @@ from gradwire_engine.answer import Answer, Array, Leaf, Poll
 from gradwire_engine.compile import Compiled
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.queries.arguments import Arguments
-from gradwire_engine.queries.call import FROM_PROGRAM, Call
+from gradwire_engine.queries.call import PROGRAM_COMPILER, Call
 
 #: Most paths that are recorded for many: each replay of one computes all examples.
 _MOST_PATHS = 4
@@ -56,7 +56,7 @@ class JointCall:
         query, arguments = call.query, call.arguments
         listed = query.kind == "check" or query.format == "coo" or query.slices is not None
         return (
-            call.source is FROM_PROGRAM
+            call.compiler is PROGRAM_COMPILER
             and not (arguments.stacks or query.exact or listed)
             and all(map(_is_plain, arguments.variables.values()))
             and len(arguments.digests) < len(arguments.inputs)

@@ -15,14 +15,14 @@ from gradwire_engine.errors import InputError, Place
 from gradwire_engine.program import Program
 from gradwire_engine.queries.arguments import Arguments
 from gradwire_engine.queries.cache import Context
-from gradwire_engine.queries.call import Call, Source
+from gradwire_engine.queries.call import Call, Compiler
 from gradwire_engine.queries.examples import ask
 
 #: What an instruction and its value take beside the value's elements.
 _BYTES_PER_INSTRUCTION = 1000
 
 
-class EveryValue(Source):
+class ValuesCompiler(Compiler):
     """Compiles what computes the value of every slot."""
 
     def __init__(self, watching: Watching) -> None:
@@ -34,7 +34,7 @@ class EveryValue(Source):
         return Compiled(recorded.tiers, recorded=recorded)
 
 
-class FromValues(Source):
+class ResidualCompiler(Compiler):
     """Compiles what queries ask beyond the values of a recording.
 
     Those that need passes of a loop by themselves are compiled from the inputs on.
@@ -85,7 +85,7 @@ class Recording:
         self.program = program
         self._watching = watching
         arguments = Arguments(variables, None)
-        self._call = Call(context, program, query, arguments, EveryValue(watching))
+        self._call = Call(context, program, query, arguments, ValuesCompiler(watching))
 
     @property
     def nbytes(self) -> int:
@@ -116,5 +116,5 @@ class Recording:
                 raise InputError(f"{what} was recorded without examples", at=at)
         ran = self._call
         query = query._replace(exact=ran.query.exact, promotion=ran.query.promotion)
-        source = FromValues(self.recorded, self.values, self._watching)
-        return ask(ran.context, self.program, ran.arguments.variables, query, vectors, source)
+        compiler = ResidualCompiler(self.recorded, self.values, self._watching)
+        return ask(ran.context, self.program, ran.arguments.variables, query, vectors, compiler)

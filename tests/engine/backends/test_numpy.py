@@ -1,8 +1,8 @@
 """Lowering to NumPy: one line for an instruction, registers reused, deadlines looked at."""
 
-from typing import random
+import random
+from typing import Any
 
-import Any
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
