@@ -12,7 +12,7 @@ from gradwire_engine import Engine
 from gradwire_engine.answer import Leaf, Query
 from measure import interleave, shown, table
 
-from gradbench.evaluations import NAMES, program, variables
+from gradbench.tools.gradwire.run import NAMES, program, variables
 from gradbench.inputs import sample
 
 #: The function of each evaluation that computes a derivative.

@@ -9,13 +9,13 @@ from pathlib import Path
 import gradwire
 import numpy as np
 import pytest
-from gradbench.evaluations import NAMES, program, variables
 from gradbench.inputs import sample
-from gradbench.tool import respond
+from gradbench.tools.gradwire.run import NAMES, program, respond, variables
 from scipy.sparse import csr_array
+from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
 from scipy.special import expit, logsumexp, multigammaln, softmax
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, wishart
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -58,25 +58,27 @@ def test_hello(ask):
 
 def mixture(given):
     """The posterior from SciPy's densities, with precisions L' L."""
-    d, k, gamma, m = (given[name] for name in ("d", "k", "gamma", "m"))
-    icf, weights = np.asarray(given["icf"]), softmax(given["alpha"])
+    d, weights = given["d"], softmax(given["alpha"])
+    scale = np.eye(d) / given["gamma"] ** 2
     density, prior = 0.0, 0.0
-    for mean, factor, weight in zip(given["means"], icf, weights, strict=True):
-        lower = np.diag(np.exp(factor[:d]))
-        lower.T[np.triu_indices(d, 1)] = factor[d:]  # row by row of the transpose
-        covariance = np.linalg.inv(lower.T @ lower)
-        density = density + weight * multivariate_normal.pdf(given["x"], mean, covariance)
-        prior += gamma**2 / 2 * np.sum(lower**2) - m * np.sum(factor[:d])
-    degrees = d + m + 1
-    norm = degrees * d * np.log(gamma / np.sqrt(2)) - multigammaln(degrees / 2, d)
-    return np.sum(np.log(density)) + prior - k * norm
+    rows = (given[name] for name in ("mu", "q", "l"))
+    for mean, diagonal, below, weight in zip(*rows, weights, strict=True):
+        lower = np.diag(np.exp(diagonal))
+        lower.T[np.triu_indices(d, 1)] = below  # row by row of the transpose
+        precision = lower.T @ lower
+        density += weight * multivariate_normal.pdf(given["x"], mean, np.linalg.inv(precision))
+        prior += wishart.logpdf(precision, d + given["m"] + 1, scale)
+    return np.sum(np.log(density)) + prior
 
 
 def test_gmm(ask):
     given = sample("gmm")
     assert ask("gmm", "objective", given) == pytest.approx(mixture(given), rel=1e-12)
-    expected = differences(mixture, given, "alpha", "means", "icf")
-    assert ask("gmm", "jacobian", given) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    found = ask("gmm", "jacobian", given)
+    assert found.keys() == {"mu", "q", "l", "alpha"}
+    for name, slopes in found.items():
+        expected = differences(mixture, given, name).reshape(np.shape(given[name]))
+        assert slopes == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 def reprojections(given):
@@ -107,12 +109,18 @@ def test_ba(ask, turn):
         "w_err": {"element": pytest.approx(residuals[-1]), "repeated": p},
     }
     found = ask("ba", "jacobian", given)
-    entries = found["vals"], found["cols"], found["rows"]
-    expected = differences(reprojections, apart, "cameras", "points", "weights")
-    assert csr_array(entries, expected.shape).toarray() == pytest.approx(
-        expected, rel=1e-6, abs=1e-5
-    )
-    assert len(found["vals"]) == 31 * p
+    jacobian = differences(reprojections, apart, "cameras", "points", "weights")
+    read = np.zeros_like(jacobian)  # where an observation's numbers are, whether zero or not
+    for i in range(p):
+        camera, point = 11 * (i % n) + np.arange(11), 11 * n + 3 * (i % m) + np.arange(3)
+        read[2 * i : 2 * i + 2, np.concatenate([camera, point])] = 1
+        read[[2 * i, 2 * i + 1, 2 * p + i], 11 * n + 3 * m + i] = 1
+    pattern = csr_array(read)
+    rows, columns = read.nonzero()
+    cut = [*range(30), -1]
+    assert found["rows"] == pytest.approx(pattern.indptr[cut])
+    assert found["cols"] == pytest.approx(pattern.indices[cut])
+    assert found["vals"] == pytest.approx(jacobian[rows, columns][cut], rel=1e-6, abs=1e-5)
 
 
 def predictions(given):
@@ -182,14 +190,45 @@ def test_ht(ask, on_triangles, mirrored, turn):
     assert ask("ht", "jacobian", given) == pytest.approx(expected, rel=1e-6, abs=1e-7)
 
 
-def test_kmeans(ask):
-    given = sample("kmeans")
+def clusters(given):
+    """The squared distances of the nearest centroids, and the centroids' distances from means."""
     points, centroids = np.asarray(given["points"]), np.asarray(given["centroids"])
     squares = np.sum((points[:, None] - centroids) ** 2, axis=2)
     nearest = squares.argmin(axis=1)
     means = np.stack([points[nearest == j].mean(axis=0) for j in range(len(centroids))])
-    assert ask("kmeans", "cost", given) == pytest.approx(squares.min(axis=1).sum())
-    assert ask("kmeans", "dir", given) == pytest.approx(centroids - means)
+    return squares.min(axis=1).sum(), centroids - means
+
+
+def test_kmeans(ask):
+    given = sample("kmeans")
+    cost, steps = clusters(given)
+    assert ask("kmeans", "cost", given) == pytest.approx(cost)
+    assert ask("kmeans", "dir", given) == pytest.approx(steps)
+
+
+@pytest.mark.parametrize("distance", [1e-3, 1e-7, 1e-11])
+def test_kmeans_of_centroids_that_are_closer_than_rounding_errors(ask, distance):
+    """Each point is near two centroids; |x|^2 - 2 x . c + |c|^2 loses which of them is nearer."""
+    near = sample("kmeans", points=8, clusters=4)["points"]
+    pairs = np.concatenate([near, np.add(near, distance)])
+    centroids = pairs + distance * np.random.default_rng(2).uniform(-0.3, 0.3, size=pairs.shape)
+    given = {"points": pairs.tolist(), "centroids": centroids.tolist()}
+    cost, steps = clusters(given)
+    assert ask("kmeans", "cost", given) == pytest.approx(cost, rel=1e-12)
+    assert ask("kmeans", "dir", given) == pytest.approx(steps, rel=1e-12)
+
+
+def test_kmeans_of_many_points_makes_no_array_of_all_offsets(ask):
+    """Limits of a service are a gibibyte for an array; the offsets would take 1.28 GB."""
+    points = np.random.default_rng(3).uniform(size=(10_000, 16))
+    given = {"points": points.tolist(), "centroids": points[-1000:].tolist()}
+    tree = KDTree(given["centroids"])
+    expected, nearest = tree.query(points)
+    assert ask("kmeans", "cost", given) == pytest.approx(np.sum(expected**2))
+    counts = np.bincount(nearest)[:, None]
+    sums = np.zeros((1000, 16))
+    np.add.at(sums, nearest, points)
+    assert ask("kmeans", "dir", given) == pytest.approx(points[-1000:] - sums / counts)
 
 
 def test_ode(ask):
