@@ -78,8 +78,9 @@ def _reprojection(row: Any, feature: Any) -> Any:
     x, y, z = _turned(row[:3], row[11:14] - row[3:6])
     flat = jnp.stack([x, y]) / z
     square = flat @ flat
-    return row[14] * (row[6] * flat * (1 + row[9] * square + row[10] * square**2) + row[7:9]
-                      - feature)
+    return row[14] * (
+        row[6] * flat * (1 + row[9] * square + row[10] * square**2) + row[7:9] - feature
+    )
 
 
 def _ba(function: str, given: Input) -> Any:
@@ -112,10 +113,9 @@ def _loss(main: Any, extra: Any, state: Any, text: Any) -> Any:
         for (weight, bias), h, c in zip(gates, hidden, cell, strict=True):
             sent = jnp.stack([x, h, x, h]) * weight + bias
             forget, write, read = jax.nn.sigmoid(sent[:3])
-            c = c * forget + write * jnp.tanh(sent[3])
-            x = read * jnp.tanh(c)
+            cells.append(c * forget + write * jnp.tanh(sent[3]))
+            x = read * jnp.tanh(cells[-1])
             hiddens.append(x)
-            cells.append(c)
         scores = x * extra[1] + extra[2]
         scores = scores - jnp.log(2 + jnp.exp(scores).sum())
         return (jnp.stack(hiddens), jnp.stack(cells)), -(following * scores).sum()
