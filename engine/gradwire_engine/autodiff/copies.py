@@ -9,6 +9,7 @@ the copies ``c_i = S_i x`` are all that ``y`` reads of ``x``.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,12 @@ from gradwire_engine.autodiff.sparsity import Indices, Pattern, Walk
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.patterns import ARRAY
+from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
+
+#: An array of more copies than so many for each element of source and target would be copies of the
+#: same for the same rows, whose pairs take longer than what colours save.
+_MOST_COPIES = 32
 
 
 class Copies(NamedTuple):
@@ -40,19 +46,33 @@ def copies_read(b: Builder, target: Var, source: Var, value: Value) -> Copies:
     for slot in needed:
         for arg in {*b.instructions[slot].args}:
             readers[arg].append(slot)
+    most = _MOST_COPIES * (source.type.size + target.type.size)
     pending, found = [(source.slot, np.arange(source.type.size))], []
     while pending:
         b.poll()
         slot, origins = pending.pop()
-        moved = [walk.origins(reader) for reader in readers[slot]] if slot != target.slot else []
-        copied = [places for places in moved if places is not None]
-        if copied and len(copied) == len(moved):
-            for reader, places in zip(readers[slot], copied, strict=True):
+        moved = None if slot == target.slot else _moved(walk, readers[slot], most)
+        if moved:
+            for reader, places in zip(readers[slot], moved, strict=True):
                 pending.append((reader, np.where(places < 0, -1, origins[places])))
         else:
             found.append((slot, origins))
     found.sort(key=lambda part: part[0])
     return Copies([b.vars[slot] for slot, _ in found], np.concatenate([x for _, x in found]))
+
+
+def _moved(walk: Walk, readers: Sequence[int], most: int) -> list[Indices] | None:
+    """What each reader copies, if all of them copy, and none more than so many elements."""
+    found: list[Indices] = []
+    for reader in readers:
+        kind = walk.instructions[reader].type
+        if not isinstance(kind, ArrayType) or kind.size > most:
+            return None
+        places = walk.origins(reader)
+        if places is None:
+            return None
+        found.append(places)
+    return found
 
 
 class Gathered(NamedTuple):

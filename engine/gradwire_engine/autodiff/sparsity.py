@@ -188,7 +188,7 @@ class Walk:
             return None
         if not all(isinstance(x, ArrayType) for x in types):
             return None
-        if sum(x.differentiable for x in types) != 1:
+        if [x.differentiable for x in types].count(True) != 1:
             return None
         numbered = self._numbered_operands(args, types, kind)
         try:

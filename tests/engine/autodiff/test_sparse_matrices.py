@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
+from gradwire_engine.autodiff.copies import copies_read
+from gradwire_engine.autodiff.known import Values
 from gradwire_engine.autodiff.matrices import jacobian
 from gradwire_engine.autodiff.reverse import gradient
 from gradwire_engine.autodiff.sparse_matrices import sparse_hessian, sparse_jacobian
@@ -246,6 +248,24 @@ def test_rows_that_gather_what_they_read_take_one_product(mode, products):
     assert {shape[0] for shape in shapes if shape[1:] == y.shape} == {products}
     matrix, expected = evaluated(b, value, found, dense)
     np.testing.assert_allclose(matrix, expected, rtol=1e-12)
+
+
+def test_many_copies_for_the_same_row_are_not_told_apart():
+    """Each row adds up a thousand functions of copies of one element: one nonzero."""
+
+    def recording(b, x):
+        f = Functions(b)
+        many = f.broadcast_to(f.reshape(x, (1000, 1)), (1000, 1000))
+        return f.sum(f.sin(many), 1)
+
+    value = RNG.normal(size=1000)
+    b, (x,), (y,) = trace(recording, [value])
+    copies = copies_read(b, y, x, Values(b, y, None))
+    assert [part.shape for part in copies.parts] == [(1000, 1)]
+    found = sparse_jacobian(b, y, x)
+    assert found is not None
+    values = interpret(b.tape([found.values]), [value])[found.values.slot]
+    np.testing.assert_allclose(values, 1000 * np.cos(value))
 
 
 def test_an_element_that_a_row_copies_twice_has_one_nonzero():
