@@ -11,6 +11,8 @@ Input = dict[str, Any]
 Draw = np.random.Generator
 
 BONES = 22
+#: Joints of a finger that bend; the last of its four bones does not.
+FREE_JOINTS = 3
 
 
 def hello(draw: Draw) -> float:
@@ -20,7 +22,7 @@ def hello(draw: Draw) -> float:
 
 def gmm(draw: Draw, *, d: int = 3, k: int = 4, n: int = 20) -> Input:
     """Points of ``d`` dimensions and a mixture of ``k`` components."""
-    sizes = {"alpha": (k,), "means": (k, d), "icf": (k, d * (d + 1) // 2), "x": (n, d)}
+    sizes = {"mu": (k, d), "q": (k, d), "l": (k, d * (d - 1) // 2), "alpha": (k,), "x": (n, d)}
     arrays = {name: draw.normal(size=size).tolist() for name, size in sizes.items()}
     return {"d": d, "k": k, "n": n, **arrays, "gamma": 1.5, "m": 2}
 

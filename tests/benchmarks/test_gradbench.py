@@ -4,20 +4,26 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import gradwire
 import numpy as np
 import pytest
-from gradbench.evaluations import NAMES, program, variables
+from gradbench.evaluate import mismatches
 from gradbench.inputs import sample
-from gradbench.tool import respond
+from gradbench.join import join
+from gradbench.published import HAND_WRITTEN
+from gradbench.tools.gradwire.run import NAMES, program, respond, variables
+from gradbench.workloads import workloads
 from scipy.sparse import csr_array
+from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
-from scipy.special import expit, logsumexp, multigammaln, softmax
-from scipy.stats import multivariate_normal
+from scipy.special import expit, logsumexp, softmax
+from scipy.stats import multivariate_normal, wishart
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+TOOL = BENCHMARKS / "gradbench" / "tools" / "gradwire"
 
 
 @pytest.fixture(scope="module")
@@ -58,25 +64,27 @@ def test_hello(ask):
 
 def mixture(given):
     """The posterior from SciPy's densities, with precisions L' L."""
-    d, k, gamma, m = (given[name] for name in ("d", "k", "gamma", "m"))
-    icf, weights = np.asarray(given["icf"]), softmax(given["alpha"])
+    d, weights = given["d"], softmax(given["alpha"])
+    scale = np.eye(d) / given["gamma"] ** 2
     density, prior = 0.0, 0.0
-    for mean, factor, weight in zip(given["means"], icf, weights, strict=True):
-        lower = np.diag(np.exp(factor[:d]))
-        lower.T[np.triu_indices(d, 1)] = factor[d:]  # row by row of the transpose
-        covariance = np.linalg.inv(lower.T @ lower)
-        density = density + weight * multivariate_normal.pdf(given["x"], mean, covariance)
-        prior += gamma**2 / 2 * np.sum(lower**2) - m * np.sum(factor[:d])
-    degrees = d + m + 1
-    norm = degrees * d * np.log(gamma / np.sqrt(2)) - multigammaln(degrees / 2, d)
-    return np.sum(np.log(density)) + prior - k * norm
+    rows = (given[name] for name in ("mu", "q", "l"))
+    for mean, diagonal, below, weight in zip(*rows, weights, strict=True):
+        lower = np.diag(np.exp(diagonal))
+        lower.T[np.triu_indices(d, 1)] = below  # row by row of the transpose
+        precision = lower.T @ lower
+        density += weight * multivariate_normal.pdf(given["x"], mean, np.linalg.inv(precision))
+        prior += wishart.logpdf(precision, d + given["m"] + 1, scale)
+    return np.sum(np.log(density)) + prior
 
 
 def test_gmm(ask):
     given = sample("gmm")
     assert ask("gmm", "objective", given) == pytest.approx(mixture(given), rel=1e-12)
-    expected = differences(mixture, given, "alpha", "means", "icf")
-    assert ask("gmm", "jacobian", given) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    found = ask("gmm", "jacobian", given)
+    assert found.keys() == {"mu", "q", "l", "alpha"}
+    for name, slopes in found.items():
+        expected = differences(mixture, given, name).reshape(np.shape(given[name]))
+        assert slopes == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 def reprojections(given):
@@ -107,12 +115,18 @@ def test_ba(ask, turn):
         "w_err": {"element": pytest.approx(residuals[-1]), "repeated": p},
     }
     found = ask("ba", "jacobian", given)
-    entries = found["vals"], found["cols"], found["rows"]
-    expected = differences(reprojections, apart, "cameras", "points", "weights")
-    assert csr_array(entries, expected.shape).toarray() == pytest.approx(
-        expected, rel=1e-6, abs=1e-5
-    )
-    assert len(found["vals"]) == 31 * p
+    jacobian = differences(reprojections, apart, "cameras", "points", "weights")
+    read = np.zeros_like(jacobian)  # where an observation's numbers are, whether zero or not
+    for i in range(p):
+        camera, point = 11 * (i % n) + np.arange(11), 11 * n + 3 * (i % m) + np.arange(3)
+        read[2 * i : 2 * i + 2, np.concatenate([camera, point])] = 1
+        read[[2 * i, 2 * i + 1, 2 * p + i], 11 * n + 3 * m + i] = 1
+    pattern = csr_array(read)
+    rows, columns = read.nonzero()
+    cut = [*range(30), -1]
+    assert found["rows"] == pytest.approx(pattern.indptr[cut])
+    assert found["cols"] == pytest.approx(pattern.indices[cut])
+    assert found["vals"] == pytest.approx(jacobian[rows, columns][cut], rel=1e-6, abs=1e-5)
 
 
 def predictions(given):
@@ -182,14 +196,45 @@ def test_ht(ask, on_triangles, mirrored, turn):
     assert ask("ht", "jacobian", given) == pytest.approx(expected, rel=1e-6, abs=1e-7)
 
 
-def test_kmeans(ask):
-    given = sample("kmeans")
+def clusters(given):
+    """The squared distances of the nearest centroids, and the centroids' distances from means."""
     points, centroids = np.asarray(given["points"]), np.asarray(given["centroids"])
     squares = np.sum((points[:, None] - centroids) ** 2, axis=2)
     nearest = squares.argmin(axis=1)
     means = np.stack([points[nearest == j].mean(axis=0) for j in range(len(centroids))])
-    assert ask("kmeans", "cost", given) == pytest.approx(squares.min(axis=1).sum())
-    assert ask("kmeans", "dir", given) == pytest.approx(centroids - means)
+    return squares.min(axis=1).sum(), centroids - means
+
+
+def test_kmeans(ask):
+    given = sample("kmeans")
+    cost, steps = clusters(given)
+    assert ask("kmeans", "cost", given) == pytest.approx(cost)
+    assert ask("kmeans", "dir", given) == pytest.approx(steps)
+
+
+@pytest.mark.parametrize("distance", [1e-3, 1e-7, 1e-11])
+def test_kmeans_of_centroids_that_are_closer_than_rounding_errors(ask, distance):
+    """Each point is near two centroids; |x|^2 - 2 x . c + |c|^2 loses which of them is nearer."""
+    near = sample("kmeans", points=8, clusters=4)["points"]
+    pairs = np.concatenate([near, np.add(near, distance)])
+    centroids = pairs + distance * np.random.default_rng(2).uniform(-0.3, 0.3, size=pairs.shape)
+    given = {"points": pairs.tolist(), "centroids": centroids.tolist()}
+    cost, steps = clusters(given)
+    assert ask("kmeans", "cost", given) == pytest.approx(cost, rel=1e-12)
+    assert ask("kmeans", "dir", given) == pytest.approx(steps, rel=1e-12)
+
+
+def test_kmeans_of_many_points_makes_no_array_of_all_offsets(ask):
+    """Limits of a service are a gibibyte for an array; the offsets would take 1.28 GB."""
+    points = np.random.default_rng(3).uniform(size=(10_000, 16))
+    given = {"points": points.tolist(), "centroids": points[-1000:].tolist()}
+    tree = KDTree(given["centroids"])
+    expected, nearest = tree.query(points)
+    assert ask("kmeans", "cost", given) == pytest.approx(np.sum(expected**2))
+    counts = np.bincount(nearest)[:, None]
+    sums = np.zeros((1000, 16))
+    np.add.at(sums, nearest, points)
+    assert ask("kmeans", "dir", given) == pytest.approx(points[-1000:] - sums / counts)
 
 
 def test_ode(ask):
@@ -308,6 +353,7 @@ def test_a_session_over_standard_input_and_output(service_url):
         {"kind": "define", "module": "../../secret"},
         {"kind": "evaluate", "module": "ode", "function": "cube", "input": {"x": [1], "s": 1}},
         {"kind": "evaluate", "module": "lse", "function": "primal", "input": never},
+        {"kind": "evaluate", "module": "ba", "function": "objective", "input": sample("ba")},
     ]
     lines = [json.dumps({"id": number, **message}) for number, message in enumerate(messages)]
     done = subprocess.run(
@@ -319,7 +365,7 @@ def test_a_session_over_standard_input_and_output(service_url):
         check=True,
         timeout=60,
     )
-    start, define, double, analysis, primal, unknown, cube, once = map(
+    start, define, double, analysis, primal, unknown, cube, once, adjusted = map(
         json.loads, done.stdout.splitlines()
     )
     assert start == {"id": 0, "tool": "gradwire"}
@@ -332,6 +378,78 @@ def test_a_session_over_standard_input_and_output(service_url):
     assert (unknown["id"], unknown["success"], cube["success"]) == (5, False, False)
     assert "there is no operation 'cube'" in cube["error"]
     assert once["output"] == pytest.approx(np.log(2))
+    assert adjusted["output"]["w_err"]["repeated"] == sample("ba")["p"]
+
+
+EVALUATE = [sys.executable, "-m", "gradbench.evaluate"]
+WRONG = """
+import json, sys
+for line in sys.stdin:
+    number = json.loads(line)["id"]
+    timings = [{"name": "evaluate", "nanoseconds": 2_000_000}]
+    reply = {"id": number, "success": True, "output": 1.0, "timings": timings}
+    print(json.dumps(reply), flush=True)
+"""
+
+
+@pytest.fixture
+def in_benchmarks(monkeypatch):
+    """The environment of processes whose modules are the benchmarks'."""
+    monkeypatch.setenv("PYTHONPATH", str(BENCHMARKS))
+
+
+@pytest.mark.skipif(find_spec("jax") is None, reason="the expected answers need JAX")
+@pytest.mark.parametrize("evaluation", ["hello", "gmm", "kmeans"])
+def test_an_evaluation_and_the_tool_as_processes(
+    evaluation, service_url, in_benchmarks, monkeypatch
+):
+    monkeypatch.setenv("GRADWIRE_URL", service_url)
+    command = [*EVALUATE, evaluation, "--most=2", "--min-seconds=0", "--min-runs=2"]
+    found = [*join(command, [sys.executable, str(TOOL / "run.py")])]
+    assert len(found) == 4
+    assert all(each.valid and each.milliseconds for each in found)
+
+
+@pytest.mark.skipif(find_spec("jax") is None, reason="the expected answers need JAX")
+def test_a_tool_that_answers_wrongly(in_benchmarks):
+    found = [*join([*EVALUATE, "hello", "--most=1"], [sys.executable, "-c", WRONG])]
+    assert [(each.function, each.valid, each.passed) for each in found] == [
+        ("square", True, True),  # of 1.0
+        ("double", False, False),
+    ]
+    assert found[1].error == "output: expected 2.0, got 1.0"
+
+
+def test_a_tool_that_ends_early(in_benchmarks):
+    with pytest.raises(RuntimeError, match="the tool or the evaluation ended early"):
+        list(join([*EVALUATE, "hello", "--no-validation"], [sys.executable, "-c", ""]))
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "wrong"),
+    [
+        ({"a": [1.0, 2.0]}, {"a": [1.0, 2.0001]}, []),
+        ({"a": [1.0, 2.0]}, {"a": [1.0, 2.001]}, ["output.a[1]: expected 2.0, got 2.001"]),
+        (1e9, 1e9 + 1e4, []),
+        (1e9, 1e9 + 1e6, ["output: expected 1000000000.0, got 1001000000.0"]),
+        ([1.0, 2.0], [1.0], ["output: expected the shape (2,), got (1,)"]),
+        (1.0, None, ["output: expected 1.0, got nan"]),
+        ({"a": 1.0}, {"b": 1.0}, ["output: expected an object with the members ['a']"]),
+    ],
+)
+def test_mismatches_say_where_an_output_differs(expected, found, wrong):
+    assert list(mismatches(expected, found)) == wrong
+
+
+@pytest.mark.parametrize("evaluation", NAMES)
+def test_the_default_inputs_are_those_that_have_published_times(evaluation):
+    found = {each.name: len(each.functions) for each in workloads(evaluation)}
+    published = HAND_WRITTEN.get(evaluation, dict.fromkeys(found, (0, 0)))
+    assert found == {name: len(times) for name, times in published.items()}
+
+
+def test_the_tools_folder_names_all_evaluations_in_order():
+    assert (TOOL / "evals.txt").read_text().split() == sorted(NAMES)
 
 
 def test_every_evaluation_has_a_test():

@@ -13,11 +13,19 @@ import numpy as np
 
 from gradwire_engine.answer import Mode
 from gradwire_engine.autodiff.coloring import Colors, color_columns, color_symmetric
+from gradwire_engine.autodiff.copies import Gathered, copies_read
 from gradwire_engine.autodiff.forward import pushforward
-from gradwire_engine.autodiff.known import Known
+from gradwire_engine.autodiff.known import Known, Values
 from gradwire_engine.autodiff.matrices import for_seeds, stand_in
 from gradwire_engine.autodiff.reverse import gradient, pullback
-from gradwire_engine.autodiff.sparsity import Indices, Pattern, afford, distinct, sparsity
+from gradwire_engine.autodiff.sparsity import (
+    Indices,
+    Pattern,
+    afford,
+    distinct,
+    joint_sparsity,
+    sparsity,
+)
 from gradwire_engine.errors import OverBudget
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate
@@ -45,31 +53,44 @@ def sparse_jacobian(
     """The nonzeros of ``∂ target / ∂ source``, both in row-major order; None without a path.
 
     Costs a product for each colour of the columns, in forward mode, or of the rows, in reverse
-    mode, all recorded at once; ``auto`` takes the fewer, and complex numbers always have rows.
+    mode, all recorded at once; ``auto`` takes the fewer, and complex numbers always have rows. In
+    reverse mode the rows may be those in copies of the source's elements, if they have fewer.
     Raises: ``OverBudget`` where the pattern or the products would be too large.
     """
     if not (target.type.differentiable and source.type.differentiable):
         return None
-    pattern = sparsity(b, target, source, known)
-    _afford_colors(b, pattern)
-    rows, columns, (height, width) = pattern
+    values = Values(b, target, known)
+    copies = copies_read(b, target, source, values)
+    read = joint_sparsity(b, target, copies.parts, values)
+    _afford_colors(b, read)
     if "c" in (target.dtype.kind, source.dtype.kind):
         mode = "reverse"
-    options: dict[Mode, Pattern] = {
-        "reverse": Pattern(columns, rows, (width, height)),
-        "forward": pattern,
-    }
-    mode, colors = _fewest(b, {m: p for m, p in options.items() if mode in ("auto", m)})
-    if mode == "forward":
-        seed, lines, places = stand_in(source), columns, rows
-        (product,) = pushforward(b, [target], [source], [seed])
+    gathered = Gathered.of(read, copies, source.type.size)
+    pattern, order, _ = gathered
+    # By rows, by columns, and by rows in copies: those of fewest colours are taken.
+    options = {"reverse": _turned(pattern), "forward": pattern, "copies": _turned(read)}
+    if mode != "auto":
+        del options["forward" if mode == "reverse" else "reverse"]
+    if mode == "forward" or copies.parts[0] is source:
+        del options["copies"]
+    chosen, colors = _fewest(b, options)
+    seed = stand_in(source if chosen == "forward" else target)
+    if chosen == "forward":
+        products, likes = pushforward(b, [target], [source], [seed]), [target]
+        lines, places = pattern.columns, pattern.rows
+    elif chosen == "reverse":
+        products, likes = pullback(b, [target], [seed], [source]), [source]
+        lines, places = pattern.rows, pattern.columns
     else:
-        seed, lines, places = stand_in(target), rows, columns
-        (product,) = pullback(b, [target], [seed], [source])
-    if product is None:
+        products, likes = pullback(b, [target], [seed], copies.parts), copies.parts
+        lines, places = read.rows[order], read.columns[order]
+    if all(product is None for product in products):
         return None
-    values = _read(_compressed(product, seed, colors), colors[lines], places)
-    return Nonzeros(pattern, b.cast(values, source.dtype))  # as a row's, which is a gradient
+    compressed = _compressed(products, [like.type.size for like in likes], seed, colors)
+    found = _read(compressed, colors[lines], places)
+    if chosen == "copies":
+        found = gathered.added(found)
+    return Nonzeros(pattern, b.cast(found, source.dtype))  # as a row's, which is a gradient
 
 
 def sparse_hessian(
@@ -95,7 +116,7 @@ def sparse_hessian(
     (product,) = pullback(b, [bar], [seed], [source])
     if product is None:
         return None
-    compressed = _compressed(product, seed, colors)
+    compressed = _compressed([product], [product.type.size], seed, colors)
     rows, columns, _ = pattern
     # Of two neighbours, one has no other neighbour of the other's colour: its row tells.
     pairs = rows * _count(colors) + colors[columns]
@@ -135,10 +156,16 @@ def _count(colors: Colors) -> int:
     return int(colors.max(initial=0)) + 1
 
 
-def _fewest(b: Builder, options: Mapping[Mode, Pattern]) -> tuple[Mode, Colors]:
-    """The mode of fewest colours, and those; there are as many as the longest row has nonzeros."""
+def _turned(pattern: Pattern) -> Pattern:
+    """The transpose."""
+    rows, columns, (height, width) = pattern
+    return Pattern(columns, rows, (width, height))
+
+
+def _fewest(b: Builder, options: Mapping[str, Pattern]) -> tuple[str, Colors]:
+    """The option of fewest colours, and those; at least as many as the longest row has nonzeros."""
     least = {mode: int(np.bincount(p.rows).max(initial=1)) for mode, p in options.items()}
-    found: list[tuple[int, Mode, Colors]] = []
+    found: list[tuple[int, str, Colors]] = []
     for mode in sorted(options, key=least.__getitem__):
         if not found or least[mode] < found[0][0]:
             _check_products(b, least[mode], options[mode].shape)
@@ -164,15 +191,24 @@ def _check_products(b: Builder, count: int, shape: Shape) -> None:
         )
 
 
-def _compressed(product: Var, seed: Var, colors: Colors) -> Var:
-    """A row for each colour: ``product`` for the sum of the unit vectors of that colour."""
+def _compressed(
+    products: Sequence[Var | None], sizes: Sequence[int], seed: Var, colors: Colors
+) -> Var:
+    """A row for each colour: ``products``, flat, for the sum of the unit vectors of that colour.
+
+    Products without a path are zeros of these ``sizes``.
+    """
     b, count = seed.builder, _count(colors)
-    _check_products(b, count, (product.type.size, seed.type.size))
+    _check_products(b, count, (sum(sizes), seed.type.size))
     shape = (count, seed.type.size)
     units = b.table(shape, lambda color, place: colors[place] == color, seed.dtype)
-    (rows,) = for_seeds([product], seed, units)
-    assert rows is not None
-    return reshape(rows, (count, product.type.size))
+    rows = [
+        b.full(0, ArrayType(seed.dtype, (count, size)))
+        if row is None
+        else reshape(row, (count, size))
+        for row, size in zip(for_seeds(products, seed, units), sizes, strict=True)
+    ]
+    return rows[0] if len(rows) == 1 else Concatenate(1)(*rows)
 
 
 def _read(compressed: Var, colors: Indices, places: Indices) -> Var:

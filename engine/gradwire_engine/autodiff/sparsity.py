@@ -46,14 +46,23 @@ def sparsity(b: Builder, target: Var, source: Var, known: Known | None = None) -
     Constants and integers that are given have the values that ``known`` tells. The time is linear,
     up to sorting, in the pairs of all instructions between.
     """
-    values = Values(b, target, known)
-    walk = Walk(b, b.instructions, source.type.size, values)
-    walk.afford(source.type.size)
-    walk.pairs[source.slot] = np.arange(source.type.size) * (walk.columns + 1)
-    needed = ancestors(b.instructions, [target.slot], range(source.slot + 1))
-    walk.go(sorted(needed), target.slot)
+    return joint_sparsity(b, target, [source], Values(b, target, known))
+
+
+def joint_sparsity(b: Builder, target: Var, sources: Sequence[Var], values: Value) -> Pattern:
+    """The pattern in several sources, side by side; none of them depends on another."""
+    sizes = [source.type.size for source in sources]
+    walk = Walk(b, b.instructions, sum(sizes), values)
+    walk.afford(sum(sizes))
+    before = 0
+    for source, size in zip(sources, sizes, strict=True):
+        walk.pairs[source.slot] = np.arange(size) * (walk.columns + 1) + before
+        before += size
+    first = min(source.slot for source in sources)
+    needed = ancestors(b.instructions, [target.slot], range(first + 1))
+    walk.go(sorted(needed.difference([source.slot for source in sources])), target.slot)
     rows, places = np.divmod(walk.pairs.get(target.slot, NONE), walk.columns)
-    return Pattern(rows, places, (target.type.size, source.type.size))
+    return Pattern(rows, places, (target.type.size, sum(sizes)))
 
 
 NONE: Indices = np.zeros(0, np.int64)
@@ -143,31 +152,22 @@ class Walk:
     def _moved(self, op: Op, args: Sequence[int], kind: ArrayType) -> Indices | None:
         """Pairs where each element is one of the operands' or zero, or adds up what moved to it.
 
-        The operation, or its transpose, then takes the elements' numbers to those of where each
-        comes from, or to 0, and squares of numbers to squares of what it takes the numbers to.
+        The transpose of the operation then takes the elements' numbers to those of where each
+        goes, or to 0, and squares of numbers to squares of what it takes the numbers to.
         """
         types: list[Any] = [self.instructions[arg].type for arg in args]
-        self.afford(kind.size + sum([x.size for x in types]))
-        numbered: list[Any] = []
+        numbered = self._numbered_operands(args, types, kind)
+        if numbered is None:
+            return None
         parts, before = [], 0
         for arg, x in zip(args, types, strict=True):
             if x.differentiable:
-                numbered.append(np.arange(before + 1.0, before + 1 + x.size).reshape(x.shape))
                 parts.append(self.pairs.get(arg, NONE) + before * self.columns)
                 before += x.size
-            elif (value := self.value(arg, False)) is not None:
-                numbered.append(value)
-            else:
-                return None
-        squares = [
-            numbers * numbers if x.differentiable else numbers
-            for x, numbers in zip(types, numbered, strict=True)
-        ]
         try:
-            origins = REFERENCE.evaluate(op, self.b.poll, *numbered)
-            squared = REFERENCE.evaluate(op, self.b.poll, *squares)
-            if (squared == origins * origins).all():
-                return self._selected(np.concatenate(parts), _indices(origins))
+            origins = _copied(op, types, numbered, self.b.poll)
+            if origins is not None:
+                return self._selected(np.concatenate(parts), origins)
             if len(parts) == 1:
                 transposed = self._transposed(op, types, kind)
                 cells = np.arange(1.0, 1 + kind.size).reshape(kind.shape)
@@ -177,6 +177,42 @@ class Walk:
         except IndexError:  # a constant index out of range, which the replay explains
             pass
         return None
+
+    def origins(self, slot: int) -> Indices | None:
+        """For each element the number of the operand's that it is a copy of, -1 for a zero.
+
+        None if the instruction does anything else, or has several operands to differentiate in.
+        """
+        op, args, kind, _ = self.instructions[slot]
+        types: list[Any] = [self.instructions[arg].type for arg in args]
+        if not op.linear or op.elementwise or not isinstance(kind, ArrayType):
+            return None
+        if not all(isinstance(x, ArrayType) for x in types):
+            return None
+        if [x.differentiable for x in types].count(True) != 1:
+            return None
+        numbered = self._numbered_operands(args, types, kind)
+        try:
+            return None if numbered is None else _copied(op, types, numbered, self.b.poll)
+        except IndexError:
+            return None
+
+    def _numbered_operands(
+        self, args: Sequence[int], types: Sequence[Any], kind: ArrayType
+    ) -> list[Any] | None:
+        """Operands to differentiate in as numbers from 1, all others as their values, if known."""
+        self.afford(kind.size + sum([x.size for x in types]))
+        numbered: list[Any] = []
+        before = 0
+        for arg, x in zip(args, types, strict=True):
+            if x.differentiable:
+                numbered.append(np.arange(before + 1.0, before + 1 + x.size).reshape(x.shape))
+                before += x.size
+            elif (value := self.value(arg, False)) is not None:
+                numbered.append(value)
+            else:
+                return None
+        return numbered
 
     def _transposed(
         self, op: Op, types: Sequence[ArrayType], kind: ArrayType
@@ -275,6 +311,22 @@ def distinct(pairs: Indices) -> Indices:
     rising = np.sort(pairs, kind="stable")
     found: Indices = rising[np.diff(rising, prepend=-1) != 0]
     return found
+
+
+def _copied(op: Op, types: Sequence[Any], numbered: Sequence[Any], poll: Poll) -> Indices | None:
+    """For each element of a result the operands' that it is, -1 for a zero; None if it is neither.
+
+    A linear operation then takes the numbers of elements to those of where each comes from, and
+    squares of numbers to squares of what it takes the numbers to.
+    """
+    squares = [
+        numbers * numbers if x.differentiable else numbers
+        for x, numbers in zip(types, numbered, strict=True)
+    ]
+    origins = REFERENCE.evaluate(op, poll, *numbered)
+    if (REFERENCE.evaluate(op, poll, *squares) != origins * origins).any():
+        return None
+    return _indices(origins)
 
 
 def _indices(numbers: Any) -> Indices:

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
+from gradwire_engine.autodiff.copies import copies_read
+from gradwire_engine.autodiff.known import Values
 from gradwire_engine.autodiff.matrices import jacobian
 from gradwire_engine.autodiff.reverse import gradient
 from gradwire_engine.autodiff.sparse_matrices import sparse_hessian, sparse_jacobian
@@ -17,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import examples
+from tests.engine.autodiff.interpreted import Interpreted
 
 RNG = np.random.default_rng(2)
 FLOAT = np.dtype(float)
@@ -51,9 +54,19 @@ STEPS = {
 }
 
 
+#: What the steps begin with, each of the same shape: the array itself, or copies of its elements.
+BEGINNINGS = {
+    "itself": lambda f, x: [x],
+    "rows": lambda f, x: [f.take(x, [3, 0, 0, 1], 0), f.take(x, [2, 2, 1, 0], 0)],
+    "shifted": lambda f, x: [f.roll(x, 1), f.pad(f.split(x, [1])[1], ((0, 1), (0, 0)))],
+    "of copies": lambda f, x: [f.roll(f.take(x, [1, 1, 3, 0], 0), 2), f.reshape(x, (4, 3))],
+}
+
+
 @st.composite
 def recordings(draw):
     """A program of one array of 4 rows of 3, in some steps."""
+    begun = BEGINNINGS[draw(st.sampled_from(sorted(BEGINNINGS)))]
     count = draw(st.integers(1, 6))
     steps = [
         (draw(st.sampled_from(sorted(STEPS))), draw(st.integers(0, i)), draw(st.integers(0, i)))
@@ -61,7 +74,7 @@ def recordings(draw):
     ]
 
     def recording(b, x):
-        made = [x]
+        made = begun(Functions(b), x)
         for name, one, other in steps:
             made.append(STEPS[name](Functions(b), made[one], made[other]))
         return made[-1]
@@ -87,7 +100,8 @@ def test_the_sparse_jacobian_is_the_dense_one(recording, mode):
     value = RNG.normal(size=(4, 3))
     b, (x,), (y,) = trace(recording, [value])
     (dense,) = jacobian(b, y, [x])
-    found, expected = evaluated(b, value, sparse_jacobian(b, y, x, mode), dense)
+    nonzeros = sparse_jacobian(b, y, x, mode, Interpreted(b, [value]))
+    found, expected = evaluated(b, value, nonzeros, dense)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * (1 + np.max(np.abs(found))))
 
 
@@ -115,12 +129,13 @@ def largest(b, first):
 
 @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
 def test_a_band_of_ten_thousand_takes_as_many_products_as_it_is_wide(mode):
+    """By columns; by rows it takes one, as each row reads copies of its own of two elements."""
     value = RNG.normal(size=10_000)
     b, (x,), (y,) = trace(coupled, [value])
     found = sparse_jacobian(b, y, x, mode)
     assert found is not None
     pattern, values = found
-    assert largest(b, x.slot) == 2 * value.size
+    assert largest(b, x.slot) == 2 * (value.size if mode == "forward" else y.type.size)
     np.testing.assert_array_equal(pattern.rows, np.repeat(np.arange(9_999), 2))
     np.testing.assert_array_equal(pattern.columns, np.repeat(np.arange(10_000), 2)[1:-1])
     expected = np.stack([value[1:], value[:-1]], axis=1).ravel()
@@ -205,10 +220,68 @@ def test_the_deadline_is_looked_at_while_coloring():
     looks: list[int] = []
     b = Builder(Limits(), poll=lambda: looks.append(0))
     x = b.input(ArrayType(FLOAT, (1000,)))
-    sparse_jacobian(b, coupled(b, x), x)
+    sparse_jacobian(b, coupled(b, x), x, "forward")
     assert len(looks) > 1000
     sparse_hessian(b, coupled(b, x), x)
     assert len(looks) > 2000
+
+
+def observed(b, x):
+    """Products of three of the first numbers and one of the others, for 1000 pairs of these."""
+    f, places = Functions(b), np.arange(1000)
+    cameras, points = f.split(x, [30])
+    camera = f.take(f.reshape(cameras, (10, 3)), (places % 10).tolist(), 0)
+    return f.multiply(f.prod(camera, 1), f.sin(f.take(points, (places % 70).tolist())))
+
+
+@pytest.mark.parametrize(("mode", "products"), [("auto", 1), ("reverse", 1), ("forward", 4)])
+def test_rows_that_gather_what_they_read_take_one_product(mode, products):
+    """An element that a hundred rows read has a copy for each of them."""
+    value = RNG.normal(size=100)
+    b, (x,), (y,) = trace(observed, [value])
+    (dense,) = jacobian(b, y, [x])
+    first = len(b.instructions)
+    found = sparse_jacobian(b, y, x, mode, Interpreted(b, [value]))
+    assert found is not None
+    assert found.pattern.rows.size == 4 * y.type.size
+    shapes = {b.vars[slot].shape for slot in range(first, len(b.instructions))}
+    assert {shape[0] for shape in shapes if shape[1:] == y.shape} == {products}
+    matrix, expected = evaluated(b, value, found, dense)
+    np.testing.assert_allclose(matrix, expected, rtol=1e-12)
+
+
+def test_many_copies_for_the_same_row_are_not_told_apart():
+    """Each row adds up a thousand functions of copies of one element: one nonzero."""
+
+    def recording(b, x):
+        f = Functions(b)
+        many = f.broadcast_to(f.reshape(x, (1000, 1)), (1000, 1000))
+        return f.sum(f.sin(many), 1)
+
+    value = RNG.normal(size=1000)
+    b, (x,), (y,) = trace(recording, [value])
+    copies = copies_read(b, y, x, Values(b, y, None))
+    assert [part.shape for part in copies.parts] == [(1000, 1)]
+    found = sparse_jacobian(b, y, x)
+    assert found is not None
+    values = interpret(b.tape([found.values]), [value])[found.values.slot]
+    np.testing.assert_allclose(values, 1000 * np.cos(value))
+
+
+def test_an_element_that_a_row_copies_twice_has_one_nonzero():
+    value = np.array([2.0, 3.0])
+
+    def recording(b, x):
+        f = Functions(b)
+        return f.multiply(f.take(x, [0, 0, 1]), f.take(x, [0, 1, 1]))
+
+    b, (x,), (y,) = trace(recording, [value])
+    found = sparse_jacobian(b, y, x, "reverse", Interpreted(b, [value]))
+    assert found is not None
+    np.testing.assert_array_equal(found.pattern.rows, [0, 1, 1, 2])
+    np.testing.assert_array_equal(found.pattern.columns, [0, 0, 1, 1])
+    values = interpret(b.tape([found.values]), [value])[found.values.slot]
+    np.testing.assert_array_equal(values, [4, 3, 2, 6])
 
 
 def test_a_row_of_a_million_takes_no_colors_for_its_columns():

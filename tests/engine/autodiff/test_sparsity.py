@@ -14,6 +14,7 @@ from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.tape import ArrayType
 
+from tests.engine.autodiff.interpreted import Interpreted
 from tests.engine.ops.sampled import FAMILIES
 
 RNG = np.random.default_rng(5)
@@ -24,18 +25,6 @@ def marked(pattern):
     found[pattern.rows, pattern.columns] = True
     assert found.sum() == len(pattern.rows)
     return found
-
-
-class Interpreted:
-    """Values of a tape under construction, for these inputs."""
-
-    def __init__(self, b, inputs):
-        self.b, self.inputs = b, inputs
-
-    def value(self, var):
-        return interpret(self.b.tape([var]), self.inputs)[var.slot]
-
-    integers = value
 
 
 def pattern_and_matrix(recording, value):
