@@ -13,6 +13,7 @@ from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, GuardFailed, Input
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.target import Rules
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import Instruction, Tape, answer_bytes
@@ -127,8 +128,9 @@ class Backend(ABC):
     name: str
     #: The array namespace that kernels compute with.
     xp: Any
-    #: How tapes are rewritten for it.
+    #: How tapes are rewritten for it, by what arithmetic costs.
     rules: Rules
+    costs: Costs
 
     @abstractmethod
     def evaluate(self, op: Op, poll: Poll, *operands: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
+from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.residents import stands
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import DType, Instruction, Shape
@@ -23,12 +24,18 @@ PARTS = frozenset((ScatterAdd, Pad))
 Expression: TypeAlias = "int | tuple[Op, Sequence[Expression]]"
 
 
+class Settled(NamedTuple):
+    """An expression of which the rule that gave it is not asked again."""
+
+    value: Expression
+
+
 class Kept:
     """The instructions that are kept so far, and who reads them.
 
     ``old`` are the instructions that they come of, of which ``live`` ones are needed; ``moved`` are
     the slots that these have now, up to the one of number ``at``. The inputs of the numbers
-    ``residents`` are the same at every replay.
+    ``residents`` are the same at every replay. ``costs`` are those of the backend.
     """
 
     def __init__(
@@ -37,9 +44,11 @@ class Kept:
         live: bytearray,
         moved: Sequence[int],
         outputs: Sequence[int],
+        costs: Costs,
         poll: Poll = unhurried,
         residents: Set[int] = frozenset(),
     ) -> None:
+        self.costs = costs
         self.code: list[Instruction] = []
         self.known: dict[tuple[Op, tuple[int, ...]], int] = {}
         #: Constants that are numbers; all constants, with opposites and what numbers multiply.
@@ -130,4 +139,4 @@ def constant(value: Any, dtype: DType) -> Expression:
 #: What ``Kept`` notes.
 NOTED = frozenset((Constant, Multiply, Negative, *PARTS))
 #: What gives the value of an operation of slots with less work, where it knows how.
-Rule: TypeAlias = Callable[[Op, Sequence[int], Kept], "Expression | None"]
+Rule: TypeAlias = Callable[[Op, Sequence[int], Kept], "Expression | Settled | None"]

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from gradwire_engine.ops.base import Op
-from gradwire_engine.optimize import choices, factors, layout, matrices, structure, sums, triangles
+from gradwire_engine.optimize import (
+    choices,
+    contraction,
+    factors,
+    layout,
+    structure,
+    triangles,
+)
+from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.expressions import Rule
 
 #: The rules of each type of operation, asked in their order until one has an answer.
@@ -29,13 +37,17 @@ class Target(Protocol):
         """The array namespace that constants are folded with."""
 
     @property
+    def costs(self) -> Costs:
+        """What its arithmetic costs."""
+
+    @property
     def rules(self) -> Rules:
         """How tapes are rewritten for it."""
 
 
 def rules(*further: Mapping[type[Op], Rule]) -> Rules:
     """The rules that are worth it for every backend, and after them ``further`` ones."""
-    modules = choices, factors, layout, matrices, sums, triangles
+    modules = choices, factors, triangles, layout, contraction
     every = [*[module.RULES for module in modules], *further]
     return Rules(_joined(every), _joined([structure.RULES, *every]))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.optimize.preaccumulation import factored
@@ -94,7 +94,7 @@ def _alone(slot: int, made: _Code) -> float:
 def _at_once(slot: int, made: _Code, length: int) -> float:
     """Nanoseconds that an instruction for all passes at once takes for each."""
     op, _, kind, _ = made[slot]
-    if type(op) is MatMul:
+    if type(op) is Contract:
         return _IN_PRODUCTS * _flops(slot, made)
     distant = _DISTANT * kind.size if length * kind.nbytes > _NEAR_BYTES else 0.0  # type: ignore[union-attr]
     return _FLOP * _flops(slot, made) + distant

@@ -1,0 +1,248 @@
+"""The normal form of contractions: a number times arrays over labelled axes, some summed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose, View
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.linalg.contraction import Contract
+from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative, Square
+from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.optimize.expressions import Kept
+from gradwire_engine.tape import Shape
+
+#: The label of each axis, none of axes of length 1.
+Labels: TypeAlias = Sequence["int | None"]
+#: Most arrays of one product: the order of more is not looked for.
+MOST_FACTORS = 8
+
+
+class Factor(NamedTuple):
+    """A slot, and the labels of its axes: one label twice is a diagonal."""
+
+    slot: int
+    labels: Labels
+
+
+#: Factors before they are looked into, and whether others read what they are views of.
+_Pending: TypeAlias = tuple[int, Labels, bool]
+
+
+class Product:
+    """``scale`` times ``factors``, summed over the labels that ``result`` lacks.
+
+    ``through`` looks into values that are there anyway, since others read them or since they are
+    computed once for all replays; ``stopped`` says that some were met.
+    """
+
+    def __init__(self, kept: Kept, *, through: bool) -> None:
+        self.kept = kept
+        self.through = through
+        self.stopped = False
+        self.scale: Any = 1
+        self.factors: list[Factor] = []
+        #: The length of each label, and the labels in which some were split.
+        self.lengths: list[int] = []
+        self.splits: dict[int, tuple[int, ...]] = {}
+        self.result: Labels = ()
+
+    @classmethod
+    def of(cls, op: Op, args: Sequence[int], kept: Kept, *, through: bool) -> Product:
+        """What the result of an operation is the product of, whoever reads it."""
+        product = cls(kept, through=through)
+        kind = op.infer(*[kept.code[arg].type for arg in args])  # type: ignore[arg-type]
+        product.result = product.axes(kind.shape)  # type: ignore[union-attr]
+        for arg, labels in _PARTS[type(op)](product, op, args, product.result) or ():
+            product.multiply(arg, labels)
+        return product
+
+    def is_only(self, slot: int) -> bool:
+        """Whether nothing is multiplied."""
+        return self.scale == 1 and [factor.slot for factor in self.factors] == [slot]
+
+    def replaced(self, place: int, slot: int) -> Product:
+        """The same with a slot that broadcasts in place of a factor."""
+        other = Product(self.kept, through=self.through)
+        other.scale, other.result = self.scale, self.result
+        other.lengths, other.splits = [*self.lengths], {**self.splits}
+        other.factors = self.factors[:place] + self.factors[place + 1 :]
+        other.multiply(slot, _broadcast(self.kept.shape(slot), self.factors[place].labels))
+        return other
+
+    def label(self, length: int) -> int | None:
+        """A new label, none for an axis of length 1."""
+        if length == 1:
+            return None
+        self.lengths.append(length)
+        return len(self.lengths) - 1
+
+    def axes(self, shape: Shape) -> list[int | None]:
+        """New labels for the axes of an array."""
+        return [self.label(length) for length in shape]
+
+    def multiply(self, slot: int, labels: Labels, *, shared: bool = False) -> None:
+        """Multiply by what a slot is the product of, or by itself."""
+        pending: list[_Pending] = [(slot, labels, shared)]
+        while pending:
+            slot, labels, shared = pending.pop()
+            op, args, _, _ = self.kept.code[slot]
+            find = _PARTS.get(type(op))
+            parts = None
+            if find is not None and len(self.factors) + len(pending) < MOST_FACTORS - 1:
+                shared = shared or self.kept.shared(slot)
+                if self._opens(slot, op, shared=shared):
+                    parts = find(self, op, args, labels)
+            if parts is None:
+                self.factors.append(Factor(slot, labels))
+            else:
+                pending += [(arg, own, shared) for arg, own in reversed(parts)]
+
+    def _opens(self, slot: int, op: Op, *, shared: bool) -> bool:
+        """Whether to look into a slot: a view, or what is made at each replay for one reader."""
+        if isinstance(op, View):
+            return True
+        kept = shared or self.kept.stands(slot)
+        self.stopped |= kept
+        return self.through or not kept
+
+    def split(self, label: int, lengths: Sequence[int]) -> tuple[int, ...] | None:
+        """The labels of which an axis is made, in row-major order, if they have these lengths."""
+        parts = self.splits.get(label)
+        if parts is None:
+            first = len(self.lengths)
+            self.lengths += lengths
+            parts = self.splits[label] = tuple(range(first, len(self.lengths)))
+        return parts if [self.lengths[part] for part in parts] == [*lengths] else None
+
+    def whole(self, labels: Labels) -> list[int]:
+        """Labels of axes, those that were split by their parts, without those of length 1."""
+        found: list[int] = []
+        for label in labels:
+            if label in self.splits:
+                found += self.whole(self.splits[label])
+            elif label is not None:
+                found.append(label)
+        return found
+
+    def length(self, label: int) -> int:
+        """The length of an axis."""
+        return self.lengths[label]
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.kept.dtype(self.factors[0].slot).itemsize
+
+    def size(self, labels: Sequence[int]) -> int:
+        """How many elements an array over these labels has."""
+        return math.prod([self.lengths[label] for label in labels])
+
+
+_Parts: TypeAlias = "list[tuple[int, Labels]] | None"
+
+
+def _of_product(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    for number, other in (args, args[::-1]):
+        if (c := p.kept.number(number)) is not None:
+            p.scale = p.scale * c
+            return [(other, labels)]
+    return [(arg, _broadcast(p.kept.shape(arg), labels)) for arg in args]
+
+
+def _broadcast(shape: Shape, labels: Labels) -> Labels:
+    """The labels of an operand that broadcasts to axes with ``labels``."""
+    own = labels[len(labels) - len(shape) :]
+    return [None if n == 1 else label for n, label in zip(shape, own, strict=True)]
+
+
+def _of_square(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    return [(args[0], labels), (args[0], labels)]
+
+
+def _of_negative(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    p.scale = -p.scale
+    return [(args[0], labels)]
+
+
+def _of_repeated(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    return [(args[0], _broadcast(p.kept.shape(args[0]), labels))]
+
+
+def _of_turned(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    assert isinstance(op, Transpose)
+    return [(args[0], [labels[op.axes.index(axis)] for axis in range(len(labels))])]
+
+
+def _of_diagonal(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    assert isinstance(op, MatrixDiagonal)
+    square = op.offset == 0 and len({*p.kept.shape(args[0])[-2:]}) == 1
+    return [(args[0], [*labels, labels[-1]])] if square else None
+
+
+def _of_reshaped(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    """Axes of length 1 that come or go, and axes that become one."""
+    assert isinstance(op, Reshape)
+    old, found = [*p.kept.shape(args[0])], []
+    for length, label in zip(op.shape, labels, strict=True):
+        if length == 1:
+            continue
+        group: list[int] = []
+        while math.prod(group) < length and old:
+            group.append(old.pop(0))
+        lengths = [n for n in group if n != 1]
+        if math.prod(lengths) != length or label is None:
+            return None
+        parts = (label,) if len(lengths) == 1 else p.split(label, lengths)
+        if parts is None:
+            return None
+        rest = iter(parts)
+        found += [None if n == 1 else next(rest) for n in group]
+    return [(args[0], found + [None] * len(old))]
+
+
+def _of_sum(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    assert isinstance(op, Sum)
+    left = iter(labels)
+    shape = p.kept.shape(args[0])
+    return [(args[0], [p.label(n) if i in op.axes else next(left) for i, n in enumerate(shape)])]
+
+
+def _of_matrices(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    x, y = args
+    left, right = p.kept.shape(x), p.kept.shape(y)
+    inner, rest = p.label(left[-1]), [*labels]
+    column = [rest.pop()] if len(right) > 1 else []
+    row = [rest.pop()] if len(left) > 1 else []
+    first = [*_broadcast(left[:-2], rest), *row, inner]
+    second = [*_broadcast(right[:-2], rest), inner, *column] if column else [inner]
+    return [(x, first), (y, second)]
+
+
+def _of_contraction(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    assert isinstance(op, Contract)
+    known = dict(zip(op.labels.result, labels, strict=True))
+    for letter, length in op.lengths(*map(p.kept.shape, args)).items():
+        if letter not in known:
+            known[letter] = p.label(length)
+    pairs = zip(args, op.labels, strict=False)
+    return [(arg, [known[letter] for letter in own]) for arg, own in pairs]
+
+
+#: How each operation is a product: of which slots, with which labels.
+_PARTS: Mapping[type[Op], Callable[[Product, Op, Sequence[int], Labels], _Parts]] = {
+    Multiply: _of_product,
+    Square: _of_square,
+    Negative: _of_negative,
+    BroadcastTo: _of_repeated,
+    Transpose: _of_turned,
+    MatrixDiagonal: _of_diagonal,
+    Reshape: _of_reshaped,
+    Sum: _of_sum,
+    MatMul: _of_matrices,
+    Contract: _of_contraction,
+}
