@@ -14,7 +14,7 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative, Square
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.expressions import Kept
-from gradwire_engine.tape import Shape
+from gradwire_engine.tape import DType, Shape
 
 #: The label of each axis, none of axes of length 1.
 Labels: TypeAlias = Sequence["int | None"]
@@ -50,6 +50,7 @@ class Product:
         self.lengths: list[int] = []
         self.splits: dict[int, tuple[int, ...]] = {}
         self.result: Labels = ()
+        self._sizes: dict[int, int] = {}
 
     @classmethod
     def of(cls, op: Op, args: Sequence[int], kept: Kept, *, through: bool) -> Product:
@@ -103,12 +104,22 @@ class Product:
                 pending += [(arg, own, shared) for arg, own in reversed(parts)]
 
     def _opens(self, slot: int, op: Op, *, shared: bool) -> bool:
-        """Whether to look into a slot: a view, or what is made at each replay for one reader."""
+        """Whether to look into a slot: a view, or what is made at each replay for one reader.
+
+        What is there anyway is read, unless it is larger than what it is made of.
+        """
         if isinstance(op, View):
             return True
-        kept = shared or self.kept.stands(slot)
-        self.stopped |= kept
-        return self.through or not kept
+        kept = self.kept
+        if not shared and not kept.stands(slot):
+            return True
+        args = kept.code[slot].args
+        if sum(map(kept.size, args)) >= 2 * kept.size(slot) or not kept.numbers.keys().isdisjoint(
+            args
+        ):
+            return False
+        self.stopped = True
+        return self.through
 
     def split(self, label: int, lengths: Sequence[int]) -> tuple[int, ...] | None:
         """The labels of which an axis is made, in row-major order, if they have these lengths."""
@@ -129,18 +140,36 @@ class Product:
                 found.append(label)
         return found
 
-    def length(self, label: int) -> int:
-        """The length of an axis."""
-        return self.lengths[label]
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the factors."""
+        return self.kept.dtype(self.factors[0].slot)
 
     @property
     def itemsize(self) -> int:
         """Bytes of an element."""
-        return self.kept.dtype(self.factors[0].slot).itemsize
+        return self.dtype.itemsize
 
-    def size(self, labels: Sequence[int]) -> int:
-        """How many elements an array over these labels has."""
-        return math.prod([self.lengths[label] for label in labels])
+    def size(self, labels: int) -> int:
+        """How many elements an array over the labels of a mask has."""
+        found = self._sizes.get(labels)
+        if found is None:
+            lengths = [n for label, n in enumerate(self.lengths) if labels >> label & 1]
+            found = self._sizes[labels] = math.prod(lengths)
+        return found
+
+
+def mask(labels: Sequence[int]) -> int:
+    """A set of labels as the bits of a number."""
+    found = 0
+    for label in labels:
+        found |= 1 << label
+    return found
+
+
+def is_product(op: Op) -> bool:
+    """Whether the result of an operation is a product, or a view."""
+    return type(op) in _PARTS
 
 
 _Parts: TypeAlias = "list[tuple[int, Labels]] | None"
