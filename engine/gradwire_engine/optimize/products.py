@@ -1,4 +1,4 @@
-"""The normal form of contractions: a number times arrays over labelled axes, some summed."""
+"""The normal form of contractions, and what is read into it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,23 @@ Labels: TypeAlias = Sequence["int | None"]
 MOST_FACTORS = 8
 
 
+class Form(NamedTuple):
+    """A number times arrays over labelled axes, summed over the labels that ``result`` lacks.
+
+    A label twice in one array is a diagonal; ``splits`` are the labels in which some were split.
+    """
+
+    shapes: tuple[Shape, ...]
+    labels: tuple[tuple[int | None, ...], ...]
+    result: tuple[int | None, ...]
+    lengths: tuple[int, ...]
+    splits: tuple[tuple[int, tuple[int, ...]], ...]
+    scale: Any
+    dtype: DType
+
+
 class Factor(NamedTuple):
-    """A slot, and the labels of its axes: one label twice is a diagonal."""
+    """A slot, and the labels of its axes."""
 
     slot: int
     labels: Labels
@@ -34,7 +49,7 @@ _Pending: TypeAlias = tuple[int, Labels, bool]
 
 
 class Product:
-    """``scale`` times ``factors``, summed over the labels that ``result`` lacks.
+    """A form under construction, and the slots of its arrays.
 
     ``through`` looks into values that are there anyway, since others read them or since they are
     computed once for all replays; ``stopped`` says that some were met.
@@ -50,7 +65,6 @@ class Product:
         self.lengths: list[int] = []
         self.splits: dict[int, tuple[int, ...]] = {}
         self.result: Labels = ()
-        self._sizes: dict[int, int] = {}
 
     @classmethod
     def of(cls, op: Op, args: Sequence[int], kept: Kept, *, through: bool) -> Product:
@@ -114,9 +128,8 @@ class Product:
         if not shared and not kept.stands(slot):
             return True
         args = kept.code[slot].args
-        if sum(map(kept.size, args)) >= 2 * kept.size(slot) or not kept.numbers.keys().isdisjoint(
-            args
-        ):
+        scaled = not kept.numbers.keys().isdisjoint(args)
+        if scaled or sum(map(kept.size, args)) >= 2 * kept.size(slot):
             return False
         self.stopped = True
         return self.through
@@ -130,41 +143,18 @@ class Product:
             parts = self.splits[label] = tuple(range(first, len(self.lengths)))
         return parts if [self.lengths[part] for part in parts] == [*lengths] else None
 
-    def whole(self, labels: Labels) -> list[int]:
-        """Labels of axes, those that were split by their parts, without those of length 1."""
-        found: list[int] = []
-        for label in labels:
-            if label in self.splits:
-                found += self.whole(self.splits[label])
-            elif label is not None:
-                found.append(label)
-        return found
+    @property
+    def form(self) -> Form:
+        """All but the slots."""
+        shapes = tuple([self.kept.shape(slot) for slot, _ in self.factors])
+        labels = tuple([tuple(own) for _, own in self.factors])
+        lengths, splits = tuple(self.lengths), tuple(self.splits.items())
+        return Form(*(shapes, labels, tuple(self.result), lengths, splits, self.scale, self.dtype))
 
     @property
     def dtype(self) -> DType:
         """The dtype of the factors."""
         return self.kept.dtype(self.factors[0].slot)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of an element."""
-        return self.dtype.itemsize
-
-    def size(self, labels: int) -> int:
-        """How many elements an array over the labels of a mask has."""
-        found = self._sizes.get(labels)
-        if found is None:
-            lengths = [n for label, n in enumerate(self.lengths) if labels >> label & 1]
-            found = self._sizes[labels] = math.prod(lengths)
-        return found
-
-
-def mask(labels: Sequence[int]) -> int:
-    """A set of labels as the bits of a number."""
-    found = 0
-    for label in labels:
-        found |= 1 << label
-    return found
 
 
 def is_product(op: Op) -> bool:
