@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal
+from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Square, Subtract
@@ -22,8 +23,6 @@ from gradwire_engine.optimize.products import Product, is_product
 
 #: Sums are looked into so deep. These, and what others read, where products cost so many calls.
 _DEEPEST, _CALLS = 3, 3
-#: A value that others read is looked into where that costs hardly more than reading it.
-_HARDLY = 1.05
 _SUMS = (Add, Subtract)
 
 
@@ -47,17 +46,32 @@ def _contraction(op: Op, args: Sequence[int], kept: Kept) -> Settled | None:
         shape = kept.shape(args[0])
         if math.prod([shape[axis] for axis in op.axes]) > kept.costs.most_single:
             return None  # NumPy adds in pairs
-    found = Product.of(op, args, kept, through=False)
-    if not found.factors:
+    found, plan = _looked_into(op, args, kept, through=False)
+    if plan is None:
         return None
-    least = plan = _planned(found)
-    if found.stopped and (plan is None or plan.cost > _CALLS * kept.costs.call):
-        through = _planned(Product.of(op, args, kept, through=True))
-        if plan is None or (through and through.cost <= _HARDLY * plan.cost):
+    least = plan
+    if found.stopped and plan.cost + found.share > _CALLS * kept.costs.call:
+        _, through = _looked_into(op, args, kept, through=True)
+        if through is not None and through.cost <= plan.cost + found.share:
             least = through
-    if least is None or (least is plan and least.plain and found.is_only(args[0])):
+    if least is plan and least.plain and found.is_only(args[0]):
         return None
     return Settled(least.value)
+
+
+def _looked_into(
+    op: Op, args: Sequence[int], kept: Kept, *, through: bool
+) -> tuple[Product, _Plan | None]:
+    """The product that a result is, and the way of least cost that is known.
+
+    Where indices do not select rows of anything they are left alone.
+    """
+    for selecting in (True, False):
+        found = Product.of(op, args, kept, through=through, selecting=selecting)
+        plan = _planned(found) if found.factors else None
+        if plan is None or plan.cost < math.inf:
+            break
+    return found, plan
 
 
 def _planned(p: Product, depth: int = 0) -> _Plan | None:
@@ -85,9 +99,9 @@ def _distributed(p: Product, plan: _Plan, depth: int) -> _Plan | None:
     Either ``a`` and ``b`` are repeated along axes and ``a ± b`` occurs once, since the square of a
     difference must not become a difference of squares, or nothing but products is added.
     """
-    for i, (slot, _) in enumerate(p.factors):
+    for i, (slot, _, selects) in enumerate(p.factors):
         op, args, _, _ = p.kept.code[slot]
-        if type(op) not in _SUMS:
+        if selects or type(op) not in _SUMS:
             continue
         repeats = all(2 * p.kept.size(arg) <= p.kept.size(slot) for arg in args)
         once = [factor.slot for factor in p.factors].count(slot) == 1
@@ -119,4 +133,6 @@ def _spared(slot: int, args: Sequence[int], p: Product) -> float:
     return made * costs.elementwise(size, 2 * size, p.dtype.itemsize)
 
 
-RULES: Mapping[type[Op], Rule] = dict.fromkeys((Sum, MatMul, MatrixDiagonal), _contraction)
+RULES: Mapping[type[Op], Rule] = dict.fromkeys(
+    (Sum, MatMul, MatrixDiagonal, ScatterAdd), _contraction
+)

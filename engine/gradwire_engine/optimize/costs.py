@@ -19,6 +19,8 @@ class Costs(NamedTuple):
     in_matrix: float
     in_vector: float
     in_rows: float
+    #: An element of a row that an index selects.
+    selected: float
     #: Most products that are added in single precision other than pairwise.
     most_single: int
 

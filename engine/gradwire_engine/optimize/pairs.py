@@ -10,8 +10,11 @@ from operator import or_
 from typing import NamedTuple, TypeAlias
 
 from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
+from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.linalg.contraction import contract
+from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.costs import Costs
@@ -34,10 +37,11 @@ class Pairs(NamedTuple):
 
 
 class _Array(NamedTuple):
-    """An array over labelled axes."""
+    """An array over labelled axes; what ``selects`` is the index that stands for a matrix."""
 
     labels: _Labels
     value: Expression
+    selects: bool = False
 
 
 class _Pairing:
@@ -47,6 +51,8 @@ class _Pairing:
         self.form = form
         self.costs = costs
         self.lengths = form.lengths
+        #: Marks the labels of an index.
+        self.index = 1 << len(form.lengths)
         self.itemsize = form.dtype.itemsize
         self._splits = dict(form.splits)
         self._sizes: dict[int, int] = {}
@@ -75,7 +81,10 @@ def paired(form: Form, costs: Costs) -> Pairs:
     """Two arrays at a time, what one alone is summed over first."""
     p = _Pairing(form, costs)
     result = p.whole(form.result)
-    arrays = [_array(p, i, p.whole(labels)) for i, labels in enumerate(form.labels)]
+    arrays = [
+        _Array(p.whole(labels), i, selects) if selects else _array(p, i, p.whole(labels))
+        for i, (labels, selects) in enumerate(zip(form.labels, form.selects, strict=True))
+    ]
     masks = [_mask(array.labels) for array in arrays]
     whole = _mask(result)
     seen, several = 0, whole
@@ -91,12 +100,18 @@ def paired(form: Form, costs: Costs) -> Pairs:
         cost += _sum_apart(p, arrays, masks, alone)
     if scale != 1:
         cost += p.costs.call
-        least = min(range(len(arrays)), key=lambda i: p.size(masks[i]))
+        least = min(range(len(arrays)), key=lambda i: (arrays[i].selects, p.size(masks[i])))
         if p.size(masks[least]) < p.size(whole):
             array = arrays[least]
             arrays[least] = array._replace(value=scaled(scale, array.value, form.dtype))
             scale = 1
+    masks = [
+        each | p.index if array.selects else each for each, array in zip(masks, arrays, strict=True)
+    ]
     more, pairs = _order(p, masks, whole)
+    cost += more
+    if cost == math.inf or (arrays[0].selects and not pairs):
+        return Pairs(0, math.inf)
     for i, j in pairs:
         y, x = arrays.pop(j), arrays.pop(i)
         arrays.append(_times(p, x, y, {*result}.union(*[a.labels for a in arrays]), result))
@@ -104,18 +119,20 @@ def paired(form: Form, costs: Costs) -> Pairs:
     if len(result) != len(form.result):
         shape = tuple([1 if label is None else p.lengths[label] for label in form.result])
         value = Reshape(shape), (value,)
-    return Pairs(value, cost + more)
+    return Pairs(value, cost)
 
 
 def _sum_apart(p: _Pairing, arrays: list[_Array], masks: list[int], alone: int) -> float:
     """Sum arrays over the labels that they alone have; what this costs."""
     cost = 0.0
-    for i, (labels, value) in enumerate(arrays):
-        if masks[i] & alone:
+    for i, array in enumerate(arrays):
+        if masks[i] & alone and array.selects:
+            cost = math.inf
+        elif masks[i] & alone:
             cost += p.costs.elementwise(p.size(masks[i]), 0, p.itemsize)
-            axes = tuple([j for j, label in enumerate(labels) if alone >> label & 1])
-            left = tuple([label for label in labels if not alone >> label & 1])
-            arrays[i], masks[i] = _Array(left, (Sum(axes), (value,))), masks[i] & ~alone
+            axes = tuple([j for j, label in enumerate(array.labels) if alone >> label & 1])
+            left = tuple([label for label in array.labels if not alone >> label & 1])
+            arrays[i], masks[i] = _Array(left, (Sum(axes), (array.value,))), masks[i] & ~alone
     return cost
 
 
@@ -150,7 +167,7 @@ def _order(p: _Pairing, masks: list[int], result: int) -> tuple[float, tuple[_Pa
         others = masks[:i] + masks[i + 1 : j] + masks[j + 1 :]
         needed = reduce(or_, others, result)
         x, y = masks[i], masks[j]
-        steps.append((_cost(p, x, y, needed), (i, j), [*others, (x | y) & needed]))
+        steps.append((_cost(p, x, y, needed), (i, j), [*others, (x | y) & needed & ~p.index]))
     if len(steps) > _COMPARED:
         steps = [min(steps)]
     ways = []
@@ -163,6 +180,8 @@ def _order(p: _Pairing, masks: list[int], result: int) -> tuple[float, tuple[_Pa
 def _cost(p: _Pairing, x: int, y: int, needed: int) -> float:
     """What it costs to multiply two arrays, and to sum over the labels that nothing else has."""
     costs, every = p.costs, x | y
+    if every & p.index:
+        return _cost_of_index(p, *((x, y) if x & p.index else (y, x)), needed)
     size, read = p.size(every & needed), p.size(x) + p.size(y)
     if not every & ~needed:
         return costs.elementwise(size, read, p.itemsize)
@@ -173,6 +192,15 @@ def _cost(p: _Pairing, x: int, y: int, needed: int) -> float:
     )
 
 
+def _cost_of_index(p: _Pairing, index: int, x: int, needed: int) -> float:
+    """What it costs to read rows, or to add to them: one axis of the index is then gone."""
+    summed = index & x & ~p.index
+    if x & p.index or not summed or summed & needed or summed == index & ~p.index:
+        return math.inf
+    moved = max(p.size(x), p.size((index | x) & ~summed))
+    return p.costs.call + p.costs.selected * moved
+
+
 def _times(p: _Pairing, x: _Array, y: _Array, needed: Set[int], result: _Labels) -> _Array:
     """A contraction of two arrays, or a product where there is nothing to sum."""
     both = [label for label in x.labels if label in y.labels]
@@ -180,9 +208,27 @@ def _times(p: _Pairing, x: _Array, y: _Array, needed: Set[int], result: _Labels)
     made = [label for label in both if label in needed] + rows + columns
     last = needed == {*result}
     labels = tuple([label for label in result if label in made] if last else made)
+    if x.selects or y.selects:
+        return _indexed(p, *((x, y) if x.selects else (y, x)), labels)
     if not needed.issuperset(both):
         return _Array(labels, (contract(x.labels, y.labels, labels), (x.value, y.value)))
     return _Array(labels, (Multiply(), (_aligned(p, x, labels), _aligned(p, y, labels))))
+
+
+def _indexed(p: _Pairing, index: _Array, x: _Array, labels: _Labels) -> _Array:
+    """The rows of an array that an index selects, or those that an array's rows are added to."""
+    row, column = index.labels
+    if column in x.labels:
+        made = [row if label == column else label for label in x.labels]
+        op: Op = GetItem(tuple([ARRAY if label == column else FULL for label in x.labels]))
+        value: Expression = (op, (x.value, index.value))
+    else:
+        rest = [label for label in x.labels if label != row]
+        made = [column, *rest]
+        op = ScatterAdd((ARRAY, *[FULL for _ in rest]), tuple([p.lengths[i] for i in made]))
+        rows = _in_order(x.value, [x.labels.index(label) for label in (row, *rest)])
+        value = op, (rows, index.value)
+    return _Array(labels, _in_order(value, [made.index(label) for label in labels]))
 
 
 def _aligned(p: _Pairing, x: _Array, labels: _Labels) -> Expression:

@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal
+from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal, OnDiagonal
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose, View
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern
 from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative, Square
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.expressions import Kept
@@ -26,10 +28,12 @@ class Form(NamedTuple):
     """A number times arrays over labelled axes, summed over the labels that ``result`` lacks.
 
     A label twice in one array is a diagonal; ``splits`` are the labels in which some were split.
+    What ``selects`` is an index i that stands for the matrix that is 1 at ``r, i[r]``, else 0.
     """
 
     shapes: tuple[Shape, ...]
     labels: tuple[tuple[int | None, ...], ...]
+    selects: tuple[bool, ...]
     result: tuple[int | None, ...]
     lengths: tuple[int, ...]
     splits: tuple[tuple[int, tuple[int, ...]], ...]
@@ -42,6 +46,7 @@ class Factor(NamedTuple):
 
     slot: int
     labels: Labels
+    selects: bool = False
 
 
 #: Factors before they are looked into, and whether others read what they are views of.
@@ -52,24 +57,32 @@ class Product:
     """A form under construction, and the slots of its arrays.
 
     ``through`` looks into values that are there anyway, since others read them or since they are
-    computed once for all replays; ``stopped`` says that some were met.
+    computed once for all replays. ``selecting`` looks into rows that indices select.
     """
 
-    def __init__(self, kept: Kept, *, through: bool) -> None:
+    def __init__(self, kept: Kept, dtype: DType, *, through: bool, selecting: bool) -> None:
         self.kept = kept
+        self.dtype = dtype
         self.through = through
+        self.selecting = selecting
+        #: Whether something that is there anyway was met, and its nanoseconds for each reader.
         self.stopped = False
+        self.share = 0.0
         self.scale: Any = 1
         self.factors: list[Factor] = []
         #: The length of each label, and the labels in which some were split.
         self.lengths: list[int] = []
         self.splits: dict[int, tuple[int, ...]] = {}
+        #: The labels of indices, which are not split.
+        self.indexed: set[int] = set()
         self.result: Labels = ()
 
     @classmethod
-    def of(cls, op: Op, args: Sequence[int], kept: Kept, *, through: bool) -> Product:
+    def of(
+        cls, op: Op, args: Sequence[int], kept: Kept, *, through: bool, selecting: bool = True
+    ) -> Product:
         """What the result of an operation is the product of, whoever reads it."""
-        product = cls(kept, through=through)
+        product = cls(kept, kept.dtype(args[0]), through=through, selecting=selecting)
         kind = op.infer(*[kept.code[arg].type for arg in args])  # type: ignore[arg-type]
         product.result = product.axes(kind.shape)  # type: ignore[union-attr]
         for arg, labels in _PARTS[type(op)](product, op, args, product.result) or ():
@@ -82,9 +95,10 @@ class Product:
 
     def replaced(self, place: int, slot: int) -> Product:
         """The same with a slot that broadcasts in place of a factor."""
-        other = Product(self.kept, through=self.through)
+        other = Product(self.kept, self.dtype, through=self.through, selecting=self.selecting)
         other.scale, other.result = self.scale, self.result
         other.lengths, other.splits = [*self.lengths], {**self.splits}
+        other.indexed = {*self.indexed}
         other.factors = self.factors[:place] + self.factors[place + 1 :]
         other.multiply(slot, _broadcast(self.kept.shape(slot), self.factors[place].labels))
         return other
@@ -132,11 +146,24 @@ class Product:
         if scaled or sum(map(kept.size, args)) >= 2 * kept.size(slot):
             return False
         self.stopped = True
+        if not self.through:
+            made = kept.costs.elementwise(kept.size(slot), 0, self.dtype.itemsize)
+            self.share += made / max(kept.reads(slot), 1)
         return self.through
+
+    def index(self, slot: int, row: int | None, column: int | None) -> bool:
+        """Multiply by the matrix of an index, if neither axis is of length 1 or in parts."""
+        if row is None or column is None or row in self.splits or column in self.splits:
+            return False
+        self.indexed |= {row, column}
+        self.factors.append(Factor(slot, (row, column), selects=True))
+        return True
 
     def split(self, label: int, lengths: Sequence[int]) -> tuple[int, ...] | None:
         """The labels of which an axis is made, in row-major order, if they have these lengths."""
         parts = self.splits.get(label)
+        if label in self.indexed:
+            return None
         if parts is None:
             first = len(self.lengths)
             self.lengths += lengths
@@ -146,15 +173,12 @@ class Product:
     @property
     def form(self) -> Form:
         """All but the slots."""
-        shapes = tuple([self.kept.shape(slot) for slot, _ in self.factors])
-        labels = tuple([tuple(own) for _, own in self.factors])
+        shapes = tuple([() if one.selects else self.kept.shape(one.slot) for one in self.factors])
+        labels = tuple([tuple(one.labels) for one in self.factors])
+        selects = tuple([one.selects for one in self.factors])
         lengths, splits = tuple(self.lengths), tuple(self.splits.items())
-        return Form(*(shapes, labels, tuple(self.result), lengths, splits, self.scale, self.dtype))
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the factors."""
-        return self.kept.dtype(self.factors[0].slot)
+        result = tuple(self.result)
+        return Form(shapes, labels, selects, result, lengths, splits, self.scale, self.dtype)
 
 
 def is_product(op: Op) -> bool:
@@ -252,6 +276,41 @@ def _of_contraction(p: Product, op: Op, args: Sequence[int], labels: Labels) -> 
     return [(arg, [known[letter] for letter in own]) for arg, own in pairs]
 
 
+def _of_rows(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    """Rows that an index selects; of an identity matrix they are those of the index itself."""
+    assert isinstance(op, GetItem)
+    x = args[0]
+    if not _is_of_rows(p, op.pattern, args):
+        return None
+    if len(labels) == 2 and _is_identity(x, p.kept):
+        return [] if p.index(args[1], labels[0], labels[1]) else None
+    column = p.label(p.kept.shape(x)[0])
+    return [(x, [column, *labels[1:]])] if p.index(args[1], labels[0], column) else None
+
+
+def _of_added(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
+    """Rows that are added to those that an index selects."""
+    assert isinstance(op, ScatterAdd)
+    if not _is_of_rows(p, op.pattern, args):
+        return None
+    row = p.label(p.kept.shape(args[0])[0])
+    return [(args[0], [row, *labels[1:]])] if p.index(args[1], row, labels[0]) else None
+
+
+def _is_of_rows(p: Product, pattern: Pattern, args: Sequence[int]) -> bool:
+    """Whether one index selects rows."""
+    rows = pattern[:1] == (ARRAY,) and {*pattern[1:]} <= {FULL}
+    return p.selecting and rows and len(p.kept.shape(args[1])) == 1
+
+
+def _is_identity(slot: int, kept: Kept) -> bool:
+    op, args, _, _ = kept.code[slot]
+    if not isinstance(op, OnDiagonal) or op.offset or op.rows != op.columns:
+        return False
+    ones, number, _, _ = kept.code[args[0]]
+    return isinstance(ones, BroadcastTo) and kept.number(number[0]) == 1
+
+
 #: How each operation is a product: of which slots, with which labels.
 _PARTS: Mapping[type[Op], Callable[[Product, Op, Sequence[int], Labels], _Parts]] = {
     Multiply: _of_product,
@@ -264,4 +323,6 @@ _PARTS: Mapping[type[Op], Callable[[Product, Op, Sequence[int], Labels], _Parts]
     Sum: _of_sum,
     MatMul: _of_matrices,
     Contract: _of_contraction,
+    GetItem: _of_rows,
+    ScatterAdd: _of_added,
 }

@@ -40,6 +40,7 @@ COSTS = Costs(
     in_matrix=0.04,
     in_vector=0.06,
     in_rows=0.4,
+    selected=2.0,
     most_single=1 << 20,
 )
 
