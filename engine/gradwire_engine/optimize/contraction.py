@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
+from gradwire_engine.ops.arrays.shape import View
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Square, Subtract
@@ -105,7 +106,7 @@ def _distributed(p: Product, plan: _Plan, depth: int) -> _Plan | None:
             continue
         repeats = all(2 * p.kept.size(arg) <= p.kept.size(slot) for arg in args)
         once = [factor.slot for factor in p.factors].count(slot) == 1
-        products = all(type(p.kept.code[arg].op) in (Multiply, Square) for arg in args)
+        products = all(_is_made_product(arg, p.kept) for arg in args)
         if not ((repeats and once) or (products and len(p.factors) == 1)):
             continue
         now = plan.cost + _spared(slot, args, p)
@@ -127,10 +128,15 @@ def _spared(slot: int, args: Sequence[int], p: Product) -> float:
     if kept.shared(slot):
         return 0.0
     size = kept.size(slot)
-    made = 1 + sum(
-        [type(kept.code[arg].op) in (Multiply, Square) and not kept.shared(arg) for arg in args]
-    )
+    made = 1 + sum([_is_made_product(arg, kept) and not kept.shared(arg) for arg in args])
     return made * costs.elementwise(size, 2 * size, p.dtype.itemsize)
+
+
+def _is_made_product(slot: int, kept: Kept) -> bool:
+    """Whether a slot is a product of elements, or a view of one."""
+    while isinstance(kept.code[slot].op, View):
+        (slot,) = kept.code[slot].args
+    return type(kept.code[slot].op) in (Multiply, Square)
 
 
 RULES: Mapping[type[Op], Rule] = dict.fromkeys(

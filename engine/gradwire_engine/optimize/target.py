@@ -11,6 +11,7 @@ from gradwire_engine.optimize import (
     contraction,
     factors,
     layout,
+    norms,
     structure,
     triangles,
 )
@@ -47,7 +48,7 @@ class Target(Protocol):
 
 def rules(*further: Mapping[type[Op], Rule]) -> Rules:
     """The rules that are worth it for every backend, and after them ``further`` ones."""
-    modules = choices, factors, triangles, layout, contraction
+    modules = choices, norms, factors, triangles, layout, contraction
     every = [*[module.RULES for module in modules], *further]
     return Rules(_joined(every), _joined([structure.RULES, *every]))
 
