@@ -117,8 +117,6 @@ def _ratio(slot: int, condition: int, kept: Kept) -> Expression | None:
     if type(op) is not Multiply or x not in factors:
         return None
     other = factors[1] if factors[0] == x else factors[0]
-    if kept.shape(other) != kept.shape(slot):
-        return None
     return (Negative(), (other,)) if opposite else other
 
 

@@ -97,29 +97,33 @@ def _of_slots(x: Expression, slots: Sequence[int]) -> Expression:
 def _distributed(p: Product, plan: _Plan, depth: int) -> _Plan | None:
     """``sum (a ± b) c`` as ``sum a c ± sum b c``, where that costs less.
 
-    Either ``a`` and ``b`` are repeated along axes and ``a ± b`` occurs once, since the square of a
-    difference must not become a difference of squares, or nothing but products is added.
+    Either ``a`` and ``b`` are repeated along axes, and nothing else is a sum, since the square of a
+    difference must not become a difference of squares; or nothing but products is added, of few
+    elements or of sums that are distributed themselves: blocks of many are added where they are.
     """
-    for i, (slot, _, selects) in enumerate(p.factors):
-        op, args, _, _ = p.kept.code[slot]
-        if selects or type(op) not in _SUMS:
-            continue
-        repeats = all(2 * p.kept.size(arg) <= p.kept.size(slot) for arg in args)
-        once = [factor.slot for factor in p.factors].count(slot) == 1
-        products = all(_is_made_product(arg, p.kept) for arg in args)
-        if not ((repeats and once) or (products and len(p.factors) == 1)):
-            continue
-        now = plan.cost + _spared(slot, args, p)
-        if now < _CALLS * p.kept.costs.call or p.kept.stands(slot):
-            continue
-        parts = [_planned(p.replaced(i, arg), depth + 1) for arg in args]
-        if None in parts:
-            continue
-        one, other = (part for part in parts if part is not None)
-        cost = one.cost + other.cost + p.kept.costs.call
-        if cost < now:
-            return _Plan((op, (one.value, other.value)), cost, plain=False)
-    return None
+    kept = p.kept
+    sums = [
+        i
+        for i, (slot, _, selects) in enumerate(p.factors)
+        if not selects and type(kept.code[slot].op) in _SUMS
+    ]
+    if len(sums) != 1:
+        return None
+    (i,) = sums
+    slot = p.factors[i].slot
+    op, args, _, _ = kept.code[slot]
+    repeats = all(2 * kept.size(arg) <= kept.size(slot) for arg in args)
+    products = len(p.factors) == 1 and all(_is_made_product(arg, kept) for arg in args)
+    now = plan.cost + _spared(slot, args, p)
+    if not (repeats or products) or now < _CALLS * kept.costs.call or kept.stands(slot):
+        return None
+    one, other = (_planned(p.replaced(i, arg), depth + 1) for arg in args)
+    if one is None or other is None:
+        return None
+    if not repeats and (one.plain or other.plain) and kept.size(slot) > kept.costs.few:
+        return None
+    cost = one.cost + other.cost + kept.costs.call
+    return _Plan((op, (one.value, other.value)), cost, plain=False) if cost < now else None
 
 
 def _spared(slot: int, args: Sequence[int], p: Product) -> float:

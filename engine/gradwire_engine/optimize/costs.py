@@ -23,6 +23,8 @@ class Costs(NamedTuple):
     selected: float
     #: Most products that are added in single precision other than pairwise.
     most_single: int
+    #: Most elements whose arithmetic takes less than calls do.
+    few: int
 
     def elementwise(self, size: int, read: int, itemsize: int) -> float:
         """An operation with ``size`` results that reads ``read`` elements."""

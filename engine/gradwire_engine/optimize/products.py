@@ -151,13 +151,16 @@ class Product:
             self.share += made / max(kept.reads(slot), 1)
         return self.through
 
-    def index(self, slot: int, row: int | None, column: int | None) -> bool:
-        """Multiply by the matrix of an index, if neither axis is of length 1 or in parts."""
-        if row is None or column is None or row in self.splits or column in self.splits:
-            return False
+    def index(self, slot: int, row: int | None, column: int | None) -> None:
+        """Multiply by the matrix of an index."""
+        assert row is not None
+        assert column is not None
         self.indexed |= {row, column}
         self.factors.append(Factor(slot, (row, column), selects=True))
-        return True
+
+    def is_whole(self, label: int | None) -> bool:
+        """Whether an axis is neither of length 1 nor in parts."""
+        return label is not None and label not in self.splits
 
     def split(self, label: int, lengths: Sequence[int]) -> tuple[int, ...] | None:
         """The labels of which an axis is made, in row-major order, if they have these lengths."""
@@ -279,13 +282,17 @@ def _of_contraction(p: Product, op: Op, args: Sequence[int], labels: Labels) -> 
 def _of_rows(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
     """Rows that an index selects; of an identity matrix they are those of the index itself."""
     assert isinstance(op, GetItem)
-    x = args[0]
     if not _is_of_rows(p, op.pattern, args):
         return None
-    if len(labels) == 2 and _is_identity(x, p.kept):
-        return [] if p.index(args[1], labels[0], labels[1]) else None
-    column = p.label(p.kept.shape(x)[0])
-    return [(x, [column, *labels[1:]])] if p.index(args[1], labels[0], column) else None
+    (x, index), row, count = args, labels[0], p.kept.shape(args[0])[0]
+    if not p.is_whole(row) or count == 1:
+        return None
+    if len(labels) == 2 and p.is_whole(labels[1]) and _is_identity(x, p.kept):
+        p.index(index, row, labels[1])
+        return []
+    column = p.label(count)
+    p.index(index, row, column)
+    return [(x, [column, *labels[1:]])]
 
 
 def _of_added(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
@@ -293,8 +300,12 @@ def _of_added(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts
     assert isinstance(op, ScatterAdd)
     if not _is_of_rows(p, op.pattern, args):
         return None
-    row = p.label(p.kept.shape(args[0])[0])
-    return [(args[0], [row, *labels[1:]])] if p.index(args[1], row, labels[0]) else None
+    (x, index), column, count = args, labels[0], p.kept.shape(args[0])[0]
+    if not p.is_whole(column) or count == 1:
+        return None
+    row = p.label(count)
+    p.index(index, row, column)
+    return [(x, [row, *labels[1:]])]
 
 
 def _is_of_rows(p: Product, pattern: Pattern, args: Sequence[int]) -> bool:

@@ -21,7 +21,7 @@ from gradwire_engine.backends.reference import loops
 from gradwire_engine.backends.reference.failures import explained
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.errors import EngineError
-from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.base import SMALL, Op
 from gradwire_engine.ops.constants import GuardFailed
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize.costs import Costs
@@ -42,6 +42,7 @@ COSTS = Costs(
     in_rows=0.4,
     selected=2.0,
     most_single=1 << 20,
+    few=SMALL,
 )
 
 
