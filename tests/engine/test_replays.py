@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.answer import Kind
-from gradwire_engine.backends.numpy import fusion, rules, tile_loop, tiling
+from gradwire_engine.backends.numpy import contraction, fusion, rules, tile_loop, tiling
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.backends.staged import Specialised
@@ -23,7 +23,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Identity, Input
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.reductions import Extreme
-from gradwire_engine.optimize import distribution_cost, sums
+from gradwire_engine.optimize import distribution_cost
 from gradwire_engine.record.calculus import leaves
 from gradwire_engine.tape import ArrayType, Tape
 from hypothesis import given
@@ -273,13 +273,15 @@ def in_blocks_of(nbytes: int) -> Iterator[None]:
         patch.setattr(tile_loop, "FEWEST_ELEMENTS", 1)
         patch.setattr(tiling, "_FEWEST_ROWS", 3)
         patch.setattr(rules, "_FEWEST_ANGLES", 2)
-        patch.setattr(sums, "_FEWEST_SUMMED", 2)
-        patch.setattr(sums, "_FEWEST_TURNED", 2)
+        patch.setattr(contraction, "_MANY", 2)
+        patch.setattr(contraction, "_LARGE", 2)
         costs = Engine.backend.costs._replace(recomputed_bytes=1)
         patch.setattr(type(Engine.backend), "costs", costs)
         patch.setattr(distribution_cost, "_RECORDED", 0.0)
         patch.setattr(distribution_cost, "_SURELY", 1e9)
+        contraction.lowered.cache_clear()
         yield
+    contraction.lowered.cache_clear()
 
 
 #: Of which dtype, and with which blocks where all arrays are taken for large ones.

@@ -28,11 +28,11 @@ from gradwire_engine.ops.images import (
     splines,
 )
 from gradwire_engine.ops.linalg import (
+    contraction,
     coordinates,
     determinants,
     einsum,
     factorizations,
-    inner_products,
     matrix_functions,
     matrix_trigonometric,
     pivoting,
@@ -144,6 +144,7 @@ __all__ = [
     "comparison",
     "complex",
     "constants",
+    "contraction",
     "conversion",
     "convolution",
     "coordinates",
@@ -173,7 +174,6 @@ __all__ = [
     "hypergeometric",
     "incomplete",
     "indexing",
-    "inner_products",
     "integrals",
     "interpolation",
     "inverses",

@@ -86,6 +86,8 @@ def _taken(slot: int, condition: int, first: bool, kept: Kept) -> Expression | N
         return None
     if (branch := _branch(slot, condition, first, kept)) is not None:
         return branch
+    if first and (ratio := _ratio(slot, condition, kept)) is not None:
+        return ratio
     op, args, _, _ = kept.code[slot]
     if type(op) not in _QUICK or kept.shared(slot):
         return None
@@ -96,6 +98,24 @@ def _taken(slot: int, condition: int, first: bool, kept: Kept) -> Expression | N
     return (
         (Where(), _unmasked(op, parts, kept.dtype(slot))) if isinstance(op, Masked) else (op, parts)
     )
+
+
+def _ratio(slot: int, condition: int, kept: Kept) -> Expression | None:
+    """``(a x) / x`` and ``-(a x) / x`` where ``x`` is not 0, as derivatives of norms have them."""
+    (op, args, _, _), (compares, of, _, _) = kept.code[slot], kept.code[condition]
+    if type(op) is not Divide or type(compares) is not NotEqual or kept.number(of[1]) != 0:
+        return None
+    top, x = args
+    if x != of[0]:
+        return None
+    opposite = type(kept.code[top].op) is Negative
+    if opposite:
+        (top,) = kept.code[top].args
+    op, factors, _, _ = kept.code[top]
+    if type(op) is not Multiply or x not in factors:
+        return None
+    other = factors[1] if factors[0] == x else factors[0]
+    return (Negative(), (other,)) if opposite else other
 
 
 def _branch(slot: int, condition: int, first: bool, kept: Kept) -> Expression | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.optimize.costs import LoopCosts
@@ -90,7 +90,7 @@ class _Body:
     def vectorized(self, slot: int, length: int) -> float:
         """An instruction for all ``length`` iterations at once."""
         (op, _, kind, _), costs = self.made[slot], self._costs
-        if type(op) is MatMul:
+        if type(op) is Contract:
             return costs.in_matrix * self.flops(slot)
         far = costs.far_element * kind.size if length * kind.nbytes > costs.near_bytes else 0.0  # type: ignore[union-attr]
         return costs.element * self.flops(slot) + far

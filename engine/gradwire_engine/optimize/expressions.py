@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,12 @@ from gradwire_engine.tape import DType, Instruction, Shape
 PARTS = frozenset((ScatterAdd, Pad))
 #: A slot, or an operation on expressions.
 Expression: TypeAlias = "int | tuple[Op, Sequence[Expression]]"
+
+
+class Settled(NamedTuple):
+    """An expression of which the rule that gave it is not asked again."""
+
+    value: Expression
 
 
 class Kept:
@@ -133,4 +139,4 @@ def constant(value: Any, dtype: DType) -> Expression:
 #: What ``Kept`` notes.
 NOTED = frozenset((Constant, Multiply, Negative, *PARTS))
 #: What gives the value of an operation of slots with less work, where it knows how.
-Rule: TypeAlias = Callable[[Op, Sequence[int], Kept], "Expression | None"]
+Rule: TypeAlias = Callable[[Op, Sequence[int], Kept], "Expression | Settled | None"]

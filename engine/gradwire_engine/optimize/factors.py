@@ -11,7 +11,7 @@ import numpy as np
 from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
-from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
 from gradwire_engine.optimize.expressions import PARTS, Expression, Kept, Rule, constant
 from gradwire_engine.tape import DType
@@ -55,7 +55,7 @@ def _product(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     if alike and not there and None in parts:  # as most products are
         return None
     dtype = kept.dtype(x)
-    if not _normal(c * d, dtype):
+    if not is_normal(c * d, dtype):
         return None
     #: Operands that need not be multiplied any more.
     spared = [part is not None and not kept.shared(a) for part, a in zip(parts, args, strict=True)]
@@ -73,14 +73,14 @@ def _multiple(c: Any, slot: int, kept: Kept) -> Expression | None:
     dtype = kept.dtype(slot)
     if (part := split(slot, kept)) is not None:
         d, x = part
-        return scaled(c * d, x, dtype) if _normal(c * d, dtype) else None
+        return scaled(c * d, x, dtype) if is_normal(c * d, dtype) else None
     op, args, _, _ = kept.code[slot]
     if type(op) is Reshape and not kept.shared(slot):
         inner = _multiple(c, args[0], kept)
         return inner and (op, (inner,))
     if type(op) in PARTS and not kept.shared(slot):
         return _placed(op, scaled(c, args[0], dtype), args)
-    if type(op) not in (Multiply, MatMul) or not kept.shape(slot):
+    if type(op) not in (Multiply, Contract) or not kept.shape(slot):
         return None
     x, y = args
     if 2 * min(kept.size(x), kept.size(y)) >= kept.size(slot) or kept.shared(slot):
@@ -96,11 +96,11 @@ def _quotient(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
         return None
     x, number = args
     c = kept.number(number)
-    if c is None or c == 0 or not _normal(1 / c, kept.dtype(x)):
+    if c is None or c == 0 or not is_normal(1 / c, kept.dtype(x)):
         return None
     if (part := split(x, kept)) is not None:
         d, base = part
-        return scaled(d / c, base, kept.dtype(x)) if _normal(d / c, kept.dtype(x)) else None
+        return scaled(d / c, base, kept.dtype(x)) if is_normal(d / c, kept.dtype(x)) else None
     return scaled(1 / c, x, kept.dtype(x)) if kept.shape(x) else None
 
 
@@ -126,7 +126,7 @@ def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
         return _of_parts(op, x, y, kept)
     (c, a), (d, b) = left or (1, x), right or (1, y)
     adds, dtype = type(op) is Add, kept.dtype(x)
-    if a == b and _normal(total := c + d if adds else c - d, dtype):
+    if a == b and is_normal(total := c + d if adds else c - d, dtype):
         return scaled(total, a, dtype)
     if d == -1:
         return Subtract() if adds else Add(), (x, b)
@@ -179,7 +179,7 @@ def _reshaped(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     return part and scaled(part[0], (op, (part[1],)), kept.dtype(args[0]))
 
 
-def _normal(factor: Any, dtype: DType) -> bool:
+def is_normal(factor: Any, dtype: DType) -> bool:
     """Whether a number neither overflows nor loses digits in ``dtype``."""
     smallest, largest = _range(dtype)
     return bool(smallest <= abs(factor) <= largest)

@@ -8,10 +8,8 @@ from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.shape import Reshape, Transpose
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.contraction import Contract, contract
 from gradwire_engine.ops.patterns import FULL
-from gradwire_engine.ops.pointwise.arithmetic import Multiply
-from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule
 
 
@@ -27,6 +25,9 @@ def _transposed(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     if order == sorted(order):
         return Reshape(tuple([shape[axis] for axis in op.axes])), (slot,)
     inner, of, _, _ = kept.code[slot]
+    if isinstance(inner, Contract) and not kept.shared(slot):
+        left, right, result = inner.labels
+        return contract(left, right, "".join([result[axis] for axis in op.axes])), of
     if not inner.elementwise:
         return None
     natural = tuple(range(len(op.axes)))
@@ -66,16 +67,13 @@ def _of_everything(op: Op, args: Sequence[int], kept: Kept) -> Expression | None
 
 
 def _diagonal(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
-    """The diagonal of what is elementwise or a product of matrices, without making the rest."""
+    """The diagonal of what is elementwise, without making the rest."""
     assert isinstance(op, MatrixDiagonal)
     (x,) = args
     inner, of, _, _ = kept.code[x]
     shape = kept.shape(x)
     if op.offset or len(shape) != 2 or shape[0] != shape[1] or kept.shared(x):
         return None
-    if isinstance(inner, MatMul) and all(len(kept.shape(a)) == 2 for a in of):
-        turned: Expression = (Transpose((1, 0)), (of[1],))
-        return Sum((1,)), [(Multiply(), (of[0], turned))]
     if inner.elementwise and of:
         return inner, [_along_diagonal(a, shape[0], kept) for a in of]
     return None

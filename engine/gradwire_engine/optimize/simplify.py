@@ -20,6 +20,7 @@ from gradwire_engine.ops.constants import (
     Guard,
 )
 from gradwire_engine.ops.elementwise import broadcast_shapes
+from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.pointwise.arithmetic import (
     Add,
     Divide,
@@ -27,7 +28,7 @@ from gradwire_engine.ops.pointwise.arithmetic import (
     Subtract,
 )
 from gradwire_engine.optimize.distribution import distribute
-from gradwire_engine.optimize.expressions import NOTED, Expression, Kept
+from gradwire_engine.optimize.expressions import NOTED, Expression, Kept, Rule, Settled
 from gradwire_engine.optimize.identities import IDENTITIES
 from gradwire_engine.optimize.liveness import compacted, shrunk
 from gradwire_engine.optimize.placements import placed
@@ -99,6 +100,8 @@ class Simplifier:
         self.origin = 0
         self.op: Op | None = None
         self._folded_bytes = 0
+        #: The rule whose answer is being recorded.
+        self._settled: Rule | None = None
 
     def run(
         self, old: Sequence[Instruction], live: bytearray, moved: list[int], poll: Poll
@@ -152,7 +155,12 @@ class Simplifier:
         derived = self.origin < 0 and isinstance(kind, ArrayType) and kind.shape
         rules = self._rules.derived if derived else self._rules.every
         for rule in rules.get(of, ()):
-            better = rule(op, args, self._kept)
+            better = None if rule is self._settled else rule(op, args, self._kept)
+            if isinstance(better, Settled):
+                outer, self._settled = self._settled, rule
+                slot = self._recorded(better.value)
+                self._settled = outer
+                return slot
             if better is not None:
                 return self._recorded(better)
         return self.keep(op, args, kind)
@@ -173,6 +181,8 @@ class Simplifier:
         key = (op, args)
         if type(op) in _COMMUTATIVE and args[0] > args[1] and not self.exact:
             key = (op, args[::-1])
+        elif type(op) is Contract and args[0] > args[1]:
+            op, args = key = op.swapped, args[::-1]
         found = self._known.get(key)
         if found is not None:
             return found

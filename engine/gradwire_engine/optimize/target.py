@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from gradwire_engine.ops.base import Op
-from gradwire_engine.optimize import choices, factors, layout, matrices, structure, sums, triangles
+from gradwire_engine.optimize import (
+    choices,
+    contraction,
+    factors,
+    layout,
+    norms,
+    structure,
+    triangles,
+)
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.expressions import Rule
 from gradwire_engine.optimize.identities import IDENTITIES, IdentityRule
@@ -45,7 +53,7 @@ def rules(exact: Iterable[type[Op]], *further: Mapping[type[Op], Rule]) -> Rules
 
     ``exact`` are the operations whose identities change no bits on this backend.
     """
-    modules = choices, factors, layout, matrices, sums, triangles
+    modules = choices, norms, factors, triangles, layout, contraction
     every = [*[module.RULES for module in modules], *further]
     identities = {op: IDENTITIES[op] for op in exact}
     return Rules(_joined(every), _joined([structure.RULES, *every]), identities)

@@ -12,14 +12,19 @@ from collections.abc import Mapping, Sequence
 from gradwire_engine.ops.arrays.diagonals import OnDiagonal, Tril
 from gradwire_engine.ops.arrays.shape import Transpose
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.linalg.contraction import contract
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import Cholesky, SolveTriangular
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Negative, Subtract
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule
 
+#: ``x^T y``.
+_BY_COLUMNS = contract("ki", "kj", "ij")
 
-def undone(x: int, y: int, kept: Kept) -> int | None:
+
+def _undone(op: Op, of: Sequence[int], kept: Kept) -> Expression | None:
     """``L (L^-1 b)`` and ``L^T (L^-T b)``: the slot of ``b``."""
+    x, y = of
     op, args, _, _ = kept.code[y]
     if not isinstance(op, SolveTriangular) or not op.lower or op.unit:
         return None
@@ -32,9 +37,9 @@ def _triangle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """The lower triangle of ``L^T M`` by the terms of ``M``."""
     assert isinstance(op, Tril)
     product, of, _, _ = kept.code[args[0]]
-    if op.k > 0 or not isinstance(product, MatMul) or kept.dtype(args[0]).kind != "f":
+    if op.k > 0 or product != _BY_COLUMNS or kept.dtype(args[0]).kind != "f":
         return None
-    if len(kept.shape(of[1])) != 2 or _transposed_factor(of[0], kept) is None:
+    if not isinstance(kept.code[of[0]].op, Cholesky):
         return None
     if type(kept.code[of[1]].op) not in (Tril, Add, Subtract, Negative):
         return None
@@ -51,8 +56,9 @@ def _multiplied(factor: int, slot: int, kept: Kept) -> Expression | None:
         parts = [_multiplied(factor, arg, kept) for arg in args]
         return (op, [part for part in parts if part is not None]) if all(parts) else None
     shapes = [kept.shape(arg) for arg in args]
+    turned = Transpose((1, 0)), (factor,)
     outer = isinstance(op, Multiply) and all(len(s) == 2 and min(s) == 1 for s in shapes)
-    return (MatMul(), (factor, slot)) if outer or isinstance(op, OnDiagonal) else None
+    return (MatMul(), (turned, slot)) if outer or isinstance(op, OnDiagonal) else None
 
 
 def _transposed_factor(slot: int, kept: Kept) -> int | None:
@@ -62,4 +68,4 @@ def _transposed_factor(slot: int, kept: Kept) -> int | None:
     return args[0] if turned and isinstance(kept.code[args[0]].op, Cholesky) else None
 
 
-RULES: Mapping[type[Op], Rule] = {Tril: _triangle}
+RULES: Mapping[type[Op], Rule] = {MatMul: _undone, Tril: _triangle}

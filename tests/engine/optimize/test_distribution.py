@@ -130,7 +130,7 @@ def bodies(tape):
         # Sums are no loops, nor is what the pass before gave.
         (["b = a", "a = u[i] * w", "c = c + b * x"], []),
         # What passes add to the gradient of a matrix is one product of two.
-        (["a = tanh(a @ outer(w, w))"], [["matmul", "tanh"], ["multiply", "matmul"]]),
+        (["a = tanh(a @ outer(w, w))"], [["contract", "tanh"], ["multiply", "contract"]]),
         # The cotangent of a chain of factors is multiplied by all at once.
         (["a = tanh(sin(a) * w)"], [["sin", "multiply", "tanh"], ["multiply"]]),
         # An opposite is no step of a logistic function of what is linear in a carry.

@@ -12,13 +12,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradwire_engine.backends.numpy.contraction import as_matmul
 from gradwire_engine.backends.numpy.emit import function, ufunc_of
 from gradwire_engine.backends.numpy.text import Text
-from gradwire_engine.backends.numpy.tiling import Contraction, Tiling
+from gradwire_engine.backends.numpy.tiling import Tiling
 from gradwire_engine.ops.arrays.shape import Reshape, View
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.contraction import Contract, contract
 from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Tape
 
 #: What buffers that can stand for each other have in common.
@@ -118,6 +119,7 @@ class TileBody:
                 self._release([d for d in dying if d in args and d != slot])
                 dying = [d for d in dying if d not in args or d == slot]
             name = self._place(slot)
+            operands = written_operands(op, operands)
             call = self.text.bind(function, f"u_{function.__name__}")
             self.lines.append((f"{call}({', '.join(operands)}, out={name})", instruction))
         else:
@@ -176,7 +178,9 @@ class TileBody:
                 line += f"{joined}(w{slot}, {other}[g:], out=w{slot})"
                 self.lines += [(text, instruction) for text in line.split("\n")]
             return
-        reduced = self._call(type(op)((0,)) if self.flat else op, operands)
+        if self.flat:  # elements of one axis
+            op = contract("a", "a", "") if isinstance(op, Contract) else type(op)((0,))
+        reduced = self._call(op, operands)
         self.lines.append((f"p{slot} = {reduced}", instruction))
 
     def _seen(self, op: Op, name: str, kind: Any) -> str:
@@ -196,6 +200,12 @@ class TileBody:
 
 def writing(op: Op) -> Any:
     """NumPy's function that is the kernel, if it writes where it is told to."""
-    if isinstance(op, MatMul | Contraction):
-        return np.matmul
+    if isinstance(op, Contract):
+        return None if as_matmul(op) is None else np.matmul
     return ufunc_of(op)
+
+
+def written_operands(op: Op, names: Sequence[str]) -> list[str]:
+    """The code of the operands of the function that writes."""
+    turns = as_matmul(op) if isinstance(op, Contract) else None
+    return [*map("".join, zip(names, turns, strict=True))] if turns else [*names]

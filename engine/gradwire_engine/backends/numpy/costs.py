@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gradwire_engine.optimize.costs import Costs, LoopCosts
+from gradwire_engine.backends.reference.backend import REFERENCE
+from gradwire_engine.optimize.costs import LoopCosts
 
-COSTS = Costs(
+COSTS = REFERENCE.costs._replace(
     loops=LoopCosts(
         iteration=60.0,
         number_moved=80.0,
@@ -16,7 +17,5 @@ COSTS = Costs(
         in_matrix=0.1,
         far_element=0.5,
         near_bytes=1 << 18,
-    ),
-    fewest_masked=2048,
-    recomputed_bytes=1 << 21,
+    )
 )

@@ -21,8 +21,6 @@ from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Guard, GuardFailed, Item
 from gradwire_engine.ops.conversion import AsType
-from gradwire_engine.ops.linalg.inner_products import InnerProducts
-from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.patterns import ARRAY, Pattern, Span, index_of
 from gradwire_engine.ops.pointwise.selection import Extremum, Round, Where
 from gradwire_engine.ops.reductions.reductions import Extreme, Reduction, Sum
@@ -326,22 +324,3 @@ def _(op: Sum, bind: Bind, *types: ArrayType) -> str:
 @FUNCTIONS.of(Sum)
 def _(op: Sum) -> Callable[..., Any]:
     return partial(np.add.reduce, axis=op.axes)
-
-
-@INLINED.of(MatMul)
-def _(op: MatMul, bind: Bind, *types: ArrayType) -> str:
-    x, y = types
-    blas = x.dtype.char in "fdFD" and x.ndim <= 2 and y.ndim <= 2
-    return "{0}.dot({1})" if blas else ""
-
-
-@INLINED.of(InnerProducts)
-def _(op: InnerProducts, bind: Bind, *types: ArrayType) -> str:
-    """What the kernel chooses, and small arrays as vectors."""
-    x, y = types
-    if x.shape == y.shape:
-        if len(op.axes) == x.ndim and x.size <= SMALL:
-            return "{0}.dot({1})" if x.ndim == 1 else "{0}.reshape(-1).dot({1}.reshape(-1))"
-        if x.ndim > 1 and op.by_rows(x.shape, x.dtype.kind):
-            return f"{bind(np.vecdot, 'vecdot')}({{0}}, {{1}})"
-    return ""

@@ -12,10 +12,9 @@ from typing import TypeAlias
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
 from gradwire_engine.backends.numpy.nesting import PART
-from gradwire_engine.backends.numpy.tiling import Contraction, Tiling, tile
+from gradwire_engine.backends.numpy.tiling import Tiling, tile
 from gradwire_engine.ops.arrays.shape import Transpose
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Shape, Tape
 
@@ -35,22 +34,10 @@ def fuse(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: bool
     """
     if not any(i.type.nbytes >= SMALLEST_BYTES for i in polled(tape.instructions, poll)):
         return tape
-    contracted = _contracted(tape, poll)
-    tilings, groups = _levels(contracted.instructions, poll)
-    kept = _paying(contracted, [*groups.values()], poll)
+    tilings, groups = _levels(tape.instructions, poll)
+    kept = _paying(tape, [*groups.values()], poll)
     checked = tape.outputs if returned else ()
-    return _Writer(contracted, tilings, kept, checked, threads, poll).written() if kept else tape
-
-
-def _contracted(tape: Tape, poll: Poll) -> Tape:
-    """Transposed matrices times others as sums over rows, which need nothing transposed."""
-    made = [*tape.instructions]
-    for slot, (op, args, kind, origin) in enumerate(polled(tape.instructions, poll)):
-        if isinstance(op, MatMul):
-            x, y = (tape.instructions[a] for a in args)
-            if isinstance(x.op, Transpose) and x.op.axes == (1, 0) and len(y.type.shape) <= 2:  # type: ignore[union-attr]
-                made[slot] = Instruction(Contraction(), (x.args[0], args[1]), kind, origin)
-    return Tape(tuple(made), tape.inputs, tape.outputs)
+    return _Writer(tape, tilings, kept, checked, threads, poll).written() if kept else tape
 
 
 def _levels(

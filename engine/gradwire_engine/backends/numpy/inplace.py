@@ -9,13 +9,11 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.operations import SumByProduct
 from gradwire_engine.backends.numpy.text import Text
-from gradwire_engine.backends.numpy.tiling import Contraction
 from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.linalg.inner_products import InnerProducts
-from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.pointwise.arithmetic import (
     Add,
     Divide,
@@ -39,19 +37,17 @@ _STATEMENTS: dict[type[Op], tuple[str, Sequence[int]]] = {
 #: Operators that are no more than their ufunc.
 _PLAIN = (*_STATEMENTS, Negative, Square)
 #: Beside what is elementwise, operations whose results share no memory with operands.
-_APART = (Contraction, InnerProducts, MatMul, Placed, ScatterAdd, Sum, SumByProduct)
+_APART = (Contract, Placed, ScatterAdd, Sum, SumByProduct)
 
 
 def reused(tape: Tape, dead: Sequence[Sequence[int]], poll: Poll = unhurried) -> dict[int, int]:
     """The number of the operand that is overwritten, by slot.
 
-    It was made by elementwise arithmetic or as a product of matrices, so that nobody else holds it;
+    It was made by elementwise arithmetic or by a contraction, so that nobody else holds it;
     nothing reads it again, and nothing that did is a view of it.
     """
     made = tape.instructions
-    own = [
-        _is_new(op) or isinstance(op, MatMul | Contraction) for op, _, _, _ in polled(made, poll)
-    ]
+    own = [_is_new(op) or isinstance(op, Contract) for op, _, _, _ in polled(made, poll)]
     for (op, args, _, _), new in zip(polled(made, poll), own, strict=True):
         if not new and not isinstance(op, _APART):
             for arg in args:

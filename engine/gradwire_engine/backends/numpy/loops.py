@@ -12,8 +12,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.numpy.blocks import writing
+from gradwire_engine.backends.numpy.blocks import writing, written_operands
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
+from gradwire_engine.backends.numpy.contraction import as_matmul
 from gradwire_engine.backends.numpy.emit import function
 from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
 from gradwire_engine.backends.numpy.fusion import fuse
@@ -21,10 +22,10 @@ from gradwire_engine.backends.numpy.nesting import PART
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
 from gradwire_engine.backends.numpy.straight import Straight, is_straight
 from gradwire_engine.backends.numpy.text import Text
-from gradwire_engine.backends.numpy.tiling import Contraction
 from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, UnrecordedPath
+from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Body, Loop, Path
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, StackType, Type
@@ -64,9 +65,7 @@ def _lent(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: T
     function = writing(op)
     if function is None:
         return ""
-    operands = scalars.operands(slot, names)
-    if isinstance(op, Contraction):
-        operands[0] += ".T"
+    operands = written_operands(op, scalars.operands(slot, names))
     out = f"{text.bind(POOL.empty, 'lent')}({kind.shape}, {text.bind(kind.dtype)})"
     return f"{text.bind(function, f'w_{function.__name__}')}({', '.join(operands)}, out={out})"
 
@@ -77,9 +76,11 @@ def lending(op: Op, kind: Type) -> Callable[..., Any] | None:
     if function is None or not isinstance(kind, ArrayType):
         return None
 
+    turns = as_matmul(op) if isinstance(op, Contract) else None
+
     def into(*operands: Any) -> Any:
-        if isinstance(op, Contraction):
-            operands = operands[0].T, operands[1]
+        if turns is not None:
+            operands = tuple([x.T if turn else x for x, turn in zip(operands, turns, strict=True)])
         return function(*operands, out=POOL.empty(kind.shape, kind.dtype))
 
     return into

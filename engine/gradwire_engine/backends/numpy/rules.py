@@ -37,6 +37,7 @@ from gradwire_engine.ops.pointwise.selection import Maximum, Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin, Tan
 from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.ops.reductions.reductions import Max, Sum
+from gradwire_engine.ops.sequences.cumulative import CumProd
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
 
 #: Fewest elements for which several quick calls take less time than a slow one.
@@ -96,6 +97,28 @@ def _columns_of_powers(x: int, exponent: int, kept: Kept) -> Expression | None:
     one: Expression = (BroadcastTo(shape), [constant(1, kept.dtype(x))])
     columns = [_power(x, int(each)) if each else one for each in n]
     return Concatenate(len(shape) - 1), columns
+
+
+def _repeated_factor(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """Running products of 1 and the same column, as Vandermonde's matrix has them: its powers."""
+    assert isinstance(op, CumProd)
+    joined, of, _, _ = kept.code[args[0]]
+    if joined != Concatenate(op.axis) or len(of) != 2:
+        return None
+    (one, first, _, _), (repeats, second, _, _) = (kept.code[slot] for slot in of)
+    if not (isinstance(one, BroadcastTo) and isinstance(repeats, BroadcastTo)):
+        return None
+    (x,), count = second, repeats.shape[op.axis]
+    shape = kept.shape(x)
+    column = with_ones(repeats.shape, (op.axis,))
+    if kept.number(first[0]) != 1 or shape != column or one.shape != column:
+        return None
+    if count > _MOST_FACTORS or kept.dtype(x).kind not in "fc":
+        return None
+    powers: list[Expression] = [of[0], x]
+    for _ in range(count - 1):
+        powers.append((Multiply(), [powers[-1], x]))
+    return Concatenate(op.axis), powers
 
 
 def _power(x: int, n: int) -> Expression:
@@ -201,5 +224,6 @@ RULES: Mapping[type[Op], Rule] = {
     Sin: _by_half_angle,
     Cos: _by_half_angle,
     Power: _by_squaring,
+    CumProd: _repeated_factor,
     Sum: _sum,
 }

@@ -12,9 +12,7 @@ from gradwire_engine.backends.numpy.operations import SumByProduct
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.elementwise import broadcast_shapes
-from gradwire_engine.ops.linalg.inner_products import InnerProducts
-from gradwire_engine.ops.linalg.products import MatMul
+from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.patterns import FULL, Span
 from gradwire_engine.ops.reductions.normalized import Shift, Softmax
 from gradwire_engine.ops.reductions.reductions import AllOf, AnyOf, Max, Min, Prod, Sum
@@ -26,21 +24,6 @@ _ROW_ELEMENTS, _FEWEST_ROWS = 4096, 16
 
 #: Matrices that every block reads or adds to are no larger.
 _WHOLE_BYTES = 1 << 16
-
-
-class Contraction(Op):
-    """Rows contracted with rows: ``z = x.T @ y``, the sum of what this is of blocks of rows.
-
-    A backend's own form of a matrix product; no program names it.
-    """
-
-    name = "contraction"
-    template = "{0}.T @ {1}"
-    differentiable = False
-
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """A multiplication and an addition for each element of the result and each row."""
-        return 2 * result.size * types[0].shape[0]  # type: ignore[union-attr]
 
 
 class Tiling(NamedTuple):
@@ -110,16 +93,6 @@ def _reduction(op: Any, kind: Type, types: Sequence[ArrayType]) -> Tiling | None
     return None
 
 
-def _inner_products(op: InnerProducts, kind: Type, types: Sequence[ArrayType]) -> Tiling | None:
-    shape = broadcast_shapes(*[t.shape for t in types])
-    key = key_of(shape)
-    if len(key) == 1:
-        rows = tuple([_has_rows(t.shape, shape) for t in types])
-        return Tiling(key, rows, "add" if 0 in op.axes else "") if any(rows) else None
-    whole = key and len(op.axes) == len(shape) and all(t.shape == shape for t in types)
-    return Tiling(key, (True, True), "add") if whole else None
-
-
 def _view(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Tiling | None:
     """An array whose rows are seen with another shape, or repeat within themselves."""
     (x,) = types
@@ -129,21 +102,23 @@ def _view(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Tiling | None:
     return Tiling(key, (True,)) if same and ranks else None
 
 
-def _product(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Tiling | None:
-    """Rows times a small matrix or vector."""
-    x, y = types
-    key = key_of(kind.shape)
-    if len(x.shape) != 2 or len(y.shape) > 2 or len(key) > 1 or y.nbytes > _WHOLE_BYTES:
+def _contraction(op: Contract, kind: ArrayType, types: Sequence[ArrayType]) -> Tiling | None:
+    """Rows of the result by those of operands, or a small result of which each block has a part."""
+    operands, result = op.labels[:2], op.labels.result
+    keys = [key_of(t.shape) for t in types]
+    if result:
+        key = key_of(kind.shape)
+        rows = tuple([own[0] == result[0] for own in operands])
+        whole = [t.nbytes for t, cut in zip(types, rows, strict=True) if not cut]
+        inside = any(result[0] in own[1:] for own in operands)
+        same = all(k == key for k, cut in zip(keys, rows, strict=True) if cut)
+        if len(key) == 1 and any(rows) and same and not inside and max([0, *whole]) <= _WHOLE_BYTES:
+            return Tiling(key, rows)
+    x, y = operands
+    if x[0] != y[0] or x[0] in result or keys[0] != keys[1] or kind.nbytes > _WHOLE_BYTES:
         return None
-    return Tiling(key, (True, False)) if key == key_of(x.shape) else None
-
-
-def _contraction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> Tiling | None:
-    """Products of rows, which add up to a small matrix or vector."""
-    x, y = types
-    key = key_of(x.shape)
-    small = len(key) == 1 and kind.nbytes <= _WHOLE_BYTES
-    return Tiling(key, (True, True), "add") if small and key == key_of(y.shape) else None
+    by_rows = len(keys[0]) == 1 or (x == y and not result)
+    return Tiling(keys[0], (True, True), "add") if by_rows else None
 
 
 def _placed(op: Placed, kind: ArrayType, types: Sequence[ArrayType]) -> Tiling | None:
@@ -175,7 +150,5 @@ _RULES: dict[type[Op], Callable[[Any, Any, Any], Tiling | None]] = {
     Reshape: _view,
     BroadcastTo: _view,
     Placed: _placed,
-    MatMul: _product,
-    Contraction: _contraction,
-    InnerProducts: _inner_products,
+    Contract: _contraction,
 }

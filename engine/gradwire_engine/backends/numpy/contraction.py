@@ -1,0 +1,218 @@
+"""How NumPy contracts two arrays quickest: BLAS on views, or its loops where these are few.
+
+Axes are of four kinds: those of the batch, which both operands and the result have, rows and
+columns, which one operand has, and the inner ones, which are summed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from gradwire_engine.backends.numpy.emit import FUNCTIONS, INLINED, Bind
+from gradwire_engine.ops.linalg.contraction import Contract
+from gradwire_engine.tape import ArrayType, Shape
+
+#: Along shorter rows, of which there are many, einsum is quicker than a call of BLAS for each.
+_LONG, _MANY = 32, 2048
+#: Fewest products of each of many vectors and matrices for which BLAS is called.
+_FEWEST = 16
+#: Of matrices with so many products BLAS is called for each, rather than for a copy of all.
+_LARGE = 4096
+#: The length of each label.
+_Lengths: TypeAlias = Mapping[str, int]
+#: Methods of arrays, and what each is given: views, or copies in another order.
+_Steps: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
+
+
+class Lowering(NamedTuple):
+    """NumPy's ``function`` of the operands and its result, all seen by these steps.
+
+    It is the name of a function or of the method ``dot``, einsum's subscripts, or the axes that are
+    added up after multiplying. ``swapped`` operands change places.
+    """
+
+    function: str | tuple[int, ...]
+    left: _Steps = ()
+    right: _Steps = ()
+    result: _Steps = ()
+    swapped: bool = False
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        """Contract two arrays."""
+        x, y = _seen(x, self.left), _seen(y, self.right)
+        if self.swapped:
+            x, y = y, x
+        if isinstance(self.function, tuple):
+            return np.add.reduce(x * y, self.function)
+        if "->" in self.function:
+            return np.einsum(self.function, x, y)
+        z = x.dot(y) if self.function == "dot" else getattr(np, self.function)(x, y)
+        return _seen(z, self.result)
+
+    def text(self, bind: Bind) -> str:
+        """The same as code."""
+        x, y = _text("{0}", self.left), _text("{1}", self.right)
+        if self.swapped:
+            x, y = y, x
+        if isinstance(self.function, tuple):
+            return f"{bind(np.add.reduce, 'add_up')}({x} * {y}, {self.function})"
+        if "->" in self.function:
+            return f"{bind(np.einsum, 'einsum')}({self.function!r}, {x}, {y})"
+        if self.function == "dot":
+            return _text(f"{x}.dot({y})", self.result)
+        return _text(f"{bind(getattr(np, self.function), self.function)}({x}, {y})", self.result)
+
+
+def _seen(x: Any, steps: _Steps) -> Any:
+    for method, given in steps:
+        x = getattr(x, method)(given)
+    return x
+
+
+def _text(x: str, steps: _Steps) -> str:
+    for method, given in steps:
+        turned = method == "transpose" and given == (*reversed(range(len(given))),)
+        x += ".T" if turned else f".{method}({given})"
+    return x
+
+
+@lru_cache(maxsize=4096)
+def lowered(op: Contract, x: Shape, y: Shape, kind: str) -> Lowering:
+    """How to contract arrays of these shapes, and of a ``kind`` of dtype."""
+    left, right, result = op.labels
+    lengths = op.lengths(x, y)
+    batch = "".join([i for i in result if i in left and i in right])
+    if batch == result:
+        return _of_like(op, lengths, kind)
+    if not batch:
+        return _of_matrices(op, lengths)
+    return _of_stacks(op, lengths, batch)
+
+
+def _of_like(op: Contract, lengths: _Lengths, kind: str) -> Lowering:
+    """Sums of the products of elements, of arrays with the same labels."""
+    left, right, result = op.labels
+    count = _size(left, lengths)
+    turn = _turned(right, left)
+    if not result and (not turn or count <= _MANY):
+        flat: _Steps = () if len(left) == 1 else (("reshape", (-1,)),)
+        return Lowering("dot", flat, turn + flat)
+    inner = left[len(result) :]
+    rows = left == result + inner and len(inner) == 1 and not turn and kind == "f"
+    if rows and (lengths[inner] >= _LONG or count <= _MANY):  # of complex rows it conjugates one
+        return Lowering("vecdot")
+    if count <= _MANY and result == "".join([i for i in left if i in result]):
+        axes = tuple([n for n, i in enumerate(left) if i not in result])
+        return Lowering(axes, (), turn)
+    return Lowering(op.subscripts)
+
+
+def _of_matrices(op: Contract, lengths: _Lengths) -> Lowering:
+    """One product of matrices, or of a matrix and a vector."""
+    left, right, result = op.labels
+    rows, columns = ("".join([i for i in result if i in own]) for own in (left, right))
+    inner = min(
+        ["".join([i for i in own if i not in result]) for own in (left, right)],
+        key=lambda order: (
+            _copied(left, rows, order, lengths) + _copied(right, columns, order, lengths)
+        ),
+    )
+    if _copied(left, rows, inner, lengths) or _copied(right, columns, inner, lengths):
+        first = result[0]
+        if _size(left + right, lengths) and math.prod(lengths.values()) >= _LARGE * lengths[first]:
+            return _of_stacks(op, lengths, first)
+    swapped = bool(rows and columns) and result == columns + rows
+    x, y = (
+        _as_matrix(own, *((outer, inner) if leads else (inner, outer)), lengths)
+        for own, outer, leads in ((left, rows, not swapped), (right, columns, swapped))
+    )
+    made = columns + rows if swapped else rows + columns
+    spread: _Steps = ()
+    if len(rows) > 1 or len(columns) > 1:
+        spread = (("reshape", _shape(made, lengths)),)
+    return Lowering("dot", x, y, spread + _turned(made, result), swapped)
+
+
+def _of_stacks(op: Contract, lengths: _Lengths, batch: str) -> Lowering:
+    """A product of matrices for each element of the batch, which one operand may lack."""
+    left, right, result = op.labels
+    inner = "".join([i for i in left if i not in result])
+    rows, columns = (
+        "".join([i for i in result if i in own and i not in batch]) for own in (left, right)
+    )
+    least = min(_size(rows, lengths), _size(columns, lengths))
+    if least == 1 and _size(inner + rows + columns, lengths) < _FEWEST:
+        return Lowering(op.subscripts)
+    x = _as_stack(left, batch, rows, inner, lengths)
+    y = _as_stack(right, batch, inner, columns, lengths)
+    made = batch + rows + columns
+    spread: _Steps = ()
+    if len(rows) != 1 or len(columns) != 1:
+        spread = (("reshape", _shape(made, lengths)),)
+    return Lowering("matmul", x, y, spread + _turned(made, result))
+
+
+def _as_matrix(labels: str, first: str, second: str, lengths: _Lengths) -> _Steps:
+    """An array as a matrix of these axes, or as a vector where either has none."""
+    groups = [group for group in (first, second) if group]
+    if labels == second + first and len(groups) == 2:
+        return (*_as_matrix(labels, second, first, lengths), ("transpose", (1, 0)))
+    shape = tuple([_size(group, lengths) for group in groups])
+    merged: _Steps = () if len(labels) == len(groups) else (("reshape", shape),)
+    return _turned(labels, first + second) + merged
+
+
+def _as_stack(labels: str, batch: str, first: str, second: str, lengths: _Lengths) -> _Steps:
+    """An array as matrices of these axes for each of the batch, of length 1 where it has none."""
+    own = "".join([i for i in batch if i in labels])
+    shape = tuple([lengths[i] if i in labels else 1 for i in batch]) if own else ()
+    shape += (_size(first, lengths), _size(second, lengths))
+    same = shape == _shape(own + first + second, lengths)
+    return _turned(labels, own + first + second) + (() if same else (("reshape", shape),))
+
+
+def _copied(labels: str, outer: str, inner: str, lengths: _Lengths) -> int:
+    """How many elements are copied to make a matrix of an array."""
+    return 0 if labels in (outer + inner, inner + outer) else _size(labels, lengths)
+
+
+def _turned(labels: str, wanted: str) -> _Steps:
+    return () if labels == wanted else (("transpose", tuple([labels.index(i) for i in wanted])),)
+
+
+def _shape(labels: str, lengths: _Lengths) -> Shape:
+    return tuple([lengths[i] for i in labels])
+
+
+def _size(labels: str, lengths: _Lengths) -> int:
+    return math.prod([lengths[i] for i in labels])
+
+
+@FUNCTIONS.of(Contract)
+def _(op: Contract) -> Callable[..., Any]:
+    def contract(x: Any, y: Any) -> Any:
+        return lowered(op, x.shape, y.shape, x.dtype.kind)(x, y)
+
+    return contract
+
+
+@INLINED.of(Contract)
+def _(op: Contract, bind: Bind, *types: ArrayType) -> str:
+    x, y = types
+    return lowered(op, x.shape, y.shape, x.dtype.kind).text(bind)
+
+
+def as_matmul(op: Contract) -> tuple[str, str] | None:
+    """What to write after two matrices so that matmul contracts them, if it does."""
+    left, right, result = op.labels
+    inner = "".join([i for i in left if i not in result])
+    if len(result) != 2 or len(inner) != 1:
+        return None
+    named = f"{left},{right}".translate(str.maketrans(result + inner, "ijk"))
+    turns = {"ik,kj": ("", ""), "ki,kj": (".T", ""), "ik,jk": ("", ".T"), "ki,jk": (".T", ".T")}
+    return turns.get(named)

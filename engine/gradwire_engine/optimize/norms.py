@@ -1,0 +1,36 @@
+"""Euclidean norms as roots of contractions, and their squares without a root."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.linalg.contraction import Contract
+from gradwire_engine.ops.pointwise.arithmetic import Multiply, Sqrt
+from gradwire_engine.ops.reductions.norms import Norm
+from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.optimize.expressions import Expression, Kept, Rule
+
+
+def _root(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """``|x|`` as ``sqrt(sum x²)``."""
+    assert isinstance(op, Norm)
+    (x,) = args
+    few = kept.dtype(x).char == "d" or kept.size(x) <= kept.costs.most_single
+    if kept.dtype(x).char not in "fd" or not few or not kept.size(x):
+        return None
+    return Sqrt(), [(Sum(op.axes), [(Multiply(), [x, x])])]
+
+
+def _square(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """``sqrt(sum x²) sqrt(sum x²)`` as ``sum x²``."""
+    x, y = args
+    if x != y or type(kept.code[x].op) is not Sqrt:
+        return None
+    squares = kept.code[x].args[0]
+    inner, of, _, _ = kept.code[squares]
+    same = isinstance(inner, Contract) and inner.labels.left == inner.labels.right
+    return squares if same and of[0] == of[1] else None
+
+
+RULES: Mapping[type[Op], Rule] = {Norm: _root, Multiply: _square}

@@ -1,0 +1,259 @@
+"""The order of a product of arrays: which two are multiplied next, by what that costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence, Set
+from functools import lru_cache, reduce
+from itertools import combinations
+from operator import or_
+from typing import NamedTuple, TypeAlias
+
+from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.linalg.contraction import contract
+from gradwire_engine.ops.patterns import ARRAY, FULL
+from gradwire_engine.ops.pointwise.arithmetic import Multiply
+from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.optimize.costs import Costs
+from gradwire_engine.optimize.expressions import Expression
+from gradwire_engine.optimize.factors import scaled
+from gradwire_engine.optimize.products import Form, Labels
+
+#: Up to so many pairs every order is compared; of more the cheapest pair comes first.
+_COMPARED = 3
+#: Labels of axes, each once.
+_Labels: TypeAlias = tuple[int, ...]
+_Pair: TypeAlias = tuple[int, int]
+
+
+class Pairs(NamedTuple):
+    """How a product is computed of the numbers of its arrays, and the nanoseconds that it takes."""
+
+    value: Expression
+    cost: float
+
+
+class _Array(NamedTuple):
+    """An array over labelled axes; what ``selects`` is the index that stands for a matrix."""
+
+    labels: _Labels
+    value: Expression
+    selects: bool = False
+
+
+class _Pairing:
+    """A form, the costs that are compared, and the sizes of sets of labels, which are bits."""
+
+    def __init__(self, form: Form, costs: Costs) -> None:
+        self.form = form
+        self.costs = costs
+        self.lengths = form.lengths
+        #: Marks the labels of an index.
+        self.index = 1 << len(form.lengths)
+        self.itemsize = form.dtype.itemsize
+        self._splits = dict(form.splits)
+        self._sizes: dict[int, int] = {}
+
+    def whole(self, labels: Labels) -> _Labels:
+        """Labels of axes, those that were split by their parts, without those of length 1."""
+        found: list[int] = []
+        for label in labels:
+            if label in self._splits:
+                found += self.whole(self._splits[label])
+            elif label is not None:
+                found.append(label)
+        return tuple(found)
+
+    def size(self, labels: int) -> int:
+        """How many elements an array over some labels has."""
+        found = self._sizes.get(labels)
+        if found is None:
+            lengths = [n for label, n in enumerate(self.lengths) if labels >> label & 1]
+            found = self._sizes[labels] = math.prod(lengths)
+        return found
+
+
+@lru_cache(maxsize=4096)
+def paired(form: Form, costs: Costs) -> Pairs:
+    """Two arrays at a time, what one alone is summed over first."""
+    p = _Pairing(form, costs)
+    result = p.whole(form.result)
+    arrays = [
+        _Array(p.whole(labels), i, selects) if selects else _array(p, i, p.whole(labels))
+        for i, (labels, selects) in enumerate(zip(form.labels, form.selects, strict=True))
+    ]
+    masks = [_mask(array.labels) for array in arrays]
+    whole = _mask(result)
+    seen, several = 0, whole
+    for each in masks:
+        several |= seen & each
+        seen |= each
+    cost, scale = 0.0, form.scale
+    if missing := (1 << len(form.lengths)) - 1 & ~(seen | whole):
+        for label, _ in form.splits:
+            missing &= ~(1 << label)
+        scale = scale * p.size(missing)  # what is repeated along an axis is added as often
+    if alone := seen & ~several:
+        cost += _sum_apart(p, arrays, masks, alone)
+    if scale != 1:
+        cost += p.costs.call
+        least = min(range(len(arrays)), key=lambda i: (arrays[i].selects, p.size(masks[i])))
+        if p.size(masks[least]) < p.size(whole):
+            array = arrays[least]
+            arrays[least] = array._replace(value=scaled(scale, array.value, form.dtype))
+            scale = 1
+    masks = [
+        each | p.index if array.selects else each for each, array in zip(masks, arrays, strict=True)
+    ]
+    more, pairs = _order(p, masks, whole)
+    cost += more
+    if cost == math.inf or (arrays[0].selects and not pairs):
+        return Pairs(0, math.inf)
+    for i, j in pairs:
+        y, x = arrays.pop(j), arrays.pop(i)
+        arrays.append(_times(p, x, y, {*result}.union(*[a.labels for a in arrays]), result))
+    value = scaled(scale, _spread(p, arrays[0], result), form.dtype)
+    if len(result) != len(form.result):
+        shape = tuple([1 if label is None else p.lengths[label] for label in form.result])
+        value = Reshape(shape), (value,)
+    return Pairs(value, cost)
+
+
+def _sum_apart(p: _Pairing, arrays: list[_Array], masks: list[int], alone: int) -> float:
+    """Sum arrays over the labels that they alone have; what this costs."""
+    cost = 0.0
+    for i, array in enumerate(arrays):
+        if masks[i] & alone and array.selects:
+            cost = math.inf
+        elif masks[i] & alone:
+            cost += p.costs.elementwise(p.size(masks[i]), 0, p.itemsize)
+            axes = tuple([j for j, label in enumerate(array.labels) if alone >> label & 1])
+            left = tuple([label for label in array.labels if not alone >> label & 1])
+            arrays[i], masks[i] = _Array(left, (Sum(axes), (array.value,))), masks[i] & ~alone
+    return cost
+
+
+def _array(p: _Pairing, number: int, labels: _Labels) -> _Array:
+    """A factor with axes of its labels, each once."""
+    value: Expression = number
+    shape = tuple([p.lengths[label] for label in labels])
+    if shape != p.form.shapes[number]:
+        value = Reshape(shape), (value,)
+    while len({*labels}) < len(labels):
+        label = next(label for label in labels if labels.count(label) > 1)
+        first = labels.index(label)
+        pair = [first, labels.index(label, first + 1)]
+        order = [i for i in range(len(labels)) if i not in pair]
+        value = MatrixDiagonal(0), (_in_order(value, [*order, *pair]),)
+        labels = (*[labels[i] for i in order], label)
+    return _Array(labels, value)
+
+
+def _order(p: _Pairing, masks: list[int], result: int) -> tuple[float, tuple[_Pair, ...]]:
+    """Which two to multiply next, until one is left, and what this costs.
+
+    Each step takes two away and appends their product. All ways are compared, or the cheapest pair
+    comes first.
+    """
+    if len(masks) == 1:
+        return 0.0, ()
+    if len(masks) == 2:
+        return _cost(p, *masks, result), ((0, 1),)
+    steps = []
+    for i, j in combinations(range(len(masks)), 2):
+        others = masks[:i] + masks[i + 1 : j] + masks[j + 1 :]
+        needed = reduce(or_, others, result)
+        x, y = masks[i], masks[j]
+        steps.append((_cost(p, x, y, needed), (i, j), [*others, (x | y) & needed & ~p.index]))
+    if len(steps) > _COMPARED:
+        steps = [min(steps)]
+    ways = []
+    for cost, pair, left in steps:
+        more, pairs = _order(p, left, result)
+        ways.append((cost + more, (pair, *pairs)))
+    return min(ways)
+
+
+def _cost(p: _Pairing, x: int, y: int, needed: int) -> float:
+    """What it costs to multiply two arrays, and to sum over the labels that nothing else has."""
+    costs, every = p.costs, x | y
+    if every & p.index:
+        return _cost_of_index(p, *((x, y) if x & p.index else (y, x)), needed)
+    size, read = p.size(every & needed), p.size(x) + p.size(y)
+    if not every & ~needed:
+        return costs.elementwise(size, read, p.itemsize)
+    matrices = bool(x & ~y and y & ~x)
+    batched = bool(x & y & needed)
+    return costs.contraction(
+        *(p.size(every), size + read, p.itemsize), batched=batched, matrices=matrices
+    )
+
+
+def _cost_of_index(p: _Pairing, index: int, x: int, needed: int) -> float:
+    """What it costs to read rows, or to add to them: one axis of the index is then gone."""
+    summed = index & x & ~p.index
+    if x & p.index or not summed or summed & needed or summed == index & ~p.index:
+        return math.inf
+    moved = max(p.size(x), p.size((index | x) & ~summed))
+    return p.costs.call + p.costs.selected * moved
+
+
+def _times(p: _Pairing, x: _Array, y: _Array, needed: Set[int], result: _Labels) -> _Array:
+    """A contraction of two arrays, or a product where there is nothing to sum."""
+    both = [label for label in x.labels if label in y.labels]
+    rows, columns = ([i for i in a.labels if i not in both] for a in (x, y))
+    made = [label for label in both if label in needed] + rows + columns
+    last = needed == {*result}
+    labels = tuple([label for label in result if label in made] if last else made)
+    if x.selects or y.selects:
+        return _indexed(p, *((x, y) if x.selects else (y, x)), labels)
+    if not needed.issuperset(both):
+        return _Array(labels, (contract(x.labels, y.labels, labels), (x.value, y.value)))
+    return _Array(labels, (Multiply(), (_aligned(p, x, labels), _aligned(p, y, labels))))
+
+
+def _indexed(p: _Pairing, index: _Array, x: _Array, labels: _Labels) -> _Array:
+    """The rows of an array that an index selects, or those that an array's rows are added to."""
+    row, column = index.labels
+    if column in x.labels:
+        made = [row if label == column else label for label in x.labels]
+        op: Op = GetItem(tuple([ARRAY if label == column else FULL for label in x.labels]))
+        value: Expression = (op, (x.value, index.value))
+    else:
+        rest = [label for label in x.labels if label != row]
+        made = [column, *rest]
+        op = ScatterAdd((ARRAY, *[FULL for _ in rest]), tuple([p.lengths[i] for i in made]))
+        rows = _in_order(x.value, [x.labels.index(label) for label in (row, *rest)])
+        value = op, (rows, index.value)
+    return _Array(labels, _in_order(value, [made.index(label) for label in labels]))
+
+
+def _aligned(p: _Pairing, x: _Array, labels: _Labels) -> Expression:
+    """An array with its axes in this order, and of length 1 where it has none."""
+    turned = _in_order(x.value, [x.labels.index(i) for i in labels if i in x.labels])
+    first = next((i for i, label in enumerate(labels) if label in x.labels), len(labels))
+    shape = tuple([p.lengths[label] if label in x.labels else 1 for label in labels[first:]])
+    return turned if len(shape) == len(x.labels) else (Reshape(shape), (turned,))
+
+
+def _spread(p: _Pairing, x: _Array, result: _Labels) -> Expression:
+    """An array repeated along the labels of the result that it lacks."""
+    if x.labels == result:
+        return x.value
+    value = _aligned(p, x, result)
+    if len(x.labels) == len(result):
+        return value
+    return BroadcastTo(tuple([p.lengths[label] for label in result])), (value,)
+
+
+def _in_order(x: Expression, axes: Sequence[int]) -> Expression:
+    """``x`` with its axes in another order, if it is another."""
+    return x if [*axes] == sorted(axes) else (Transpose(tuple(axes)), (x,))
+
+
+def _mask(labels: Sequence[int]) -> int:
+    """A set of labels as the bits of a number."""
+    return reduce(or_, [1 << label for label in labels], 0)

@@ -1,0 +1,100 @@
+"""NumPy contracts arrays of any labels, and gives what einsum gives."""
+
+from typing import Any
+
+import gradwire_engine.ops  # noqa: F401  (fills the registry)
+import numpy as np
+import pytest
+from gradwire_engine.backends.numpy import contraction
+from gradwire_engine.backends.numpy.blocks import writing, written_operands
+from gradwire_engine.backends.numpy.emit import INLINED, function
+from gradwire_engine.check import check
+from gradwire_engine.ops.linalg.contraction import Contract, contract
+from gradwire_engine.tape import ArrayType
+from hypothesis import given
+from hypothesis import strategies as st
+
+#: Which arrays have a label: both operands and the result, one operand and the result, or both
+#: operands.
+OWNERS = st.sampled_from(["xyz", "xz", "yz", "xy"])
+
+
+@st.composite
+def contractions(draw):
+    """Any labels that a contraction may have, in any orders, and their lengths."""
+    owners = draw(st.lists(OWNERS, min_size=1, max_size=5).filter(lambda owners: "xy" in owners))
+    lengths = [draw(st.sampled_from([1, 2, 3, 5, 17])) for _ in owners]
+    labels = []
+    for array in "xyz":
+        own = [i for i, owner in enumerate(owners) if array in owner]
+        labels.append(tuple(draw(st.permutations(own))))
+    return contract(*labels), [tuple([lengths[i] for i in own]) for own in labels[:2]]
+
+
+@given(
+    contractions(),
+    st.sampled_from(["float64", "float32", "complex128"]),
+    st.sampled_from([1, 10**9]),
+    st.sampled_from([1, 10**9]),
+    st.integers(0, 2**32 - 1),
+)
+def test_every_lowering_is_einsum(drawn, dtype, many, large, seed):
+    op, shapes = drawn
+    rng = np.random.default_rng(seed)
+    values = [rng.integers(-3, 4, size=shape).astype(dtype) for shape in shapes]
+    if dtype == "complex128":
+        values = [x + 1j * rng.integers(-3, 4, size=x.shape) for x in values]
+    expected = np.einsum(op.subscripts, *values)
+    bound: dict[str, Any] = {}
+
+    def bind(value: Any, name: str) -> str:
+        bound[name] = value
+        return name
+
+    with pytest.MonkeyPatch.context() as patch:  # arrays count as large, or as small
+        patch.setattr(contraction, "_MANY", many)
+        patch.setattr(contraction, "_LARGE", large)
+        contraction.lowered.cache_clear()
+        found = function(op)(*values)
+        code = INLINED[Contract](op, bind, *[ArrayType(x.dtype, x.shape) for x in values])
+        inlined = eval(code.format("x", "y"), bound | dict(zip("xy", values, strict=True)))
+    contraction.lowered.cache_clear()
+    for value in (found, inlined):
+        np.testing.assert_array_equal(value, expected)
+        assert np.asarray(value).dtype == expected.dtype
+    if writes := writing(op):
+        x, y = (
+            eval(name, {"x": values[0], "y": values[1]})
+            for name in written_operands(op, ["x", "y"])
+        )
+        into = np.empty_like(expected)
+        writes(x, y, out=into)
+        np.testing.assert_array_equal(into, expected)
+
+
+@given(contractions(), st.sampled_from(["float64", "complex128"]), st.integers(0, 2**32 - 1))
+def test_derivatives_of_contractions(drawn, dtype, seed):
+    op, shapes = drawn
+    rng = np.random.default_rng(seed)
+    values = [rng.normal(size=[min(n, 3) for n in shape]).astype(dtype) for shape in shapes]
+    assert check(lambda b, x, y: op(x, y), values) == []
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "shapes", "expected"),
+    [
+        ("a,a->", [(9,), (9,)], "dot"),
+        ("ab,b->a", [(9, 8), (8,)], "dot"),
+        ("ab,a->b", [(9, 8), (9,)], "dot"),
+        ("ab,cb->ca", [(9, 8), (7, 8)], "dot"),
+        ("abc,cd->abd", [(9, 8, 7), (7, 6)], "dot"),
+        ("abc,b->ac", [(9, 80, 70), (80,)], "matmul"),
+        ("abc,acd->abd", [(9, 8, 7), (9, 7, 6)], "matmul"),
+        ("ab,ab->a", [(90, 40), (90, 40)], "vecdot"),
+        ("ab,ab->a", [(900, 4), (900, 4)], "ab,ab->a"),
+        ("ab,ab->b", [(9, 8), (9, 8)], (0,)),
+    ],
+)
+def test_how_arrays_are_contracted(subscripts, shapes, expected):
+    found = contraction.lowered(Contract(subscripts), *shapes, "f")
+    assert found.function == expected
