@@ -71,8 +71,8 @@ def _looked_into(
         found = Product.of(op, args, kept, through=through, selecting=selecting)
         plan = _planned(found) if found.factors else None
         if plan is None or plan.cost < math.inf:
-            break
-    return found, plan
+            return found, plan
+    return found, None
 
 
 def _planned(p: Product, depth: int = 0) -> _Plan | None:

@@ -24,6 +24,8 @@ from gradwire_engine.optimize.products import Form, Labels
 
 #: Up to so many pairs every order is compared; of more the cheapest pair comes first.
 _COMPARED = 3
+#: What is larger than all factors and the result is made only where there is no other way.
+_AVOIDED = 1e6
 #: Labels of axes, each once.
 _Labels: TypeAlias = tuple[int, ...]
 _Pair: TypeAlias = tuple[int, int]
@@ -51,6 +53,8 @@ class _Pairing:
         self.form = form
         self.costs = costs
         self.lengths = form.lengths
+        #: Elements of the largest factor, or of the result.
+        self.largest = 0
         #: Marks the labels of an index.
         self.index = 1 << len(form.lengths)
         self.itemsize = form.dtype.itemsize
@@ -108,6 +112,7 @@ def paired(form: Form, costs: Costs) -> Pairs:
     masks = [
         each | p.index if array.selects else each for each, array in zip(masks, arrays, strict=True)
     ]
+    p.largest = max([p.size(each) for each in [whole, *masks] if not each & p.index])
     more, pairs = _order(p, masks, whole)
     cost += more
     if cost == math.inf or (arrays[0].selects and not pairs):
@@ -183,11 +188,12 @@ def _cost(p: _Pairing, x: int, y: int, needed: int) -> float:
     if every & p.index:
         return _cost_of_index(p, *((x, y) if x & p.index else (y, x)), needed)
     size, read = p.size(every & needed), p.size(x) + p.size(y)
+    avoided = _AVOIDED if size > p.largest else 1
     if not every & ~needed:
-        return costs.elementwise(size, read, p.itemsize)
+        return avoided * costs.elementwise(size, read, p.itemsize)
     matrices = bool(x & ~y and y & ~x)
     batched = bool(x & y & needed)
-    return costs.contraction(
+    return avoided * costs.contraction(
         *(p.size(every), size + read, p.itemsize), batched=batched, matrices=matrices
     )
 

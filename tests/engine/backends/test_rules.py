@@ -3,6 +3,7 @@
 import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np
 import pytest
+from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.answer import Limits
 from gradwire_engine.autodiff.reverse import gradient
 from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
@@ -218,3 +219,26 @@ def test_a_column_to_whole_powers_is_made_of_products(exponents):
     (found,) = [interpret(tape, [x])[slot] for slot in tape.outputs]
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(found, x ** np.array([*exponents]), rtol=2e-15)
+
+
+@pytest.mark.parametrize(("count", "dtype"), [(8, "float64"), (18, "float32"), (3, "complex128")])
+@pytest.mark.parametrize("ends", ["", ", increasing=True"])
+def test_running_products_of_one_column_are_its_powers(count, dtype, ends):
+    x = np.random.default_rng(0).normal(size=20).astype(dtype)
+    x[0] = 0
+    engine = Engine()
+    program = engine.parse(f"vander(x, {count}{ends})")
+    call = engine.call(program, {"x": Leaf(x)}, Query("evaluate"))
+    for _ in range(2):
+        found = call.replay(lambda: None).value
+    expected = np.vander(x, count, increasing=bool(ends))
+    np.testing.assert_allclose(found, expected, rtol=1e-6 if dtype == "float32" else 1e-14)
+    assert found.dtype == dtype
+    made = {i.op.name for i in call.entry.paths[0].executable.tape.instructions}
+    assert ("cumprod" in made) == (count > 17)
+
+
+def test_running_products_of_integers_stay():
+    engine = Engine()
+    call = engine.call(engine.parse("vander(x, 4)"), {"x": Leaf(np.arange(5))}, Query("evaluate"))
+    np.testing.assert_array_equal(call.replay(lambda: None).value, np.vander(np.arange(5), 4))

@@ -420,3 +420,30 @@ def test_new_axes_of_all_elements_are_a_shape():
     better = optimize(tape, NUMPY_BACKEND)
     assert {i.op.name for i in better.instructions if i.args} == {"add", "reshape"}
     same(tape, better, float)
+
+
+def test_no_array_is_larger_than_what_is_multiplied():
+    """The order of least arithmetic would make an array of 300 by 300."""
+    rng = np.random.default_rng(6)
+    values = {"x": rng.normal(size=(300, 2)), "y": rng.normal(size=(2, 300))}
+    values["z"] = rng.normal(size=(300, 2))
+    engine = Engine()
+    leaves = {name: Leaf(value) for name, value in values.items()}
+    call = engine.call(engine.parse("sum((x @ y) * (x @ z.T))"), leaves, Query("evaluate"))
+    x, y, z = values.values()
+    expected = ((x @ y) * (x @ z.T)).sum()
+    np.testing.assert_allclose(call.replay(lambda: None).value, expected, rtol=1e-10)
+    made = call.entry.paths[0].executable.tape.instructions
+    assert max(i.type.size for i in made if i.args) <= 600
+
+
+def test_the_square_of_a_difference_stays_one():
+    """Expanded it would lose what is 10 digits smaller than the numbers themselves."""
+    rng = np.random.default_rng(7)
+    x, z = 1e5 + 1e-5 * rng.normal(size=(2, 40, 3))
+    text = "d = x[:, None] - z\n-sum(d * (z - x[:, None]))"
+    engine = Engine()
+    leaves = {"x": Leaf(x), "z": Leaf(z)}
+    call = engine.call(engine.parse(text), leaves, Query("evaluate"))
+    d = x[:, None] - z
+    np.testing.assert_allclose(call.replay(lambda: None).value, (d * d).sum(), rtol=1e-10)
