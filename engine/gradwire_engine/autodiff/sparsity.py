@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire_engine.answer import Poll
 from gradwire_engine.autodiff.known import Known, Value, Values
 from gradwire_engine.autodiff.sparse_loops import results
 from gradwire_engine.autodiff.terms import aligned, stack, terms
