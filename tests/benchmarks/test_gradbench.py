@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from gradbench.evaluate import mismatches
 from gradbench.inputs import sample
 from gradbench.join import join
 from gradbench.published import HAND_WRITTEN
-from gradbench.tools.gradwire.run import NAMES, program, respond, variables
+from gradbench.tools.gradwire.run import NAMES, connected, program, respond, variables
 from gradbench.workloads import workloads
 from scipy.sparse import csr_array
 from scipy.spatial import KDTree
@@ -379,6 +380,22 @@ def test_a_session_over_standard_input_and_output(service_url):
     assert "there is no operation 'cube'" in cube["error"]
     assert once["output"] == pytest.approx(np.log(2))
     assert adjusted["output"]["w_err"]["repeated"] == sample("ba")["p"]
+
+
+@pytest.mark.parametrize("references", [False, True])
+def test_each_run_sends_all_data(references, service_url):
+    """The service keeps no array of which it could compute something once for several runs."""
+    x = np.random.default_rng([4, references]).normal(size=100_000)
+    ref = sha256(b"float64 100000\n" + x.tobytes()).hexdigest()
+    given = {"x": x.tolist(), "min_runs": 4}
+    message = {"kind": "evaluate", "module": "lse", "function": "primal", "input": given}
+    with gradwire.Client(service_url) if references else connected(service_url) as client:
+        assert len(respond(client, message)["timings"]) == 4
+        if references:  # where a client sends them, after two runs
+            client.request("GET", f"/v1/tensors/sha256:{ref}")
+        else:
+            with pytest.raises(gradwire.NotFound):
+                client.request("GET", f"/v1/tensors/sha256:{ref}")
 
 
 EVALUATE = [sys.executable, "-m", "gradbench.evaluate"]
