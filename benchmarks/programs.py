@@ -118,7 +118,14 @@ def cell(h, x):
 h = h0
 """
     lines = [f"h = cell(h, xs[{i}])" for i in range(50)]
-    shapes = {"wz": (8, 4), "wr": (8, 4), "wc": (8, 4), "uz": (8, 8), "ur": (8, 8), "uc": (8, 8)}
+    shapes: dict[str, tuple[int, ...]] = {
+        "wz": (8, 4),
+        "wr": (8, 4),
+        "wc": (8, 4),
+        "uz": (8, 8),
+        "ur": (8, 8),
+        "uc": (8, 8),
+    }
     shapes |= {"bz": (8,), "br": (8,), "bc": (8,), "h0": (8,), "xs": (50, 4)}
     given = {name: Leaf(0.3 * _normal(seed, shape)) for name, shape in shapes.items()}
     return Case("\n".join([cell, *lines, f"sum(h * h) + 0.00{seed + 1}"]), given)

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from gradwire_engine.record.loops import Passes
     from gradwire_engine.record.recorder import Recorder
 
-#: Instructions that may be recorded to find all paths through the bodies of a program's loops.
-_MOST_EXPLORED = 300_000
+#: Instructions that may be recorded to find all paths through the bodies of a program's loops: if
+#: there are more, all passes are recorded by themselves.
+MOST_EXPLORED = 300_000
 #: Most times that the carries of a body are given other types.
 _MOST_TRIES = 20
 #: Carries that no program can name: how the loop ended, and what it returned.
@@ -149,8 +150,7 @@ class LoopTrace:
                 opened.forced = forced
                 paths.append(self._path(opened))
                 self.r.explored += len(self.b.vars) - opened.start
-            if self.r.explored > _MOST_EXPLORED:
-                self.r.unroll = True
+            if self.r.explored > MOST_EXPLORED:
                 raise MustUnroll("the bodies of loops have too many paths in all")
             self.by_values |= opened.by_values
             made = opened.decisions

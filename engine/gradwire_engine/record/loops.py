@@ -17,7 +17,7 @@ from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.record.carries import Unsettled
-from gradwire_engine.record.loop_trace import LoopTrace, stacked
+from gradwire_engine.record.loop_trace import MOST_EXPLORED, LoopTrace, stacked
 
 if TYPE_CHECKING:
     from gradwire_engine.program import Block
@@ -100,7 +100,8 @@ def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
     """Record all passes. How the loop ended, and what it returns, or what each pass wrote."""
     start, origin, written = len(r.b.vars), r.b.origin, list[Any]()
     tried = [(block, bool(r.b.regions)) for block in passes.blocks]
-    short = r.unroll or not r.singly.isdisjoint(tried)
+    unroll = r.unroll or r.explored > MOST_EXPLORED
+    short = unroll or not r.singly.isdisjoint(tried)
     short = short or (passes.length is not None and passes.length <= _FEW)
     peeled = _MOST_PEELED if short else 0
     if short:

@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable
 from gradwire_engine.backends.numpy.buffers import BUDGET, POOL
-from gradwire_engine.backends.numpy.costs import COSTS
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.loops import Functions, bound
 from gradwire_engine.backends.numpy.rules import RULES
@@ -23,7 +22,6 @@ class NumpyBackend(ReferenceBackend):
 
     name = "numpy"
     rules = rules(EXACT_IDENTITIES, RULES)
-    costs = COSTS
 
     def __init__(self) -> None:
         self._loops: Functions = WeakKeyDictionary()
