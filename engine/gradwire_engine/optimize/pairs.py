@@ -121,7 +121,7 @@ def paired(form: Form, costs: Costs) -> Pairs:
         y, x = arrays.pop(j), arrays.pop(i)
         arrays.append(_times(p, x, y, {*result}.union(*[a.labels for a in arrays]), result))
     value = scaled(scale, _spread(p, arrays[0], result), form.dtype)
-    if len(result) != len(form.result):
+    if result != form.result:
         shape = tuple([1 if label is None else p.lengths[label] for label in form.result])
         value = Reshape(shape), (value,)
     return Pairs(value, cost)
