@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from functools import lru_cache, reduce
 from itertools import combinations
 from operator import or_
@@ -121,7 +121,7 @@ def paired(form: Form, costs: Costs) -> Pairs:
         y, x = arrays.pop(j), arrays.pop(i)
         arrays.append(_times(p, x, y, {*result}.union(*[a.labels for a in arrays]), result))
     value = scaled(scale, _spread(p, arrays[0], result), form.dtype)
-    if len(result) != len(form.result):
+    if result != form.result:
         shape = tuple([1 if label is None else p.lengths[label] for label in form.result])
         value = Reshape(shape), (value,)
     return Pairs(value, cost)
@@ -166,7 +166,7 @@ def _order(p: _Pairing, masks: list[int], result: int) -> tuple[float, tuple[_Pa
     if len(masks) == 1:
         return 0.0, ()
     if len(masks) == 2:
-        return _cost(p, *masks, result), ((0, 1),)
+        return _cost(p, masks[0], masks[1], result), ((0, 1),)
     steps = []
     for i, j in combinations(range(len(masks)), 2):
         others = masks[:i] + masks[i + 1 : j] + masks[j + 1 :]
@@ -207,7 +207,7 @@ def _cost_of_index(p: _Pairing, index: int, x: int, needed: int) -> float:
     return p.costs.call + p.costs.selected * moved
 
 
-def _times(p: _Pairing, x: _Array, y: _Array, needed: Set[int], result: _Labels) -> _Array:
+def _times(p: _Pairing, x: _Array, y: _Array, needed: set[int], result: _Labels) -> _Array:
     """A contraction of two arrays, or a product where there is nothing to sum."""
     both = [label for label in x.labels if label in y.labels]
     rows, columns = ([i for i in a.labels if i not in both] for a in (x, y))

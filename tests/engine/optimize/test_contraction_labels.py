@@ -1,5 +1,6 @@
 """Products over any labels, written in several ways, with derivatives to second order."""
 
+import math
 from itertools import permutations
 
 import numpy as np
@@ -106,3 +107,36 @@ def test_products_and_their_derivatives(write, drawn, dtype, seed):
     second = sum(replaced((i, u[i]), (j, v[j])) for i, j in permutations(places, 2))
     found = asked("hvp", v).derivatives["hvp"]
     np.testing.assert_allclose(along(found, u), second, rtol=1e-8, atol=1e-8 * size)
+
+
+LENGTHS = st.lists(st.sampled_from([1, 2, 3]), min_size=1, max_size=3)
+
+
+@given(
+    st.tuples(LENGTHS, LENGTHS, LENGTHS),
+    st.tuples(*[st.integers(0, 2)] * 3),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+def test_axes_that_are_merged_to_matrices(groups, ahead, turned, seed):
+    """As convolutions have them: matrices of several axes each, and of length 1 before them."""
+    rows, inner, columns = groups
+    m, k, n = map(math.prod, groups)
+    x = np.random.default_rng(seed).normal(size=(*rows, *inner))
+    y = np.random.default_rng(seed + 1).normal(
+        size=(*columns, *inner) if turned else (*inner, *columns)
+    )
+    first, second, third = ([1] * count for count in ahead)
+    right = f"reshape(y, {[*second, n, k]}).mT" if turned else f"reshape(y, {[*second, k, n]})"
+    product = f"reshape(x, {[*first, m, k]}) @ {right}"
+    text = f"z = reshape({product}, {[*third, *rows, *columns]})\n"
+    text += "sum(sin(z) * z) + sum(z**2)"
+    engine = Engine()
+    leaves = {"x": Leaf(x), "y": Leaf(y)}
+    found, exact = (
+        engine.call(engine.parse(text), leaves, query).replay(lambda: None)
+        for query in [Query("gradient", sources=["x", "y"], exact=exact) for exact in (False, True)]
+    )
+    np.testing.assert_allclose(found.value, exact.value, rtol=1e-10, atol=1e-10)
+    for one, other in zip(found.gradients, exact.gradients, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
