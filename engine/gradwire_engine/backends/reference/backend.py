@@ -33,8 +33,8 @@ from gradwire_engine.tape import Instruction, Tape
 _SECONDS_PER_INSTRUCTION = 2e-6
 _SECONDS_PER_FLOP = 1e-9
 _BYTES_PER_INSTRUCTION = 100
-#: Measured with NumPy, OpenBLAS and the code that is generated, on one core with AVX2, float64: both
-#: backends replay the same tapes, so that they can be compared.
+#: Measured with NumPy, OpenBLAS and the code that is generated, on one core with AVX2, float64.
+#: Both backends replay the same tapes, so that they can be compared.
 COSTS = Costs(
     call=500.0,
     byte=0.005,
