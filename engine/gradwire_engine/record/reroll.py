@@ -22,6 +22,7 @@ from gradwire_engine.ops.constants import Constant, Guard, Item, Pack, Source
 from gradwire_engine.ops.custom_vjp import CustomVjpTape
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern
+from gradwire_engine.ops.pointwise.arithmetic import Power
 from gradwire_engine.ops.regions import planned, region
 from gradwire_engine.record.segments import whole
 from gradwire_engine.tape import ArrayType
@@ -99,12 +100,20 @@ def _tokens(b: Builder, slots: Sequence[int]) -> np.ndarray[Any, Any]:
             key = (without_integers(op.pattern), len(args), id(kind))
         elif isinstance(op, OPAQUE) or not isinstance(kind, ArrayType):
             key = slot
+        elif type(op) is Power:
+            key = (op, id(kind), exponent(b, args[1]))
         else:
             key = (op, id(kind))
         tokens[i] = numbers.setdefault(key, len(numbers))
         if not i % 1024:
             b.poll()
     return tokens
+
+
+def exponent(b: Builder, slot: int) -> Op | None:
+    """A constant exponent: by its value it is known which products a power is."""
+    op = b.instructions[slot].op
+    return op if type(op) is Constant else None
 
 
 def without_integers(pattern: Pattern) -> Hashable:

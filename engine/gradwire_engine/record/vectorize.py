@@ -24,8 +24,8 @@ from gradwire_engine.ops.batching import transposed
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.patterns import ARRAY, Pattern, Span
-from gradwire_engine.ops.pointwise.arithmetic import Add, Subtract
-from gradwire_engine.record.reroll import OPAQUE
+from gradwire_engine.ops.pointwise.arithmetic import Add, Power, Subtract
+from gradwire_engine.record.reroll import OPAQUE, exponent
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
 
@@ -108,11 +108,11 @@ class _Vectorizer:
     def _number(self, slots: Iterable[int]) -> None:
         """Give expressions of one structure the same number."""
         numbers: dict[Hashable, int] = {}
-        codes, poll = self._codes, self._b.poll
+        b, codes = self._b, self._codes
         for i, slot in enumerate(slots):
             if not i % 1024:
-                poll()
-            op, args, kind, _ = self._b.instructions[slot]
+                b.poll()
+            op, args, kind, _ = b.instructions[slot]
             key: Hashable
             if type(op) is Constant:
                 key = kind
@@ -122,6 +122,8 @@ class _Vectorizer:
                 key = (_without_places(op.pattern), kind, codes[args[0]])
             elif len(args) == 1:
                 key = (op, codes[args[0]])
+            elif type(op) is Power:
+                key = (op, codes[args[0]], exponent(b, args[1]) or codes[args[1]])
             else:
                 key = (op, *[codes[arg] for arg in args])
             codes[slot] = numbers.setdefault(key, len(numbers))

@@ -74,6 +74,13 @@ def test_values_are_those_of_python():
     assert found.value == pytest.approx(expected, rel=1e-13)
 
 
+def test_powers_keep_their_constant_exponents():
+    """Each is a few products; with exponents in an array all would be powers of floats."""
+    made = tapes("sum(stack([sum(m[0] * x[0] ** k) for k in range(9)]))")["compacted"]
+    exponents = [i.args[1] for i in made.instructions if i.op.name == "power"]
+    assert all(not made.instructions[slot].type.shape for slot in exponents)
+
+
 def test_intermediate_values_may_be_sources():
     text = "y = x * 2\nz = stack([y[i]**2 for i in range(9)])\nw = sum(z) + z[3]\nw * w"
     for sources in (["y"], ["z"], ["w"], {"all": ["x", "y", "z", "w"]}):
