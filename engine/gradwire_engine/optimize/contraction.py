@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
@@ -18,9 +18,10 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Square, Subtract
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule, Settled
-from gradwire_engine.optimize.factors import is_normal
-from gradwire_engine.optimize.pairs import paired
+from gradwire_engine.optimize.factors import is_normal, scaled
+from gradwire_engine.optimize.pairs import Order, paired
 from gradwire_engine.optimize.products import Product, is_product
+from gradwire_engine.tape import DType
 
 #: Sums are looked into so deep. These, and what others read, where products cost so many calls.
 _DEEPEST, _CALLS = 3, 3
@@ -79,19 +80,22 @@ def _planned(p: Product, depth: int = 0) -> _Plan | None:
     """The way of least cost that is known."""
     if p.scale != 1 and not is_normal(p.scale, p.dtype):
         return None
-    form = paired(p.form, p.kept.costs)
-    plan = _Plan(_of_slots(form.value, [factor.slot for factor in p.factors]), form.cost)
+    order = paired(p.form, p.kept.costs)
+    scale = p.scale * order.repeats
+    value = _of_slots(order.value, [factor.slot for factor in p.factors], scale, p.dtype)
+    plan = _Plan(value, order.cost if scale == 1 else order.cost + p.kept.costs.call)
     if depth < _DEEPEST and (parts := _distributed(p, plan, depth)) is not None:
         plan = parts
     return plan
 
 
-def _of_slots(x: Expression, slots: Sequence[int]) -> Expression:
-    """An expression of the slots of these numbers."""
+def _of_slots(x: Order, slots: Sequence[int], scale: Any, dtype: DType) -> Expression:
+    """An expression of the slots of these numbers, with ``scale`` where a number multiplies."""
     if isinstance(x, int):
         return slots[x]
-    op, parts = x
-    return op, [_of_slots(part, slots) for part in parts]
+    op, operands = x
+    parts = [_of_slots(part, slots, scale, dtype) for part in operands]
+    return scaled(scale, parts[0], dtype) if op is None else (op, parts)
 
 
 def _distributed(p: Product, plan: _Plan, depth: int) -> _Plan | None:

@@ -18,8 +18,6 @@ from gradwire_engine.ops.patterns import ARRAY, FULL
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.costs import Costs
-from gradwire_engine.optimize.expressions import Expression
-from gradwire_engine.optimize.factors import scaled
 from gradwire_engine.optimize.products import Form, Labels
 
 #: Up to so many pairs every order is compared; of more the cheapest pair comes first.
@@ -31,18 +29,26 @@ _Labels: TypeAlias = tuple[int, ...]
 _Pair: TypeAlias = tuple[int, int]
 
 
-class Pairs(NamedTuple):
-    """How a product is computed of the numbers of its arrays, and the nanoseconds that it takes."""
+#: An expression of the numbers of arrays. Without an operation it is what a number multiplies.
+Order: TypeAlias = "int | tuple[Op | None, Sequence[Order]]"
 
-    value: Expression
+
+class Pairs(NamedTuple):
+    """How a product is computed, and the nanoseconds that it takes.
+
+    The result is ``repeats`` times that: axes along which it is repeated are summed, too.
+    """
+
+    value: Order
     cost: float
+    repeats: int = 1
 
 
 class _Array(NamedTuple):
     """An array over labelled axes; what ``selects`` is the index that stands for a matrix."""
 
     labels: _Labels
-    value: Expression
+    value: Order
     selects: bool = False
 
 
@@ -95,20 +101,18 @@ def paired(form: Form, costs: Costs) -> Pairs:
     for each in masks:
         several |= seen & each
         seen |= each
-    cost, scale = 0.0, form.scale
+    cost, repeats = 0.0, 1
     if missing := (1 << len(form.lengths)) - 1 & ~(seen | whole):
         for label, _ in form.splits:
             missing &= ~(1 << label)
-        scale = scale * p.size(missing)  # what is repeated along an axis is added as often
+        repeats = p.size(missing)
     if alone := seen & ~several:
         cost += _sum_apart(p, arrays, masks, alone)
-    if scale != 1:
-        cost += p.costs.call
-        least = min(range(len(arrays)), key=lambda i: (arrays[i].selects, p.size(masks[i])))
-        if p.size(masks[least]) < p.size(whole):
-            array = arrays[least]
-            arrays[least] = array._replace(value=scaled(scale, array.value, form.dtype))
-            scale = 1
+    least = min(range(len(arrays)), key=lambda i: (arrays[i].selects, p.size(masks[i])))
+    early = not arrays[least].selects and p.size(masks[least]) < p.size(whole)
+    if early:
+        array = arrays[least]
+        arrays[least] = array._replace(value=(None, (array.value,)))
     masks = [
         each | p.index if array.selects else each for each, array in zip(masks, arrays, strict=True)
     ]
@@ -120,11 +124,13 @@ def paired(form: Form, costs: Costs) -> Pairs:
     for i, j in pairs:
         y, x = arrays.pop(j), arrays.pop(i)
         arrays.append(_times(p, x, y, {*result}.union(*[a.labels for a in arrays]), result))
-    value = scaled(scale, _spread(p, arrays[0], result), form.dtype)
+    value = _spread(p, arrays[0], result)
+    if not early:
+        value = None, (value,)
     if result != form.result:
         shape = tuple([1 if label is None else p.lengths[label] for label in form.result])
         value = Reshape(shape), (value,)
-    return Pairs(value, cost)
+    return Pairs(value, cost, repeats)
 
 
 def _sum_apart(p: _Pairing, arrays: list[_Array], masks: list[int], alone: int) -> float:
@@ -143,7 +149,7 @@ def _sum_apart(p: _Pairing, arrays: list[_Array], masks: list[int], alone: int) 
 
 def _array(p: _Pairing, number: int, labels: _Labels) -> _Array:
     """A factor with axes of its labels, each once."""
-    value: Expression = number
+    value: Order = number
     shape = tuple([p.lengths[label] for label in labels])
     if shape != p.form.shapes[number]:
         value = Reshape(shape), (value,)
@@ -227,7 +233,7 @@ def _indexed(p: _Pairing, index: _Array, x: _Array, labels: _Labels) -> _Array:
     if column in x.labels:
         made = [row if label == column else label for label in x.labels]
         op: Op = GetItem(tuple([ARRAY if label == column else FULL for label in x.labels]))
-        value: Expression = (op, (x.value, index.value))
+        value: Order = (op, (x.value, index.value))
     else:
         rest = [label for label in x.labels if label != row]
         made = [column, *rest]
@@ -237,7 +243,7 @@ def _indexed(p: _Pairing, index: _Array, x: _Array, labels: _Labels) -> _Array:
     return _Array(labels, _in_order(value, [made.index(label) for label in labels]))
 
 
-def _aligned(p: _Pairing, x: _Array, labels: _Labels) -> Expression:
+def _aligned(p: _Pairing, x: _Array, labels: _Labels) -> Order:
     """An array with its axes in this order, and of length 1 where it has none."""
     turned = _in_order(x.value, [x.labels.index(i) for i in labels if i in x.labels])
     first = next((i for i, label in enumerate(labels) if label in x.labels), len(labels))
@@ -245,7 +251,7 @@ def _aligned(p: _Pairing, x: _Array, labels: _Labels) -> Expression:
     return turned if len(shape) == len(x.labels) else (Reshape(shape), (turned,))
 
 
-def _spread(p: _Pairing, x: _Array, result: _Labels) -> Expression:
+def _spread(p: _Pairing, x: _Array, result: _Labels) -> Order:
     """An array repeated along the labels of the result that it lacks."""
     if x.labels == result:
         return x.value
@@ -255,7 +261,7 @@ def _spread(p: _Pairing, x: _Array, result: _Labels) -> Expression:
     return BroadcastTo(tuple([p.lengths[label] for label in result])), (value,)
 
 
-def _in_order(x: Expression, axes: Sequence[int]) -> Expression:
+def _in_order(x: Order, axes: Sequence[int]) -> Order:
     """``x`` with its axes in another order, if it is another."""
     return x if [*axes] == sorted(axes) else (Transpose(tuple(axes)), (x,))
 

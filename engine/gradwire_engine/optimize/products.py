@@ -25,7 +25,7 @@ MOST_FACTORS = 8
 
 
 class Form(NamedTuple):
-    """A number times arrays over labelled axes, summed over the labels that ``result`` lacks.
+    """Arrays over labelled axes that are multiplied, and summed over what ``result`` lacks.
 
     A label twice in one array is a diagonal; ``splits`` are the labels in which some were split.
     What ``selects`` is an index i that stands for the matrix that is 1 at ``r, i[r]``, else 0.
@@ -37,7 +37,6 @@ class Form(NamedTuple):
     result: tuple[int | None, ...]
     lengths: tuple[int, ...]
     splits: tuple[tuple[int, tuple[int, ...]], ...]
-    scale: Any
     dtype: DType
 
 
@@ -54,7 +53,7 @@ _Pending: TypeAlias = tuple[int, Labels, bool]
 
 
 class Product:
-    """A form under construction, and the slots of its arrays.
+    """A form under construction, the slots of its arrays, and a number that multiplies it.
 
     ``through`` looks into values that are there anyway, since others read them or since they are
     computed once for all replays. ``selecting`` looks into rows that indices select.
@@ -175,13 +174,13 @@ class Product:
 
     @property
     def form(self) -> Form:
-        """All but the slots."""
+        """All but the slots and the number."""
         shapes = tuple([() if one.selects else self.kept.shape(one.slot) for one in self.factors])
         labels = tuple([tuple(one.labels) for one in self.factors])
         selects = tuple([one.selects for one in self.factors])
         lengths, splits = tuple(self.lengths), tuple(self.splits.items())
         result = tuple(self.result)
-        return Form(shapes, labels, selects, result, lengths, splits, self.scale, self.dtype)
+        return Form(shapes, labels, selects, result, lengths, splits, self.dtype)
 
 
 def is_product(op: Op) -> bool:
