@@ -26,7 +26,7 @@ from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.patterns import ARRAY, Pattern, Span
 from gradwire_engine.ops.pointwise.arithmetic import Add, Power, Subtract
 from gradwire_engine.record.reroll import OPAQUE, exponent
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.tape import ArrayType, DType
 from gradwire_engine.traversal import ancestors
 
 #: Fewer expressions are computed as quickly one by one.
@@ -80,7 +80,7 @@ class _Vectorizer:
                 try:
                     if type(op) in _JOINS:
                         rolled = self._joined(slot)
-                    elif type(op) in _SUMS and b.vars[slot].dtype.kind != "b":
+                    elif type(op) in _SUMS and _keeps(b.vars[slot].dtype):
                         rolled = self._summed(slot, readers, within)
                 except BadArgument:  # an operation that cannot be batched
                     rolled = None
@@ -268,6 +268,11 @@ class _Vectorizer:
         ]
         flags = [of.differ, *[True] * len(indices)]
         return GetItem(gathered).batch([of.value, *indices], flags)
+
+
+def _keeps(dtype: DType) -> bool:
+    """Whether a sum of an array has its dtype: of small integers it has not."""
+    return PRIMITIVES["sum"]((0,)).infer(ArrayType(dtype, (1,))).dtype == dtype  # type: ignore[union-attr]
 
 
 def _without_places(pattern: Pattern) -> Hashable:

@@ -74,6 +74,16 @@ def test_values_are_those_of_python():
     assert found.value == pytest.approx(expected, rel=1e-13)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "bool", "float16", "float32"])
+def test_sums_keep_their_dtype(dtype: str):
+    x = (np.arange(20) % 3).astype(dtype)
+    text = " + ".join(f"x[{i}]" for i in range(20))
+    found = answer(text, {"x": x}, kind="evaluate", sources=None).value
+    expected = answer(text, {"x": x}, kind="evaluate", sources=None, exact=True).value
+    assert found.dtype == expected.dtype
+    assert found == expected
+
+
 def test_powers_keep_their_constant_exponents():
     """Each is a few products; with exponents in an array all would be powers of floats."""
     made = tapes("sum(stack([sum(m[0] * x[0] ** k) for k in range(9)]))")["compacted"]
