@@ -8,21 +8,20 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import AsyncExitStack
 from itertools import islice
-from multiprocessing import get_context
 from typing import Any
 
 import pytest
 
 from tests import effort
-from tests.fleet import asks, cgroups, load
+from tests.fleet import cgroups
 from tests.fleet.attacks.attack import FAMILIES
 from tests.fleet.attacks.families import attacks, drawn
 from tests.fleet.attacks.hoards import Hoard, hungry
 from tests.fleet.fleets import NGINX, fleet, replica
 from tests.fleet.judging import Judge, Target, Tell
+from tests.fleet.others import others
 
 #: The duration of random attacks during other load; half an hour in ``make attacks``, which also
 #: runs every attack.
@@ -33,7 +32,6 @@ MEMORY_BYTES = 2 << 30
 CACHES: dict[str, Any] = dict.fromkeys(("cache_bytes", "near_bytes", "tape_values_bytes"), 8 << 20)
 #: Requests a second of other tenants, and the number of concurrent attackers.
 RATE, ATTACKERS = 200.0, 4
-TENANTS = 8
 #: The time that requests may wait if many arrive at once: the service's default.
 QUEUE_SECONDS = 5.0
 
@@ -119,25 +117,11 @@ async def test_other_tenants_are_answered_during_attacks(judge: Judge, tell: Tel
 
     async with judge.watching(tell):
         attacking = [asyncio.create_task(attacker(number)) for number in range(ATTACKERS)]
-        loop = asyncio.get_running_loop()
         try:
-            with ProcessPoolExecutor(1, get_context("spawn")) as apart:
-                others = await loop.run_in_executor(
-                    apart, _load_of_others, judge.target.port, seconds
-                )
+            answers = await others(judge.target.port, rate=RATE, seconds=seconds)
         finally:
             enough.set()
             await asyncio.gather(*attacking)
-        tell("others' requests", others)
-    assert not others.lost
-    assert not others.wrong
-
-
-def _load_of_others(port: int, seconds: float) -> load.Answers:
-    """Requests of other tenants, from a process that the bodies of attacks do not delay."""
-    mix = [
-        asks.smooth(size, seed, tenant=f"tenant-{seed % TENANTS}")
-        for size in (10, 100, 1000)
-        for seed in range(16)
-    ]
-    return asyncio.run(load.opened(port, mix, rate=RATE, seconds=seconds))
+        tell("others' requests", answers)
+    assert not answers.lost
+    assert not answers.wrong

@@ -231,7 +231,6 @@ class _Loop:
         nbytes = times * sum([b.vars[self._slot(0, offset)].type.nbytes for offset in written])
         if read is None or not self._carried or nbytes > _MOST_BYTES:
             return {}
-        origin = b.origin
         for offset in range(length):
             self._gather(offset)
         kinds = [b.vars[self._slot(0, one.offset)].type for one in self._carried]
@@ -258,7 +257,6 @@ class _Loop:
                 stack = stacks[written.index(offset)]
                 after = GetItem((step, *[FULL] * (stack.ndim - 1)))(stack)
             replaced[b.vars[self._slot(step, offset)]] = after
-        b.origin = origin
         return replaced
 
     def _slot(self, step: int, offset: int) -> int:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from gradwire_engine.autodiff.retrace import Retrace
+from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.record.reroll import rerolled
 from gradwire_engine.record.vectorize import vectorized
 
+_Roll: TypeAlias = Callable[[Builder, Sequence[Var]], dict[Var, Var]]
 #: Loops after another, and expressions within expressions, are found one at a time. What loops
 #: leave in each step may be read by expressions of one structure.
 _MOST = 4
@@ -21,7 +25,7 @@ class Rolled:
         self._found: list[Retrace] = []
         for roll in (vectorized, rerolled, vectorized):
             for _ in range(_MOST):
-                replaced = roll(b, [self(out) for out in outputs])
+                replaced = _replaced(roll, b, [self(out) for out in outputs])
                 if not replaced:
                     break
                 self._found.append(Retrace(replaced))
@@ -35,3 +39,14 @@ class Rolled:
         for replaced in self._found:
             var = replaced(var)
         return var
+
+
+def _replaced(roll: _Roll, b: Builder, outputs: Sequence[Var]) -> dict[Var, Var]:
+    """What ``roll`` finds: nothing where all values at once are too large, or of another kind."""
+    origin = b.origin
+    try:
+        return roll(b, outputs)
+    except (EngineError, MustUnroll):  # that of a deadline comes again at the next look
+        return {}
+    finally:
+        b.origin = origin

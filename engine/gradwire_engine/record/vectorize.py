@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradwire_engine.errors import BadArgument
+from gradwire_engine.errors import BadArgument, EngineError
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.arrays.shape import Reshape
@@ -70,7 +70,6 @@ class _Vectorizer:
         readers = Counter([arg for slot in slots for arg in made[slot].args] + self._outputs)
         replaced: dict[Var, Var] = {}
         needed, within = {*self._outputs}, set[int]()
-        origin = b.origin
         for slot in reversed(slots):
             if slot not in needed:
                 continue
@@ -82,13 +81,12 @@ class _Vectorizer:
                         rolled = self._joined(slot)
                     elif type(op) in _SUMS and _keeps(b.vars[slot].dtype):
                         rolled = self._summed(slot, readers, within)
-                except BadArgument:  # an operation that cannot be batched
+                except EngineError:  # it cannot be batched, or all at once are too large
                     rolled = None
             if rolled is None:
                 needed.update(made[slot].args)
             else:
                 replaced[b.vars[slot]] = rolled
-        b.origin = origin
         return replaced
 
     def _may_roll(self) -> bool:

@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.errors import EngineError
 from gradwire_engine.tape import ArrayType, Type
 
@@ -159,6 +160,15 @@ def test_large_arrays_are_not_put_side_by_side():
     values = {"x": np.linspace(0, 1, 200_000)}
     made = tapes(text, values)["compacted"].instructions
     assert max(i.type.nbytes for i in made) <= values["x"].nbytes
+
+
+def test_what_is_too_large_at_once_is_computed_one_by_one():
+    text = "sum(stack([sum(exp(x * i * 0.01)) for i in range(30)]))"
+    x = np.linspace(0, 1, 200)
+    engine = Engine(Limits(array_bytes=10_000))
+    call = engine.call(engine.parse(text), {"x": Leaf(x)}, Query("gradient"))
+    expected = sum(np.exp(x * i * 0.01).sum() for i in range(30))
+    assert call.replay(lambda: None).value == pytest.approx(expected, rel=1e-13)
 
 
 FORMS = ["{x} * {c}", "sin({x})", "{x} ** 2 - {y}", "exp({y} / 4) * a", "tanh({x} - {y} * {c})"]
