@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from gradwire_engine.program import RESULT, Block, Program, flat_names, stored_names
+from gradwire_engine.program import RESULT, Block, Program, flat_names, output_names, stored_names
 from gradwire_engine.record import calls
 from gradwire_engine.record.scope import MISSING
 
@@ -19,7 +18,7 @@ def free_variables(program: Program) -> tuple[str, ...]:
     """
     stored = stored_names(program.body)
     free = dict.fromkeys(_free(program.body, set(), stored))
-    free |= dict.fromkeys(name for name in _names(program.output) if name not in stored)
+    free |= dict.fromkeys(name for name in output_names(program.output) if name not in stored)
     return tuple(name for name in free if name != RESULT and calls.constant(name) is MISSING)
 
 
@@ -53,11 +52,3 @@ def _free(block: Block, bound: set[str], later: frozenset[str]) -> Iterator[str]
         else:
             for inner in node.blocks:
                 yield from _free(inner, bound, later)
-
-
-def _names(output: Any) -> Iterator[str]:
-    if isinstance(output, str):
-        yield output
-    else:
-        for item in output.values() if isinstance(output, dict) else output or ():
-            yield from _names(item)

@@ -287,6 +287,15 @@ def rebound_names(block: Block) -> frozenset[str]:
     return frozenset(names)
 
 
+def output_names(output: Any) -> Iterator[str]:
+    """The names in a program's output."""
+    if isinstance(output, str):
+        yield output
+    else:
+        for item in output.values() if isinstance(output, dict) else output or ():
+            yield from output_names(item)
+
+
 def flat_names(target: Target) -> list[str]:
     """The names of a target."""
     if isinstance(target, str):

@@ -105,7 +105,7 @@ class Call:
 
     @property
     def compiled(self) -> bool:
-        """Whether an executable is at hand; it may still prove to be of another path."""
+        """Whether there is an executable; these values may still take another path."""
         paths, residents = self.entry.paths, self._residents
         return bool(paths) and (residents is None or residents.staged(paths[0]))
 

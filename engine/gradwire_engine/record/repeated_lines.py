@@ -8,11 +8,11 @@ reads a loop takes the cotangent as zero, and zero times infinity is no number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.builder import Var
-from gradwire_engine.program import Block, Node, Program, Repetition
+from gradwire_engine.program import Block, Node, Program, Repetition, output_names
 from gradwire_engine.record import calls, loops
 from gradwire_engine.record.scope import MISSING
 from gradwire_engine.record.statements import Statement
@@ -70,7 +70,7 @@ def _last_passes(program: Program, repetition: Repetition) -> int:
     if not all(map(_hands_on, (*lines, *after))):
         return times
     stored = _stored(lines)
-    waiting = _read(after, {*_names(program.output)}) & stored
+    waiting = _read(after, {*output_names(program.output)}) & stored
     for last in range(_MOST_LAST):
         before = _read(lines, waiting) & stored
         if before == waiting:
@@ -103,11 +103,3 @@ def _read(nodes: Sequence[Node], waiting: set[str]) -> set[str]:
 
 def _stored(nodes: Iterable[Node]) -> set[str]:
     return {node.value for node in nodes if node.kind == "store"}
-
-
-def _names(output: Any) -> Iterator[str]:
-    if isinstance(output, str):
-        yield output
-    else:
-        for item in output.values() if isinstance(output, dict) else output or ():
-            yield from _names(item)

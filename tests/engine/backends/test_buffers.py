@@ -84,7 +84,7 @@ def test_every_thread_has_its_own(pool):
 
 
 def test_all_threads_together_keep_no_more_than_they_may(pool, budget):
-    """Numbers that threads have in lent memory stay theirs, whichever thread drops it."""
+    """A block that a thread is using keeps its numbers, whichever thread drops it."""
     barrier = threading.Barrier(4)
     most, wrong = [], []
 

@@ -304,7 +304,7 @@ sum(f(mapped) * root + decided) + sum(grad(f)(root * a))
     query = Query("gradient", batch={"a": 0})
     call = engine.call(engine.parse(text), leaves, query)
     found = call.replay(lambda: None)
-    for path in call.entry.paths:  # what is kept is data: rules are of recordings alone
+    for path in call.entry.paths:  # only recordings contain rules
         kept = {instruction.op.name for instruction in path.executable.tape.instructions}
         assert not kept & {"ruled", "vmap_placeholder"}
     for i, one in enumerate(a):

@@ -42,7 +42,7 @@ class _Memory(BudgetShare):
 
     def __init__(self, budget: SharedBudget) -> None:
         super().__init__(budget)
-        #: What has been lent, by size, and all of it in the order in which it was made.
+        #: The blocks by size, and all of them in the order in which they were allocated.
         self.blocks: dict[int, list[Array]] = {}
         self.order: list[Array] = []
         #: Sets of buffers by their keys, and how much each takes, though it may be in use now.
@@ -53,7 +53,7 @@ class _Memory(BudgetShare):
         return len(self.order) + len(self.set_bytes)
 
     def drop_oldest(self) -> int:
-        """Forget a block, lent or not; if there is none, a set."""
+        """Forget a block, whether it is in use or not; if there is none, a set."""
         if not self.order:
             key = next(iter(self.set_bytes))
             self.sets.pop(key, None)
