@@ -7,10 +7,12 @@ import logging
 import os
 import signal
 import socket
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing import get_context
+from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeAlias
 
@@ -29,6 +31,9 @@ logger = logging.getLogger("gradwire")
 _FORKING = get_context("forkserver")
 _FORKING.set_forkserver_preload(["gradwire_service.workers.worker"])
 _JOIN_SECONDS = 5
+#: Starting a process reads the status of all that have ended. The fork server sends each status
+#: once: of two threads that read it at the same time, one would see the end of the pipe, status 255.
+_STATUS_LOCK = threading.Lock()
 
 #: The main function of a worker process: ``workers.worker.serve``.
 Serve: TypeAlias = Callable[[socket.socket, Settings, bool], None]
@@ -43,7 +48,8 @@ class StartedProcess:
             self.process: BaseProcess = _FORKING.Process(
                 target=serve, args=(theirs, settings, isolated), name="gradwire", daemon=True
             )
-            self.process.start()
+            with _STATUS_LOCK:
+                self.process.start()
         self.channel = Channel(ours)
 
     def end(self) -> None:
@@ -146,7 +152,9 @@ class WorkerProcess:
             on_answer(answer)
 
     def _join(self) -> None:
-        self._process.join(_JOIN_SECONDS)
+        wait([self._process.sentinel], _JOIN_SECONDS)
+        with _STATUS_LOCK:
+            self._process.join(0)
 
     def _error(self) -> Exception:
         """The error of its task after its end."""
