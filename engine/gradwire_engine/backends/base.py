@@ -16,7 +16,7 @@ from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.target import Rules
 from gradwire_engine.polling import polled
-from gradwire_engine.tape import Instruction, Tape, answer_bytes
+from gradwire_engine.tape import ArrayType, Instruction, Tape, TupleType, Type, answer_bytes
 
 #: A line of generated code, and the instruction that it computes.
 Line: TypeAlias = tuple[str, Instruction | None]
@@ -117,9 +117,40 @@ class FusedGroup(Op):
     differentiable = False
     composite = True
     slots: Sequence[int]
+    #: The slots that are read, those of its own that others read, and the latter that it tells of
+    #: whether they are finite, by their numbers.
+    operands: Sequence[int]
     results: Sequence[int]
+    squared: frozenset[int]
     instructions: Sequence[Instruction]
     each: Sequence[int]
+
+    @property
+    @abstractmethod
+    def passes(self) -> Callable[..., tuple[Any, ...]]:
+        """From the poll of the deadline, a list, and operands, to results.
+
+        To the list it appends numbers, finite if what is ``squared`` is.
+        """
+
+    @property
+    @abstractmethod
+    def lines(self) -> Sequence[Line]:
+        """Its own code."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def infer(self, *types: ArrayType) -> Type:
+        """The results' types."""
+        kinds = {slot: i.type for slot, i in zip(self.slots, self.instructions, strict=True)}
+        return TupleType(tuple([kinds[slot] for slot in self.results]))  # type: ignore[misc]
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """What the instructions take."""
+        return sum(self.each)
 
 
 class Backend(ABC):

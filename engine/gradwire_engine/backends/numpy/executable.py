@@ -10,9 +10,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.base import Line, Listing, note_place, noted_place
+from gradwire_engine.backends.base import FusedGroup, Line, Listing, note_place, noted_place
 from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
-from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
 from gradwire_engine.backends.numpy.fusion import fuse
 from gradwire_engine.backends.numpy.loops import Functions, bound, lending
 from gradwire_engine.backends.numpy.loops import written as loop_text
@@ -162,5 +161,5 @@ def _inner(
         if isinstance(op, Loop):
             yield (*outer, slot), loop_text(op, poll, quick=quick).lines
             yield from _inner(op.body.tape, poll, (*outer, slot), quick=quick)
-        elif isinstance(op, FusedKernel):
-            yield (*outer, slot), op.text.lines
+        elif isinstance(op, FusedGroup):
+            yield (*outer, slot), op.lines

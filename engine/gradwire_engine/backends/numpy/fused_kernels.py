@@ -6,11 +6,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from gradwire_engine.backends.base import FusedGroup
-from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.base import FusedGroup, Line
 from gradwire_engine.backends.numpy.tile_loop import TileLoop, tile_loop
 from gradwire_engine.backends.numpy.tiling import Tiling
-from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape, TupleType, Type
+from gradwire_engine.tape import Instruction, Shape, Tape
 
 
 class FusedKernel(FusedGroup):
@@ -42,16 +41,13 @@ class FusedKernel(FusedGroup):
         self._tile_loop: TileLoop = tile_loop(
             *(self.key, tape, slots, self.operands, results, tilings, outputs, threads)
         )
+        #: The numbers of the results whose squares are added up.
+        self.squared = self._tile_loop.squared
         #: Arithmetic of each instruction.
         self.each: list[int] = [
             op.flops(kind, *[tape.instructions[a].type for a in args])  # type: ignore[arg-type]
             for op, args, kind, _ in self.instructions
         ]
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    __hash__ = object.__hash__
 
     def __str__(self) -> str:
         return f"fused[{len(self.slots)} instructions, {self.block} rows at a time]"
@@ -62,30 +58,16 @@ class FusedKernel(FusedGroup):
         return self._tile_loop.block
 
     @property
-    def squared(self) -> frozenset[int]:
-        """The numbers of the results whose squares are added up."""
-        return self._tile_loop.squared
-
-    @property
     def nbytes(self) -> int:
         """Bytes of the buffers beside the results."""
         return self._tile_loop.nbytes
 
     @property
-    def text(self) -> Text:
+    def lines(self) -> Sequence[Line]:
         """The function's text."""
-        return self._tile_loop.text
+        return self._tile_loop.text.lines
 
     @cached_property
     def passes(self) -> Callable[..., tuple[Any, ...]]:
         """From the poll of the deadline, a list for sums of squares, and operands, to results."""
         return self._tile_loop.text.function("fused")
-
-    def infer(self, *types: ArrayType) -> Type:
-        """The results' types."""
-        kinds = {slot: i.type for slot, i in zip(self.slots, self.instructions, strict=True)}
-        return TupleType(tuple([kinds[slot] for slot in self.results]))  # type: ignore[misc]
-
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """What the instructions take."""
-        return sum(self.each)

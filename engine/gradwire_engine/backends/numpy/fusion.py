@@ -6,14 +6,14 @@ processor's cache. The results of a group that nothing else reads are never made
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
 from gradwire_engine.backends.numpy.nesting import PART
 from gradwire_engine.backends.numpy.tiling import Tiling, tile
-from gradwire_engine.ops.arrays.shape import Transpose
+from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Shape, Tape
@@ -37,7 +37,14 @@ def fuse(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: bool
     tilings, groups = _levels(tape.instructions, poll)
     kept = _paying(tape, [*groups.values()], poll)
     checked = tape.outputs if returned else ()
-    return _Writer(tape, tilings, kept, checked, threads, poll).written() if kept else tape
+    if not kept:
+        return tape
+    escaping = _escaping(tape, {slot: slots for slots in kept for slot in slots}, poll)
+    kernels = [
+        FusedKernel(tape, slots, tilings, [s for s in slots if s in escaping], checked, threads)
+        for slots in kept
+    ]
+    return regrouped(tape, kernels, poll)
 
 
 def _levels(
@@ -96,80 +103,3 @@ def _escaping(tape: Tape, group_of: Mapping[int, list[int]], poll: Poll) -> set[
         mine = group_of.get(slot)
         found.update([a for a in instruction.args if group_of.get(a) is not mine])
     return found
-
-
-class _Writer:
-    """Writes the tape anew, each group before what reads it and after what it reads."""
-
-    def __init__(
-        self,
-        tape: Tape,
-        tilings: dict[int, Tiling],
-        groups: list[list[int]],
-        checked: Sequence[int],
-        threads: int,
-        poll: Poll,
-    ) -> None:
-        self.tape = tape
-        self.checked = checked
-        self.threads = threads
-        self.poll = poll
-        self.tilings = tilings
-        self.groups = groups
-        self.group_of = {slot: slots for slots in groups for slot in slots}
-        self.escaping = _escaping(tape, self.group_of, poll)
-        self.read = {*tape.outputs}.union(*[i.args for i in tape.instructions])
-        self.made: list[Instruction] = []
-        self.moved: dict[int, int] = {}
-
-    def written(self) -> Tape:
-        """Write it."""
-        for slot, instruction in enumerate(polled(self.tape.instructions, self.poll)):
-            if slot in self.read or not isinstance(instruction.op, Transpose):
-                self._place(slot)
-        inputs = tuple([self.moved[slot] for slot in self.tape.inputs])
-        outputs = tuple([self.moved[slot] for slot in self.tape.outputs])
-        return Tape(tuple(self.made), inputs, outputs)
-
-    def _place(self, slot: int) -> None:
-        """Write what ``slot`` needs, then itself or its group, unless they are written."""
-        pending = [slot]
-        while pending:
-            slot = pending[-1]
-            missing = [] if slot in self.moved else [*self._unwritten(slot)]
-            if missing:
-                pending += missing
-                continue
-            pending.pop()
-            if slot not in self.moved:
-                self._write(slot)
-
-    def _unwritten(self, slot: int) -> Iterator[int]:
-        slots = self.group_of.get(slot)
-        for member in slots or [slot]:
-            for arg in self.tape.instructions[member].args:
-                if arg not in self.moved and (slots is None or self.group_of.get(arg) is not slots):
-                    yield arg
-
-    def _write(self, slot: int) -> None:
-        slots = self.group_of.get(slot)
-        if slots is None:
-            op, args, kind, origin = self.tape.instructions[slot]
-            args = tuple([self.moved[a] for a in args])
-            self._append(slot, Instruction(op, args, kind, origin))
-            return
-        results = [s for s in slots if s in self.escaping]
-        kernel = FusedKernel(self.tape, slots, self.tilings, results, self.checked, self.threads)
-        args = tuple([self.moved[a] for a in kernel.operands])
-        at = len(self.made)
-        origin = kernel.instructions[0].origin
-        self.made.append(Instruction(kernel, args, kernel.infer(), origin))
-        for index, result in enumerate(results):
-            _, _, kind, origin = self.tape.instructions[result]
-            self._append(result, Instruction(Item(index), (at,), kind, origin))
-        for s in slots:
-            self.moved.setdefault(s, -1)
-
-    def _append(self, slot: int, instruction: Instruction) -> None:
-        self.moved[slot] = len(self.made)
-        self.made.append(instruction)

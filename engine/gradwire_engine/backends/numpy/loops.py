@@ -12,11 +12,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.backends.base import FusedGroup
 from gradwire_engine.backends.numpy.blocks import writing, written_operands
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.contraction import as_matmul
 from gradwire_engine.backends.numpy.emit import function
-from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
 from gradwire_engine.backends.numpy.fusion import fuse
 from gradwire_engine.backends.numpy.nesting import PART
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
@@ -46,7 +46,7 @@ def bound(op: Op, poll: Poll, loops: Functions, *, quick: bool = True) -> Callab
     """What computes ``op`` from its operands; loops and fused kernels look at the deadline, too."""
     if isinstance(op, Loop):
         return partial(function_of(op, poll, loops, quick=quick), poll)
-    return partial(op.passes, poll, []) if isinstance(op, FusedKernel) else function(op)
+    return partial(op.passes, poll, []) if isinstance(op, FusedGroup) else function(op)
 
 
 def expression(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
@@ -92,7 +92,7 @@ def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:
     listed = ", ".join(operands)
     if isinstance(op, Loop):
         return f"{text.bind(function_of(op, text.poll, text.loops, quick=quick))}(poll, {listed})"
-    if isinstance(op, FusedKernel):
+    if isinstance(op, FusedGroup):
         squares = "squares" if op.squared else None
         return f"{text.bind(op.passes)}(poll, {squares}, {listed})"
     if op.is_ufunc:

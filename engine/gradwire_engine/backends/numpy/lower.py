@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.backends.base import FusedGroup
 from gradwire_engine.backends.numpy.finite import unsure
-from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
 from gradwire_engine.backends.numpy.inplace import overwriting, reused
 from gradwire_engine.backends.numpy.loops import Functions, expression
 from gradwire_engine.backends.numpy.nesting import PART, nesting
@@ -74,7 +74,7 @@ def written(
     instructions = tape.instructions
     whole = len(instructions) <= part
     text = Text(f"def replay(inputs, poll{'' if whole else ', v, z, squares'}):", poll, loops)
-    if whole and any(isinstance(instruction.op, FusedKernel) for instruction in instructions):
+    if whole and any(isinstance(instruction.op, FusedGroup) for instruction in instructions):
         text.write("squares = []")
     scalars = Scalars(tape, text, quick=quick)
     nested, dead = nesting(tape, scalars.codes, part, poll) if scalars.codes else ((), plan.dead)
@@ -149,4 +149,4 @@ def _squared(tape: Tape, slot: int) -> bool:
     """Whether the squares of a result have been added up where it was made."""
     op, args, _, _ = tape.instructions[slot]
     kernel = tape.instructions[args[0]].op if isinstance(op, Item) else None
-    return isinstance(kernel, FusedKernel) and op.index in kernel.squared  # type: ignore[attr-defined]
+    return isinstance(kernel, FusedGroup) and op.index in kernel.squared  # type: ignore[attr-defined]
