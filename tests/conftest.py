@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--backend",
         default="numpy",
-        help="what computes in tests of the engine that name no backend: numpy or reference",
+        help="what computes where tests of the engine name no backend: numpy, reference, native",
     )
 
 
@@ -46,12 +46,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
         NUMPY.quick = frozenset(("tan",)) - NUMPY.quick
     if config.getoption("--backend") != "numpy":
-        from gradwire_engine.engine import BACKENDS, Engine
-
-        Engine.backend = BACKENDS[config.getoption("--backend")]
+        _compute_with(config.getoption("--backend"))
     config.addinivalue_line("markers", "generated: says something of code that backends generate")
     # JAX, where a test has imported it, warns of forks in all others.
     config.addinivalue_line("filterwarnings", r"ignore:os\.fork\(\) was called:RuntimeWarning")
+
+
+def _compute_with(name: str) -> None:
+    """Make a backend that of all engines: of ``native`` one that does not wait to compile."""
+    from gradwire_engine.engine import BACKENDS, Engine
+    from gradwire_engine.native import native_backend
+
+    Engine.backend = native_backend() if name == "native" else BACKENDS[name]
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -80,6 +80,7 @@ def tapes(tape: Tape) -> list[Tape]:
     return [tape, *[inner for body in bodies for inner in tapes(body)]]
 
 
+@pytest.mark.generated
 @pytest.mark.parametrize(("text", "values", "asked"), samples())
 def test_what_is_shown_last_is_what_is_replayed(text, values, asked):
     found, tape = explained(text, values, **asked)
@@ -109,6 +110,7 @@ def test_every_pass_returns_the_same_types(text, values, asked):
         assert [steps[slot].type for slot in outputs] == kinds
 
 
+@pytest.mark.generated
 @pytest.mark.parametrize(("text", "values", "asked"), samples())
 def test_times_add_up(text, values, asked):
     found, tape = explained(text, values, **asked)
@@ -170,6 +172,7 @@ def test_a_batch_is_shown_for_all_examples():
     assert {steps[slot].type for slot in outputs} == {"float64[2, 3]", "float64[2]"}
 
 
+@pytest.mark.generated
 def test_predictions_are_those_that_limits_are_held_against():
     text, values = "exp(sum(tanh(x*x)))", {"x": np.ones(10_000)}
     engine = Engine()

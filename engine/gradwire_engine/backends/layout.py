@@ -1,0 +1,37 @@
+"""Whether arrays and scalars have the layout in memory that machine code takes for granted.
+
+Sources: CPython, Common Object Structures; NumPy, Python Types and C-Structures.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from typing import Any
+
+import numpy as np
+
+#: The flags of arrays in row-major order whose elements are aligned.
+PLAIN = 0x0001 | 0x0100
+
+
+def is_known() -> bool:
+    """Whether objects have the layout that is taken for granted: of CPython as it is released."""
+    plain = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_DEBUG")
+    plain = plain and not sysconfig.get_config_var("Py_GIL_DISABLED")
+    return plain and ctypes.sizeof(ctypes.c_void_p) == 8 and _finds_values()
+
+
+def _finds_values() -> bool:
+    """Whether elements and values are where they are sought."""
+    given: list[Any] = [np.float64(2.5), 2.5, np.float32(2.5), np.int64(7), np.True_]
+    chars = ["d", "d", "f", "l", "?"]
+    for value, char in zip(given, chars, strict=True):
+        held = ctypes.string_at(id(value) + 16, np.dtype(char).itemsize)
+        if held != np.array(value, char).tobytes():
+            return False
+    x = np.arange(6.0).reshape(2, 3)
+    at = ctypes.c_void_p.from_address(id(x) + 16).value
+    flags = [ctypes.c_int.from_address(id(a) + 64).value & PLAIN for a in (x, x.T)]
+    return at == x.ctypes.data and flags == [PLAIN, PLAIN & ~1]

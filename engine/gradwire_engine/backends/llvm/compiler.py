@@ -1,0 +1,124 @@
+"""LLVM: from text to machine code, and from machine code to functions in memory.
+
+Compiling needs tens of megabytes and may, in theory, end the process: what compiles is an argument
+of whoever wants code, so that it can be another process. Loading takes a fraction of a millisecond.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TypeAlias
+from weakref import WeakValueDictionary
+
+import llvmlite.binding as llvm
+
+from gradwire_engine.backends.llvm import functions
+
+#: From texts to machine code, an object file each; may raise.
+Compile: TypeAlias = Callable[[Sequence[str]], Sequence[bytes]]
+
+
+@cache
+def _target() -> tuple[llvm.Target, str, str]:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    found = llvm.Target.from_default_triple()
+    return found, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def _machine() -> llvm.TargetMachine:
+    """One for the processor that is found; what runs code owns its own."""
+    target, cpu, features = _target()
+    return target.create_target_machine(cpu=cpu, features=features, opt=2, jit=True)
+
+
+def compile_here(texts: Sequence[str]) -> Sequence[bytes]:
+    """Compile in this process."""
+    made: list[bytes] = []
+    machine = _machine()
+    for text in texts:
+        module = llvm.parse_assembly(text)
+        module.verify()
+        made.append(machine.emit_object(module))
+        module.close()
+    return made
+
+
+class Code:
+    """A function in memory, for as long as this is referred to."""
+
+    def __init__(self, compiled: bytes, name: str) -> None:
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(compiled))
+        self._engine.finalize_object()
+        self.address: int = self._engine.get_function_address(name)
+
+    def address_of(self, name: str) -> int:
+        """The address of another function of the same object file."""
+        found: int = self._engine.get_function_address(name)
+        return found
+
+
+@cache
+def _functions() -> Code:
+    """The elementary functions, which all other code calls by their names."""
+    (compiled,) = compile_here([functions.library()])
+    code = Code(compiled, functions.symbol("exp", wide=True))
+    for function in functions.NAMES:
+        name = functions.symbol(function, wide=True)
+        llvm.add_symbol(name, code.address_of(name))
+    return code
+
+
+class Library:
+    """The functions that are in use, each once: programs of one structure share them."""
+
+    def __init__(self) -> None:
+        self._codes: WeakValueDictionary[bytes, Code] = WeakValueDictionary()
+        self._lock = threading.Lock()
+
+    def compiled(
+        self, texts: Sequence[str], compile_texts: Compile = compile_here
+    ) -> dict[bytes, Code | bytes]:
+        """The functions ``kernel`` of the texts by their keys: code of those not in use."""
+        found: dict[bytes, Code | bytes] = {}
+        missing: dict[bytes, str] = {}
+        for text in texts:
+            key = _key(text)
+            code = self._codes.get(key)
+            if code is None:
+                missing[key] = text
+            else:
+                found[key] = code
+        if missing:
+            found.update(zip(missing, compile_texts([*missing.values()]), strict=True))
+        return found
+
+    def load(self, texts: Sequence[str], compiled: Mapping[bytes, Code | bytes]) -> list[Code]:
+        """The function of each text, of which all have been compiled."""
+        with self._lock:
+            _functions()
+            return [self._loaded(key, compiled[key]) for key in map(_key, texts)]
+
+    def _loaded(self, key: bytes, compiled: Code | bytes) -> Code:
+        if isinstance(compiled, Code):
+            return compiled
+        code = self._codes.get(key)
+        if code is None:
+            code = self._codes[key] = Code(compiled, "kernel")
+        return code
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+LIBRARY = Library()
+
+
+def load_text(text: str) -> Code:
+    """Compile here, and load."""
+    return LIBRARY.load([text], LIBRARY.compiled([text]))[0]

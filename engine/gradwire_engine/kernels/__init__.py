@@ -1,0 +1,1 @@
+"""Kernels: the loop-level form of a tape, from which machine code is printed."""

@@ -1,0 +1,45 @@
+"""The front door of machine code: whether it can be had, what computes with it, what compiles it.
+
+Importing this module imports no compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+
+from gradwire_engine.backends import layout
+from gradwire_engine.backends.base import Backend
+
+
+def is_available() -> bool:
+    """Whether llvmlite is installed, and this Python one whose objects machine code can read."""
+    return find_spec("llvmlite") is not None and layout.is_known()
+
+
+def native_backend(
+    compile_texts: Callable[[Sequence[str]], Sequence[bytes]] | None = None,
+) -> Backend:
+    """NumPy, and machine code in place of what it does element by element.
+
+    Texts in LLVM's intermediate representation are compiled in the background, to an object file
+    each, by ``compile_texts``; without it where the code is wanted, and waited for.
+    Raises: ``ModuleNotFoundError`` without llvmlite, the extra ``native``.
+    """
+    from gradwire_engine.backends.llvm.executable import NativeBackend
+
+    return NativeBackend(compile_texts)
+
+
+def compile_texts(texts: Sequence[str]) -> Sequence[bytes]:
+    """Compile each text to an object file, in this process."""
+    from gradwire_engine.backends.llvm.compiler import compile_here
+
+    return compile_here(texts)
+
+
+def warm_up() -> None:
+    """Load what all machine code needs: processes that are forked from this one then have it."""
+    from gradwire_engine.backends.llvm import shim
+
+    shim.warm_up()
