@@ -51,10 +51,11 @@ test-all: ## Run all tests: `make test` with more random examples, then `make te
 	$(MAKE) --no-print-directory test-rest && exit $$status
 
 # Tests that measure time run last, alone. Container tests take minutes: they run only if their inputs changed.
-test-rest: $(DEV) $(TOOLS)/.made ## Run the tests that `make test` leaves out: the other kind of processor, the reference backend, adapters, notebooks, examples, generated clients, the Helm chart, fleets, containers, other Pythons
+test-rest: $(DEV) $(TOOLS)/.made ## Run the tests that `make test` leaves out: the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the Helm chart, fleets, containers, other Pythons
 	@status=0; \
 	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize tests/engine/record $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) --backend=native tests/engine/test_random_programs.py tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/notebook tests/examples tests/generators tests/cluster $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
 	do $(MAKE) --no-print-directory sdk-test PYTHON=$$other || status=1; done; \
@@ -115,7 +116,7 @@ bench: $(DEV) ## Run the benchmarks
 LOCK = $(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 lock: $(RELEASE) ## Pin the image's dependencies in deploy/image; ARGS=--upgrade for newer versions
-	@$(LOCK) $(ARGS) pyproject.toml --output-file deploy/image/requirements.txt >/dev/null
+	@$(LOCK) $(ARGS) --extra native pyproject.toml --output-file deploy/image/requirements.txt >/dev/null
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	| $(LOCK) $(ARGS) - --output-file deploy/image/build.txt >/dev/null
 
@@ -134,7 +135,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv --clear $(VENV)
 
 $(RUNTIME): pyproject.toml | $(BIN)/python
-	$(PIP) install --editable .
+	$(PIP) install --editable '.[native]'
 	@touch $@
 
 $(TEST): clients/python/pyproject.toml $(RUNTIME)

@@ -8,7 +8,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine import Engine, Leaf, Query, native
+from gradwire_engine.backends.base import Backend
+from gradwire_engine.engine import BACKENDS
 from measure import Row, compared, interleave, table
 from threadpoolctl import threadpool_limits
 
@@ -17,17 +19,26 @@ from writings.objectives import OBJECTIVES, Found, Objective, Values
 #: Runs of about so many seconds are one figure.
 _SECONDS = 0.02
 #: The bars: the geometric mean of all ratios; the worst writing by the best.
+NUMPY = BACKENDS["numpy"]
+_NATIVE_MEAN = 0.6
 _MEAN, _CONTRACTIONS, _OTHERS = 1.25, 2.0, 4.0
 
 
 def report(*, quick: bool) -> list[str]:
     """Each writing beside the objective by hand, on one core, and the worst by the best."""
     rounds = 5 if quick else 15
+    tables = _tables("NumPy", NUMPY, _MEAN, rounds)
+    if native.is_available():
+        tables += _tables("machine code", native.native_backend(), _NATIVE_MEAN, rounds)
+    return tables
+
+
+def _tables(by: str, backend: Backend, most: float, rounds: int) -> list[str]:
     rows: list[Row] = []
     spreads: list[list[str]] = []
     with threadpool_limits(1):
         for name, objective in OBJECTIVES.items():
-            of_one = _compared(name, objective, rounds)
+            of_one = _compared(name, objective, backend, rounds)
             rows += of_one
             worst = max(of_one, key=lambda row: row.ratio)
             best = min(row.ratio for row in of_one)
@@ -36,21 +47,22 @@ def report(*, quick: bool) -> list[str]:
             cells = [f"{spread:.2f}", f"<= {bar:g}", "ok" if spread <= bar else "over"]
             spreads.append([name, worst.what.partition(": ")[2], *cells])
     mean = prod(row.ratio for row in rows) ** (1 / len(rows))
-    verdict = "ok" if mean <= _MEAN else "over"
-    spreads.append(["all, geometric mean beside NumPy", "", f"{mean:.2f}", f"<= {_MEAN}", verdict])
+    verdict = "ok" if mean <= most else "over"
+    spreads.append(["all, geometric mean beside NumPy", "", f"{mean:.2f}", f"<= {most}", verdict])
     head = ["", "worst writing", "by the best", "bar", ""]
     return [
-        compared("A program in its usual writings, value and gradient", "NumPy by hand", rows),
-        table("What a writing costs", head, spreads),
+        compared(f"Value and gradient by {by}, in usual writings", "NumPy by hand", rows),
+        table(f"What a writing costs by {by}", head, spreads),
     ]
 
 
-def _compared(name: str, objective: Objective, rounds: int) -> list[Row]:
+def _compared(name: str, objective: Objective, backend: Backend, rounds: int) -> list[Row]:
     values = objective.values(np.random.default_rng(7))
     expected = objective.by_hand(**values)
     by_hand = _timed(lambda: objective.by_hand(**values))
     found = [
-        _timed(written(objective, text, values, expected)) for text in objective.writings.values()
+        _timed(written(objective, text, values, expected, backend))
+        for text in objective.writings.values()
     ]
     reference, *figures = interleave(rounds, by_hand, *found)
     return [
@@ -59,9 +71,11 @@ def _compared(name: str, objective: Objective, rounds: int) -> list[Row]:
     ]
 
 
-def written(objective: Objective, text: str, values: Values, expected: Found) -> Callable[[], Any]:
+def written(
+    objective: Objective, text: str, values: Values, expected: Found, backend: Backend = NUMPY
+) -> Callable[[], Any]:
     """What answers one writing; it has been seen to be right, and is compiled."""
-    engine = Engine()
+    engine = Engine(backend=backend)
     program = engine.parse(text)
     query = Query("gradient", sources=[*objective.sources])
     leaves = {name: Leaf(value) for name, value in values.items()}

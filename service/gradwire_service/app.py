@@ -50,6 +50,7 @@ from gradwire_service.telemetry import (
     open_trace_export,
     request_logger,
 )
+from gradwire_service.work.compilation import is_compiled
 from gradwire_service.work.tasks import Tasks
 from gradwire_service.workers.pool import ProcessPool
 from gradwire_service.workers.threads import ThreadPool
@@ -140,6 +141,8 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     queue = Queue(settings.cores, bounds, metrics.waited)
     capacity = Capacity(queue)
     metrics.watch_load(lambda: capacity.in_flight, lambda: queue.requests)
+    compiled = is_compiled(settings)
+    metrics.tell_machine_code(compiled=compiled)
     isolated = keyring is not None
     engines = open_engines(settings, isolated=isolated)
 
@@ -199,7 +202,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     if keys.keyring is not None:
         app.include_router(tenants.router(dependencies, keys.keyring, threads))
     app.include_router(catalogue.router(settings))
-    app.include_router(health.router(capacity, exposition))
+    app.include_router(health.router(capacity, exposition, compiled=compiled))
     app.include_router(documentation.router(app.openapi))
     return app
 

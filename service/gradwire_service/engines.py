@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gradwire_engine import Engine
 from gradwire_engine.answer import Limits
+from gradwire_engine.backends.base import Backend
 from gradwire_engine.memory import limit_buffers
 
 from gradwire_service.settings import Settings
@@ -30,8 +31,11 @@ class Engines:
         return self._engine.apart(owner) if self.isolated else self._engine
 
 
-def open_engines(settings: Settings, *, isolated: bool) -> Engines:
-    """Create the engines with the limits in the settings; that of buffers is the process's."""
+def open_engines(settings: Settings, *, isolated: bool, backend: Backend | None = None) -> Engines:
+    """Create the engines with the limits in the settings; that of buffers is the process's.
+
+    They compute with ``backend``, by default with NumPy.
+    """
     limit_buffers(settings.buffer_bytes)
     limits = Limits(
         array_bytes=settings.max_array_bytes,
@@ -41,4 +45,5 @@ def open_engines(settings: Settings, *, isolated: bool) -> Engines:
         flops=settings.max_flops,
         threads=settings.block_threads,
     )
-    return Engines(Engine(limits=limits, cache_bytes=settings.cache_bytes), isolated=isolated)
+    engine = Engine(limits=limits, cache_bytes=settings.cache_bytes, backend=backend)
+    return Engines(engine, isolated=isolated)

@@ -11,8 +11,8 @@ from gradwire_service.scheduling import Capacity
 from gradwire_service.telemetry import Exposition
 
 
-def router(capacity: Capacity, exposition: Exposition) -> APIRouter:
-    """The routes of health checks and metrics."""
+def router(capacity: Capacity, exposition: Exposition, *, compiled: bool) -> APIRouter:
+    """The routes of health checks and metrics; ``compiled`` with machine code."""
     routes = APIRouter(tags=["health"])
 
     @routes.get("/healthz", operation_id="healthz", summary="Whether the process is alive")
@@ -24,10 +24,10 @@ def router(capacity: Capacity, exposition: Exposition) -> APIRouter:
         operation_id="readyz",
         summary="Whether the replica accepts requests",
     )
-    async def readyz() -> dict[str, str]:
+    async def readyz() -> dict[str, str | bool]:
         if capacity.draining:
             raise RequestError("draining", "this replica is shutting down", retry_after_seconds=1)
-        return {"status": "ready"}
+        return {"status": "ready", "machine_code": compiled}
 
     @routes.get(
         "/metrics",

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from gradwire_service.settings.units import MEBIBYTE, Size
 
 #: Memory of the service itself, shared with its processes.
-_OWN_BYTES = 384 * MEBIBYTE
+_OWN_BYTES = 448 * MEBIBYTE
 #: The least memory of each process, where there are more than two.
 _EACH_BYTES = 128 * MEBIBYTE
 #: Memory where it is unknown.
@@ -80,6 +80,12 @@ class ConcurrencySettings(BaseModel):
         description="Memory that each process may use in addition to what it starts with; a "
         "request that needs more is refused with 413. By default the memory of the machine or "
         "container, divided by the default number of processes. Enforced on Linux only.",
+    )
+    machine_code: bool = Field(
+        default=True,
+        description="Compile programs that are replayed again to machine code, in worker processes "
+        "and in the background. Needs the extra `native` (llvmlite) and Linux; without them NumPy "
+        "computes everything, and `/readyz` says so.",
     )
     blas_threads: int = Field(
         default=1,

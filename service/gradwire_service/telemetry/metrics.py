@@ -86,6 +86,11 @@ class Metrics:
         self._gauge("gradwire_in_flight", "Computations under way.").set_function(in_flight)
         self._gauge("gradwire_queued", "Computations in the pool.").set_function(queued)
 
+    def tell_machine_code(self, *, compiled: bool) -> None:
+        """Add a gauge of whether programs are compiled to machine code."""
+        text = "1 where worker processes compile programs to machine code."
+        self._gauge("gradwire_machine_code", text).set(compiled)
+
     def watch_connections(self, number: Callable[[], int]) -> None:
         """Add a gauge of open connections."""
         self._gauge("gradwire_connections", "Open connections.").set_function(number)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
+from gradwire_engine.native import native_backend
+
 from gradwire_service.engines import Engines, open_engines
 from gradwire_service.problems import problem_of
 from gradwire_service.references import ReferenceResolver
@@ -16,6 +18,7 @@ from gradwire_service.telemetry import stack_of
 from gradwire_service.wire.codec import DOCUMENTS, DOWNLOADS, UPLOADS, Offer
 from gradwire_service.wire.envelope import FIELDS
 from gradwire_service.wire.shared import Body, packed, unpacked
+from gradwire_service.work.compilation import compile_apart, is_compiled
 from gradwire_service.work.compute import ComputeHandlers
 from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 from gradwire_service.work.pictures import FORMS, PictureHandlers
@@ -98,7 +101,8 @@ def execute(
 
 def open_tasks(settings: Settings, store: Store, *, isolated: bool) -> Tasks:
     """All tasks on a store, with their own engines and resolver."""
-    engines = open_engines(settings, isolated=isolated)
+    backend = native_backend(compile_apart) if is_compiled(settings) else None
+    engines = open_engines(settings, isolated=isolated, backend=backend)
     resolver = ReferenceResolver(engines, store, settings.near_bytes)
     return Tasks(engines, resolver, Tapes(engines, store, resolver, settings.tape_values_bytes))
 

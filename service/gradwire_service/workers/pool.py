@@ -13,7 +13,13 @@ from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import Store
-from gradwire_service.workers.process import Serve, StartedProcess, WorkerProcess
+from gradwire_service.work.compilation import is_compiled
+from gradwire_service.workers.process import (
+    Serve,
+    StartedProcess,
+    WorkerProcess,
+    preload_compiler,
+)
 
 logger = logging.getLogger("gradwire")
 
@@ -46,6 +52,8 @@ class ProcessPool:
         isolated: bool,
     ) -> None:
         _find_temporary_folder()
+        if is_compiled(settings):
+            preload_compiler()
         # Workers need neither the store's address nor the API keys.
         self._settings = settings.model_copy(update={"store": "memory:", "keys": None})
         self._serve = serve

@@ -29,14 +29,20 @@ logger = logging.getLogger("gradwire")
 #: Processes are forked from a server that has only imported what they need: they start fast, share
 #: most memory, and inherit no threads.
 _FORKING = get_context("forkserver")
-_FORKING.set_forkserver_preload(["gradwire_service.workers.worker"])
+_PRELOADED = ["gradwire_service.workers.worker"]
+_FORKING.set_forkserver_preload(_PRELOADED)
 _JOIN_SECONDS = 5
 #: Starting a process reads the status of all that have ended. The fork server sends each status
-#: once: of two threads that read it at the same time, one would see the end of the pipe, status 255.
+#: once: of two threads that read it at the same time, one would see the pipe's end, status 255.
 _STATUS_LOCK = threading.Lock()
 
 #: The main function of a worker process: ``workers.worker.serve``.
 Serve: TypeAlias = Callable[[socket.socket, Settings, bool], None]
+
+
+def preload_compiler() -> None:
+    """Have what machine code needs in the process that workers are forked from, not in each."""
+    _FORKING.set_forkserver_preload([*_PRELOADED, "gradwire_service.workers.preloaded"])
 
 
 class StartedProcess:
