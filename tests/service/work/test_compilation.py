@@ -1,0 +1,127 @@
+"""Machine code in worker processes: compiled in a child, which may die, and told of."""
+
+import os
+import signal
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gradwire_engine import Engine, Leaf, Query, native
+from gradwire_engine.polling import unhurried
+from gradwire_service.settings import Settings
+from gradwire_service.work.compilation import CompilationFailed, compile_apart, is_compiled
+
+from tests.service.workers.processes import children
+
+pytestmark = pytest.mark.skipif(
+    not (native.is_available() and sys.platform == "linux"), reason="no machine code here"
+)
+
+PROGRAM = "y = x\nfor i in range(3):\n    y = tanh(sin(y) * y + exp(-y * y))\nsum(y)"
+ANSWER = """define void @kernel(ptr %pointers) {
+  %to = load ptr, ptr %pointers
+  store i64 42, ptr %to
+  ret void
+}
+"""
+
+
+def descendants():
+    """The ids of this process's children, whoever started them."""
+    found = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
+    return {int(pid) for pids in found for pid in pids}
+
+
+def test_texts_come_back_as_object_files():
+    before = descendants()
+    found = compile_apart([ANSWER, ANSWER.replace("42", "43")])
+    assert [code[:4] for code in found] == [b"\x7fELF"] * 2
+    assert found[0] != found[1]
+    assert descendants() == before
+
+
+@pytest.mark.parametrize("text", ["no code", ANSWER.replace("store i64 42", "store i64 %none")])
+def test_what_cannot_be_compiled_fails_here_alone(text):
+    before = descendants()
+    with pytest.raises(CompilationFailed):
+        compile_apart([ANSWER, text])
+    assert descendants() == before
+
+
+def test_a_child_that_is_killed_fails_here_alone():
+    long = "\n".join([ANSWER.replace("@kernel", f"@kernel{number}") for number in range(20_000)])
+    before = descendants()
+    with ThreadPoolExecutor(1) as pool:
+        compiled = pool.submit(compile_apart, [long])
+        while not (child := descendants() - before):
+            assert not compiled.done()
+        os.kill(*child, signal.SIGKILL)
+        with pytest.raises(CompilationFailed):
+            compiled.result()
+
+
+def test_a_child_has_none_of_our_connections():
+    """Who waits for the other end of one to close would wait for the child, too."""
+    reading, writing = os.pipe()
+    os.close(writing)
+    compile_apart([ANSWER])
+    assert os.read(reading, 1) == b""
+    os.close(reading)
+
+
+def test_an_engine_goes_over_to_what_the_child_compiled():
+    engine = Engine(backend=native.native_backend(compile_apart))
+    program, x = engine.parse(PROGRAM), np.linspace(-2, 2, 101)
+    query = Query("gradient", sources=["x"])
+
+    def ask():
+        call = engine.call(program, {"x": Leaf(x)}, query)
+        answer = call.replay(unhurried)
+        (path,) = call.entry.paths
+        names = [i.op.name for i in path.executable.replayed.instructions]
+        return answer, "native" in names
+
+    first, is_native = ask()
+    assert not is_native
+    ends = time.monotonic() + 60
+    while not is_native and time.monotonic() < ends:
+        answer, is_native = ask()
+    assert is_native
+    np.testing.assert_allclose(answer.value, first.value, rtol=1e-13)
+    np.testing.assert_allclose(answer.gradients, first.gradients, rtol=1e-11)
+
+
+def test_machine_code_is_for_worker_processes(monkeypatch):
+    assert is_compiled(Settings(processes=2))
+    assert not is_compiled(Settings(processes=0))
+    assert not is_compiled(Settings(processes=2, machine_code=False))
+    monkeypatch.setattr(native, "find_spec", lambda _name: None)
+    assert not is_compiled(Settings(processes=2))
+
+
+@pytest.mark.parametrize("machine_code", [False, True])
+async def test_the_service_says_whether_it_compiles(served, machine_code):
+    async with served(processes=1, machine_code=machine_code) as client:
+        assert (await client.get("/readyz")).json()["machine_code"] == machine_code
+        metrics = (await client.get("/metrics")).text
+        assert f"gradwire_machine_code {float(machine_code)}" in metrics
+
+
+async def test_answers_of_workers_stay_the_same(served):
+    x = np.linspace(-2, 2, 30_000)
+    document = {"program": PROGRAM, "variables": {"x": x.tolist()}}
+    async with served(processes=1, inline_microseconds=0) as client:
+        found = []
+        for _ in range(20):
+            answer = await client.post("/v1/gradient", json=document)
+            assert answer.status_code == 200, answer.text
+            found.append(answer.json())
+            time.sleep(0.02)  # noqa: ASYNC251 - the worker compiles meanwhile
+        assert len(children()) == 1
+    for one in found[1:]:
+        np.testing.assert_allclose(
+            one["gradients"]["x"], found[0]["gradients"]["x"], rtol=1e-9, atol=1e-13
+        )
