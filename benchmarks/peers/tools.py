@@ -23,11 +23,15 @@ def numpy(problem: Problem) -> Run:
     return partial(function, **problem.values, **problem.static)
 
 
-def gradwire(problem: Problem) -> Run:
-    """The engine in this process: a replay, with the first call's work already done."""
-    from gradwire_engine import Engine, Leaf, Query
+def gradwire(problem: Problem, *, compiled: bool = False) -> Run:
+    """The engine in this process: a replay, with the first call's work already done.
 
-    row, engine = problem.row, Engine()
+    A ``compiled`` one waits for machine code at the first call, which a service does not.
+    """
+    from gradwire_engine import Engine, Leaf, Query, native
+
+    backend = native.native_backend() if compiled else None
+    row, engine = problem.row, Engine(backend=backend)
     values = {name: Leaf(value) for name, value in problem.values.items()}
     sources = list(row.sources)
     query = Query(row.kind, sources=sources if row.kind == "gradient" else sources[0])
@@ -151,6 +155,7 @@ _SAME = ("sum", "exp", "log", "sin", "sqrt", "tanh", "einsum")
 TOOLS: dict[str, Callable[[Problem], Run]] = {
     "numpy": numpy,
     "gradwire": gradwire,
+    "machine code": partial(gradwire, compiled=True),
     "jax": jax,
     "jax unrolled": partial(jax, unrolled=True),
     "torch": torch,
@@ -161,6 +166,7 @@ TOOLS: dict[str, Callable[[Problem], Run]] = {
 
 #: The module of each tool except NumPy and Gradwire.
 MODULES = {
+    "machine code": "llvmlite",
     "jax": "jax",
     "jax unrolled": "jax",
     "torch": "torch",

@@ -75,7 +75,7 @@ def gradient(client: httpx.Client, program: str) -> httpx.Response:
 def test_image_is_small(podman: Podman, image: str, record_property: Callable[[str, object], None]):
     size = podman.inspect(image)["Size"]
     record_property("bytes", size)
-    assert size < 350e6
+    assert size < 520e6  # of which LLVM is 160
 
 
 def test_starts_quickly_without_privileges(

@@ -6,7 +6,7 @@ read at other indices than its own. All else is an expression in the nests that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.kernels.form import (
@@ -67,11 +67,19 @@ class _Root(NamedTuple):
     labels: str = ""
 
 
+class Operand(NamedTuple):
+    """A slot that is read, in memory as its axes are in this ``order``; None for row-major."""
+
+    slot: int
+    order: tuple[int, ...] | None = None
+
+
 class Group:
     """Instructions of a tape that become one kernel.
 
     ``results`` are the slots that are read outside, ``checked`` those of them of which it is told
-    whether all their elements are finite.
+    whether all their elements are finite. ``order_of`` a slot outside is that of its axes in
+    memory.
     """
 
     def __init__(
@@ -81,17 +89,19 @@ class Group:
         slots: Sequence[int],
         results: Sequence[int],
         checked: Iterable[int] = (),
+        order_of: Callable[[int], tuple[int, ...] | None] = lambda _: None,
     ) -> None:
         self._made = instructions
+        self._order_of = order_of
         self._views = views
         self._slots = slots
         self._within = {*slots}
         self._results = results
         #: The slots that the last results tell of whether they are finite.
         self.checked: list[int] = []
-        #: The slots outside that are read.
-        self.operands: list[int] = []
-        self._buffers: dict[int, int] = {}
+        #: What is read of outside.
+        self.operands: list[Operand] = []
+        self._buffers: dict[Operand, int] = {}
         self._numbers: dict[str, int] = {}
         self._roots = self._stored()
         self.checked = [slot for slot in checked if self._is_stored_whole(slot)]
@@ -112,7 +122,7 @@ class Group:
             if isinstance(node, Load) and node.buffer >= 0
         }
         numbers: dict[int, int] = {~k: k for k in range(len(self.operands))}
-        buffers = [self._buffer(slot) for slot in self.operands]
+        buffers = [self._buffer(*operand) for operand in self.operands]
         flags = self.checked
         for slot in stored:
             if slot in self._results or slot in read:
@@ -244,14 +254,33 @@ class Group:
         found: int = self._views.bases[slot]
         return found
 
-    def operand(self, slot: int) -> int:
-        """The number of a slot's buffer: below 0 of those outside, to be read."""
+    def load(self, slot: int, index: Index, loops: int, guard: Value | None) -> Load:
+        """An element of a slot that is stored."""
+        kind = self._made[slot].type
+        assert isinstance(kind, ArrayType)
+        order = None if slot in self._within else self._order_of(slot)
+        shape = kind.shape
+        if order is not None:
+            shape = tuple([shape[axis] for axis in order])
+            index = tuple([index[axis] for axis in order])
+        at = flat(index, shape, loops)
+        return Load(self._number(slot, order), at, guard, kind.dtype.char)
+
+    def load_in_order(self, slot: int, at: Affine, guard: Value | None) -> Load:
+        """An element of a slot that is stored, by its place in row-major order."""
+        kind = self._made[slot].type
+        assert isinstance(kind, ArrayType)
+        return Load(self._number(slot, None), at, guard, kind.dtype.char)
+
+    def _number(self, slot: int, order: tuple[int, ...] | None) -> int:
+        """The number of a slot's buffer: below 0 of those outside."""
         if slot in self._within:
             return slot
-        if slot not in self._buffers:
-            self._buffers[slot] = ~len(self.operands)
-            self.operands.append(slot)
-        return self._buffers[slot]
+        operand = Operand(slot, order)
+        if operand not in self._buffers:
+            self._buffers[operand] = ~len(self.operands)
+            self.operands.append(operand)
+        return self._buffers[operand]
 
     def number(self, value: float) -> int:
         """The argument that a number is."""
@@ -262,10 +291,11 @@ class Group:
         root = self._roots[slot]
         return root.kept == len(root.lengths) and not root.labels
 
-    def _buffer(self, slot: int) -> Buffer:
+    def _buffer(self, slot: int, order: tuple[int, ...] | None = None) -> Buffer:
         kind = self._made[slot].type
         assert isinstance(kind, ArrayType)
-        return Buffer(kind.shape, kind.dtype.char)
+        axes = range(len(kind.shape)) if order is None else order
+        return Buffer(tuple([kind.shape[axis] for axis in axes]), kind.dtype.char)
 
     def flag(self, slot: int) -> int | None:
         """The buffer that tells whether a result is finite, if that is to be told."""
@@ -379,8 +409,7 @@ class _NestBuilder:
             return self._defined(slot, index, guard)
         if group.base(slot) != slot:
             return self._defined(slot, index, guard)
-        at = flat(index, kind.shape, self._loops)
-        return self._node(Load(group.operand(slot), at, guard, kind.dtype.char))
+        return self._node(group.load(slot, index, self._loops, guard))
 
     def _is_own(self, slot: int, index: Index) -> bool:
         """Whether a root of this nest is read where it is computed."""
@@ -417,12 +446,8 @@ class _NestBuilder:
 
     def _in_order(self, slot: int, index: Index, shape: Shape, guard: Value | None) -> Value:
         """An element of a stored array by its place in row-major order."""
-        group = self._group
-        slot = group.base(slot)
-        kind = group.instruction(slot).type
-        assert isinstance(kind, ArrayType)
         at = flat(index, shape, self._loops)
-        return self._node(Load(group.operand(slot), at, guard, kind.dtype.char))
+        return self._node(self._group.load_in_order(self._group.base(slot), at, guard))
 
     def _split(self, split: Split, args: Sequence[int], guard: Value | None) -> Value:
         values: list[tuple[Value | None, Value]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +15,14 @@ from gradwire_engine.backends.llvm.compiler import Code
 from gradwire_engine.backends.llvm.printer import LANES, Printer
 from gradwire_engine.backends.llvm.shim import callable_of
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
+from gradwire_engine.backends.numpy.contraction import lowered
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.kernels.build import Group
 from gradwire_engine.kernels.form import Buffer, Kernel
 from gradwire_engine.kernels.partition import Part
 from gradwire_engine.kernels.views import Views
-from gradwire_engine.tape import Tape, Type
+from gradwire_engine.ops.linalg.contraction import Contract
+from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
 #: Nodes that are computed in about half a millisecond, after which one looks at the deadline, and
 #: in less time than it takes to let other threads run.
@@ -38,9 +41,11 @@ class NativeKernel(FusedGroup):
         made = tape.instructions
         self.instructions = [made[slot] for slot in part.slots]
         large = [s for s in part.results if s in outputs and _is_large(made[s].type)]
-        group = Group(made, views, part.slots, part.results, large)
+        order_of = partial(_order_of, made)
+        group = Group(made, views, part.slots, part.results, large, order_of)
         self.form = group.kernel()
-        self.operands = group.operands
+        self.operands = [operand.slot for operand in group.operands]
+        self._orders = [operand.order for operand in group.operands]
         self.squared = frozenset([part.results.index(slot) for slot in group.checked])
         self.each = [
             op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
@@ -67,7 +72,7 @@ class NativeKernel(FusedGroup):
 
     def load(self, codes: Sequence[Code]) -> None:
         """Call these functions, which have been compiled."""
-        text = _written(self.form, self._pieces, codes, len(self.squared))
+        text = _written(self.form, self._orders, self._pieces, codes, len(self.squared))
         self._lines, self._passes = text.lines, text.function("native")
 
     @property
@@ -105,6 +110,21 @@ def kernels_of(tape: Tape, parts: Sequence[Part], views: Views, poll: Poll) -> l
     return made
 
 
+def _order_of(made: Sequence[Instruction], slot: int) -> tuple[int, ...] | None:
+    """In which order the axes of what NumPy computes are in memory, if it is not theirs."""
+    op, args, _, _ = made[slot]
+    if not isinstance(op, Contract):
+        return None
+    x, y = (made[arg].type for arg in args)
+    assert isinstance(x, ArrayType)
+    assert isinstance(y, ArrayType)
+    steps = lowered(op, x.shape, y.shape, x.dtype.kind).result
+    if not steps or steps[-1][0] != "transpose":
+        return None
+    axes = steps[-1][1]
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
 def _is_large(kind: Type) -> bool:
     """Whether it takes time to see if a result is finite."""
     return kind.nbytes >= POOLED_BYTES and kind.dtype.char in "df"  # type: ignore[union-attr]
@@ -117,10 +137,19 @@ def _nbytes(buffer: Buffer) -> int:
 # The Python that calls machine code
 
 
-def _written(kernel: Kernel, pieces: Sequence[_Piece], codes: Sequence[Code], flags: int) -> Text:
+def _written(
+    kernel: Kernel,
+    orders: Sequence[tuple[int, ...] | None],
+    pieces: Sequence[_Piece],
+    codes: Sequence[Code],
+    flags: int,
+) -> Text:
     """A function of the poll, the list of what tells whether results are finite, and operands."""
     names = [f"b{number}" for number in range(len(kernel.buffers))]
     text = Text(f"def native(poll, squares, {', '.join(names[: kernel.operands])}):")
+    for name, order in zip(names, orders, strict=False):
+        if order is not None:
+            text.write(f"{name} = {name}.transpose({order})")
     results = kernel.operands + kernel.results
     for number in range(kernel.operands, len(kernel.buffers)):
         zeroed = results - flags <= number < results
