@@ -34,9 +34,9 @@ class Settled(NamedTuple):
 class ValueTable:
     """Value numbers: the instructions so far, each value once, what is known of it and its readers.
 
-    ``old`` are the instructions that they come of, of which ``live`` ones are needed; ``moved`` are
-    the slots that these have now, up to the one of number ``at``. The inputs of the numbers
-    ``residents`` are the same at every replay. ``costs`` are those of the backend.
+    ``counts`` are how often the values of old slots are read; ``moved`` are the slots that these
+    have now, up to the one of number ``at``. The inputs of the numbers ``residents`` are the same
+    at every replay. ``costs`` are those of the backend.
     Source: Aho, Lam, Sethi and Ullman, Compilers, section 6.1.2.
     """
 
@@ -45,10 +45,8 @@ class ValueTable:
 
     def __init__(
         self,
-        old: Sequence[Instruction],
-        live: bytearray,
+        counts: Sequence[int],
         moved: Sequence[int],
-        outputs: Sequence[int],
         costs: Costs,
         poll: Poll = unhurried,
         residents: Set[int] = frozenset(),
@@ -65,9 +63,7 @@ class ValueTable:
         self.repeated: dict[int, int] = {}
         self.ones: set[int] = set()
         self.at = 0
-        self._old, self._live, self._moved, self._outputs = old, live, moved, outputs
-        self._poll = poll
-        self._counts: list[int] = []
+        self._counts, self._moved, self._poll = counts, moved, poll
         self._reads: dict[int, int] = {}
         self._counted = 0
         self._residents = residents
@@ -126,24 +122,11 @@ class ValueTable:
 
     def reads(self, slot: int) -> int:
         """How often the value of a slot is read, as far as that is known by now."""
-        if not self._counts:
-            self._counts = self._readers()
         for old in polled(range(self._counted, self.at), self._poll):
             new = self._moved[old]
             self._reads[new] = self._reads.get(new, 0) + self._counts[old]
         self._counted = self.at
         return self._reads.get(slot, 0)
-
-    def _readers(self) -> list[int]:
-        counts = [0] * len(self._old)
-        for slot in self._outputs:
-            counts[slot] = 2  # what is given is never for one reader alone
-        old = polled(self._old, self._poll)
-        for live, (_, args, _, _) in zip(self._live, old, strict=True):
-            if live:
-                for arg in args:
-                    counts[arg] += 1
-        return counts
 
 
 #: What the NumPy backend's rules call it.

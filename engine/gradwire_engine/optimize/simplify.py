@@ -29,11 +29,12 @@ from gradwire_engine.ops.pointwise.arithmetic import (
 )
 from gradwire_engine.optimize.distribution import distribute
 from gradwire_engine.optimize.expressions import NOTED, Expression, Rule, Settled, ValueTable
-from gradwire_engine.optimize.liveness import compacted, shrunk
+from gradwire_engine.optimize.liveness import readers, shrunk
 from gradwire_engine.optimize.placements import placed
 from gradwire_engine.optimize.target import Target
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, Tape, TapeListener, Type
+from gradwire_engine.traversal import renumbered
 
 #: Larger results are computed at replay instead of kept in the tape, and so is what follows when
 #: the kept ones are too many together.
@@ -55,31 +56,41 @@ def optimize(
     An ``exact`` one gives the same bits. What depends on the inputs of the numbers ``residents``
     alone is taken to cost nothing.
     """
-    instructions, live = shrunk(tape, lambda body: optimize(body, target, poll, exact=exact), poll)
-    if on_tape is not None:
-        on_tape("shrunk", replace(tape, instructions=tuple(instructions)))
-    if instructions is not tape.instructions and not exact:  # there are loops
-        whole = replace(tape, instructions=tuple(instructions))
-        tape, live = distribute(whole, live, target.costs.loops, poll)
-        instructions = tape.instructions
-        if on_tape is not None and tape is not whole:
-            on_tape("distributed", tape)
+    looped = shrunk(tape, lambda body: optimize(body, target, poll, exact=exact), poll)
+    if looped is not None:
+        tape = replace(tape, instructions=tuple(looped))
+    _tell(on_tape, "shrunk", tape)
+    if looped is not None and not exact:
+        whole, tape = tape, distribute(tape, target.costs.loops, poll)
+        if tape is not whole:
+            _tell(on_tape, "distributed", tape)
+    instructions = tape.instructions
+    live = readers(instructions, tape.outputs, poll)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
-    values = ValueTable(instructions, live, moved, tape.outputs, target.costs, poll, residents)
-    simplifier = Simplifier(target, values, exact=exact)
+    values = ValueTable(live, moved, target.costs, poll, residents)
     with np.errstate(all="ignore"):
-        simplifier.run(instructions, live, moved, poll)
+        Simplifier(target, values, exact=exact).run(instructions, live, moved, poll)
     inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))
-    if on_tape is not None:
-        on_tape("simplified", Tape(tuple(values.code), tuple(inputs), tuple(outputs)))
-    least = compacted(values.code, inputs, outputs, poll)
+    simplified = Tape(tuple(values.code), tuple(inputs), tuple(outputs))
+    _tell(on_tape, "simplified", simplified)
+    least = _compacted(simplified, poll)
     fewer = least if exact else placed(least, poll)
     if fewer is not least:
-        least = compacted(fewer.instructions, fewer.inputs, fewer.outputs, poll)
-    if on_tape is not None:
-        on_tape("compacted", least)
+        least = _compacted(fewer, poll)
+    _tell(on_tape, "compacted", least)
     return least
+
+
+def _compacted(tape: Tape, poll: Poll) -> Tape:
+    """The tape without dead code."""
+    live = readers(tape.instructions, tape.outputs, poll)
+    return renumbered(tape.instructions, live, tape.inputs, tape.outputs, poll)
+
+
+def _tell(on_tape: TapeListener | None, made_by: str, tape: Tape) -> None:
+    if on_tape is not None:
+        on_tape(made_by, tape)
 
 
 class Simplifier:
@@ -98,7 +109,7 @@ class Simplifier:
         self._settled: Rule | None = None
 
     def run(
-        self, old: Sequence[Instruction], live: bytearray, moved: list[int], poll: Poll
+        self, old: Sequence[Instruction], live: Sequence[int], moved: list[int], poll: Poll
     ) -> None:
         """Simplify what is ``live``; ``moved`` takes where it is then.
 

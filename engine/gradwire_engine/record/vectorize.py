@@ -92,16 +92,17 @@ class _Vectorizer:
     def _may_roll(self) -> bool:
         """Whether anything has enough operands or terms: most programs have not."""
         made = self._b.instructions
-        readers = Counter(chain.from_iterable([args for _, args, _, _ in made]))
-        terms: dict[int, int] = {}
-        for slot, (op, args, _, _) in enumerate(made):
-            if type(op) in _SUMS:
-                terms[slot] = sum([terms.get(arg, 1) if readers[arg] == 1 else 1 for arg in args])
-                if terms[slot] >= _FEWEST:
+        sums = [slot for slot, (op, _, _, _) in enumerate(made) if type(op) in _SUMS]
+        if len(sums) >= _FEWEST - 1:
+            readers = Counter(chain.from_iterable([args for _, args, _, _ in made]))
+            terms: dict[int, int] = {}
+            for slot in sums:
+                x, y = made[slot].args
+                left = terms.get(x, 1) if readers[x] == 1 else 1
+                terms[slot] = count = left + (terms.get(y, 1) if readers[y] == 1 else 1)
+                if count >= _FEWEST:
                     return True
-            elif len(args) >= _FEWEST and type(op) in _JOINS:
-                return True
-        return False
+        return any(type(op) in _JOINS and len(args) >= _FEWEST for op, args, _, _ in made)
 
     def _number(self, slots: Iterable[int]) -> None:
         """Give expressions of one structure the same number."""
