@@ -114,6 +114,9 @@ class Product:
 
     def multiply(self, slot: int, labels: Labels, *, shared: bool = False) -> None:
         """Multiply by what a slot is the product of, or by itself."""
+        if type(self.values.code[slot].op) not in _PARTS:
+            self.factors.append(Factor(slot, labels))
+            return
         pending: list[_Pending] = [(slot, labels, shared)]
         while pending:
             slot, labels, shared = pending.pop()

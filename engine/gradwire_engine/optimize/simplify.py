@@ -161,23 +161,24 @@ class Simplifier:
                 if better is None:
                     continue
                 if type(better) is not Settled:
-                    return self._recorded(better)  # type: ignore[arg-type]
+                    return self._recorded(better, kind)  # type: ignore[arg-type]
                 outer, self._settled = self._settled, rule
-                slot = self._recorded(better.value)
+                slot = self._recorded(better.value, kind)
                 self._settled = outer
                 return slot
         return self._keep(op, args, kind)
 
-    def _recorded(self, expression: Expression) -> int:
-        """The slot of the value of an expression."""
+    def _recorded(self, expression: Expression, kind: Type | None = None) -> int:
+        """The slot of the value of an expression; its type follows where it is not known."""
         if isinstance(expression, int):
             return expression
         op, parts = expression
         if type(op) is Constant:
             return self._keep(op, (), ArrayType(op.value.dtype, op.value.shape))
-        args = tuple([self._recorded(part) for part in parts])
-        code = self._values.code
-        kind = op.infer(*[code[arg].type for arg in args])  # type: ignore[arg-type]
+        args = tuple([part if type(part) is int else self._recorded(part) for part in parts])
+        if kind is None:
+            code = self._values.code
+            kind = op.infer(*[code[arg].type for arg in args])  # type: ignore[arg-type]
         return self._simplified(op, args, kind)
 
     def _keep(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
