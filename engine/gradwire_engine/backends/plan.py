@@ -119,14 +119,13 @@ def _work(
     regularly = range(
         _INSTRUCTIONS_BETWEEN_POLLS - 1, len(instructions), _INSTRUCTIONS_BETWEEN_POLLS
     )
-    small = max(nbytes, default=0) <= _SMALL_BYTES
-    if small and not any(kind.composite for kind in kinds):
+    large = {slot for slot, size in enumerate(polled(nbytes, poll)) if size > _SMALL_BYTES}
+    if not large and not any(kind.composite for kind in kinds):
         return frozenset(regularly), 0
     polls = [*regularly]
     flops = since_poll = 0
     for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
-        large = nbytes[slot] > _SMALL_BYTES or any(nbytes[a] > _SMALL_BYTES for a in args)
-        if large or op.composite:
+        if slot in large or not large.isdisjoint(args) or op.composite:
             since_poll += op.flops(kind, *[instructions[a].type for a in args])  # type: ignore[arg-type]
             if since_poll > _FLOPS_BETWEEN_POLLS and not op.composite:  # these look themselves
                 polls.append(slot)

@@ -89,7 +89,7 @@ class Product:
 
     def is_only(self, slot: int) -> bool:
         """Whether nothing is multiplied."""
-        return self.scale == 1 and [factor.slot for factor in self.factors] == [slot]
+        return len(self.factors) == 1 and self.factors[0].slot == slot and self.scale == 1
 
     def replaced(self, place: int, slot: int) -> Product:
         """The same with a slot that broadcasts in place of a factor."""

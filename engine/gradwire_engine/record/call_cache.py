@@ -50,11 +50,11 @@ class CallCache:
         """Remember a call that has just been recorded, if one instruction on ``args`` was all."""
         b = self._b
         op, slots, kind, _ = b.instructions[result.slot]
+        if op.parameters or len(args) > 2 or not (op.elementwise or type(op) is MatMul):
+            return
         arrays = [x.type for x in args if type(x) is Var]
         literals = [x for x in args if type(x) in _LITERALS]
-        if not (op.elementwise or type(op) is MatMul) or op.parameters:
-            return
-        if not arrays or len(args) > 2:
+        if not arrays:
             return
         if len(arrays) + len(literals) < len(args) or (literals and arrays[0].weak):
             return  # of literals alone each is a constant of its own
