@@ -42,8 +42,8 @@ class Listing(NamedTuple):
     inner: Mapping[tuple[int, ...], Sequence[Line]] = {}
 
 
-#: What has constants.
-_LASTING = frozenset((Loop, Constant))
+#: Operations that hold constants.
+_WITH_CONSTANTS = frozenset((Loop, Constant))
 
 
 class Executable(ABC):
@@ -58,7 +58,7 @@ class Executable(ABC):
         made = tape.instructions
         #: Bytes of the answer.
         self.output_bytes: int = sum([answer_bytes(made[slot].type) for slot in tape.outputs])
-        ops = [i.op for i in polled(made, poll) if type(i.op) in _LASTING]
+        ops = [i.op for i in polled(made, poll) if type(i.op) in _WITH_CONSTANTS]
         loops = [op for op in ops if type(op) is Loop]
         constants = [op.value.nbytes for op in ops if type(op) is Constant]
         #: Bytes of the constants, which live as long as this.

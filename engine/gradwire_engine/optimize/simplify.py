@@ -15,18 +15,10 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.ops.arrays.shape import BroadcastTo
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import (
-    Constant,
-    Guard,
-)
+from gradwire_engine.ops.constants import Constant, Guard
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.ops.pointwise.arithmetic import (
-    Add,
-    Divide,
-    Multiply,
-    Subtract,
-)
+from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Subtract
 from gradwire_engine.optimize.distribution import distribute
 from gradwire_engine.optimize.expressions import NOTED, Expression, Rule, Settled, ValueTable
 from gradwire_engine.optimize.liveness import readers, shrunk
@@ -117,12 +109,8 @@ class Simplifier:
         a product only with two of these: of all else nothing is asked.
         """
         values = self._values
-        code, known, multiples, constants = (
-            values.code,
-            values.known,
-            values.multiples,
-            values.constants,
-        )
+        code, known = values.code, values.known
+        multiples, constants = values.multiples, values.constants
         commutative = () if self._exact else _COMMUTATIVE
         for slot, (op, args, kind, origin) in enumerate(polled(old, poll)):
             if not live[slot]:

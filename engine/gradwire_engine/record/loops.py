@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 _SHORT_INSTRUCTIONS, _SHORT_PASSES = 2000, 8
 #: Instructions after which a loop that is only counted, to an end not known before, is long.
 _COUNTED_INSTRUCTIONS = 256
-#: Iterations that are always recorded one by one.
+#: Passes that are always recorded one by one.
 _FEW = 2
-#: Iterations by themselves, after which a loop whose types do not settle is recorded pass by pass.
+#: Passes by themselves, after which a loop whose types do not settle is recorded pass by pass.
 _MOST_PEELED = 3
 
 
