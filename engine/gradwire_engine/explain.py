@@ -20,7 +20,7 @@ from gradwire_engine.errors import Place
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import GuardFailed, Source
 from gradwire_engine.ops.loops import Loop
-from gradwire_engine.optimize.liveness import alive
+from gradwire_engine.optimize.liveness import readers
 from gradwire_engine.polling import unhurried
 from gradwire_engine.program import Program
 from gradwire_engine.tape import Instruction, Tape
@@ -159,7 +159,7 @@ def explain(
 def _listing(tape: Tape, where: _Where, within: _Where) -> Listing:
     """A tape with places from ``where``, in bodies from ``within``."""
     made = tape.instructions
-    needed = alive(made, tape.outputs)
+    needed = readers(made, tape.outputs)
     steps: list[Step] = []
     for slot, instruction in enumerate(made):
         op, args, kind, _ = instruction

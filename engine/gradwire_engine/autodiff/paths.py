@@ -75,10 +75,7 @@ def _cut_inside(op: Loop, args: Sequence[int], sources: Collection[int]) -> Cut 
     made, carries = op.body.tape.instructions, range(op.carries)
     outputs = op.body.tape.outputs
     entered = {1 + i - op.counted for i, arg in enumerate(args) if arg in sources}
-    needed, before = set(outputs), -1
-    for slot in range(len(made) - 1, -1, -1):
-        if slot in needed:
-            needed.update(made[slot].args)
+    needed, before = ancestors(made, outputs), -1
     while before != (before := len(entered)):
         reached = {op.body.tape.inputs[number] for number in entered}
         for slot, (inner, read, kind, origin) in enumerate(made):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from gradwire_engine.answer import Poll
@@ -43,6 +42,10 @@ class Listing(NamedTuple):
     inner: Mapping[tuple[int, ...], Sequence[Line]] = {}
 
 
+#: Operations that hold constants.
+_WITH_CONSTANTS = frozenset((Loop, Constant))
+
+
 class Executable(ABC):
     """A tape that is ready to replay.
 
@@ -55,16 +58,13 @@ class Executable(ABC):
         made = tape.instructions
         #: Bytes of the answer.
         self.output_bytes: int = sum([answer_bytes(made[slot].type) for slot in tape.outputs])
+        ops = [i.op for i in polled(made, poll) if type(i.op) in _WITH_CONSTANTS]
+        loops = [op for op in ops if type(op) is Loop]
+        constants = [op.value.nbytes for op in ops if type(op) is Constant]
         #: Bytes of the constants, which live as long as this.
-        self.constant_bytes = 0
+        self.constant_bytes: int = sum(constants, sum([op.body.constant_bytes for op in loops]))
         #: Instructions that loops execute, as predicted.
-        self._looped = 0
-        for op in polled([*map(itemgetter(0), made)], poll):
-            if type(op) is Loop:
-                self._looped += op.steps
-                self.constant_bytes += op.body.constant_bytes
-            elif type(op) is Constant:
-                self.constant_bytes += op.value.nbytes
+        self._looped: int = sum([op.steps for op in loops])
 
     @property
     @abstractmethod

@@ -40,13 +40,18 @@ def plan(tape: Tape, poll: Poll = unhurried) -> Plan:
     """Go through the tape once."""
     instructions = tape.instructions
     last = last_readers(tape, poll)
-    nbytes = _sizes(instructions, poll)
-    peak_bytes = _peak(instructions, nbytes, last, poll)
-    return Plan(dead_after(last, poll), *_work(instructions, nbytes, poll), peak_bytes)
+    kinds = {*map(type, map(itemgetter(0), instructions))}
+    nbytes = _sizes(instructions, kinds, poll)
+    peak_bytes = _peak(instructions, kinds, nbytes, last, poll)
+    return Plan(dead_after(last, poll), *_work(instructions, kinds, nbytes, poll), peak_bytes)
 
 
 def _peak(
-    instructions: Sequence[Instruction], nbytes: list[int], last: list[int], poll: Poll
+    instructions: Sequence[Instruction],
+    kinds: set[type[Op]],
+    nbytes: list[int],
+    last: list[int],
+    poll: Poll,
 ) -> int:
     """Most bytes alive at once: whoever replays has the inputs, and a view keeps what it is of."""
     sizes = [*nbytes]
@@ -69,7 +74,7 @@ def _peak(
     for size, end in zip(polled(sizes, poll), ends, strict=True):
         freed[end] += size
     needed = sizes
-    if spaces := _workspaces(instructions, poll):
+    if spaces := _workspaces(instructions, kinds, poll):
         needed = [size + spaces.get(slot, 0) for slot, size in enumerate(polled(sizes, poll))]
     for most, size, gone in zip(polled(needed, poll), sizes, freed, strict=False):
         if alive + most > peak:
@@ -78,53 +83,49 @@ def _peak(
     return peak
 
 
-def _workspaces(instructions: Sequence[Instruction], poll: Poll) -> dict[int, int]:
+def _workspaces(
+    instructions: Sequence[Instruction], kinds: set[type[Op]], poll: Poll
+) -> dict[int, int]:
     """Bytes that kernels take beside operands and results, by slot."""
-    kinds = {kind for kind in _kinds(instructions) if kind.workspace}
     found: dict[int, int] = {}
-    if kinds:
+    if any(kind.workspace for kind in kinds):
         for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
-            if type(op) in kinds:
+            if op.workspace:
                 given = sum([instructions[arg].type.nbytes for arg in args])
                 found[slot] = int(op.workspace * max(given, kind.nbytes))
     return found
 
 
-def _kinds(instructions: Sequence[Instruction]) -> set[type[Op]]:
-    return {*map(type, map(itemgetter(0), instructions))}
-
-
-def _sizes(instructions: Sequence[Instruction], poll: Poll) -> list[int]:
+def _sizes(instructions: Sequence[Instruction], kinds: set[type[Op]], poll: Poll) -> list[int]:
     """Bytes of each result, none of constants."""
-    found: dict[int, int] = {}  # by identity: instructions share their types
-    sizes: list[int] = []
-    for op, _, kind, _ in polled(instructions, poll):
-        size = 0
-        if op.composite:
-            size = op.nbytes
-        elif type(op) is not Constant:
-            size = found.get(id(kind), -1)
-            if size < 0:
-                size = found[id(kind)] = kind.nbytes
-        sizes.append(size)
+    made = polled(instructions, poll)
+    types = {id(kind): kind for _, _, kind, _ in made}  # instructions share their types
+    nbytes = {key: kind.nbytes for key, kind in types.items()}
+    sizes = [
+        0 if type(op) is Constant else nbytes[id(kind)]
+        for op, _, kind, _ in polled(instructions, poll)
+    ]
+    if any(kind.composite for kind in kinds):
+        for slot, (op, _, _, _) in enumerate(polled(instructions, poll)):
+            if op.composite:
+                sizes[slot] = op.nbytes
     return sizes
 
 
 def _work(
-    instructions: Sequence[Instruction], nbytes: list[int], poll: Poll
+    instructions: Sequence[Instruction], kinds: set[type[Op]], nbytes: list[int], poll: Poll
 ) -> tuple[frozenset[int], int]:
     """After which slots to look at the deadline, and all arithmetic on what is not small."""
     regularly = range(
         _INSTRUCTIONS_BETWEEN_POLLS - 1, len(instructions), _INSTRUCTIONS_BETWEEN_POLLS
     )
-    small = max(nbytes, default=0) <= _SMALL_BYTES
-    if small and not any(kind.composite for kind in _kinds(instructions)):
+    large = {slot for slot, size in enumerate(polled(nbytes, poll)) if size > _SMALL_BYTES}
+    if not large and not any(kind.composite for kind in kinds):
         return frozenset(regularly), 0
     polls = [*regularly]
     flops = since_poll = 0
     for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
-        large = nbytes[slot] > _SMALL_BYTES or any(nbytes[a] > _SMALL_BYTES for a in args)
-        if large or op.composite:
+        if slot in large or not large.isdisjoint(args) or op.composite:
             since_poll += op.flops(kind, *[instructions[a].type for a in args])  # type: ignore[arg-type]
             if since_poll > _FLOPS_BETWEEN_POLLS and not op.composite:  # these look themselves
                 polls.append(slot)

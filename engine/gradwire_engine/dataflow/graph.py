@@ -27,7 +27,7 @@ class Vertex:
     """A value: what makes it, under which name it is stored, and its type where that is known.
 
     ``at`` is the number of the program's node, -1 where there is none. A variable's label is its
-    path. What an operation is told in so many words (``axis=0``) are its ``parameters``.
+    path. Arguments that are written out (``axis=0``) are an operation's ``parameters``.
     """
 
     number: int

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NOTHING = Constant("None")
 #: Attributes of arrays; all others are members of nested variables.
 _OF_ARRAYS = frozenset("T mT real imag shape size ndim dtype".split())
-#: Longest text that a constant is told by.
+#: Longest text of a constant.
 _LONGEST = 200
 #: Methods that give the name before the dot another value.
 _REBINDING = frozenset("assign assign_add assign_sub append".split())

@@ -53,7 +53,7 @@ def dataflow(
     return reader.graph
 
 
-#: Most items that are told one by one.
+#: Most items that are shown one by one.
 _MOST_ITEMS = 40
 
 

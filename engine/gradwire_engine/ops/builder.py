@@ -116,6 +116,8 @@ _new_tuple = tuple.__new__
 _MOST_NESTED, _DEEPEST_NESTED = 1_000_000, 100
 #: So many elements of a table are made at once: in half a millisecond, within a cache.
 _TABLE_PIECE = 1 << 16
+#: Programs' dtypes by identity: NumPy has others that are equal.
+_OWN_DTYPES = frozenset(map(id, DTYPES.values()))
 #: What stands for an array by itself.
 _ARRAY = (Var, bool, int, float, complex)
 
@@ -429,12 +431,14 @@ def _literal(x: Any) -> Any:
         array = np.asarray(x)
     except ValueError:
         raise ShapeMismatch("the rows of this list differ in length") from None
+    if id(array.dtype) in _OWN_DTYPES:
+        return array
     known = DTYPES.get(array.dtype.name)
     if known is None:
         large = array.dtype.kind == "O" and all(isinstance(item, int) for item in array.flat)
         hint = "integers have at most 64 bits" if large else None
         raise BadArgument("this is not a list of numbers", hint=hint)
-    return array if array.dtype is known else array.astype(known)
+    return array.astype(known)
 
 
 def _holds_var(x: Any) -> bool:

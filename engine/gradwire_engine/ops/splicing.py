@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.tape import Tape
+from gradwire_engine.traversal import ancestors
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -25,18 +26,12 @@ def spliced(
     Slots that are ``given`` are not recorded.
     """
     slots = [tape.outputs[number] for number in outputs]
-    needed = bytearray(len(tape.instructions))
-    for slot in slots:
-        needed[slot] = 1
-    for slot in range(len(needed) - 1, -1, -1):
-        if needed[slot] and slot not in given:
-            for arg in tape.instructions[slot].args:
-                needed[arg] = 1
+    needed = ancestors(tape.instructions, slots, given)
     before, new = b.origin, {**given}
     for slot, (op, args, kind, origin) in enumerate(tape.instructions):
         if isinstance(op, Input):
             new[slot] = inputs[op.index]
-        elif needed[slot] and slot not in given:
+        elif slot in needed:
             b.origin = origin
             new[slot] = b.again(op, tuple([new[arg].slot for arg in args]), kind)
     b.origin = before

@@ -16,7 +16,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Nega
 from gradwire_engine.ops.pointwise.comparison import LogicalNot, NotEqual
 from gradwire_engine.ops.pointwise.masks import Masked
 from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
+from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
 from gradwire_engine.tape import DType
 
 #: What is as quick with numbers that a branch excludes: a power of a negative number is not.
@@ -31,44 +31,44 @@ class _Choice(NamedTuple):
     y: Expression
 
 
-def _choice(slot: int, kept: Kept) -> _Choice | None:
+def _choice(slot: int, values: ValueTable) -> _Choice | None:
     """The choice that a slot is, by a condition that is no negation."""
-    op, args, _, _ = kept.code[slot]
+    op, args, _, _ = values.code[slot]
     if type(op) is Where:
         return _Choice(*args)
     if isinstance(op, Masked):
-        return _unmasked(op, args, kept.dtype(slot))
-    if not isinstance(op, AsType) or kept.dtype(args[0]) != BOOL:
+        return _unmasked(op, args, values.dtype(slot))
+    if not isinstance(op, AsType) or values.dtype(args[0]) != BOOL:
         return None
     zero, one = (constant(number, op.dtype) for number in (0, 1))
-    inner, of, _, _ = kept.code[args[0]]
+    inner, of, _, _ = values.code[args[0]]
     return _Choice(of[0], zero, one) if type(inner) is LogicalNot else _Choice(args[0], one, zero)
 
 
-def _chosen(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _chosen(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """``where`` with what its branches come to where they are taken."""
     condition, x, y = args
-    shape = kept.shape(condition)
+    shape = values.shape(condition)
     if not shape:
         return None
-    inner, of, _, _ = kept.code[condition]
+    inner, of, _, _ = values.code[condition]
     if type(inner) is LogicalNot:
         return op, (of[0], y, x)
     first, second = (
-        _taken(slot, condition, first, kept) for slot, first in ((x, True), (y, False))
+        _taken(slot, condition, first, values) for slot, first in ((x, True), (y, False))
     )
     if first is not None or second is not None:
         return op, (condition, x if first is None else first, y if second is None else second)
     for slot, other, keeps in ((x, y, True), (y, x, False)):
-        if not _is_zero(other, kept):
+        if not _is_zero(other, values):
             continue
-        if kept.number(slot) == 1:
+        if values.number(slot) == 1:
             holds: Expression = condition if keeps else (LogicalNot(), (condition,))
-            return AsType(kept.dtype(slot), False), (holds,)
+            return AsType(values.dtype(slot), False), (holds,)
         if (
-            kept.shape(slot) == shape
-            and kept.size(slot) >= kept.costs.fewest_masked
-            and kept.dtype(slot).kind == "f"
+            values.shape(slot) == shape
+            and values.size(slot) >= values.costs.fewest_masked
+            and values.dtype(slot).kind == "f"
         ):
             return Masked(keeps), (condition, slot)
     return None
@@ -80,63 +80,65 @@ def _unmasked(op: Masked, parts: Sequence[Expression], dtype: DType) -> _Choice:
     return _Choice(condition, x, zero) if op.kept else _Choice(condition, zero, x)
 
 
-def _taken(slot: int, condition: int, first: bool, kept: Kept) -> Expression | None:
+def _taken(slot: int, condition: int, first: bool, values: ValueTable) -> Expression | None:
     """What a slot comes to where the condition holds, or does not, if that is less than it is."""
-    if kept.shape(slot) != kept.shape(condition):
+    if values.shape(slot) != values.shape(condition):
         return None
-    if (branch := _branch(slot, condition, first, kept)) is not None:
+    if (branch := _branch(slot, condition, first, values)) is not None:
         return branch
-    if first and (ratio := _ratio(slot, condition, kept)) is not None:
+    if first and (ratio := _ratio(slot, condition, values)) is not None:
         return ratio
-    op, args, _, _ = kept.code[slot]
-    if type(op) not in _QUICK or kept.shared(slot):
+    op, args, _, _ = values.code[slot]
+    if type(op) not in _QUICK or values.shared(slot):
         return None
-    branches = [_branch(arg, condition, first, kept) for arg in args]
+    branches = [_branch(arg, condition, first, values) for arg in args]
     if not any(branch is not None for branch in branches):
         return None
     parts = [a if b is None else b for a, b in zip(args, branches, strict=True)]
     return (
-        (Where(), _unmasked(op, parts, kept.dtype(slot))) if isinstance(op, Masked) else (op, parts)
+        (Where(), _unmasked(op, parts, values.dtype(slot)))
+        if isinstance(op, Masked)
+        else (op, parts)
     )
 
 
-def _ratio(slot: int, condition: int, kept: Kept) -> Expression | None:
+def _ratio(slot: int, condition: int, values: ValueTable) -> Expression | None:
     """``(a x) / x`` and ``-(a x) / x`` where ``x`` is not 0, as derivatives of norms have them."""
-    (op, args, _, _), (compares, of, _, _) = kept.code[slot], kept.code[condition]
-    if type(op) is not Divide or type(compares) is not NotEqual or kept.number(of[1]) != 0:
+    (op, args, _, _), (compares, of, _, _) = values.code[slot], values.code[condition]
+    if type(op) is not Divide or type(compares) is not NotEqual or values.number(of[1]) != 0:
         return None
     top, x = args
     if x != of[0]:
         return None
-    opposite = type(kept.code[top].op) is Negative
+    opposite = type(values.code[top].op) is Negative
     if opposite:
-        (top,) = kept.code[top].args
-    op, factors, _, _ = kept.code[top]
+        (top,) = values.code[top].args
+    op, factors, _, _ = values.code[top]
     if type(op) is not Multiply or x not in factors:
         return None
     other = factors[1] if factors[0] == x else factors[0]
     return (Negative(), (other,)) if opposite else other
 
 
-def _branch(slot: int, condition: int, first: bool, kept: Kept) -> Expression | None:
+def _branch(slot: int, condition: int, first: bool, values: ValueTable) -> Expression | None:
     """The branch of a choice by the condition, if the slot is one."""
-    found = _choice(slot, kept)
+    found = _choice(slot, values)
     if found is None or found.condition != condition:
         return None
     return found.x if first else found.y
 
 
-def _is_zero(slot: int, kept: Kept) -> bool:
-    number = kept.number(slot)
+def _is_zero(slot: int, values: ValueTable) -> bool:
+    number = values.number(slot)
     return number is not None and number == 0 and math.copysign(1, number.real) > 0
 
 
-def _nonzero(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _nonzero(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """Whether a condition as a number is not 0: the condition."""
     x, number = args
-    inner, of, _, _ = kept.code[x]
-    truth = isinstance(inner, AsType) and kept.dtype(of[0]) == BOOL
-    return of[0] if truth and kept.number(number) == 0 else None
+    inner, of, _, _ = values.code[x]
+    truth = isinstance(inner, AsType) and values.dtype(of[0]) == BOOL
+    return of[0] if truth and values.number(number) == 0 else None
 
 
 RULES: Mapping[type[Op], Rule] = {Where: _chosen, NotEqual: _nonzero}

@@ -16,6 +16,7 @@ from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.optimize.costs import LoopCosts
 from gradwire_engine.optimize.distribution_cost import profitable
+from gradwire_engine.optimize.liveness import readers
 from gradwire_engine.optimize.loop_vectorize import VectorizedLoop
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.polling import polled
@@ -24,8 +25,9 @@ from gradwire_engine.tape import Instruction, Tape
 _NO_LIMITS = Limits(1 << 62, 1 << 62, 1 << 62, 1 << 62)
 
 
-def distribute(tape: Tape, live: bytearray, costs: LoopCosts, poll: Poll) -> tuple[Tape, bytearray]:
-    """The tape with loops distributed where that is profitable, and marks of what is live."""
+def distribute(tape: Tape, costs: LoopCosts, poll: Poll) -> Tape:
+    """The tape with loops distributed where that is profitable."""
+    live = readers(tape.instructions, tape.outputs, poll)
     lengths: dict[int, int] = {}
     recurrences: dict[int, Recurrences] = {}
     for slot, instruction in enumerate(polled(tape.instructions, poll)):
@@ -36,10 +38,7 @@ def distribute(tape: Tape, live: bytearray, costs: LoopCosts, poll: Poll) -> tup
                 given = slot in tape.outputs
                 if not given and (found := profitable(instruction.op, length, costs)):
                     recurrences[slot] = found
-    if not recurrences:
-        return tape, live
-    made = _Distribution(tape, live, lengths, recurrences, poll).tape()
-    return made, bytearray(b"\1") * len(made.instructions)
+    return _Distribution(tape, live, lengths, recurrences, poll).tape() if recurrences else tape
 
 
 def _length(
@@ -66,7 +65,7 @@ class _Distribution:
     def __init__(
         self,
         tape: Tape,
-        live: bytearray,
+        live: Sequence[int],
         lengths: dict[int, int],
         recurrences: dict[int, Recurrences],
         poll: Poll,

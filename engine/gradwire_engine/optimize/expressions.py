@@ -1,4 +1,4 @@
-"""What rules of the optimiser look at, the instructions kept so far, and what they answer."""
+"""What rules of the optimiser look at, the values that are known so far, and what they answer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
+from gradwire_engine.ops.arrays.shape import BroadcastTo
 from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
@@ -16,7 +17,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.partial_evaluation import stands
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import DType, Instruction, Shape
+from gradwire_engine.tape import DType, Instruction, Shape, Type
 
 #: What makes zeros with its first operand in a part of them.
 PARTS = frozenset((ScatterAdd, Pad))
@@ -30,20 +31,22 @@ class Settled(NamedTuple):
     value: Expression
 
 
-class Kept:
-    """The instructions that are kept so far, and who reads them.
+class ValueTable:
+    """Value numbers: the instructions so far, each value once, what is known of it and its readers.
 
-    ``old`` are the instructions that they come of, of which ``live`` ones are needed; ``moved`` are
-    the slots that these have now, up to the one of number ``at``. The inputs of the numbers
-    ``residents`` are the same at every replay. ``costs`` are those of the backend.
+    ``counts`` are how often the values of old slots are read; ``moved`` are the slots that these
+    have now, up to the one of number ``at``. The inputs of the numbers ``residents`` are the same
+    at every replay. ``costs`` are those of the backend.
+    Source: Aho, Lam, Sethi and Ullman, Compilers, section 6.1.2.
     """
+
+    #: The type of the result that rules are asked about.
+    kind: Type
 
     def __init__(
         self,
-        old: Sequence[Instruction],
-        live: bytearray,
+        counts: Sequence[int],
         moved: Sequence[int],
-        outputs: Sequence[int],
         costs: Costs,
         poll: Poll = unhurried,
         residents: Set[int] = frozenset(),
@@ -51,13 +54,16 @@ class Kept:
         self.costs = costs
         self.code: list[Instruction] = []
         self.known: dict[tuple[Op, tuple[int, ...]], int] = {}
-        #: Constants that are numbers; all constants, with opposites and what numbers multiply.
+        #: The values of constants, and of those that are inexact numbers.
+        self.constants: dict[int, Any] = {}
         self.numbers: dict[int, Any] = {}
+        #: All constants, with opposites and what numbers multiply.
         self.multiples: set[int] = set()
+        #: Operands of broadcasts, and slots whose elements are all 1.
+        self.repeated: dict[int, int] = {}
+        self.ones: set[int] = set()
         self.at = 0
-        self._old, self._live, self._moved, self._outputs = old, live, moved, outputs
-        self._poll = poll
-        self._counts: list[int] = []
+        self._counts, self._moved, self._poll = counts, moved, poll
         self._reads: dict[int, int] = {}
         self._counted = 0
         self._residents = residents
@@ -80,13 +86,22 @@ class Kept:
         return self.numbers.get(slot)
 
     def note(self, slot: int) -> None:
-        """Look at an instruction that has just been kept: whether it is a number, or a multiple."""
+        """Look at an instruction that has just been appended, of a type in ``NOTED``."""
         op, args, _, _ = self.code[slot]
-        if type(op) is Constant:
+        of = type(op)
+        if of is Constant:
+            value = self.constants[slot] = op.value  # type: ignore[attr-defined]
             self.multiples.add(slot)
-            if not np.ndim(op.value) and op.value.dtype.kind in "fc":
-                self.numbers[slot] = op.value
-        elif type(op) is not Multiply or args[0] in self.numbers or args[1] in self.numbers:
+            if not np.ndim(value):
+                if value.dtype.kind in "fc":
+                    self.numbers[slot] = value
+                if value == 1:
+                    self.ones.add(slot)
+        elif of is BroadcastTo:
+            self.repeated[slot] = args[0]
+            if args[0] in self.ones:
+                self.ones.add(slot)
+        elif of is not Multiply or args[0] in self.numbers or args[1] in self.numbers:
             self.multiples.add(slot)
 
     def find(self, op: Op, *args: int) -> int | None:
@@ -107,28 +122,11 @@ class Kept:
 
     def reads(self, slot: int) -> int:
         """How often the value of a slot is read, as far as that is known by now."""
-        if not self._counts:
-            self._counts = self._readers()
         for old in polled(range(self._counted, self.at), self._poll):
             new = self._moved[old]
             self._reads[new] = self._reads.get(new, 0) + self._counts[old]
         self._counted = self.at
         return self._reads.get(slot, 0)
-
-    def share(self, slot: int) -> None:
-        """Take the value of a slot for one that is read more than once: a view of it is."""
-        self._reads[slot] = self._reads.get(slot, 0) + 2
-
-    def _readers(self) -> list[int]:
-        counts = [0] * len(self._old)
-        for slot in self._outputs:
-            counts[slot] = 2  # what is given is never for one reader alone
-        old = polled(self._old, self._poll)
-        for live, (_, args, _, _) in zip(self._live, old, strict=True):
-            if live:
-                for arg in args:
-                    counts[arg] += 1
-        return counts
 
 
 def constant(value: Any, dtype: DType) -> Expression:
@@ -136,7 +134,7 @@ def constant(value: Any, dtype: DType) -> Expression:
     return Constant.of(np.asarray(value, dtype)), ()
 
 
-#: What ``Kept`` notes.
-NOTED = frozenset((Constant, Multiply, Negative, *PARTS))
+#: What a ``ValueTable`` notes.
+NOTED = frozenset((Constant, BroadcastTo, Multiply, Negative, *PARTS))
 #: What gives the value of an operation of slots with less work, where it knows how.
-Rule: TypeAlias = Callable[[Op, Sequence[int], Kept], "Expression | Settled | None"]
+Rule: TypeAlias = Callable[[Op, Sequence[int], ValueTable], "Expression | Settled | None"]

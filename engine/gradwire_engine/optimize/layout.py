@@ -10,22 +10,22 @@ from gradwire_engine.ops.arrays.shape import Reshape, Transpose
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.linalg.contraction import Contract, contract
 from gradwire_engine.ops.patterns import FULL
-from gradwire_engine.optimize.expressions import Expression, Kept, Rule
+from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable
 
 
-def _transposed(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _transposed(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """``T(f(T'x, y))`` as ``f(x, T y)`` where the orders cancel and all else is smaller.
 
     Where only axes of length 1 move, it is another shape.
     """
     assert isinstance(op, Transpose)
     (slot,) = args
-    shape = kept.shape(slot)
+    shape = values.shape(slot)
     order = [axis for axis in op.axes if shape[axis] != 1]
     if order == sorted(order):
         return Reshape(tuple([shape[axis] for axis in op.axes])), (slot,)
-    inner, of, _, _ = kept.code[slot]
-    if isinstance(inner, Contract) and not kept.shared(slot):
+    inner, of, _, _ = values.code[slot]
+    if isinstance(inner, Contract) and not values.shared(slot):
         left, right, result = inner.labels
         return contract(left, right, "".join([result[axis] for axis in op.axes])), of
     if not inner.elementwise:
@@ -33,22 +33,22 @@ def _transposed(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     natural = tuple(range(len(op.axes)))
     cancels = False
     for arg in of:
-        turned = kept.code[arg].op
+        turned = values.code[arg].op
         if isinstance(turned, Transpose) and len(turned.axes) == len(natural):
             same = tuple([turned.axes[axis] for axis in op.axes]) == natural
             cancels |= same
             if same:
                 continue
-        if 2 * kept.size(arg) > kept.size(slot):
+        if 2 * values.size(arg) > values.size(slot):
             return None
-    if not cancels or kept.shared(slot):
+    if not cancels or values.shared(slot):
         return None
-    return inner, [_turned(arg, op, kept) for arg in of]
+    return inner, [_turned(arg, op, values) for arg in of]
 
 
-def _turned(slot: int, op: Transpose, kept: Kept) -> Expression:
+def _turned(slot: int, op: Transpose, values: ValueTable) -> Expression:
     """An operand, which may lack the first axes, in another order of all axes."""
-    shape = kept.shape(slot)
+    shape = values.shape(slot)
     missing = len(op.axes) - len(shape)
     if not shape:
         return slot
@@ -56,32 +56,32 @@ def _turned(slot: int, op: Transpose, kept: Kept) -> Expression:
     return op, (whole,)
 
 
-def _of_everything(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _of_everything(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """New axes alone, of all elements, as another shape, which meets others."""
     assert isinstance(op, GetItem | ScatterAdd)
     if any(item not in (None, FULL) for item in op.pattern):
         return None
     (x,) = args
-    shape = op.shape if isinstance(op, ScatterAdd) else op.infer(kept.code[x].type).shape  # type: ignore[arg-type]
+    shape = op.shape if isinstance(op, ScatterAdd) else op.infer(values.code[x].type).shape  # type: ignore[arg-type]
     return Reshape(shape), (x,)
 
 
-def _diagonal(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _diagonal(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """The diagonal of what is elementwise, without making the rest."""
     assert isinstance(op, MatrixDiagonal)
     (x,) = args
-    inner, of, _, _ = kept.code[x]
-    shape = kept.shape(x)
-    if op.offset or len(shape) != 2 or shape[0] != shape[1] or kept.shared(x):
+    inner, of, _, _ = values.code[x]
+    shape = values.shape(x)
+    if op.offset or len(shape) != 2 or shape[0] != shape[1] or values.shared(x):
         return None
     if inner.elementwise and of:
-        return inner, [_along_diagonal(a, shape[0], kept) for a in of]
+        return inner, [_along_diagonal(a, shape[0], values) for a in of]
     return None
 
 
-def _along_diagonal(slot: int, length: int, kept: Kept) -> Expression:
+def _along_diagonal(slot: int, length: int, values: ValueTable) -> Expression:
     """What an operand that broadcasts to a square matrix has on the diagonal."""
-    shape = kept.shape(slot)
+    shape = values.shape(slot)
     if shape == (length, length) and length > 1:
         return MatrixDiagonal(0), (slot,)
     return Reshape((length,) if length in shape else ()), (slot,)

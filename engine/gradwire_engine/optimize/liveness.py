@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import itemgetter
 
@@ -11,69 +11,44 @@ from gradwire_engine.ops.constants import Copy, Guard, Input, Item
 from gradwire_engine.ops.loops import Body, Loop
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Tape
+from gradwire_engine.traversal import ancestors, renumbered
 
 _ALWAYS_LIVE = frozenset((Guard, Input))
-_new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
-def alive(
-    instructions: Sequence[Instruction], outputs: Sequence[int], poll: Poll = unhurried
-) -> bytearray:
-    """Mark the instructions that ``outputs``, guards or inputs need."""
-    live = bytearray(len(instructions))
+def readers(
+    instructions: Sequence[Instruction], outputs: Iterable[int], poll: Poll = unhurried
+) -> list[int]:
+    """How often each slot is read by what ``outputs``, guards or inputs need; 0 is dead code.
+
+    Outputs count as read twice: what is given is never for one reader alone.
+    """
+    counts = [0] * len(instructions)
     for slot in outputs:
-        live[slot] = 1
+        counts[slot] = 2
     slot = len(instructions)
     for op, args, _, _ in polled(instructions[::-1], poll):
         slot -= 1
-        if live[slot]:
+        if counts[slot]:
             for arg in args:
-                live[arg] = 1
+                counts[arg] += 1
         elif type(op) in _ALWAYS_LIVE:
-            live[slot] = 1
+            counts[slot] = 1
             for arg in args:
-                live[arg] = 1
-    return live
-
-
-def compacted(
-    instructions: Sequence[Instruction],
-    inputs: Sequence[int],
-    outputs: Sequence[int],
-    poll: Poll = unhurried,
-) -> Tape:
-    """Drop what nothing needs any more, and number the rest anew."""
-    live = alive(instructions, outputs, poll)
-    first = live.find(0)  # what is before it stays as it is
-    if first < 0:
-        return Tape(tuple(instructions), tuple(inputs), tuple(outputs))
-    moved, kept = [*range(first)], [*instructions[:first]]
-    rest = polled(instructions[first:], poll)
-    for lives, (op, args, kind, origin) in zip(live[first:], rest, strict=True):
-        moved.append(len(kept))
-        if lives:
-            if len(args) == 2:  # as most are; they need no list
-                now: tuple[int, ...] = (moved[args[0]], moved[args[1]])
-            else:
-                now = tuple([moved[arg] for arg in args])
-            kept.append(_new_tuple(Instruction, (op, now, kind, origin)))
-    return Tape(
-        tuple(kept),
-        tuple([moved[s] for s in inputs]),
-        tuple([moved[s] for s in outputs]),
-    )
+                counts[arg] += 1
+    return counts
 
 
 def shrunk(
     tape: Tape, optimize: Callable[[Tape], Tape], poll: Poll
-) -> tuple[Sequence[Instruction], bytearray]:
-    """The instructions, their loops without what nothing reads, and marks of those alive.
+) -> Sequence[Instruction] | None:
+    """The instructions, their loops without what nothing reads; None if there are no loops.
 
     ``optimize`` does the same, and more, for the tapes of bodies.
     """
     instructions = tape.instructions
     if Loop not in map(type, map(itemgetter(0), instructions)):
-        return instructions, alive(instructions, tape.outputs, poll)
+        return None
     made = list(instructions)
     live = bytearray(len(made))
     wanted: dict[int, set[int]] = {}
@@ -97,7 +72,7 @@ def shrunk(
             wanted.setdefault(args[0], set()).add(op.index)
         for arg in args:
             live[arg] = 1
-    return made, live
+    return made
 
 
 def _without_unread(
@@ -148,30 +123,16 @@ def _giving(op: Loop, wanted: set[int], needed: set[int]) -> Tape:
 
 def _inputs_of(tape: Tape, slots: Sequence[int]) -> set[int]:
     """The numbers of the inputs that slots are computed from."""
-    marks = bytearray(len(tape.instructions))
-    for slot in slots:
-        marks[slot] = 1
-    found: set[int] = set()
-    for slot in range(len(marks) - 1, -1, -1):
-        if marks[slot]:
-            op, args, _, _ = tape.instructions[slot]
-            if isinstance(op, Input):
-                found.add(op.index)
-            for arg in args:
-                marks[arg] = 1
-    return found
+    ops = [tape.instructions[slot].op for slot in ancestors(tape.instructions, slots)]
+    return {op.index for op in ops if isinstance(op, Input)}
 
 
 def _taking(tape: Tape, kept: Sequence[int]) -> Tape:
     """A tape of fewer inputs."""
-    number = {old: new for new, old in enumerate(kept)}
-    gone = {slot for i, slot in enumerate(tape.inputs) if i not in number}
-    moved: dict[int, int] = {}
-    made: list[Instruction] = []
-    for slot, (op, args, kind, origin) in enumerate(tape.instructions):
-        if slot not in gone:
-            moved[slot] = len(made)
-            new = Input(number[op.index]) if isinstance(op, Input) else op
-            made.append(Instruction(new, tuple([moved[a] for a in args]), kind, origin))
-    inputs = tuple([moved[slot] for i, slot in enumerate(tape.inputs) if i in number])
-    return Tape(tuple(made), inputs, tuple([moved[slot] for slot in tape.outputs]))
+    made, live = list(tape.instructions), [1] * len(tape.instructions)
+    for slot in tape.inputs:
+        live[slot] = 0
+    inputs = [tape.inputs[number] for number in kept]
+    for number, slot in enumerate(inputs):
+        made[slot], live[slot] = made[slot]._replace(op=Input(number)), 1
+    return renumbered(made, live, inputs, tape.outputs)

@@ -17,6 +17,7 @@ from gradwire_engine.ops.pointwise.complex import Part
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, Tape
+from gradwire_engine.traversal import ancestors, renumbered
 
 
 class Stages(NamedTuple):
@@ -129,32 +130,21 @@ class _Split:
 
     def stages(self) -> Stages:
         """Both tapes."""
-        begun = bytearray(len(self._made))
-        for slot in (*self.kept, *self._guards):
-            begun[slot] = 1
-        for slot in polled(range(len(self._made) - 1, -1, -1), self._poll):
-            if begun[slot]:
-                for arg in self._made[slot].args:
-                    begun[arg] = 1
+        begun = ancestors(self._made, (*self.kept, *self._guards), (), self._poll)
+        once = [slot in begun for slot in polled(range(len(self._made)), self._poll)]
         both = zip(self._needed, self._standing, strict=True)
         left = [needed or not standing for needed, standing in both]
         given = {slot: len(self._tape.inputs) + number for number, slot in enumerate(self.kept)}
-        static = self._tape_of(begun, {}, self.kept)
+        static = self._tape_of(once, {}, self.kept)
         return Stages(static, self._tape_of(left, given, self._tape.outputs), self.kept_bytes)
 
     def _tape_of(
         self, wanted: Sequence[int], given: Mapping[int, int], outputs: Sequence[int]
     ) -> Tape:
         """The ``wanted`` instructions; what is ``given`` are inputs of these numbers."""
-        moved: dict[int, int] = {}
-        inputs: list[int] = []
-        made: list[Instruction] = []
-        for slot, instruction in enumerate(polled(self._made, self._poll)):
-            if wanted[slot]:
-                read = slot in given
-                new = instruction._replace(op=Input(given[slot]), args=()) if read else instruction
-                if isinstance(new.op, Input):
-                    inputs.append(len(made))
-                moved[slot] = len(made)
-                made.append(new._replace(args=tuple([moved[arg] for arg in new.args])))
-        return Tape(tuple(made), tuple(inputs), tuple([moved[slot] for slot in outputs]))
+        made = list(self._made)
+        for slot, number in given.items():
+            made[slot] = made[slot]._replace(op=Input(number), args=())
+        slots = enumerate(polled(made, self._poll))
+        inputs = [slot for slot, i in slots if wanted[slot] and isinstance(i.op, Input)]
+        return renumbered(made, wanted, inputs, outputs, self._poll)

@@ -15,7 +15,7 @@ from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern
 from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative, Square
 from gradwire_engine.ops.reductions.reductions import Sum
-from gradwire_engine.optimize.expressions import Kept
+from gradwire_engine.optimize.expressions import ValueTable
 from gradwire_engine.tape import DType, Shape
 
 #: The label of each axis, none of axes of length 1.
@@ -59,8 +59,8 @@ class Product:
     computed once for all replays. ``selecting`` looks into rows that indices select.
     """
 
-    def __init__(self, kept: Kept, dtype: DType, *, through: bool, selecting: bool) -> None:
-        self.kept = kept
+    def __init__(self, values: ValueTable, dtype: DType, *, through: bool, selecting: bool) -> None:
+        self.values = values
         self.dtype = dtype
         self.through = through
         self.selecting = selecting
@@ -78,28 +78,27 @@ class Product:
 
     @classmethod
     def of(
-        cls, op: Op, args: Sequence[int], kept: Kept, *, through: bool, selecting: bool = True
+        cls, op: Op, args: Sequence[int], values: ValueTable, *, through: bool, selecting: bool
     ) -> Product:
-        """What the result of an operation is the product of, whoever reads it."""
-        product = cls(kept, kept.dtype(args[0]), through=through, selecting=selecting)
-        kind = op.infer(*[kept.code[arg].type for arg in args])  # type: ignore[arg-type]
-        product.result = product.axes(kind.shape)  # type: ignore[union-attr]
+        """What the result that is asked about is the product of, whoever reads it."""
+        product = cls(values, values.dtype(args[0]), through=through, selecting=selecting)
+        product.result = product.axes(values.kind.shape)  # type: ignore[union-attr]
         for arg, labels in _PARTS[type(op)](product, op, args, product.result) or ():
             product.multiply(arg, labels)
         return product
 
     def is_only(self, slot: int) -> bool:
         """Whether nothing is multiplied."""
-        return self.scale == 1 and [factor.slot for factor in self.factors] == [slot]
+        return len(self.factors) == 1 and self.factors[0].slot == slot and self.scale == 1
 
     def replaced(self, place: int, slot: int) -> Product:
         """The same with a slot that broadcasts in place of a factor."""
-        other = Product(self.kept, self.dtype, through=self.through, selecting=self.selecting)
+        other = Product(self.values, self.dtype, through=self.through, selecting=self.selecting)
         other.scale, other.result = self.scale, self.result
         other.lengths, other.splits = [*self.lengths], {**self.splits}
         other.indexed = {*self.indexed}
         other.factors = self.factors[:place] + self.factors[place + 1 :]
-        other.multiply(slot, _broadcast(self.kept.shape(slot), self.factors[place].labels))
+        other.multiply(slot, _broadcast(self.values.shape(slot), self.factors[place].labels))
         return other
 
     def label(self, length: int) -> int | None:
@@ -115,14 +114,17 @@ class Product:
 
     def multiply(self, slot: int, labels: Labels, *, shared: bool = False) -> None:
         """Multiply by what a slot is the product of, or by itself."""
+        if type(self.values.code[slot].op) not in _PARTS:
+            self.factors.append(Factor(slot, labels))
+            return
         pending: list[_Pending] = [(slot, labels, shared)]
         while pending:
             slot, labels, shared = pending.pop()
-            op, args, _, _ = self.kept.code[slot]
+            op, args, _, _ = self.values.code[slot]
             find = _PARTS.get(type(op))
             parts = None
             if find is not None and len(self.factors) + len(pending) < MOST_FACTORS - 1:
-                shared = shared or self.kept.shared(slot)
+                shared = shared or self.values.shared(slot)
                 if self._opens(slot, op, shared=shared):
                     parts = find(self, op, args, labels)
             if parts is None:
@@ -137,17 +139,17 @@ class Product:
         """
         if isinstance(op, View):
             return True
-        kept = self.kept
-        if not shared and not kept.stands(slot):
+        values = self.values
+        if not shared and not values.stands(slot):
             return True
-        args = kept.code[slot].args
-        scaled = not kept.numbers.keys().isdisjoint(args)
-        if scaled or sum(map(kept.size, args)) >= 2 * kept.size(slot):
+        args = values.code[slot].args
+        scaled = not values.numbers.keys().isdisjoint(args)
+        if scaled or sum(map(values.size, args)) >= 2 * values.size(slot):
             return False
         self.stopped = True
         if not self.through:
-            made = kept.costs.elementwise(kept.size(slot), 0, self.dtype.itemsize)
-            self.share += made / max(kept.reads(slot), 1)
+            made = values.costs.elementwise(values.size(slot), 0, self.dtype.itemsize)
+            self.share += made / max(values.reads(slot), 1)
         return self.through
 
     def index(self, slot: int, row: int | None, column: int | None) -> None:
@@ -175,12 +177,16 @@ class Product:
     @property
     def form(self) -> Form:
         """All but the slots and the number."""
-        shapes = tuple([() if one.selects else self.kept.shape(one.slot) for one in self.factors])
-        labels = tuple([tuple(one.labels) for one in self.factors])
-        selects = tuple([one.selects for one in self.factors])
+        shapes, every, selects = [], [], []
+        for slot, labels, selecting in self.factors:
+            shapes.append(() if selecting else self.values.shape(slot))
+            every.append(tuple(labels))
+            selects.append(selecting)
         lengths, splits = tuple(self.lengths), tuple(self.splits.items())
         result = tuple(self.result)
-        return Form(shapes, labels, selects, result, lengths, splits, self.dtype)
+        return Form(
+            tuple(shapes), tuple(every), tuple(selects), result, lengths, splits, self.dtype
+        )
 
 
 def is_product(op: Op) -> bool:
@@ -193,10 +199,10 @@ _Parts: TypeAlias = "list[tuple[int, Labels]] | None"
 
 def _of_product(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
     for number, other in (args, args[::-1]):
-        if (c := p.kept.number(number)) is not None:
+        if (c := p.values.number(number)) is not None:
             p.scale = p.scale * c
             return [(other, labels)]
-    return [(arg, _broadcast(p.kept.shape(arg), labels)) for arg in args]
+    return [(arg, _broadcast(p.values.shape(arg), labels)) for arg in args]
 
 
 def _broadcast(shape: Shape, labels: Labels) -> Labels:
@@ -215,7 +221,7 @@ def _of_negative(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Pa
 
 
 def _of_repeated(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
-    return [(args[0], _broadcast(p.kept.shape(args[0]), labels))]
+    return [(args[0], _broadcast(p.values.shape(args[0]), labels))]
 
 
 def _of_turned(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
@@ -225,14 +231,14 @@ def _of_turned(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Part
 
 def _of_diagonal(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
     assert isinstance(op, MatrixDiagonal)
-    square = op.offset == 0 and len({*p.kept.shape(args[0])[-2:]}) == 1
+    square = op.offset == 0 and len({*p.values.shape(args[0])[-2:]}) == 1
     return [(args[0], [*labels, labels[-1]])] if square else None
 
 
 def _of_reshaped(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
     """Axes of length 1 that come or go, and axes that become one."""
     assert isinstance(op, Reshape)
-    old, found = [*p.kept.shape(args[0])], []
+    old, found = [*p.values.shape(args[0])], []
     for length, label in zip(op.shape, labels, strict=True):
         if length == 1:
             continue
@@ -253,13 +259,13 @@ def _of_reshaped(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Pa
 def _of_sum(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
     assert isinstance(op, Sum)
     left = iter(labels)
-    shape = p.kept.shape(args[0])
+    shape = p.values.shape(args[0])
     return [(args[0], [p.label(n) if i in op.axes else next(left) for i, n in enumerate(shape)])]
 
 
 def _of_matrices(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
     x, y = args
-    left, right = p.kept.shape(x), p.kept.shape(y)
+    left, right = p.values.shape(x), p.values.shape(y)
     inner, rest = p.label(left[-1]), [*labels]
     column = [rest.pop()] if len(right) > 1 else []
     row = [rest.pop()] if len(left) > 1 else []
@@ -271,7 +277,7 @@ def _of_matrices(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Pa
 def _of_contraction(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
     assert isinstance(op, Contract)
     known = dict(zip(op.labels.result, labels, strict=True))
-    for letter, length in op.lengths(*map(p.kept.shape, args)).items():
+    for letter, length in op.lengths(*map(p.values.shape, args)).items():
         if letter not in known:
             known[letter] = p.label(length)
     pairs = zip(args, op.labels, strict=False)
@@ -283,10 +289,10 @@ def _of_rows(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts:
     assert isinstance(op, GetItem)
     if not _is_of_rows(p, op.pattern, args):
         return None
-    (x, index), row, count = args, labels[0], p.kept.shape(args[0])[0]
+    (x, index), row, count = args, labels[0], p.values.shape(args[0])[0]
     if not p.is_whole(row) or count == 1:
         return None
-    if len(labels) == 2 and p.is_whole(labels[1]) and _is_identity(x, p.kept):
+    if len(labels) == 2 and p.is_whole(labels[1]) and _is_identity(x, p.values):
         p.index(index, row, labels[1])
         return []
     column = p.label(count)
@@ -299,7 +305,7 @@ def _of_added(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts
     assert isinstance(op, ScatterAdd)
     if not _is_of_rows(p, op.pattern, args):
         return None
-    (x, index), column, count = args, labels[0], p.kept.shape(args[0])[0]
+    (x, index), column, count = args, labels[0], p.values.shape(args[0])[0]
     if not p.is_whole(column) or count == 1:
         return None
     row = p.label(count)
@@ -310,15 +316,15 @@ def _of_added(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts
 def _is_of_rows(p: Product, pattern: Pattern, args: Sequence[int]) -> bool:
     """Whether one index selects rows."""
     rows = pattern[:1] == (ARRAY,) and {*pattern[1:]} <= {FULL}
-    return p.selecting and rows and len(p.kept.shape(args[1])) == 1
+    return p.selecting and rows and len(p.values.shape(args[1])) == 1
 
 
-def _is_identity(slot: int, kept: Kept) -> bool:
-    op, args, _, _ = kept.code[slot]
+def _is_identity(slot: int, values: ValueTable) -> bool:
+    op, args, _, _ = values.code[slot]
     if not isinstance(op, OnDiagonal) or op.offset or op.rows != op.columns:
         return False
-    ones, number, _, _ = kept.code[args[0]]
-    return isinstance(ones, BroadcastTo) and kept.number(number[0]) == 1
+    ones, number, _, _ = values.code[args[0]]
+    return isinstance(ones, BroadcastTo) and values.number(number[0]) == 1
 
 
 #: How each operation is a product: of which slots, with which labels.

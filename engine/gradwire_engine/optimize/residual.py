@@ -7,7 +7,8 @@ from typing import NamedTuple
 from gradwire_engine.answer import Poll
 from gradwire_engine.ops.constants import Constant, Guard, Input, Item
 from gradwire_engine.polling import polled
-from gradwire_engine.tape import Instruction, Tape
+from gradwire_engine.tape import Tape
+from gradwire_engine.traversal import renumbered
 
 
 class KnownValue(NamedTuple):
@@ -30,23 +31,14 @@ def residual_tape(tape: Tape, kept: int, poll: Poll) -> tuple[Tape, list[KnownVa
     for slot in polled(later[::-1], poll):
         if slot in live and _known(tape, slot, kept) is None:
             live.update(tape.instructions[slot].args)
-    known: list[KnownValue] = []
-    moved: dict[int, int] = {}
-    left: list[Instruction] = []
-    order = sorted(live)
-    for number, slot in enumerate(polled(order, poll)):
-        op, args, kind, origin = tape.instructions[slot]
-        value = _known(tape, slot, kept)
-        if slot in fresh:
-            op = Input(fresh.index(slot))
-        elif value is not None:
-            op, args = Input(len(fresh) + len(known)), ()
-            known.append(value)
-        moved[slot] = number
-        left.append(Instruction(op, tuple([moved[a] for a in args]), kind, origin))
-    read = [slot for slot in polled(order, poll) if _known(tape, slot, kept) is not None]
-    inputs, outputs = ([moved[slot] for slot in s] for s in ([*fresh, *read], tape.outputs))
-    return Tape(tuple(left), tuple(inputs), tuple(outputs)), known
+    known = {slot: _known(tape, slot, kept) for slot in polled(sorted(live), poll)}
+    read = [slot for slot, value in known.items() if value is not None]
+    made = list(tape.instructions)
+    for number, slot in enumerate((*fresh, *read)):
+        made[slot] = made[slot]._replace(op=Input(number), args=())
+    wanted = [slot in live for slot in polled(range(len(made)), poll)]
+    values = [value for value in known.values() if value is not None]
+    return renumbered(made, wanted, (*fresh, *read), tape.outputs, poll), values
 
 
 def _known(tape: Tape, slot: int, kept: int) -> KnownValue | None:

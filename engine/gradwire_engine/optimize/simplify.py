@@ -1,4 +1,4 @@
-"""One pass over a tape: aliases, constants, identities and common subexpressions, then dead code.
+"""One pass over a tape: constants, identities and common subexpressions, then dead code.
 
 It runs only after all calculus has been expanded: before, equal values may have different names
 that derivatives are asked for.
@@ -15,26 +15,18 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.ops.arrays.shape import BroadcastTo
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import (
-    Constant,
-    Guard,
-)
+from gradwire_engine.ops.constants import Constant, Guard
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.ops.pointwise.arithmetic import (
-    Add,
-    Divide,
-    Multiply,
-    Subtract,
-)
+from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Subtract
 from gradwire_engine.optimize.distribution import distribute
-from gradwire_engine.optimize.expressions import NOTED, Expression, Kept, Rule, Settled
-from gradwire_engine.optimize.identities import IDENTITIES
-from gradwire_engine.optimize.liveness import compacted, shrunk
+from gradwire_engine.optimize.expressions import NOTED, Expression, Rule, Settled, ValueTable
+from gradwire_engine.optimize.liveness import readers, shrunk
 from gradwire_engine.optimize.placements import placed
 from gradwire_engine.optimize.target import Target
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, Tape, TapeListener, Type
+from gradwire_engine.traversal import renumbered
 
 #: Larger results are computed at replay instead of kept in the tape, and so is what follows when
 #: the kept ones are too many together.
@@ -56,68 +48,70 @@ def optimize(
     An ``exact`` one gives the same bits. What depends on the inputs of the numbers ``residents``
     alone is taken to cost nothing.
     """
-    instructions, live = shrunk(tape, lambda body: optimize(body, target, poll, exact=exact), poll)
-    if on_tape is not None:
-        on_tape("shrunk", replace(tape, instructions=tuple(instructions)))
-    if instructions is not tape.instructions and not exact:  # there are loops
-        whole = replace(tape, instructions=tuple(instructions))
-        tape, live = distribute(whole, live, target.costs.loops, poll)
-        instructions = tape.instructions
-        if on_tape is not None and tape is not whole:
-            on_tape("distributed", tape)
+    looped = shrunk(tape, lambda body: optimize(body, target, poll, exact=exact), poll)
+    if looped is not None:
+        tape = replace(tape, instructions=tuple(looped))
+    _tell(on_tape, "shrunk", tape)
+    if looped is not None and not exact:
+        whole, tape = tape, distribute(tape, target.costs.loops, poll)
+        if tape is not whole:
+            _tell(on_tape, "distributed", tape)
+    instructions = tape.instructions
+    live = readers(instructions, tape.outputs, poll)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
-    kept = Kept(instructions, live, moved, tape.outputs, target.costs, poll, residents)
-    simplifier = Simplifier(target, kept, exact=exact)
+    values = ValueTable(live, moved, target.costs, poll, residents)
     with np.errstate(all="ignore"):
-        simplifier.run(instructions, live, moved, poll)
+        Simplifier(target, values, exact=exact).run(instructions, live, moved, poll)
     inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))
-    if on_tape is not None:
-        on_tape("simplified", Tape(tuple(simplifier.instructions), tuple(inputs), tuple(outputs)))
-    least = compacted(simplifier.instructions, inputs, outputs, poll)
+    simplified = Tape(tuple(values.code), tuple(inputs), tuple(outputs))
+    _tell(on_tape, "simplified", simplified)
+    least = _compacted(simplified, poll)
     fewer = least if exact else placed(least, poll)
     if fewer is not least:
-        least = compacted(fewer.instructions, fewer.inputs, fewer.outputs, poll)
-    if on_tape is not None:
-        on_tape("compacted", least)
+        least = _compacted(fewer, poll)
+    _tell(on_tape, "compacted", least)
     return least
 
 
-class Simplifier:
-    """Instructions kept so far, and what is known of slots; ``origin`` is that of the next."""
+def _compacted(tape: Tape, poll: Poll) -> Tape:
+    """The tape without dead code."""
+    live = readers(tape.instructions, tape.outputs, poll)
+    return renumbered(tape.instructions, live, tape.inputs, tape.outputs, poll)
 
-    def __init__(self, target: Target, kept: Kept, *, exact: bool) -> None:
-        self._fold, self._rules = target.fold, target.rules
-        self.exact = exact
-        self._identities = target.rules.exact_identities if exact else IDENTITIES
-        self._kept = kept
-        self.instructions = kept.code
-        self._known = kept.known
-        #: Values of constants, operands of broadcasts, and slots whose elements are all 1.
-        self.constants: dict[int, Any] = {}
-        self._repeated: dict[int, int] = {}
-        self.ones: set[int] = set()
-        self.origin = 0
-        self.op: Op | None = None
+
+def _tell(on_tape: TapeListener | None, made_by: str, tape: Tape) -> None:
+    if on_tape is not None:
+        on_tape(made_by, tape)
+
+
+class Simplifier:
+    """Appends what is not known yet to a table of values; ``origin`` is that of the next."""
+
+    def __init__(self, target: Target, values: ValueTable, *, exact: bool) -> None:
+        self._fold = target.fold
+        every, derived, unchanged = target.rules
+        #: The rules that are asked, for what differentiating made and for all else.
+        self._derived, self._every = (unchanged, unchanged) if exact else (derived, every)
+        self._exact = exact
+        self._values = values
+        self._origin = 0
         self._folded_bytes = 0
         #: The rule whose answer is being recorded.
         self._settled: Rule | None = None
 
     def run(
-        self, old: Sequence[Instruction], live: bytearray, moved: list[int], poll: Poll
+        self, old: Sequence[Instruction], live: Sequence[int], moved: list[int], poll: Poll
     ) -> None:
         """Simplify what is ``live``; ``moved`` takes where it is then.
 
         Arithmetic on numbers comes to something else only with constants and their multiples, and
         a product only with two of these: of all else nothing is asked.
         """
-        code, known, multiples, constants = (
-            self.instructions,
-            self._known,
-            self._kept.multiples,
-            self.constants,
-        )
-        commutative = () if self.exact else _COMMUTATIVE
+        values = self._values
+        code, known = values.code, values.known
+        multiples, constants = values.multiples, values.constants
+        commutative = () if self._exact else _COMMUTATIVE
         for slot, (op, args, kind, origin) in enumerate(polled(old, poll)):
             if not live[slot]:
                 continue
@@ -137,81 +131,69 @@ class Simplifier:
                 now: tuple[int, ...] = (x, y)
             else:
                 now = tuple([moved[arg] for arg in args])
-            self.origin, self._kept.at = origin, slot
-            moved[slot] = self.simplified(op, now, kind)
+            self._origin, values.at = origin, slot
+            moved[slot] = self._simplified(op, now, kind)
 
-    def simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
+    def _simplified(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of the value, by the cheapest way that is known."""
-        of = type(op)
-        find, self.op = self._identities.get(of), op
-        if find is not None and (found := find(self, args, kind)) is not None:
-            return found
-        if self.exact:
-            return self.keep(op, args, kind)
-        if op.elementwise and self._repeated and not self._repeated.keys().isdisjoint(args):
-            found = self._before_repeating(op, args, kind)
-            if found is not None:
-                return found
-        derived = self.origin < 0 and isinstance(kind, ArrayType) and kind.shape
-        rules = self._rules.derived if derived else self._rules.every
-        for rule in rules.get(of, ()):
-            better = None if rule is self._settled else rule(op, args, self._kept)
-            if isinstance(better, Settled):
+        of, values = type(op), self._values
+        repeated = values.repeated
+        if repeated and op.elementwise and not (self._exact or repeated.keys().isdisjoint(args)):
+            return self._before_repeating(op, args, kind)
+        derived = self._origin < 0 and type(kind) is ArrayType and kind.shape
+        rules = (self._derived if derived else self._every).get(of)
+        if rules is not None:
+            values.kind = kind
+            for rule in rules:
+                better = None if rule is self._settled else rule(op, args, values)
+                if better is None:
+                    continue
+                if type(better) is not Settled:
+                    return self._recorded(better, kind)  # type: ignore[arg-type]
                 outer, self._settled = self._settled, rule
-                slot = self._recorded(better.value)
+                slot = self._recorded(better.value, kind)
                 self._settled = outer
                 return slot
-            if better is not None:
-                return self._recorded(better)
-        return self.keep(op, args, kind)
+        return self._keep(op, args, kind)
 
-    def _recorded(self, expression: Expression) -> int:
-        """The slot of the value of an expression."""
+    def _recorded(self, expression: Expression, kind: Type | None = None) -> int:
+        """The slot of the value of an expression; its type follows where it is not known."""
         if isinstance(expression, int):
             return expression
         op, parts = expression
-        if isinstance(op, Constant):
-            return self.keep(op, (), ArrayType(op.value.dtype, op.value.shape))
-        args = tuple([self._recorded(part) for part in parts])
-        kind = op.infer(*[self.instructions[arg].type for arg in args])  # type: ignore[arg-type]
-        return self.simplified(op, args, kind)
+        if type(op) is Constant:
+            return self._keep(op, (), ArrayType(op.value.dtype, op.value.shape))
+        args = tuple([part if type(part) is int else self._recorded(part) for part in parts])
+        if kind is None:
+            code = self._values.code
+            kind = op.infer(*[code[arg].type for arg in args])  # type: ignore[arg-type]
+        return self._simplified(op, args, kind)
 
-    def keep(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
+    def _keep(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """The slot of an instruction, which may have been kept before."""
+        of, values = type(op), self._values
         key = (op, args)
-        if type(op) in _COMMUTATIVE and args[0] > args[1] and not self.exact:
+        if of in _COMMUTATIVE and args[0] > args[1] and not self._exact:
             key = (op, args[::-1])
-        elif type(op) is Contract and args[0] > args[1]:
-            op, args = key = op.swapped, args[::-1]
-        found = self._known.get(key)
+        elif of is Contract and args[0] > args[1]:
+            op, args = key = op.swapped, args[::-1]  # type: ignore[attr-defined]
+        found = values.known.get(key)
         if found is not None:
             return found
-        if args and args[0] in self.constants:
+        if args and args[0] in values.constants:
             constant = self._folded(op, args, kind)
             if constant is not None:
-                return self.keep(constant, (), kind)
-        slot = self._known[key] = len(self.instructions)
-        self.instructions.append(_new_tuple(Instruction, (op, args, kind, self.origin)))
-        if type(op) in NOTED:
-            self._kept.note(slot)
-        if not args or type(op) is BroadcastTo:
-            self._note(slot, op, args)
+                return self._keep(constant, (), kind)
+        code = values.code
+        slot = values.known[key] = len(code)
+        code.append(_new_tuple(Instruction, (op, args, kind, self._origin)))
+        if of in NOTED:
+            values.note(slot)
         return slot
-
-    def _note(self, slot: int, op: Op, args: tuple[int, ...]) -> None:
-        """Remember what is known of a constant or a broadcast."""
-        if isinstance(op, Constant):
-            self.constants[slot] = op.value
-            if np.ndim(op.value) == 0 and op.value == 1:
-                self.ones.add(slot)
-        elif args:
-            self._repeated[slot] = args[0]
-            if args[0] in self.ones:
-                self.ones.add(slot)
 
     def _folded(self, op: Op, args: tuple[int, ...], kind: Type) -> Constant | None:
         """A constant in place of an operation on constants."""
-        constants = self.constants
+        constants = self._values.constants
         if not all(arg in constants for arg in args) or isinstance(op, Guard | BroadcastTo):
             return None
         if not isinstance(kind, ArrayType) or kind.nbytes > _FOLDED_BYTES:
@@ -223,20 +205,18 @@ class Simplifier:
         if value is None:
             return None
         found = Constant.of(np.asarray(value))
-        return None if self.exact and not _alike(value, found.value) else found
+        return None if self._exact and not _alike(value, found.value) else found
 
-    def _before_repeating(self, op: Op, args: tuple[int, ...], kind: Type) -> int | None:
+    def _before_repeating(self, op: Op, args: tuple[int, ...], kind: Type) -> int:
         """Compute with operands as they were before they were broadcast."""
-        repeated = self._repeated
+        repeated, code = self._values.repeated, self._values.code
         stripped = tuple([repeated.get(arg, arg) for arg in args])
-        if stripped == args:
-            return None
         assert isinstance(kind, ArrayType)
-        shape = broadcast_shapes(*[self.instructions[arg].type.shape for arg in stripped])  # type: ignore[union-attr]
-        small = self.simplified(op, stripped, ArrayType(kind.dtype, shape))
+        shape = broadcast_shapes(*[code[arg].type.shape for arg in stripped])  # type: ignore[union-attr]
+        small = self._simplified(op, stripped, ArrayType(kind.dtype, shape))
         if shape == kind.shape:
             return small
-        return self.keep(BroadcastTo(kind.shape), (small,), kind)
+        return self._keep(BroadcastTo(kind.shape), (small,), kind)
 
 
 _ARITHMETIC = frozenset((Add, Subtract, Multiply, Divide))

@@ -9,8 +9,7 @@ a program's own are left in its order. Source: Griewank and Walther, Evaluating 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal, OnDiagonal
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
@@ -19,118 +18,109 @@ from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
-from gradwire_engine.optimize.expressions import Expression, Kept, Rule
-from gradwire_engine.tape import Instruction, Shape
+from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable
+from gradwire_engine.tape import Shape
 
-_Code: TypeAlias = Sequence[Instruction]
+#: What gives diagonal matrices, and scaled ones.
+_MATRICES = frozenset((OnDiagonal, Reshape, Multiply))
 
 
-def _scaling(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
+def _scaling(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """``x * w`` or ``x / w``: on the diagonal of ``x``, or with what ``x`` is scaled by."""
-    for x, w in (args, args[::-1]) if isinstance(op, Multiply) else (args,):
-        if (diagonal := _diagonal(x, code)) is not None and _within(_shape(w, code), x, code):
-            return _on_diagonal((op, (diagonal, _beside(w, x, code))), x, code)
-        if scaled := _scaled(x, code):
+    for x, w in (args, args[::-1]) if type(op) is Multiply else (args,):
+        if type(values.code[x].op) not in _MATRICES:
+            continue
+        if (diagonal := _diagonal(x, values)) is not None and _within(values.shape(w), x, values):
+            return _on_diagonal((op, (diagonal, _beside(w, x, values))), x, values)
+        if scaled := _scaled(x, values):
             matrix, v = scaled
-            if _smaller(v, w, matrix, code):
+            if _smaller(v, w, matrix, values):
                 return Multiply(), (matrix, (op, (v, w)))
     return None
 
 
-def _sum(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
+def _sum(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """A sum or difference of two diagonal matrices, or of the same matrix scaled differently."""
     x, y = args
-    one, other = _diagonal(x, code), _diagonal(y, code)
-    if one is not None and other is not None and _shape(x, code) == _shape(y, code):
-        return _on_diagonal((op, (one, other)), x, code)
-    left, right = _scaled(x, code), _scaled(y, code)
-    if left and right and left[0] == right[0] and _smaller(left[1], right[1], left[0], code):
+    if not {type(values.code[x].op), type(values.code[y].op)} <= _MATRICES:
+        return None
+    one, other = _diagonal(x, values), _diagonal(y, values)
+    if one is not None and other is not None and values.shape(x) == values.shape(y):
+        return _on_diagonal((op, (one, other)), x, values)
+    left, right = _scaled(x, values), _scaled(y, values)
+    if left and right and left[0] == right[0] and _smaller(left[1], right[1], left[0], values):
         return Multiply(), (left[0], (op, (left[1], right[1])))
     return None
 
 
-def _alone(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
+def _alone(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """A negation, or a conversion of a diagonal matrix."""
     (x,) = args
-    if (diagonal := _diagonal(x, code)) is not None:
-        return _on_diagonal((op, (diagonal,)), x, code)
-    if isinstance(op, Negative) and (scaled := _scaled(x, code)):
+    if (diagonal := _diagonal(x, values)) is not None:
+        return _on_diagonal((op, (diagonal,)), x, values)
+    if isinstance(op, Negative) and (scaled := _scaled(x, values)):
         return Multiply(), (scaled[0], (op, (scaled[1],)))
     return None
 
 
-def _matrix_product(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
+def _matrix_product(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """A diagonal matrix scales rows on the left, columns on the right."""
     x, y = args
-    if (diagonal := _diagonal(y, code)) is not None and len(_shape(y, code)) == 2:
+    if (diagonal := _diagonal(y, values)) is not None and len(values.shape(y)) == 2:
         return Multiply(), (x, diagonal)
-    if (diagonal := _diagonal(x, code)) is not None and len(_shape(x, code)) == 2:
-        column = (Reshape((*_shape(diagonal, code), 1)), (diagonal,))
-        return Multiply(), (diagonal if len(_shape(y, code)) == 1 else column, y)
+    if (diagonal := _diagonal(x, values)) is not None and len(values.shape(x)) == 2:
+        column = (Reshape((*values.shape(diagonal), 1)), (diagonal,))
+        return Multiply(), (diagonal if len(values.shape(y)) == 1 else column, y)
     return None
 
 
-def _transposed(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
+def _transposed(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     (x,) = args
-    return None if _diagonal(x, code) is None or len(_shape(x, code)) != 2 else x
+    return None if _diagonal(x, values) is None or len(values.shape(x)) != 2 else x
 
 
-def _read(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
+def _read(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     (x,) = args
     assert isinstance(op, MatrixDiagonal)
-    return _diagonal(x, code) if not op.offset and len(_shape(x, code)) == 2 else None
-
-
-def _on_code(rule: Callable[[Op, Sequence[int], _Code], Expression | None]) -> Rule:
-    def asked(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
-        return rule(op, args, kept.code)
-
-    return asked
+    return _diagonal(x, values) if not op.offset and len(values.shape(x)) == 2 else None
 
 
 #: For results of at least one axis that differentiating made: nobody else makes such matrices.
 RULES: Mapping[type[Op], Rule] = {
-    op: _on_code(rule)
-    for op, rule in {
-        Multiply: _scaling,
-        Divide: _scaling,
-        Add: _sum,
-        Subtract: _sum,
-        Negative: _alone,
-        AsType: _alone,
-        MatMul: _matrix_product,
-        Transpose: _transposed,
-        MatrixDiagonal: _read,
-    }.items()
+    Multiply: _scaling,
+    Divide: _scaling,
+    Add: _sum,
+    Subtract: _sum,
+    Negative: _alone,
+    AsType: _alone,
+    MatMul: _matrix_product,
+    Transpose: _transposed,
+    MatrixDiagonal: _read,
 }
 
 
-def _shape(slot: int, code: _Code) -> Shape:
-    return code[slot].type.shape  # type: ignore[union-attr]
-
-
-def _diagonal(slot: int, code: _Code) -> int | None:
+def _diagonal(slot: int, values: ValueTable) -> int | None:
     """The diagonal of a square matrix that is zero beside it; its columns may be reshaped."""
-    op, args, _, _ = code[slot]
+    op, args, _, _ = values.code[slot]
     rows = None
     if isinstance(op, Reshape):
         rows = op.shape[:1]
-        op, args, _, _ = code[args[0]]
+        op, args, _, _ = values.code[args[0]]
     if not isinstance(op, OnDiagonal) or op.offset or op.rows != op.columns:
         return None
-    shape = _shape(args[0], code)
+    shape = values.shape(args[0])
     return args[0] if len(shape) == 1 and rows in (None, shape) else None
 
 
-def _on_diagonal(diagonal: Expression, like: int, code: _Code) -> Expression:
+def _on_diagonal(diagonal: Expression, like: int, values: ValueTable) -> Expression:
     """The matrix of the shape of ``like`` with another diagonal."""
-    shape = _shape(like, code)
+    shape = values.shape(like)
     return Reshape(shape), [(OnDiagonal(shape[0], shape[0], 0), [diagonal])]
 
 
-def _beside(slot: int, matrix: int, code: _Code) -> Expression:
+def _beside(slot: int, matrix: int, values: ValueTable) -> Expression:
     """What a slot that broadcasts to a diagonal matrix has on the diagonal."""
-    shape, (count, *rest) = _shape(slot, code), _shape(matrix, code)
+    shape, (count, *rest) = values.shape(slot), values.shape(matrix)
     own = shape[max(len(shape) - len(rest), 0) :]
     if math.prod(shape) == 1:
         return Reshape(()), (slot,)
@@ -140,25 +130,25 @@ def _beside(slot: int, matrix: int, code: _Code) -> Expression:
     return MatrixDiagonal(0), [(Reshape((count, count)), [whole])]
 
 
-def _scaled(slot: int, code: _Code) -> tuple[int, int] | None:
+def _scaled(slot: int, values: ValueTable) -> tuple[int, int] | None:
     """An array and the smaller one that it is multiplied by."""
-    op, args, _, _ = code[slot]
+    op, args, _, _ = values.code[slot]
     if not isinstance(op, Multiply):
         return None
     x, y = args
-    one, other = _shape(x, code), _shape(y, code)
+    one, other = values.shape(x), values.shape(y)
     if one == other or math.prod(one) == math.prod(other):
         return None
     return (x, y) if math.prod(one) > math.prod(other) else (y, x)
 
 
-def _smaller(v: int, w: int, matrix: int, code: _Code) -> bool:
+def _smaller(v: int, w: int, matrix: int, values: ValueTable) -> bool:
     """Whether two slots broadcast to a smaller shape, within that of ``matrix``."""
-    shape = broadcast_shapes(_shape(v, code), _shape(w, code))
-    return math.prod(shape) < math.prod(_shape(matrix, code)) and _within(shape, matrix, code)
+    shape = broadcast_shapes(values.shape(v), values.shape(w))
+    return math.prod(shape) < math.prod(values.shape(matrix)) and _within(shape, matrix, values)
 
 
-def _within(shape: Shape, matrix: int, code: _Code) -> bool:
+def _within(shape: Shape, matrix: int, values: ValueTable) -> bool:
     """Whether ``shape`` broadcasts to that of ``matrix``."""
-    whole = _shape(matrix, code)
+    whole = values.shape(matrix)
     return broadcast_shapes(shape, whole) == whole

@@ -10,6 +10,7 @@ from gradwire_engine.optimize import (
     choices,
     contraction,
     factors,
+    identities,
     layout,
     norms,
     structure,
@@ -17,7 +18,6 @@ from gradwire_engine.optimize import (
 )
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.expressions import Rule
-from gradwire_engine.optimize.identities import IDENTITIES, IdentityRule
 
 #: The rules of each type of operation, asked in their order until one has an answer.
 Table: TypeAlias = Mapping[type[Op], Sequence[Rule]]
@@ -29,8 +29,8 @@ class Rules(NamedTuple):
     every: Table
     #: For results of at least one axis that differentiating made.
     derived: Table
-    #: The identities that change no bit of what is computed of their values.
-    exact_identities: Mapping[type[Op], IdentityRule]
+    #: For tapes that are ``exact``: what changes no bit of any value.
+    exact: Table
 
 
 class Target(Protocol):
@@ -55,8 +55,12 @@ def rules(exact: Iterable[type[Op]], *further: Mapping[type[Op], Rule]) -> Rules
     """
     modules = choices, norms, factors, triangles, layout, contraction
     every = [*[module.RULES for module in modules], *further]
-    identities = {op: IDENTITIES[op] for op in exact}
-    return Rules(_joined(every), _joined([structure.RULES, *every]), identities)
+    unchanged = {op: identities.RULES[op] for op in exact}
+    return Rules(
+        _joined([identities.RULES, *every]),
+        _joined([identities.RULES, structure.RULES, *every]),
+        _joined([unchanged]),
+    )
 
 
 def _joined(tables: Sequence[Mapping[type[Op], Rule]]) -> Table:

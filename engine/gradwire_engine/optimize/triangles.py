@@ -16,56 +16,56 @@ from gradwire_engine.ops.linalg.contraction import contract
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import Cholesky, SolveTriangular
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Negative, Subtract
-from gradwire_engine.optimize.expressions import Expression, Kept, Rule
+from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable
 
 #: ``x^T y``.
 _BY_COLUMNS = contract("ki", "kj", "ij")
 
 
-def _undone(op: Op, of: Sequence[int], kept: Kept) -> Expression | None:
+def _undone(op: Op, of: Sequence[int], values: ValueTable) -> Expression | None:
     """``L (L^-1 b)`` and ``L^T (L^-T b)``: the slot of ``b``."""
     x, y = of
-    op, args, _, _ = kept.code[y]
+    op, args, _, _ = values.code[y]
     if not isinstance(op, SolveTriangular) or not op.lower or op.unit:
         return None
-    factor = _transposed_factor(x, kept) if op.adjoint else x
-    same = factor == args[0] and isinstance(kept.code[args[0]].op, Cholesky)
-    return args[1] if same and kept.dtype(x).kind == "f" else None
+    factor = _transposed_factor(x, values) if op.adjoint else x
+    same = factor == args[0] and isinstance(values.code[args[0]].op, Cholesky)
+    return args[1] if same and values.dtype(x).kind == "f" else None
 
 
-def _triangle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _triangle(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """The lower triangle of ``L^T M`` by the terms of ``M``."""
     assert isinstance(op, Tril)
-    product, of, _, _ = kept.code[args[0]]
-    if op.k > 0 or product != _BY_COLUMNS or kept.dtype(args[0]).kind != "f":
+    product, of, _, _ = values.code[args[0]]
+    if op.k > 0 or product != _BY_COLUMNS or values.dtype(args[0]).kind != "f":
         return None
-    if not isinstance(kept.code[of[0]].op, Cholesky):
+    if not isinstance(values.code[of[0]].op, Cholesky):
         return None
-    if type(kept.code[of[1]].op) not in (Tril, Add, Subtract, Negative):
+    if type(values.code[of[1]].op) not in (Tril, Add, Subtract, Negative):
         return None
-    terms = _multiplied(of[0], of[1], kept)
+    terms = _multiplied(of[0], of[1], values)
     return terms and (op, (terms,))
 
 
-def _multiplied(factor: int, slot: int, kept: Kept) -> Expression | None:
+def _multiplied(factor: int, slot: int, values: ValueTable) -> Expression | None:
     """``L^T M`` where terms of ``M`` are diagonal or products of two vectors, else nothing."""
-    op, args, _, _ = kept.code[slot]
+    op, args, _, _ = values.code[slot]
     if isinstance(op, Tril) and not op.k:
-        return _multiplied(factor, args[0], kept)
+        return _multiplied(factor, args[0], values)
     if isinstance(op, Add | Subtract | Negative):
-        parts = [_multiplied(factor, arg, kept) for arg in args]
+        parts = [_multiplied(factor, arg, values) for arg in args]
         return (op, [part for part in parts if part is not None]) if all(parts) else None
-    shapes = [kept.shape(arg) for arg in args]
+    shapes = [values.shape(arg) for arg in args]
     turned = Transpose((1, 0)), (factor,)
     outer = isinstance(op, Multiply) and all(len(s) == 2 and min(s) == 1 for s in shapes)
     return (MatMul(), (turned, slot)) if outer or isinstance(op, OnDiagonal) else None
 
 
-def _transposed_factor(slot: int, kept: Kept) -> int | None:
+def _transposed_factor(slot: int, values: ValueTable) -> int | None:
     """The Cholesky factor of a matrix that a slot is the transpose of."""
-    op, args, _, _ = kept.code[slot]
+    op, args, _, _ = values.code[slot]
     turned = isinstance(op, Transpose) and op.axes == (1, 0)
-    return args[0] if turned and isinstance(kept.code[args[0]].op, Cholesky) else None
+    return args[0] if turned and isinstance(values.code[args[0]].op, Cholesky) else None
 
 
 RULES: Mapping[type[Op], Rule] = {MatMul: _undone, Tril: _triangle}

@@ -1,4 +1,4 @@
-"""Calls met before: an elementwise operation on the same types records the same instruction.
+"""Calls met before: an operation on the same types records the same instruction.
 
 Most calls of a long program are such: what they come to need not be found again by name, dialect,
 promotion and type rule.
@@ -11,6 +11,7 @@ from typing import Any
 
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.tape import DType, Type
 
 #: Types of the literals that become constants of the other operand's dtype.
@@ -49,9 +50,11 @@ class CallCache:
         """Remember a call that has just been recorded, if one instruction on ``args`` was all."""
         b = self._b
         op, slots, kind, _ = b.instructions[result.slot]
+        if op.parameters or len(args) > 2 or not (op.elementwise or type(op) is MatMul):
+            return
         arrays = [x.type for x in args if type(x) is Var]
         literals = [x for x in args if type(x) in _LITERALS]
-        if not op.elementwise or op.parameters or not arrays or len(args) > 2:
+        if not arrays:
             return
         if len(arrays) + len(literals) < len(args) or (literals and arrays[0].weak):
             return  # of literals alone each is a constant of its own

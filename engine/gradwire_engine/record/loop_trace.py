@@ -18,7 +18,7 @@ from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
 
 if TYPE_CHECKING:
-    from gradwire_engine.record.loops import Passes
+    from gradwire_engine.record.loops import Iterations
     from gradwire_engine.record.recorder import Recorder
 
 #: Instructions that may be recorded to find all paths through the bodies of a program's loops: if
@@ -42,7 +42,7 @@ class _TracedPath:
 class LoopTrace:
     """All passes from number ``first`` on, as one instruction."""
 
-    def __init__(self, r: Recorder, passes: Passes, first: int, written: list[Any]) -> None:
+    def __init__(self, r: Recorder, passes: Iterations, first: int, written: list[Any]) -> None:
         self.r = r
         self.b = r.b
         self.passes = passes

@@ -35,8 +35,8 @@ _FEW = 2
 _MOST_PEELED = 3
 
 
-class Passes(ABC):
-    """What is gone through again and again: each kind of loop is a class of these."""
+class Iterations(ABC):
+    """The iterations of a loop, its passes: each kind of loop is a class of these."""
 
     #: How many passes there are, where that is known.
     length: int | None = None
@@ -96,7 +96,7 @@ class Passes(ABC):
         """All passes have been recorded as one; ``early`` if values decide how many."""
 
 
-def run(r: Recorder, passes: Passes) -> tuple[str, Any]:
+def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
     """Record all passes. How the loop ended, and what it returns, or what each pass wrote."""
     start, origin, written = len(r.b.vars), r.b.origin, list[Any]()
     tried = [(block, bool(r.b.regions)) for block in passes.blocks]

@@ -11,7 +11,7 @@ from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.program import Block, Node, stored_names
 from gradwire_engine.record import calls, indexing, loops, statics
 from gradwire_engine.record.calculus import leaves, rebuild
-from gradwire_engine.record.loops import Passes
+from gradwire_engine.record.loops import Iterations
 from gradwire_engine.record.scope import MISSING, Closure, Scope, Signal
 from gradwire_engine.record.sequences import Counter
 from gradwire_engine.record.statements import For, While
@@ -163,7 +163,7 @@ def _for(r: Recorder, node: Node, results: list[Any]) -> Any:
     return _loop(r, For(r, node.value, items, body, otherwise), otherwise)
 
 
-def _loop(r: Recorder, passes: Passes, otherwise: Block) -> Any:
+def _loop(r: Recorder, passes: Iterations, otherwise: Block) -> Any:
     ending, value = loops.run(r, passes)
     if ending == "return":
         return Signal("return", value)

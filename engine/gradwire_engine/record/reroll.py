@@ -24,6 +24,7 @@ from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern
 from gradwire_engine.ops.pointwise.arithmetic import Power
 from gradwire_engine.ops.regions import planned, region
+from gradwire_engine.polling import polled
 from gradwire_engine.record.segments import whole
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
@@ -89,24 +90,25 @@ def rerolled(b: Builder, outputs: Sequence[Var]) -> dict[Var, Var]:
 
 def _tokens(b: Builder, slots: Sequence[int]) -> np.ndarray[Any, Any]:
     """A number for each instruction: equal for equal operations on equal types."""
+    made = b.instructions
     numbers: dict[Hashable, int] = {}
     tokens = np.empty(len(slots), np.int64)
-    for i, slot in enumerate(slots):
-        op, args, kind, _ = b.instructions[slot]
+    kinds = {type(made[slot].op) for slot in slots}
+    opaque = {kind for kind in kinds if issubclass(kind, OPAQUE)} - {Constant}
+    for i, slot in enumerate(polled(slots, b.poll)):
+        op, args, kind, _ = made[slot]
         key: Hashable
         if type(op) is Constant:
             key = (Constant, id(kind))
         elif type(op) is GetItem:
             key = (without_integers(op.pattern), len(args), id(kind))
-        elif isinstance(op, OPAQUE) or not isinstance(kind, ArrayType):
+        elif type(op) in opaque or type(kind) is not ArrayType:
             key = slot
         elif type(op) is Power:
             key = (op, id(kind), exponent(b, args[1]))
         else:
             key = (op, id(kind))
         tokens[i] = numbers.setdefault(key, len(numbers))
-        if not i % 1024:
-            b.poll()
     return tokens
 
 

@@ -23,12 +23,19 @@ class Rolled:
 
     def __init__(self, b: Builder, outputs: Sequence[Var]) -> None:
         self._found: list[Retrace] = []
-        for roll in (vectorized, rerolled, vectorized):
-            for _ in range(_MOST):
-                replaced = _replaced(roll, b, [self(out) for out in outputs])
-                if not replaced:
-                    break
-                self._found.append(Retrace(replaced))
+        self._repeat(vectorized, b, outputs)
+        if self._repeat(rerolled, b, outputs):
+            self._repeat(vectorized, b, outputs)
+
+    def _repeat(self, roll: _Roll, b: Builder, outputs: Sequence[Var]) -> bool:
+        """Roll what is still to be computed, and again, until nothing is found."""
+        before = len(self._found)
+        for _ in range(_MOST):
+            replaced = _replaced(roll, b, [self(out) for out in outputs])
+            if not replaced:
+                break
+            self._found.append(Retrace(replaced))
+        return len(self._found) > before
 
     def __bool__(self) -> bool:
         """Whether anything was found."""

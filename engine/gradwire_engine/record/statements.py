@@ -9,7 +9,7 @@ from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.loops import MustUnroll
 from gradwire_engine.program import Block, Target, flat_names, rebound_names, stored_names
 from gradwire_engine.record import sequences
-from gradwire_engine.record.loops import Passes
+from gradwire_engine.record.loops import Iterations
 from gradwire_engine.record.scope import MISSING
 from gradwire_engine.record.sequences import Counter
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
 
 
-class Statement(Passes):
+class Statement(Iterations):
     """A loop whose carry are the names that its body binds."""
 
     def __init__(self, r: Recorder, body: Block, otherwise: Block, names: frozenset[str]) -> None:

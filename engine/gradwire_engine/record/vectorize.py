@@ -9,8 +9,9 @@ call this superword-level parallelism (Larsen and Amarasinghe, 2000).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,15 +92,24 @@ class _Vectorizer:
 
     def _may_roll(self) -> bool:
         """Whether anything has enough operands or terms: most programs have not."""
-        made = self._b.instructions
-        readers = Counter(chain.from_iterable([args for _, args, _, _ in made]))
-        terms: dict[int, int] = {}
+        made, sums = self._b.instructions, list[int]()
         for slot, (op, args, _, _) in enumerate(made):
             if type(op) in _SUMS:
-                terms[slot] = sum([terms.get(arg, 1) if readers[arg] == 1 else 1 for arg in args])
-                if terms[slot] >= _FEWEST:
-                    return True
+                sums.append(slot)
             elif len(args) >= _FEWEST and type(op) in _JOINS:
+                return True
+        if not self._are_many(sums, {}):  # even if no term is read elsewhere
+            return False
+        return self._are_many(sums, Counter(chain.from_iterable(map(itemgetter(1), made))))
+
+    def _are_many(self, sums: Sequence[int], readers: Mapping[int, int]) -> bool:
+        """Whether a sum has enough terms, a sum within it counting as one if others read it."""
+        made, terms = self._b.instructions, dict[int, int]()
+        for slot in sums:
+            x, y = made[slot].args
+            left = terms.get(x, 1) if readers.get(x, 1) == 1 else 1
+            terms[slot] = left + (terms.get(y, 1) if readers.get(y, 1) == 1 else 1)
+            if terms[slot] >= _FEWEST:
                 return True
         return False
 

@@ -30,6 +30,7 @@ VALUES = {
     "f": np.array([0.5, 2.0, -1.0], np.float32),
     "i": np.array(3),
     "z": np.array(0.4 + 0.2j),
+    "m": np.array([[0.3, 1.0, -2.0], [0.0, 0.5, 1.5], [2.0, -1.0, 0.25]]),
 }
 ONE = ("sin({})", "-{}", "abs({})", "tanh({})", "square({})")
 TWO = ("{} * {}", "{} + {}", "{} - {}", "{} / {}", "maximum({}, {})", "{} ** {}", "{} > {}")
@@ -96,6 +97,19 @@ def test_repeats_come_to_the_same_tapes(text):
     if isinstance(found, str) or isinstance(anew, str):
         assert found == anew
         return
+    assert found["recorded"] == anew["recorded"]
+    assert str(found["compacted"]) == str(anew["compacted"])
+
+
+@examples(50)
+@given(st.lists(st.tuples(*[st.sampled_from(["m", "x", "f", "m * 2.0", "x * z"])] * 2), min_size=4))
+def test_repeated_products_come_to_the_same_tapes(pairs):
+    text = " + ".join(f"sum(real({x} @ {y}))" for x, y in pairs)
+    found = tapes(text)
+    with patch.object(CallCache, "learn"):
+        anew = tapes(text)
+    assert not isinstance(found, str)
+    assert not isinstance(anew, str)
     assert found["recorded"] == anew["recorded"]
     assert str(found["compacted"]) == str(anew["compacted"])
 

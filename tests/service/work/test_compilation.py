@@ -58,7 +58,7 @@ def test_a_child_that_is_killed_fails_here_alone():
         compiled = pool.submit(compile_apart, [long])
         while not (child := descendants() - before):
             assert not compiled.done()
-        os.kill(*child, signal.SIGKILL)
+        os.kill(child.pop(), signal.SIGKILL)
         with pytest.raises(CompilationFailed):
             compiled.result()
 

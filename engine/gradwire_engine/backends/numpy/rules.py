@@ -38,7 +38,7 @@ from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin, Tan
 from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.ops.reductions.reductions import Max, Sum
 from gradwire_engine.ops.sequences.cumulative import CumProd
-from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
+from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
 
 #: Fewest elements for which several quick calls take less time than a slow one.
 _FEWEST_QUICK = 128
@@ -52,15 +52,15 @@ _FEWEST_POWERS, _MOST_FACTORS = 64, 16
 _MANY_ROWS, _MOST_IN_TURN = 256, 1024
 
 
-def _by_half_angle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _by_half_angle(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """``sin x = 2 t / (1 + t²)`` with ``t = tan(x / 2)``, if that takes less time.
 
     It is within 4 units in the last place: an error of ``t`` counts by ``cos x``.
     Source: DLMF 4.21.27.
     """
     (x,) = args
-    dtype = kept.dtype(x)
-    if "tan" not in NUMPY.quick or dtype != np.float64 or kept.size(x) < _FEWEST_ANGLES:
+    dtype = values.dtype(x)
+    if "tan" not in NUMPY.quick or dtype != np.float64 or values.size(x) < _FEWEST_ANGLES:
         return None
     half, one, two = (constant(number, dtype) for number in (0.5, 1, 2))
     t: Expression = (Tan(), [(Multiply(), [x, half])])
@@ -68,25 +68,25 @@ def _by_half_angle(op: Op, args: Sequence[int], kept: Kept) -> Expression | None
     return s if isinstance(op, Sin) else (CosineBySine(), [x, t, s])
 
 
-def _by_squaring(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _by_squaring(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """Whole powers as products, those below 0 as their reciprocals; powers of 2."""
     x, exponent = args
-    n, size = kept.number(exponent), max(map(kept.size, args))
-    if kept.dtype(x).kind != "f" or size < _FEWEST_POWERS:
+    n, size = values.number(exponent), max(map(values.size, args))
+    if values.dtype(x).kind != "f" or size < _FEWEST_POWERS:
         return None
-    if kept.number(x) == 2:
+    if values.number(x) == 2:
         return Exp2(), [exponent]
     if n is None:
-        return _columns_of_powers(x, exponent, kept)
+        return _columns_of_powers(x, exponent, values)
     if not 0 < abs(n) <= _MOST_FACTORS or n != int(n):
         return None
     power = _power(x, int(abs(n)))
     return power if n > 0 else (Reciprocal(), [power])
 
 
-def _columns_of_powers(x: int, exponent: int, kept: Kept) -> Expression | None:
+def _columns_of_powers(x: int, exponent: int, values: ValueTable) -> Expression | None:
     """A column to some whole powers, each a column of the result."""
-    op, shape = kept.code[exponent].op, kept.shape(x)
+    op, shape = values.code[exponent].op, values.shape(x)
     if not isinstance(op, Constant) or op.value.ndim != 1 or shape[-1:] != (1,):
         return None
     n = op.value
@@ -94,26 +94,26 @@ def _columns_of_powers(x: int, exponent: int, kept: Kept) -> Expression | None:
         return None
     if n.max() > _MOST_FACTORS:
         return None
-    one: Expression = (BroadcastTo(shape), [constant(1, kept.dtype(x))])
+    one: Expression = (BroadcastTo(shape), [constant(1, values.dtype(x))])
     columns = [_power(x, int(each)) if each else one for each in n]
     return Concatenate(len(shape) - 1), columns
 
 
-def _repeated_factor(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _repeated_factor(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """Running products of 1 and the same column, as Vandermonde's matrix has them: its powers."""
     assert isinstance(op, CumProd)
-    joined, of, _, _ = kept.code[args[0]]
+    joined, of, _, _ = values.code[args[0]]
     if joined != Concatenate(op.axis) or len(of) != 2:
         return None
-    (one, first, _, _), (repeats, second, _, _) = (kept.code[slot] for slot in of)
+    (one, first, _, _), (repeats, second, _, _) = (values.code[slot] for slot in of)
     if not (isinstance(one, BroadcastTo) and isinstance(repeats, BroadcastTo)):
         return None
     (x,), count = second, repeats.shape[op.axis]
-    shape = kept.shape(x)
+    shape = values.shape(x)
     column = with_ones(repeats.shape, (op.axis,))
-    if kept.number(first[0]) != 1 or shape != column or one.shape != column:
+    if values.number(first[0]) != 1 or shape != column or one.shape != column:
         return None
-    if count > _MOST_FACTORS or kept.dtype(x).kind not in "fc":
+    if count > _MOST_FACTORS or values.dtype(x).kind not in "fc":
         return None
     powers: list[Expression] = [of[0], x]
     for _ in range(count - 1):
@@ -130,9 +130,9 @@ def _power(x: int, n: int) -> Expression:
     return (Multiply(), [square, x]) if n % 2 else square
 
 
-def _hypot(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _hypot(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """``sqrt(x² + y²)``, where that neither overflows nor underflows."""
-    dtype, size = kept.dtype(args[0]), max(map(kept.size, args))
+    dtype, size = values.dtype(args[0]), max(map(values.size, args))
     if dtype.char not in "fd" or size < _FEWEST_QUICK:
         return None
     squares: list[Expression] = [(Multiply(), [side, side]) for side in args]
@@ -140,22 +140,22 @@ def _hypot(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     return HypotBySquares(), [*args, length]
 
 
-def _log_add_exp(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _log_add_exp(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """``max(x, y) + ln(1 + exp(-|x - y|))``; of equal infinities any difference will do."""
-    dtype, size = kept.dtype(args[0]), max(map(kept.size, args))
+    dtype, size = values.dtype(args[0]), max(map(values.size, args))
     if dtype.char not in "fd" or size < _FEWEST_QUICK:
         return None
     gap: Expression = (Absolute(), [(Subtract(), args)])
     return _log_of_sum((FMax(), [gap, constant(0, dtype)]), (Maximum(), args))
 
 
-def _softplus(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _softplus(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """What its kernel does: of few elements by one call; of many by instructions, for buffers."""
     (x,) = args
-    zero = constant(0, kept.dtype(x))
-    if kept.shape(x) and kept.size(x) < _FEWEST_QUICK:
+    zero = constant(0, values.dtype(x))
+    if values.shape(x) and values.size(x) < _FEWEST_QUICK:
         return LogAddExp(), [x, zero]
-    if kept.size(x) < _FEWEST_BY_PARTS:
+    if values.size(x) < _FEWEST_BY_PARTS:
         return None
     return _log_of_sum((Absolute(), [x]), (Maximum(), [x, zero]))
 
@@ -164,21 +164,21 @@ def _log_of_sum(gap: Expression, top: Expression) -> Expression:
     return Add(), [top, (Log1p(), [(Exp(), [(Negative(), [gap])])])]
 
 
-def _sigmoid(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _sigmoid(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """What its kernel does."""
     (x,) = args
-    if kept.size(x) < _FEWEST_BY_PARTS:
+    if values.size(x) < _FEWEST_BY_PARTS:
         return None
-    one = constant(1, kept.dtype(x))
+    one = constant(1, values.dtype(x))
     return Reciprocal(), [(Add(), [one, (Exp(), [(Negative(), [x])])])]
 
 
-def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _sum(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """Sums over the first or last axes by BLAS: NumPy takes 20 ns to begin with each row."""
     assert isinstance(op, Sum)
     (x,), axes = args, op.axes
-    shape, number = kept.shape(x), len(axes)
-    if not 0 < number < len(shape) or kept.dtype(x).char not in "fd":
+    shape, number = values.shape(x), len(axes)
+    if not 0 < number < len(shape) or values.dtype(x).char not in "fd":
         return None
     if axes == tuple(range(number)):
         rows, length = shape[:number], 1
@@ -190,10 +190,10 @@ def _sum(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     return (SumByProduct(axes), [x]) if quicker else None
 
 
-def _x_log_y(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _x_log_y(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """``x ln y``, and 0 where ``x`` is, unless ``y`` is NaN."""
     x, y = args
-    dtype, size = kept.dtype(x), max(map(kept.size, args))
+    dtype, size = values.dtype(x), max(map(values.size, args))
     if dtype.char not in "fd" or size < _FEWEST_QUICK:
         return None
     zero = constant(0, dtype)
@@ -202,11 +202,11 @@ def _x_log_y(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     return Where(), [counts, product, zero]
 
 
-def _softmax(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+def _softmax(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """What it is made of, so that each part is made in the quickest way."""
     assert isinstance(op, Softmax)
     (x,) = args
-    shape = kept.shape(x)
+    shape = values.shape(x)
     if not op.axes or not math.prod(shape):
         return None
     row = Reshape(with_ones(shape, op.axes))

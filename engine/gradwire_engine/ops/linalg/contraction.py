@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -54,16 +54,9 @@ class Contract(Op):
         shape = tuple([lengths[label] for label in self.labels.result])
         return ArrayType(x.dtype, shape, x.weak and y.weak)
 
-    def lengths(self, *shapes: Shape) -> dict[str, int]:
+    def lengths(self, *shapes: Shape) -> Mapping[str, int]:
         """The length of each label."""
-        found: dict[str, int] = {}
-        for labels, shape in zip(self.labels, shapes, strict=False):
-            if len(labels) != len(shape):
-                raise ShapeMismatch(f"{self.subscripts} does not fit the shape {shape}")
-            for label, length in zip(labels, shape, strict=True):
-                if found.setdefault(label, length) != length:
-                    raise ShapeMismatch(f"{self.subscripts} got two lengths for {label}: {shapes}")
-        return found
+        return _lengths(self.subscripts, shapes)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Sum as it is defined; backends know quicker ways."""
@@ -118,3 +111,15 @@ def _labels(subscripts: str) -> Labels:
     operands, _, result = subscripts.partition("->")
     left, _, right = operands.partition(",")
     return Labels(left, right, result)
+
+
+@lru_cache(maxsize=4096)
+def _lengths(subscripts: str, shapes: Sequence[Shape]) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for labels, shape in zip(_labels(subscripts), shapes, strict=False):
+        if len(labels) != len(shape):
+            raise ShapeMismatch(f"{subscripts} does not fit the shape {shape}")
+        for label, length in zip(labels, shape, strict=True):
+            if found.setdefault(label, length) != length:
+                raise ShapeMismatch(f"{subscripts} got two lengths for {label}: {shapes}")
+    return found

@@ -62,7 +62,7 @@ def cov(
 
 
 def _weighted(b: Builder, x: Var, ddof: float, fweights: Any, aweights: Any) -> Var:
-    """Covariances of rows whose observations weigh as told."""
+    """Covariances of rows whose observations are weighted."""
     given = [b.cast(b.array(w), x.dtype) for w in (fweights, aweights) if w is not None]
     for weights in given:
         if weights.shape != x.shape[1:]:

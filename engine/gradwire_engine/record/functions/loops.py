@@ -9,7 +9,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.record.calculus import leaves, rebuild
-from gradwire_engine.record.loops import Passes, run
+from gradwire_engine.record.loops import Iterations, run
 from gradwire_engine.record.sequences import RowsOf
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def repeat(
     return passes.value, written
 
 
-class _Applied(Passes):
+class _Applied(Iterations):
     def __init__(
         self,
         r: Recorder,
