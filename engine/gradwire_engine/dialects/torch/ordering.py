@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import axis_of, choice, flag, integer
+from gradwire_engine.ops.axes import axis_of, choice, flag
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.builder import describe
 
@@ -55,55 +55,6 @@ def _extreme(b: Builder, name: str, x: Any, dim: Any, keepdim: Any, other: Any) 
     return _with_index(b, x, index, dim, keepdim)
 
 
-@TORCH.macro("aminmax")
-def aminmax(b: Builder, input: Any, *, dim: Static = None, keepdim: Static = False) -> Any:
-    """A list of the smallest and the largest element, over ``dim``."""
-    return [recorded(name)(b, input, dim, keepdim) for name in ("min", "max")]
-
-
-@TORCH.macro("sort")
-def sort(
-    b: Builder,
-    input: Any,
-    dim: Static = -1,
-    descending: Static = False,
-    stable: Static = False,
-) -> Any:
-    """A list of the elements in rising order along ``dim`` and their indices."""
-    return [recorded(name)(b, input, dim, descending) for name in ("sort", "argsort")]
-
-
-@TORCH.macro("msort")
-def msort(b: Builder, input: Any) -> Any:
-    """The elements in rising order along the first axis."""
-    x = b.array(input)
-    return recorded("sort")(b, x, 0) if x.ndim else x
-
-
-@TORCH.macro("topk")
-def topk(
-    b: Builder,
-    input: Any,
-    k: Static,
-    dim: Static = -1,
-    largest: Static = True,
-    sorted: Static = True,
-) -> Any:
-    """A list of the ``k`` largest (or smallest) elements along ``dim`` and their indices.
-
-    They are sorted in any case.
-    """
-    x = b.array(input)
-    place, falling = axis_of(dim, x.ndim, "topk"), flag(largest, "largest")
-    count, length = integer(k, "k"), x.type.shape[place]
-    if not 0 <= count <= length:
-        raise BadArgument(f"topk cannot take {count} of {length} elements")
-    return [
-        recorded("split")(b, recorded(name)(b, x, place, falling), [count], place)[0]
-        for name in ("sort", "argsort")
-    ]
-
-
 def _in_order(b: Builder, input: Any, dim: Any, op: str) -> tuple[Var, Var, int, int]:
     """An array, the order of its elements along an axis, that axis and its length, not 0."""
     x = b.array(input)
@@ -112,16 +63,6 @@ def _in_order(b: Builder, input: Any, dim: Any, op: str) -> tuple[Var, Var, int,
     if not length:
         raise ShapeMismatch(f"{op} needs elements")
     return x, recorded("argsort")(b, x, axis), axis, length
-
-
-@TORCH.macro("kthvalue")
-def kthvalue(b: Builder, input: Any, k: Static, dim: Static = -1, keepdim: Static = False) -> Any:
-    """A list of the ``k``-th smallest element along ``dim``, counted from 1, and its index."""
-    x, order, axis, length = _in_order(b, input, dim, "kthvalue")
-    if not 1 <= integer(k, "k") <= length:
-        raise BadArgument(f"kthvalue cannot take element {k} of {length}")
-    index = recorded("take")(b, order, [k - 1], axis)
-    return _with_index(b, x, index, axis, keepdim)
 
 
 @TORCH.macro("median")
@@ -226,29 +167,3 @@ def searchsorted(
         pair = [recorded("expand_dims")(b, v, place) for v, place in ((rising, -2), (wanted, -1))]
         places = recorded("count_nonzero")(b, recorded(below)(b, *pair), -1)
     return recorded("astype")(b, places, "int32") if flag(out_int32, "out_int32") else places
-
-
-@TORCH.macro("bucketize")
-def bucketize(
-    b: Builder, input: Any, boundaries: Any, *, out_int32: Static = False, right: Static = False
-) -> Any:
-    """Numbers of the buckets between rising ``boundaries``, the upper one (or ``right``) open."""
-    return searchsorted(b, boundaries, input, out_int32=out_int32, right=right)
-
-
-@TORCH.macro("isin")
-def isin(
-    b: Builder,
-    elements: Any,
-    test_elements: Any,
-    *,
-    assume_unique: Static = False,
-    invert: Static = False,
-) -> Any:
-    """Whether each of ``elements`` is one of ``test_elements``, or (``invert``) none.
-
-    ``assume_unique`` changes nothing.
-    """
-    x = recorded("expand_dims")(b, elements, -1)
-    found = recorded("any")(b, recorded("equal")(b, x, recorded("ravel")(b, test_elements)), -1)
-    return recorded("logical_not")(b, found) if flag(invert, "invert") else found
