@@ -15,7 +15,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from gradwire_engine.ops.base import FUNCTIONS, Function
-from gradwire_engine.prelude import sources
+from gradwire_engine.prelude import Definition, sources
 
 #: Stands before the parameters that go by keyword only.
 _STAR = "*"
@@ -85,7 +85,7 @@ class Dialect:
         """What records a function that is written with a prefix, for one in the prelude."""
         (full,) = [to + name.removeprefix(r) for r, to in self.roots.items() if name.startswith(r)]
         record = self.functions[full].record
-        return record.own if isinstance(record, Recorded) else record
+        return record.own if isinstance(record, Recorded) and not record.renamed else record
 
     def _full(self, names: str) -> list[str]:
         return [f"{self.name}.{name}" for name in names.split()]
@@ -129,7 +129,8 @@ class Recorded:
         self._parameters = parameters
         #: What else programs may call a parameter.
         self.synonyms = synonyms
-        self._renamed = renamed
+        #: The operation's parameters by those that are written.
+        self.renamed = renamed
         self._ignored = ignored
 
     @cached_property
@@ -143,10 +144,10 @@ class Recorded:
             kept.append(Parameter(self._ignored, Parameter.KEYWORD_ONLY, default=None))
         return Signature([Parameter("builder", Parameter.POSITIONAL_ONLY), *kept])
 
-    @property
+    @cached_property
     def own(self) -> Callable[..., Any]:
-        """What records a call with the parameters that are written, if all are the operation's."""
-        return self if self._renamed else getattr(self._record, "record", self._record)
+        """What records a call that is written with the operation's own parameters."""
+        return self._record.record if isinstance(self._record, Definition) else self._record
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
         """Record with the operation's own names for the parameters."""
@@ -169,7 +170,7 @@ class Recorded:
                 del values[name]
                 spread = parameters[name].kind is Parameter.VAR_POSITIONAL
                 first += value if spread else [value]
-        return self._record(*first, **{self._renamed.get(k, k): v for k, v in values.items()})
+        return self.own(*first, **{self.renamed.get(k, k): v for k, v in values.items()})
 
 
 def recorded(name: str) -> Callable[..., Any]:

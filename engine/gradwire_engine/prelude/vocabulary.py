@@ -14,7 +14,7 @@ from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import broadcast_shapes
-from gradwire_engine.ops.promotion import dtype_of, inexact_promoted, special_promoted
+from gradwire_engine.ops.promotion import dtype_of, inexact_promoted
 from gradwire_engine.prelude.compiler import OPERATORS, TRUE
 
 if TYPE_CHECKING:
@@ -102,9 +102,8 @@ _WORDS: dict[str, Callable[..., Any]] = {
     "enumerate": lambda b, items: enumerate(items),
     "min": _extreme("min", "minimum", min),
     "max": _extreme("max", "maximum", max),
-    # Operands as arrays of one dtype: a floating one, one that special functions take, or any.
+    # Operands as arrays of one dtype: a floating one, or any.
     "promoted": lambda b, *x: b.promote(*x, rule=inexact_promoted),
-    "widened": lambda b, *x: b.promote(*x, rule=special_promoted),
     "together": lambda b, *x: b.promote(*x),
     "variable": lambda b, x: b.array(x),
     "inexact": lambda b, x: b.inexact(x),
@@ -117,7 +116,6 @@ _WORDS: dict[str, Callable[..., Any]] = {
     # Parameters that are known while recording, checked.
     "is_number": lambda b, x, n=None: isinstance(x, int | float) and n in (None, x),
     "is_int": lambda b, x: isinstance(x, int),
-    "is_bool": lambda b, x: isinstance(x, bool),
     "is_list": lambda b, x: isinstance(x, list | tuple),
     "axis_of": lambda b, axis, ndim, op: axis_of(axis, ndim, op),
     "axes_of": lambda b, axes, ndim, op: axes_of(axes, ndim, op),
