@@ -5,7 +5,7 @@ import __future__
 
 import ast
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from gradwire_engine.errors import InternalError
@@ -45,7 +45,11 @@ def compiled(
     """
     spec = definition.args
     arrays = [a.arg for a in (*spec.args, *spec.kwonlyargs) if a.annotation is None]
-    body = _Body(frozenset(arrays))
+    variables = {a.arg for a in (*spec.args, *spec.kwonlyargs)}
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            variables.add(node.id)
+    body = _Body(frozenset(arrays), variables | constants.keys())
     body.block(read_body(definition))
     parameters = ast.unparse(spec)  # their annotations are never evaluated
     head = f"def {definition.name}({BUILDER}, {parameters}):"
@@ -60,9 +64,11 @@ def compiled(
 class _Body:
     """Writes blocks as lines of Python; each node's value is an expression, mostly a name."""
 
-    def __init__(self, arrays: frozenset[str]) -> None:
+    def __init__(self, arrays: frozenset[str], values: Set[str]) -> None:
         #: Parameters that need not be known while recording.
         self._arrays = arrays
+        #: Names that are no function's.
+        self._values = values
         self.lines: list[str] = []
         #: The functions that are called.
         self.called: set[str] = set()
@@ -96,7 +102,10 @@ class _Body:
         return repr(node.value)
 
     def _load(self, node: Node, given: Sequence[str]) -> str:
-        return str(node.value)
+        if node.value in self._values:
+            return str(node.value)
+        self.called.add(node.value)
+        return _identifier(node.value)
 
     def _store(self, node: Node, given: Sequence[str]) -> str:
         self._line(f"{_target(node.value)} = {given[0]}")
@@ -111,10 +120,17 @@ class _Body:
         if not self._arrays.isdisjoint(given):
             name = f"np.{name}" if name in OPERATORS else name  # of literals, too
         self.called.add(name)
+        return self._recorded(node, _identifier(name), given, keywords)
+
+    def _apply(self, node: Node, given: Sequence[str]) -> str:
+        return self._recorded(node, given[0], given[1:], node.value)
+
+    def _recorded(
+        self, node: Node, function: str, given: Sequence[str], keywords: Sequence[str]
+    ) -> str:
         split = len(given) - len(keywords)
         named = [f"{key}={value}" for key, value in zip(keywords, given[split:], strict=True)]
-        arguments = ", ".join([BUILDER, *given[:split], *named])
-        return self._named(node, f"{_identifier(name)}({arguments})")
+        return self._named(node, f"{function}({', '.join([BUILDER, *given[:split], *named])})")
 
     def _attribute(self, node: Node, given: Sequence[str]) -> str:
         return f"{given[0]}.{'type.size' if node.value == 'size' else node.value}"

@@ -115,6 +115,7 @@ _WORDS: dict[str, Callable[..., Any]] = {
     "kind": lambda b, x: x.dtype.kind,
     # Parameters that are known while recording, checked.
     "is_number": lambda b, x, n=None: isinstance(x, int | float) and n in (None, x),
+    "is_bool": lambda b, x: isinstance(x, bool),
     "is_int": lambda b, x: isinstance(x, int),
     "is_list": lambda b, x: isinstance(x, list | tuple),
     "axis_of": lambda b, axis, ndim, op: axis_of(axis, ndim, op),

@@ -8,7 +8,7 @@ from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.jax.names import JAX
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.slicing import of_lengths
-from gradwire_engine.ops.axes import axes_of, axis_of, flag, integers, lengths, range_of
+from gradwire_engine.ops.axes import axes_of, axis_of, integers, lengths, range_of
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -25,45 +25,6 @@ def select_n(b: Builder, which: Any, *cases: Any) -> Any:
         return recorded("where")(b, number, cases[1], cases[0])
     chosen = [recorded("equal")(b, number, i) for i in range(len(cases))]
     return recorded("select")(b, chosen, list(cases))
-
-
-@JAX.macro("lax.cumsum")
-def cumsum(b: Builder, operand: Any, axis: Static = 0, reverse: Static = False) -> Any:
-    """Running sum along ``axis``, from the end if ``reverse``."""
-    return _running(b, "cumsum", operand, axis, reverse)
-
-
-@JAX.macro("lax.cumprod")
-def cumprod(b: Builder, operand: Any, axis: Static = 0, reverse: Static = False) -> Any:
-    """Running product along ``axis``, from the end if ``reverse``."""
-    return _running(b, "cumprod", operand, axis, reverse)
-
-
-@JAX.macro("lax.cummax")
-def cummax(b: Builder, operand: Any, axis: Static = 0, reverse: Static = False) -> Any:
-    """Running maximum along ``axis``, from the end if ``reverse``."""
-    return _running(b, "cummax", operand, axis, reverse)
-
-
-@JAX.macro("lax.cummin")
-def cummin(b: Builder, operand: Any, axis: Static = 0, reverse: Static = False) -> Any:
-    """Running minimum along ``axis``, from the end if ``reverse``."""
-    return _running(b, "cummin", operand, axis, reverse)
-
-
-@JAX.macro("lax.cumlogsumexp")
-def cumlogsumexp(b: Builder, operand: Any, axis: Static = 0, reverse: Static = False) -> Any:
-    """Logarithm of the running sum of exponentials along ``axis``, from the end if ``reverse``."""
-    return _running(b, "cumlogsumexp", operand, axis, reverse)
-
-
-def _running(b: Builder, name: str, operand: Any, axis: Any, reverse: Any) -> Any:
-    x = b.array(operand)
-    place = axis_of(axis, x.ndim, name)
-    if not flag(reverse, "reverse"):
-        return recorded(name)(b, x, place)
-    back = recorded("flip")
-    return back(b, recorded(name)(b, back(b, x, place), place), place)
 
 
 @JAX.macro("lax.broadcast_in_dim")

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gradwire_engine.dialects.tensorflow.names import TF
-
-if TYPE_CHECKING:
-    pass
 
 _entry = TF.entry
 _A = "keras.activations."

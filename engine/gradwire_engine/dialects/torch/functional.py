@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
-from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import choice, integer, integers
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.axes import choice, integers
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -17,29 +17,6 @@ if TYPE_CHECKING:
 _PADDINGS = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 #: Modes that repeat what is left when negative widths are cut off; the others what was there.
 _CUT_FIRST = ("constant", "circular")
-
-
-@TORCH.macro("cosine_similarity nn.functional.cosine_similarity")
-def cosine_similarity(b: Builder, x1: Any, x2: Any, dim: Static = 1, eps: Any = 1e-8) -> Any:
-    """``z = x1 · x2 / (max(‖x1‖, eps) max(‖x2‖, eps))`` along ``dim`` of both broadcast."""
-    pair = recorded("broadcast_arrays")(b, x1, x2)
-    product = recorded("sum")(b, recorded("multiply")(b, *pair), dim)
-    lengths = [recorded("maximum")(b, recorded("vector_norm")(b, x, dim), eps) for x in pair]
-    return recorded("divide")(b, product, recorded("multiply")(b, *lengths))
-
-
-@TORCH.macro("nn.functional.pdist pdist")
-def pdist(b: Builder, input: Any, p: Static = 2.0) -> Any:
-    """Distances in norm ``p`` of all pairs of rows, the first of each pair slowest.
-
-    Convention: derivative 0 where two rows are equal.
-    """
-    x = b.array(input)
-    if x.ndim != 2:
-        raise ShapeMismatch(f"pdist takes a matrix, got {x.type}")
-    pairs = recorded("triu_indices")(b, x.type.shape[0], 1)
-    apart = [recorded("take")(b, x, index, 0) for index in pairs]
-    return recorded("vector_norm")(b, recorded("subtract")(b, *apart), -1, ord=p)
 
 
 #: Ways to compute Euclidean distances, which are all of differences here.
@@ -92,14 +69,3 @@ def _without_ends(b: Builder, x: Var, pairs: list[tuple[int, int]]) -> Any:
             stop = x.type.shape[axis] - max(-after, 0)
             x = recorded("split")(b, x, [max(-before, 0), stop], axis)[1]
     return x
-
-
-@TORCH.macro("channel_shuffle nn.functional.channel_shuffle")
-def channel_shuffle(b: Builder, input: Any, groups: Static) -> Any:
-    """Channels, along axis 1, that stood group after group, the first of each group first."""
-    x, count = b.array(input), integer(groups, "groups")
-    if x.ndim < 2 or count < 1 or x.type.shape[1] % count:
-        raise ShapeMismatch(f"channel_shuffle cannot divide the channels of {x.type} by {count}")
-    batch, channels, *rest = x.type.shape
-    grouped = recorded("reshape")(b, x, (batch, count, channels // count, *rest))
-    return recorded("reshape")(b, recorded("swapaxes")(b, grouped, 1, 2), x.type.shape)

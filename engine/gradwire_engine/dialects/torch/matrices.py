@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import ShapeMismatch
-from gradwire_engine.ops.axes import axis_of, flag, integer
+from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -41,35 +41,6 @@ def solve(b: Builder, A: Any, B: Any, *, left: Static = True) -> Any:
     return recorded("solve")(b, a, right)
 
 
-@TORCH.macro("linalg.solve_triangular")
-def solve_triangular(
-    b: Builder,
-    A: Any,
-    B: Any,
-    *,
-    upper: Static,
-    left: Static = True,
-    unitriangular: Static = False,
-) -> Any:
-    """Solution with one triangle of ``A``; the other one is not read."""
-    lower = not flag(upper, "upper")
-    if flag(left, "left"):
-        return recorded("solve_triangular")(b, A, B, 0, lower, unitriangular)
-    turned = [recorded("matrix_transpose")(b, x) for x in (A, B)]
-    z = recorded("solve_triangular")(b, *turned, 0, not lower, unitriangular)
-    return recorded("matrix_transpose")(b, z)
-
-
-@TORCH.macro("logdet")
-def logdet(b: Builder, input: Any) -> Any:
-    """Logarithm of the determinant of each matrix, NaN where that is a negative real number."""
-    sign, size = recorded("slogdet")(b, input)
-    if sign.dtype.kind == "c":
-        return recorded("add")(b, recorded("log")(b, sign), size)
-    negative = recorded("less")(b, recorded("real")(b, sign), 0)
-    return recorded("where")(b, negative, float("nan"), size)
-
-
 @TORCH.macro("adjoint")
 def conjugate_transpose(b: Builder, input: Any) -> Any:
     """Conjugate transpose of each matrix."""
@@ -85,20 +56,3 @@ def cross(b: Builder, input: Any, other: Any, dim: Static = None) -> Any:
     if 3 not in x.type.shape:
         raise ShapeMismatch(f"cross needs an axis of length 3, got {x.type}")
     return recorded("cross")(b, x, y, x.type.shape.index(3))
-
-
-@TORCH.macro("diag_embed")
-def diag_embed(
-    b: Builder, input: Any, offset: Static = 0, dim1: Static = -2, dim2: Static = -1
-) -> Any:
-    """Square matrices with the last axis of ``input`` on their diagonal ``offset``, else zeros.
-
-    ``dim1`` and ``dim2`` are the axes of rows and columns in the result.
-    """
-    x, above = b.array(input), integer(offset, "offset")
-    length = x.type.shape[axis_of(-1, x.ndim, "diag_embed")]
-    rows = recorded("eye")(b, length, length + abs(above), max(above, 0), x.dtype)
-    placed = recorded("multiply")(b, recorded("expand_dims")(b, x, -1), rows)
-    before = recorded("zeros")(b, (*x.type.shape[:-1], abs(above), length + abs(above)), x.dtype)
-    parts = [placed, before] if above >= 0 else [before, placed]
-    return recorded("moveaxis")(b, recorded("concatenate")(b, parts, -2), (-2, -1), (dim1, dim2))

@@ -8,78 +8,10 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.dialects.torch.scalars import is_axis_of_scalar
-from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
-
-
-@TORCH.macro("var")
-def var(
-    b: Builder,
-    input: Any,
-    dim: Static = None,
-    unbiased: Static = None,
-    keepdim: Static = False,
-    *,
-    correction: Static = 1,
-) -> Any:
-    """Variance over ``dim`` of ``n`` elements: ``z = sum |x - mean x|² / (n - correction)``."""
-    return _spread(b, "var", input, dim, unbiased, keepdim, correction)[0]
-
-
-@TORCH.macro("std")
-def std(
-    b: Builder,
-    input: Any,
-    dim: Static = None,
-    unbiased: Static = None,
-    keepdim: Static = False,
-    *,
-    correction: Static = 1,
-) -> Any:
-    """Standard deviation over ``dim``, the root of ``sum |x - mean x|² / (n - correction)``."""
-    return _spread(b, "std", input, dim, unbiased, keepdim, correction)[0]
-
-
-@TORCH.macro("var_mean")
-def var_mean(
-    b: Builder,
-    input: Any,
-    dim: Static = None,
-    unbiased: Static = None,
-    keepdim: Static = False,
-    *,
-    correction: Static = 1,
-) -> Any:
-    """A list of the variance over ``dim`` and the mean."""
-    return _spread(b, "var", input, dim, unbiased, keepdim, correction)
-
-
-@TORCH.macro("std_mean")
-def std_mean(
-    b: Builder,
-    input: Any,
-    dim: Static = None,
-    unbiased: Static = None,
-    keepdim: Static = False,
-    *,
-    correction: Static = 1,
-) -> Any:
-    """A list of the standard deviation over ``dim`` and the mean."""
-    return _spread(b, "std", input, dim, unbiased, keepdim, correction)
-
-
-def _spread(
-    b: Builder, name: str, x: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any
-) -> list[Any]:
-    if isinstance(dim, bool):  # the older order: std(x, unbiased)
-        dim, unbiased = None, dim
-    less = 1 if correction is None else correction
-    less = less if unbiased is None else int(flag(unbiased, "unbiased"))
-    spread = recorded(name)(b, x, dim, correction=less, keepdims=keepdim)
-    return [spread, recorded("mean")(b, x, dim, keepdims=keepdim)]
 
 
 def _quantiles(name: str) -> Callable[..., Any]:
