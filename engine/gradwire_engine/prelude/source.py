@@ -37,6 +37,7 @@ class Source:
         self, namespace: str, text: str, private: dict[str, Definition], elsewhere: Meaning
     ) -> None:
         self.namespace = namespace
+        self.private = private
         _, *parts = _NEXT.split(text)
         made = [Definition(part, private, elsewhere) for part in parts]
         private.update({d.name: d for d in made if d.name.startswith("_")})
@@ -55,7 +56,7 @@ class Definition:
         self.name = text.partition("(")[0].removeprefix("def ")
         #: What documents it.
         self.doc = text.split('"""', 2)[1]
-        self._text = text
+        self.text = text
         self._private = private
         self._elsewhere = elsewhere
 
@@ -85,7 +86,7 @@ class Definition:
 
     @cached_property
     def _written(self) -> ast.FunctionDef:
-        (definition,) = [n for n in ast.parse(self._text).body if isinstance(n, ast.FunctionDef)]
+        (definition,) = [n for n in ast.parse(self.text).body if isinstance(n, ast.FunctionDef)]
         return definition
 
     def _meaning(self, name: str) -> Callable[..., Any]:

@@ -93,7 +93,7 @@ def _refuse(b: Builder, why: str, message: str, *shown: Any, hint: str | None = 
 
 _REFUSALS = {"argument": BadArgument, "shape": ShapeMismatch, "dtype": DtypeMismatch}
 #: By name, what is called with a builder first.
-_WORDS: dict[str, Callable[..., Any]] = {
+WORDS: dict[str, Callable[..., Any]] = {
     **{name: _binary(name) for name in OPERATORS if name != "negative"},
     "negative": _negative,
     "len": _len,
@@ -133,7 +133,7 @@ CONSTANTS: dict[str, Any] = {"pi": math.pi, "inf": math.inf, "nan": math.nan, TR
 
 def meaning(name: str) -> Callable[..., Any] | None:
     """What records a call of ``name``, if it is not another library's."""
-    if name in _WORDS:
-        return _WORDS[name]
+    if name in WORDS:
+        return WORDS[name]
     function = FUNCTIONS.get(name.removeprefix("np."))
     return None if function is None else function.record

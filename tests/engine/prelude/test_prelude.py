@@ -18,7 +18,7 @@ from gradwire_engine.tape import ArrayType
 
 SOURCES = [s for d in DIALECTS for s in prelude.sources(d.name, lambda name: str)]
 PUBLIC = {f"{s.namespace}.{d.name}": d for s in SOURCES for d in s.public}
-PRIVATE = {n: d for s in SOURCES for d in s.public for n, d in d._private.items()}
+PRIVATE = {name: d for s in SOURCES for name, d in s.private.items()}
 X = np.array([[0.5, -1.25, 2.0], [3.0, 0.75, -0.5]])
 Y = np.array([1.5, 0.25, -2.0])
 
@@ -47,7 +47,7 @@ def test_every_dialect_has_all_of_its_functions():
 @pytest.mark.parametrize("name", [*PUBLIC, *PRIVATE])
 def test_every_definition_can_be_read(name):
     definition = PUBLIC.get(name) or PRIVATE[name]
-    assert definition.doc == ast.get_docstring(written(definition._text), clean=False)
+    assert definition.doc == ast.get_docstring(written(definition.text), clean=False)
     assert "builder" in definition.__signature__.parameters
     if name in PUBLIC:
         (dialect,) = [dialect for dialect in DIALECTS if name in dialect.functions]
@@ -56,8 +56,8 @@ def test_every_definition_can_be_read(name):
 
 
 def test_every_private_function_and_every_word_is_used():
-    text = "\n".join(d._text for d in {*PUBLIC.values(), *PRIVATE.values()})
-    for name in (PRIVATE.keys() | vocabulary._WORDS.keys()) - OPERATORS.keys():
+    text = "\n".join(d.text for d in {*PUBLIC.values(), *PRIVATE.values()})
+    for name in (PRIVATE.keys() | vocabulary.WORDS.keys()) - OPERATORS.keys():
         assert len(re.findall(rf"(?<![\w.]){name}\(", text)) > (name in PRIVATE), name
 
 
@@ -80,6 +80,26 @@ def test_a_text_means_what_it_means_in_a_program(ask, body):
     text = f"def f(x, y):\n    {body}\n"
     found = recorded(text, [X, Y])
     np.testing.assert_array_equal(found, ask.value(f"{text}f(x, y)", {"x": X, "y": Y}, exact=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tf.signal.ifft3d(tf.signal.fft3d(x[None])).real[0]", X),
+        ("torch.special.airy_ai(y) - special.airy(y)[0]", Y * 0),
+        ("x if torch.is_floating_point(x) else y", X),
+        ("torch.var(x, False) - var(x)", 0.0),
+    ],
+)
+def test_value(ask, text, expected):
+    np.testing.assert_allclose(ask.value(text, {"x": X, "y": Y}), expected, atol=1e-15)
+
+
+def test_functions_may_be_arguments(ask):
+    body = "z = [g(v, axis=0) for g, v in ((sum, x), (std, y))]\n    return z[0] * z[1]"
+    text = f"def f(x, y):\n    {body}\n"
+    expected = ask.value(f"{text}f(x, y)", {"x": X, "y": Y}, exact=True)
+    np.testing.assert_array_equal(recorded(text, [X, Y]), expected)
 
 
 def test_operators_record_what_they_make_of_literals_that_were_given():

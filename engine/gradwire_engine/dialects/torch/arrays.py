@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.names import TORCH
+from gradwire_engine.dialects.torch.names import TORCH, listed
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.slicing import few_parts, of_lengths
 from gradwire_engine.ops.axes import axis_of, flag, integer, integers, reshaped
@@ -19,6 +19,18 @@ from gradwire_engine.tape import ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
+
+
+@TORCH.macro("zeros empty")
+def zeros(b: Builder, *size: Static, dtype: Static = "float64") -> Any:
+    """Zeros; the lengths are given one by one or as a list."""
+    return recorded("zeros")(b, listed(size), dtype)
+
+
+@TORCH.macro("ones")
+def ones(b: Builder, *size: Static, dtype: Static = "float64") -> Any:
+    """Ones; the lengths are given one by one or as a list."""
+    return recorded("ones")(b, listed(size), dtype)
 
 
 @TORCH.macro("split")

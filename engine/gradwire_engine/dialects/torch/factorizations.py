@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.matrices import conjugate_transpose, solve
+from gradwire_engine.dialects.torch.matrices import conjugate_transpose
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import ShapeMismatch
 from gradwire_engine.ops.axes import flag
@@ -13,13 +13,6 @@ from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
-
-
-@TORCH.macro("svd")
-def svd(b: Builder, input: Any, some: Static = True) -> Any:
-    """A list of ``u``, the singular values, and ``v`` with ``input = u diag(s) v^H``."""
-    u, s, vh = recorded("svd")(b, input, not flag(some, "some"))
-    return [u, s, conjugate_transpose(b, vh)]
 
 
 @TORCH.macro("triangular_solve")
@@ -94,16 +87,3 @@ def ormqr(
         scale = factor if turned != first else recorded("conj")(b, factor)
         z = _reflected(b, z, vector, scale)
     return z if first else conjugate_transpose(b, z)
-
-
-def _no_error(b: Builder, A: Any) -> Any:
-    return recorded("zeros")(b, b.array(A).type.shape[:-2], "int32")
-
-
-@TORCH.macro("linalg.solve_ex")
-def solve_ex(
-    b: Builder, A: Any, B: Any, *, left: Static = True, check_errors: Static = False
-) -> Any:
-    """A list of the solutions and 0 for each matrix: a singular one is an error here."""
-    flag(check_errors, "check_errors")
-    return [solve(b, A, B, left=left), _no_error(b, A)]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.elementwise import held
 from gradwire_engine.dialects.torch.names import TORCH
+from gradwire_engine.dialects.torch.scatters import held
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:

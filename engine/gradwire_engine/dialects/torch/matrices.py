@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import ShapeMismatch
-from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
@@ -26,19 +25,6 @@ def einsum(b: Builder, equation: Static, *operands: Any) -> Any:
         return recorded("einsum")(b, equation, *given)
     z = recorded("einsum")(b, f"{terms}->...{kept}", *given)
     return recorded("sum")(b, z, tuple(range(z.ndim - len(kept.replace(" ", "")))))
-
-
-@TORCH.macro("linalg.solve")
-def solve(b: Builder, A: Any, B: Any, *, left: Static = True) -> Any:
-    """Solution ``z`` of ``A z = B``, or of ``z A = B``; ``B`` may be a stack of vectors."""
-    a, right = b.array(A), b.array(B)
-    if not flag(left, "left"):
-        turned = [recorded("matrix_transpose")(b, x) for x in (a, right)]
-        return recorded("matrix_transpose")(b, recorded("solve")(b, *turned))
-    if right.ndim > 1 and right.type.shape == a.type.shape[:-1]:
-        column = recorded("expand_dims")(b, right, -1)
-        return recorded("squeeze")(b, recorded("solve")(b, a, column), -1)
-    return recorded("solve")(b, a, right)
 
 
 @TORCH.macro("adjoint")

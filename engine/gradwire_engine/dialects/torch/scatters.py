@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.elementwise import held
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, choice, flag, integer, integers, range_of
@@ -29,6 +28,14 @@ _REDUCTIONS = {
     "amax": ("max", -math.inf),
     "amin": ("min", math.inf),
 }
+
+
+def held(value: float, dtype: Any) -> Any:
+    """``value``, or for an infinite one that integers are to hold the outermost of these."""
+    if dtype.kind not in "iu" or math.isfinite(value):
+        return value
+    bounds = np.iinfo(dtype)
+    return int(bounds.max if value > 0 else bounds.min)
 
 
 def _update(b: Builder, name: str, x: Var, places: Var, values: Any) -> Any:
