@@ -48,8 +48,7 @@ def parse_tree(text: str, poll: Poll = unhurried) -> Program:
 
 def read_body(definition: ast.FunctionDef) -> Block:
     """What a function does, in ASCII and whatever the kinds of its parameters."""
-    reader = _Reader("", unhurried)
-    return reader.body_of(definition)
+    return _Reader("", unhurried).body_of(definition)
 
 
 #: What ``with`` takes a call of: a tape's pause, as TensorFlow and PyTorch write it.

@@ -168,6 +168,8 @@ class _Body:
         return "None"
 
     def _for(self, node: Node, given: Sequence[str]) -> str:
+        if node.blocks[1].nodes:
+            raise InternalError("the prelude has no else of a loop")
         self._inner(f"for {_target(node.value)} in {given[0]}:", node.blocks[0])
         return "None"
 

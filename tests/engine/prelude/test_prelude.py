@@ -123,9 +123,17 @@ def test_nothing_is_decided_by_values(body):
         recorded(f"def f(x):\n    {body}", [Y])
 
 
-def test_what_the_prelude_lacks_is_refused():
-    with pytest.raises(InternalError, match="no while"):
-        recorded("def f(x):\n    while True:\n        pass", [Y])
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("while True:\n        pass", "no while"),
+        ("for i in range(3):\n        break", "no break"),
+        ("for i in range(3):\n        pass\n    else:\n        x = 1", "no else of a loop"),
+    ],
+)
+def test_what_the_prelude_lacks_is_refused(body, message):
+    with pytest.raises(InternalError, match=message):
+        recorded(f"def f(x):\n    {body}", [Y])
 
 
 @pytest.mark.parametrize(
