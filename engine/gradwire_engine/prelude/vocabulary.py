@@ -26,14 +26,16 @@ _ALONE = frozenset(
 )
 #: What becomes a constant of an operand's floating dtype.
 _REAL = (float, int, bool)
-#: What Python computes with and compares, known while recording.
-_KNOWN = (int, float, complex, str, tuple, np.dtype, type(None))
+#: What Python computes with, and compares, known while recording.
+_NUMBERS = (int, float, complex)
+_COMPARED = (*_NUMBERS, str, tuple, np.dtype, type(None))
 
 
 def _binary(name: str) -> Callable[..., Any]:
     """An operator: Python's on what is known while recording, else the operation."""
     record, known = FUNCTIONS[name].record, OPERATORS[name]
     op: Any = SINGLETONS[name] if name in _ALONE else None
+    kinds = _COMPARED if name in ("equal", "not_equal") else _NUMBERS
 
     def apply(b: Builder, x: Any, y: Any) -> Any:
         if type(x) is Var:
@@ -48,7 +50,7 @@ def _binary(name: str) -> Callable[..., Any]:
             of_y = y.type
             if op is not None and of_y.dtype.kind == "f" and type(x) in _REAL and not of_y.weak:
                 return b.emit(op, b.scalar(x, of_y.dtype), y)
-        elif isinstance(x, _KNOWN) and isinstance(y, _KNOWN):
+        elif isinstance(x, kinds) and isinstance(y, kinds):
             return known(x, y)
         return record(b, x, y)
 
