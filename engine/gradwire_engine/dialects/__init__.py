@@ -17,6 +17,8 @@ __all__ = ["DIALECTS", "TORCH", "Dialect", "Recorded", "dtype", "find", "full_na
 
 #: Every dialect whose names are not the unprefixed ones alone, longer prefixes before shorter.
 DIALECTS = (JAX, SCIPY, TF, TORCH)
+for _dialect in DIALECTS:
+    _dialect.read_prelude()
 #: Names of dtypes that only a dialect has.
 _DTYPES = {
     "tf": {"half": "float16", "double": "float64", "bool": "bool"},

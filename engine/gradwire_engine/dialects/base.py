@@ -10,10 +10,12 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable
+from functools import cached_property
 from inspect import Parameter, Signature
 from typing import Any
 
 from gradwire_engine.ops.base import FUNCTIONS, Function
+from gradwire_engine.prelude import Definition, sources
 
 #: Stands before the parameters that go by keyword only.
 _STAR = "*"
@@ -58,33 +60,50 @@ class Dialect:
         own = [*signature.parameters.values()][1:]
         written, renamed = (own, {}) if parameters is None else _parsed(parameters, own, operation)
         record = self._recorded(names, target.record, written, renamed)
-        self._publish(names, record, target.doc, target.family, target)
+        self._publish(self._full(names), record, target.doc, target.family, target)
 
     def macro(self, names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Make a function that records what the library's functions ``names`` compute."""
 
         def complete(function: Callable[..., Any]) -> Callable[..., Any]:
-            own = [*inspect.signature(function).parameters.values()][1:]
-            record = self._recorded(names, function, own, {})
-            self._publish(names, record, function.__doc__ or "", self.name, None)
+            record = self._recorded(names, function, None, {})
+            self._publish(self._full(names), record, function.__doc__ or "", self.name, None)
             return function
 
         return complete
+
+    def read_prelude(self) -> None:
+        """Enter the functions that are written in Gradwire's language."""
+        for source in sources(self.name, self._elsewhere):
+            for definition in source.public:
+                first = f"{source.namespace}.{definition.name}"
+                record = self._recorded(first.partition(".")[2], definition, None, {})
+                names = [first, *source.aliases[definition.name]]
+                self._publish(names, record, definition.doc, self.name, None)
+
+    def _elsewhere(self, name: str) -> Callable[..., Any]:
+        """What records a function that is written with a prefix, for one in the prelude."""
+        (full,) = [to + name.removeprefix(r) for r, to in self.roots.items() if name.startswith(r)]
+        record = self.functions[full].record
+        return record.own if isinstance(record, Recorded) and not record.renamed else record
+
+    def _full(self, names: str) -> list[str]:
+        return [f"{self.name}.{name}" for name in names.split()]
 
     def _recorded(
         self,
         names: str,
         record: Callable[..., Any],
-        parameters: list[Parameter],
+        parameters: list[Parameter] | None,
         renamed: dict[str, str],
     ) -> Recorded:
         """What records a call of the functions ``names``."""
         return Recorded(record, parameters, renamed, self.ignored, self.synonyms)
 
     def _publish(
-        self, names: str, record: Recorded, doc: str, family: str, target: Function | None
+        self, names: list[str], record: Recorded, doc: str, family: str, target: Function | None
     ) -> None:
-        first, *rest = [f"{self.name}.{name}" for name in names.split()]
+        first, *rest = names
         differentiable = target is None or target.differentiable
         function = Function(first, tuple(rest), record, doc, family, differentiable)
         self.meant[first] = "" if target is None else target.name
@@ -100,22 +119,35 @@ class Recorded:
     def __init__(
         self,
         record: Callable[..., Any],
-        parameters: list[Parameter],
+        parameters: list[Parameter] | None,
         renamed: dict[str, str],
         ignored: str,
         synonyms: dict[str, str],
     ) -> None:
         self._record = record
+        #: None for those that ``record`` has.
+        self._parameters = parameters
         #: What else programs may call a parameter.
         self.synonyms = synonyms
-        self._renamed = renamed
+        #: The operation's parameters by those that are written.
+        self.renamed = renamed
         self._ignored = ignored
+
+    @cached_property
+    def __signature__(self) -> Signature:
+        """The public parameters, after the builder's: what ``inspect.signature`` gives."""
+        parameters = self._parameters
+        if parameters is None:
+            parameters = [*inspect.signature(self._record).parameters.values()][1:]
         kept = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
-        if ignored:
-            kept.append(Parameter(ignored, Parameter.KEYWORD_ONLY, default=None))
-        first = Parameter("builder", Parameter.POSITIONAL_ONLY)
-        #: What ``inspect.signature`` gives.
-        self.__signature__ = Signature([first, *kept])
+        if self._ignored:
+            kept.append(Parameter(self._ignored, Parameter.KEYWORD_ONLY, default=None))
+        return Signature([Parameter("builder", Parameter.POSITIONAL_ONLY), *kept])
+
+    @cached_property
+    def own(self) -> Callable[..., Any]:
+        """What records a call that is written with the operation's own parameters."""
+        return self._record.record if isinstance(self._record, Definition) else self._record
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
         """Record with the operation's own names for the parameters."""
@@ -138,7 +170,7 @@ class Recorded:
                 del values[name]
                 spread = parameters[name].kind is Parameter.VAR_POSITIONAL
                 first += value if spread else [value]
-        return self._record(*first, **{self._renamed.get(k, k): v for k, v in values.items()})
+        return self.own(*first, **{self.renamed.get(k, k): v for k, v in values.items()})
 
 
 def recorded(name: str) -> Callable[..., Any]:

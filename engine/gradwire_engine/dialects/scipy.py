@@ -39,22 +39,6 @@ SCIPY.entry("special.ndtri", parameters="p:x")
 SCIPY.entry("linalg.expm linalg.sqrtm", parameters="A:a")
 
 
-@SCIPY.macro("linalg.cholesky")
-def cholesky(b: Builder, a: Any, lower: Static = False) -> Any:
-    """Cholesky factor of ``a``: upper triangular ``z`` with ``a = z^H z``, or the lower ``z^H``."""
-    return recorded("cholesky")(b, a, upper=not flag(lower, "lower"))
-
-
-@SCIPY.macro("linalg.qr")
-def qr(b: Builder, a: Any, *, mode: Static = "full") -> Any:
-    """Unitary ``q`` and upper triangular ``r``, ``a = q r``; or "economic" ones, or ``r`` alone."""
-    if mode not in ("full", "economic", "r"):
-        raise BadArgument("scipy.linalg.qr knows the modes 'full', 'economic' and 'r'")
-    if mode == "r":
-        return [recorded("qr")(b, a, "complete")[1]]
-    return recorded("qr")(b, a, "complete" if mode == "full" else "reduced")
-
-
 @SCIPY.macro("linalg.eigh")
 def eigh(
     builder: Builder,
@@ -83,12 +67,6 @@ def eigh(
         return found
     w, v = found
     return [w, SolveTriangular(lower=True, adjoint=True)(factor, v)]
-
-
-@SCIPY.macro("linalg.eigvalsh")
-def eigvalsh(builder: Builder, a: Any, b: Any = None, *, lower: Static = True) -> Any:
-    """Ascending eigenvalues of a Hermitian matrix, or with ``b`` of ``a v = b v w``."""
-    return eigh(builder, a, b, lower=lower, eigvals_only=True)
 
 
 @SCIPY.macro("linalg.solve")

@@ -46,6 +46,11 @@ def parse_tree(text: str, poll: Poll = unhurried) -> Program:
     return program
 
 
+def read_body(definition: ast.FunctionDef) -> Block:
+    """What a function does, in ASCII and whatever the kinds of its parameters."""
+    return _Reader("", unhurried).body_of(definition)
+
+
 #: What ``with`` takes a call of: a tape's pause, as TensorFlow and PyTorch write it.
 _UNRECORDED = frozenset(("stop_recording", "tape.stop_recording", "torch.no_grad"))
 
@@ -189,6 +194,14 @@ class _Reader(ExpressionReader):
         self._loops = loops
         function = self.write(at(node), "function", defaults, names, (body,))
         self.write(at(node), "store", (function,), node.name)
+
+    def body_of(self, node: ast.FunctionDef) -> Block:
+        """The block of a function that nothing is around."""
+        spec = node.args
+        self.assigned.update([a.arg for a in (*spec.args, *spec.kwonlyargs)])
+        self.assigned.update(_bound_names(node.body))
+        self._functions += 1
+        return self.block(node.body)
 
     def return_statement(self, node: ast.Return) -> None:
         value = self.expression(node.value or none_at(node))

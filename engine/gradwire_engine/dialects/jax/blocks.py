@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.jax.names import JAX
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.indexing import GetItem, SetItem
-from gradwire_engine.ops.axes import axis_of, flag, integer, integers, lengths, range_of
+from gradwire_engine.ops.axes import axis_of, integer, integers, lengths, range_of
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.patterns import Span
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Builder
 
 
 @JAX.macro("lax.slice")
@@ -51,16 +50,6 @@ def slice_in_dim(
     return GetItem(tuple(pattern))(x)
 
 
-@JAX.macro("lax.index_in_dim")
-def index_in_dim(
-    b: Builder, operand: Any, index: Static, axis: Static = 0, keepdims: Static = True
-) -> Any:
-    """The part at ``index`` along ``axis``, which stays with length 1 or goes."""
-    place = integer(index, "index")
-    kept = flag(keepdims, "keepdims")
-    return recorded("take")(b, operand, [place] if kept else place, axis)
-
-
 @JAX.macro("lax.pad")
 def pad(b: Builder, operand: Any, padding_value: Any, padding_config: Static) -> Any:
     """The array with ``padding_value`` before, after and between its elements.
@@ -89,84 +78,3 @@ def pad(b: Builder, operand: Any, padding_value: Any, padding_config: Static) ->
         shape.append(total)
     around = b.broadcast(b.cast(fill, x.dtype), lengths(shape, "the padded shape"))
     return SetItem(tuple(places))(around, GetItem(tuple(kept))(x))
-
-
-@JAX.macro("lax.dynamic_slice")
-def dynamic_slice(b: Builder, operand: Any, start_indices: Any, slice_sizes: Static) -> Any:
-    """The block of ``slice_sizes`` at ``start_indices``, which may be computed.
-
-    Negative starts count from the end; a block that would reach beyond is moved inside.
-    """
-    x = b.array(operand)
-    return recorded("dynamic_slice")(b, x, _starts(b, x, start_indices), slice_sizes)
-
-
-@JAX.macro("lax.dynamic_update_slice")
-def dynamic_update_slice(b: Builder, operand: Any, update: Any, start_indices: Any) -> Any:
-    """The array with the block at ``start_indices``, which may be computed, replaced.
-
-    Negative starts count from the end; a block that would reach beyond is moved inside.
-    """
-    x = b.array(operand)
-    return recorded("dynamic_update_slice")(b, x, update, _starts(b, x, start_indices))
-
-
-@JAX.macro("lax.dynamic_slice_in_dim")
-def dynamic_slice_in_dim(
-    b: Builder, operand: Any, start_index: Any, slice_size: Static, axis: Static = 0
-) -> Any:
-    """``slice_size`` parts along ``axis`` from ``start_index``, which may be computed."""
-    x = b.array(operand)
-    place = axis_of(axis, x.ndim, "dynamic_slice_in_dim")
-    sizes = [slice_size if i == place else length for i, length in enumerate(x.shape)]
-    return dynamic_slice(b, x, _along(place, start_index, x), sizes)
-
-
-@JAX.macro("lax.dynamic_index_in_dim")
-def dynamic_index_in_dim(
-    b: Builder, operand: Any, index: Any, axis: Static = 0, keepdims: Static = True
-) -> Any:
-    """The part along ``axis`` at ``index``, which may be computed; the axis stays or goes."""
-    z = dynamic_slice_in_dim(b, operand, index, 1, axis)
-    return z if flag(keepdims, "keepdims") else recorded("squeeze")(b, z, axis)
-
-
-@JAX.macro("lax.dynamic_update_slice_in_dim")
-def dynamic_update_slice_in_dim(
-    b: Builder, operand: Any, update: Any, start_index: Any, axis: Static
-) -> Any:
-    """The array with its parts along ``axis`` from ``start_index``, perhaps computed, replaced."""
-    x = b.array(operand)
-    place = axis_of(axis, x.ndim, "dynamic_update_slice_in_dim")
-    return dynamic_update_slice(b, x, update, _along(place, start_index, x))
-
-
-@JAX.macro("lax.dynamic_update_index_in_dim")
-def dynamic_update_index_in_dim(
-    b: Builder, operand: Any, update: Any, index: Any, axis: Static
-) -> Any:
-    """The array with its part along ``axis`` at ``index``, which may be computed, replaced."""
-    x, part = b.array(operand), b.array(update)
-    if part.ndim < x.ndim:
-        part = recorded("expand_dims")(b, part, axis)
-    return dynamic_update_slice_in_dim(b, x, part, index, axis)
-
-
-def _along(place: int, start: Any, x: Var) -> list[Any]:
-    """``start`` for the axis at ``place``, 0 for the others."""
-    return [start if axis == place else 0 for axis in range(x.ndim)]
-
-
-def _starts(b: Builder, x: Var, starts: Any) -> Any:
-    """``starts`` with the axis's length added to those that are negative."""
-    given = starts if isinstance(starts, list | tuple) else recorded("unstack")(b, starts)
-    if len(given) != x.ndim:
-        raise BadArgument(f"a block needs {x.ndim} starts, one for each axis")
-    return [_wrapped(b, start, length) for start, length in zip(given, x.shape, strict=True)]
-
-
-def _wrapped(b: Builder, start: Any, length: int) -> Any:
-    if isinstance(start, int):
-        return start + length if start < 0 else start
-    from_end = recorded("add")(b, start, length)
-    return recorded("where")(b, recorded("less")(b, start, 0), from_end, start)

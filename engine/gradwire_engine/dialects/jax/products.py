@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
 
-@JAX.macro("lax.dot")
-def dot(b: Builder, lhs: Any, rhs: Any, *, dimension_numbers: Static = None) -> Any:
-    """Product of vectors or matrices, or with ``dimension_numbers`` that of ``dot_general``."""
-    if dimension_numbers is None:
-        return recorded("dot")(b, lhs, rhs)
-    return dot_general(b, lhs, rhs, dimension_numbers)
-
-
 @JAX.macro("lax.dot_general")
 def dot_general(b: Builder, lhs: Any, rhs: Any, dimension_numbers: Static) -> Any:
     """Sum of products over contracted axes, batch axes in step.
@@ -99,26 +91,6 @@ def conv_general_dilated(
         1 if lhs_dilation is None else lhs_dilation,
     )
     return ordered(b, z, f"NC{lengths}", wanted)
-
-
-@JAX.macro("lax.conv")
-def conv(b: Builder, lhs: Any, rhs: Any, window_strides: Static, padding: Static) -> Any:
-    """Layer of filters ``rhs`` over ``lhs``: axes NCHW and OIHW."""
-    return conv_general_dilated(b, lhs, rhs, window_strides, padding)
-
-
-@JAX.macro("lax.conv_with_general_padding")
-def conv_with_general_padding(
-    b: Builder,
-    lhs: Any,
-    rhs: Any,
-    window_strides: Static,
-    padding: Static,
-    lhs_dilation: Static,
-    rhs_dilation: Static,
-) -> Any:
-    """Layer of filters ``rhs`` over ``lhs``, both dilated: axes NCHW and OIHW."""
-    return conv_general_dilated(b, lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)
 
 
 @JAX.macro("lax.conv_transpose")
@@ -212,12 +184,6 @@ def cholesky(b: Builder, a: Any, *, symmetrize_input: Static = True) -> Any:
     if flag(symmetrize_input, "symmetrize_input"):
         x = recorded("divide")(b, recorded("add")(b, x, adjoint(x)), 2)
     return recorded("cholesky")(b, x)
-
-
-@JAX.macro("lax.linalg.qr")
-def qr(b: Builder, x: Any, *, full_matrices: Static = True) -> Any:
-    """Unitary ``q`` and upper triangular ``r``, complete or of the smaller length only."""
-    return recorded("qr")(b, x, "complete" if flag(full_matrices, "full_matrices") else "reduced")
 
 
 @JAX.macro("lax.linalg.triangular_solve")

@@ -10,19 +10,12 @@ from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.slicing import of_lengths
-from gradwire_engine.ops.axes import axis_of, flag, integers, lengths
+from gradwire_engine.ops.axes import axis_of, flag, integers
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.sequences.cumulative import shifted
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
-
-
-@TF.macro("transpose")
-def transpose(b: Builder, a: Any, perm: Static = None, conjugate: Static = False) -> Any:
-    """The array with its axes in the order ``perm``, else in reverse; its conjugate if asked."""
-    z = recorded("transpose")(b, a, perm)
-    return recorded("conj")(b, z) if flag(conjugate, "conjugate") else z
 
 
 @TF.macro("math.cumsum cumsum")
@@ -91,42 +84,6 @@ def pad(
     return recorded("pad")(b, tensor, paddings, lowered, constant_values)
 
 
-@TF.macro("shape")
-def shape(b: Builder, input: Any, out_type: Static = None) -> Any:
-    """Lengths of the axes, Python's integers, known while recording, whatever ``out_type``."""
-    return b.array(input).shape
-
-
-@TF.macro("size")
-def size(b: Builder, input: Any, out_type: Static = None) -> Any:
-    """Number of elements, Python's integer, known while recording, whatever ``out_type``."""
-    return b.array(input).type.size
-
-
-@TF.macro("rank")
-def rank(b: Builder, input: Any) -> Any:
-    """Number of axes, an integer known while recording."""
-    return b.array(input).ndim
-
-
-@TF.macro("unstack")
-def unstack(b: Builder, value: Any, num: Static = None, axis: Static = 0) -> Any:
-    """A list of the parts along ``axis``, which goes; they are ``num`` if that is given."""
-    parts = recorded("unstack")(b, value, axis)
-    if num not in (None, len(parts)):
-        raise ShapeMismatch(f"unstack finds {len(parts)} parts, not {num}")
-    return parts
-
-
-@TF.macro("constant")
-def constant(b: Builder, value: Any, dtype: Static = None, shape: Static = None) -> Any:
-    """``value`` as an array, in row-major order of ``shape``; one number fills it."""
-    x = recorded("array")(b, value, dtype)
-    if shape is None:
-        return x
-    return b.broadcast(x, lengths(shape)) if not x.ndim else recorded("reshape")(b, x, shape)
-
-
 @TF.macro("ensure_shape")
 def ensure_shape(b: Builder, x: Any, shape: Static) -> Any:
     """The array itself, which must have ``shape``; ``None`` there fits any length."""
@@ -164,31 +121,6 @@ def _falling(direction: Any) -> bool:
     return bool(direction == "DESCENDING")
 
 
-@TF.macro("math.top_k nn.top_k")
-def top_k(
-    b: Builder,
-    input: Any,
-    k: Static = 1,
-    sorted: Static = True,
-    index_type: Static = "int32",
-) -> Any:
-    """A list of the ``k`` largest elements along the last axis, falling, and their indices.
-
-    Convention: of equal elements the first come first.
-    """
-    values, places = recorded("top_k")(b, input, k)
-    return [values, recorded("astype")(b, places, index_type)]
-
-
-@TF.macro("math.in_top_k nn.in_top_k")
-def in_top_k(b: Builder, targets: Any, predictions: Any, k: Static) -> Any:
-    """Whether fewer than ``k`` predictions of a row exceed that of its target."""
-    rows, index = b.array(predictions), recorded("expand_dims")(b, targets, -1)
-    chosen = recorded("take_along_axis")(b, rows, index, -1)
-    larger = recorded("sum")(b, recorded("greater")(b, rows, chosen), -1)
-    return recorded("less")(b, larger, k)
-
-
 @TF.macro("searchsorted")
 def searchsorted(
     b: Builder,
@@ -213,22 +145,6 @@ def searchsorted(
     before = recorded("less" if side == "left" else "less_equal")
     pairs = before(b, recorded("expand_dims")(b, row, -2), recorded("expand_dims")(b, v, -1))
     return recorded("astype")(b, recorded("sum")(b, pairs, -1), out_type)
-
-
-@TF.macro("argmax math.argmax")
-def argmax(b: Builder, input: Any, axis: Static = 0, output_type: Static = "int64") -> Any:
-    """Index of the largest element along ``axis``, the first of equals."""
-    return recorded("astype")(
-        b, recorded("argmax")(b, input, 0 if axis is None else axis), output_type
-    )
-
-
-@TF.macro("argmin math.argmin")
-def argmin(b: Builder, input: Any, axis: Static = 0, output_type: Static = "int64") -> Any:
-    """Index of the smallest element along ``axis``, the first of equals."""
-    return recorded("astype")(
-        b, recorded("argmin")(b, input, 0 if axis is None else axis), output_type
-    )
 
 
 @TF.macro("math.count_nonzero")
@@ -259,10 +175,3 @@ def is_strictly_increasing(b: Builder, x: Any) -> Any:
 def _rises(b: Builder, x: Any, compared: str) -> Any:
     steps = recorded("diff")(b, recorded("ravel")(b, x))
     return recorded("all")(b, recorded(compared)(b, steps, 0))
-
-
-@TF.macro("math.invert_permutation")
-def invert_permutation(b: Builder, x: Any) -> Any:
-    """Where each of ``0 … n - 1`` stands in ``x``."""
-    order = b.array(x)
-    return recorded("astype")(b, recorded("argsort")(b, order), order.dtype)

@@ -169,22 +169,6 @@ def depthwise_conv2d(
     return _convolved(b, images, w, strides, padding, dilations)
 
 
-@TF.macro("nn.separable_conv2d")
-def separable_conv2d(
-    b: Builder,
-    input: Any,
-    depthwise_filter: Any,
-    pointwise_filter: Any,
-    strides: Static,
-    padding: Static,
-    data_format: Static = None,
-    dilations: Static = None,
-) -> Any:
-    """Filters of each channel, then a layer of filters of one element over all channels."""
-    z = depthwise_conv2d(b, input, depthwise_filter, strides, padding, data_format, dilations)
-    return convolution(b, z, pointwise_filter, data_format=data_format)
-
-
 def _conv_transpose(n: int, data_format: str | None) -> Callable[..., Any]:
     def conv_transpose(
         b: Builder,

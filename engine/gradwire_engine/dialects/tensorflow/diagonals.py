@@ -150,13 +150,6 @@ def _inside(b: Builder, low: int, high: int, shape: tuple[int, ...]) -> Var:
     return b.table(shape, lambda i, j: (low <= j - i) & (j - i <= high), BOOL)
 
 
-@TF.macro("linalg.tensor_diag")
-def tensor_diag(b: Builder, diagonal: Any) -> Any:
-    """Zeros with the axes of ``diagonal`` twice, and its elements where both indices agree."""
-    x = b.array(diagonal)
-    return recorded("reshape")(b, recorded("diagflat")(b, x), x.shape * 2)
-
-
 @TF.macro("linalg.tensor_diag_part")
 def tensor_diag_part(b: Builder, input: Any) -> Any:
     """Elements where the indices of the first half of the axes are those of the second."""

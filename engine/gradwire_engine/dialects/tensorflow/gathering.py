@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
-from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.axes import axis_of, integer, integers, lengths
 from gradwire_engine.ops.base import Static
@@ -162,36 +162,6 @@ def strided_slice(
     return GetItem(complete_pattern(tuple(items), x.ndim))(x)
 
 
-@TF.macro("reverse_sequence")
-def reverse_sequence(
-    b: Builder, input: Any, seq_lengths: Any, seq_axis: Static, batch_axis: Static = 0
-) -> Any:
-    """Each example with its first ``seq_lengths`` elements along ``seq_axis`` in reverse."""
-    x, count = b.array(input), b.cast(b.array(seq_lengths), DTYPES["int64"])
-    along, examples = (axis_of(axis, x.ndim, "reverse_sequence") for axis in (seq_axis, batch_axis))
-    if count.shape != (x.shape[examples],) or along == examples:
-        raise ShapeMismatch(f"reverse_sequence needs a length for each of {x.shape[examples]}")
-    counter = _along(b, recorded("arange")(b, x.shape[along]), along, x.ndim)
-    count = _along(b, count, examples, x.ndim)
-    inside = recorded("less")(b, counter, count)
-    index = recorded("where")(b, inside, count - 1 - counter, counter)
-    return recorded("take_along_axis")(b, x, b.broadcast(index, x.shape), along)
-
-
-def _along(b: Builder, x: Var, axis: int, ndim: int) -> Var:
-    """A vector along ``axis`` of ``ndim``."""
-    z: Var = recorded("reshape")(b, x, [-1 if i == axis else 1 for i in range(ndim)])
-    return z
-
-
-@TF.macro("sequence_mask")
-def sequence_mask(b: Builder, lengths: Any, maxlen: Static = None, dtype: Static = "bool") -> Any:
-    """Whether a place along a new last axis of length ``maxlen`` is below the given length."""
-    places = recorded("arange")(b, integer(maxlen, "maxlen"))
-    inside = recorded("less")(b, places, recorded("expand_dims")(b, lengths, -1))
-    return recorded("astype")(b, inside, dtype)
-
-
 @TF.macro("unravel_index")
 def unravel_index(b: Builder, indices: Any, dims: Static) -> Any:
     """Indices of elements in row-major order as one index for each axis of ``dims``, stacked."""
@@ -224,11 +194,3 @@ def dynamic_stitch(b: Builder, indices: Static, data: Any) -> Any:
         raise BadArgument("dynamic_stitch needs a row for each place up to the last")
     order = [last[place] for place in range(len(last))]
     return recorded("take")(b, recorded("concatenate")(b, rows), b.constant(order), 0)
-
-
-@TF.macro("scatter_nd")
-def scatter_nd(b: Builder, indices: Any, updates: Any, shape: Static) -> Any:
-    """Zeros of ``shape`` to which ``updates`` are added at ``indices``, repeats summed."""
-    x = b.array(updates)
-    zeros = recorded("zeros")(b, shape, x.dtype)
-    return recorded("tensor_scatter_nd_add")(b, zeros, indices, x)

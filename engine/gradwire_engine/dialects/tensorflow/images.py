@@ -136,39 +136,6 @@ def per_image_standardization(b: Builder, image: Any) -> Any:
     return recorded("divide")(b, recorded("subtract")(b, x, mean), least)
 
 
-@TF.macro("image.grayscale_to_rgb")
-def grayscale_to_rgb(b: Builder, images: Any) -> Any:
-    """The one channel along the last axis three times."""
-    x = b.array(images)
-    if not x.ndim or x.type.shape[-1] != 1:
-        raise ShapeMismatch(f"grayscale_to_rgb needs one channel along the last axis, got {x.type}")
-    return recorded("repeat")(b, x, 3, -1)
-
-
-@TF.macro("image.flip_left_right")
-def flip_left_right(b: Builder, image: Any) -> Any:
-    """Columns in the opposite order."""
-    return recorded("flip")(b, _image(b, image, "flip_left_right"), -2)
-
-
-@TF.macro("image.flip_up_down")
-def flip_up_down(b: Builder, image: Any) -> Any:
-    """Rows in the opposite order."""
-    return recorded("flip")(b, _image(b, image, "flip_up_down"), -3)
-
-
-@TF.macro("image.transpose")
-def transpose(b: Builder, image: Any) -> Any:
-    """Rows and columns exchanged."""
-    return recorded("swapaxes")(b, _image(b, image, "transpose"), -3, -2)
-
-
-@TF.macro("image.rot90")
-def rot90(b: Builder, image: Any, k: Static = 1) -> Any:
-    """Rotation by ``k`` quarter turns, counter-clockwise."""
-    return recorded("rot90")(b, _image(b, image, "rot90"), k, (-3, -2))
-
-
 @TF.macro("image.crop_to_bounding_box")
 def crop_to_bounding_box(
     b: Builder,
@@ -218,33 +185,3 @@ def pad_to_bounding_box(
     below = integer(target_height, "the target") - above - height
     right = integer(target_width, "the target") - left - width
     return recorded("pad")(b, x, [(0, 0)] * (x.ndim - 3) + [(above, below), (left, right), (0, 0)])
-
-
-@TF.macro("nn.batch_normalization")
-def batch_normalization(
-    b: Builder, x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any
-) -> Any:
-    """``z = (x - mean) scale / sqrt(variance + variance_epsilon) + offset``, all broadcast."""
-    factor = recorded("rsqrt")(b, recorded("add")(b, variance, variance_epsilon))
-    if scale is not None:
-        factor = recorded("multiply")(b, factor, scale)
-    z = recorded("multiply")(b, recorded("subtract")(b, x, mean), factor)
-    return z if offset is None else recorded("add")(b, z, offset)
-
-
-@TF.macro("nn.local_response_normalization nn.lrn")
-def local_response_normalization(
-    b: Builder,
-    input: Any,
-    depth_radius: Static = 5,
-    bias: Any = 1,
-    alpha: Any = 1,
-    beta: Any = 0.5,
-) -> Any:
-    """``z = x / (bias + alpha sum(x²))^beta``, the sum over channels up to ``depth_radius`` away.
-
-    Channels are along the last axis.
-    """
-    size = 2 * integer(depth_radius, "depth_radius") + 1
-    total = recorded("multiply")(b, alpha, size)
-    return recorded("local_response_norm")(b, input, size, total, beta, bias, -1)

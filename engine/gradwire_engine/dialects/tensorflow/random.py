@@ -51,20 +51,6 @@ def uniform(
     return recorded("random.uniform")(b, seed, shape, dtype, minval, high)
 
 
-@TF.macro("random.stateless_truncated_normal")
-def truncated_normal(
-    b: Builder,
-    shape: Static,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Static = None,
-) -> Any:
-    """Normal numbers at most two standard deviations from the mean."""
-    z = recorded("random.truncated_normal")(b, seed, -2.0, 2.0, shape, dtype)
-    return recorded("add")(b, mean, recorded("multiply")(b, stddev, z))
-
-
 @TF.macro("random.stateless_parameterized_truncated_normal")
 def parameterized_truncated_normal(
     b: Builder,
@@ -82,25 +68,6 @@ def parameterized_truncated_normal(
     ]
     z = recorded("random.truncated_normal")(b, seed, *bounds, shape)
     return recorded("add")(b, means, recorded("multiply")(b, stddevs, z))
-
-
-@TF.macro("random.stateless_gamma")
-def gamma(
-    b: Builder, shape: Static, seed: Any, alpha: Any, beta: Any = None, dtype: Static = None
-) -> Any:
-    """Gamma numbers of shape parameter ``alpha``, divided by ``beta``."""
-    z = recorded("random.gamma")(b, seed, alpha, shape, dtype)
-    return z if beta is None else recorded("divide")(b, z, beta)
-
-
-@TF.macro("random.stateless_categorical")
-def categorical(
-    b: Builder, logits: Any, num_samples: Static, seed: Any, dtype: Static = "int64"
-) -> Any:
-    """Classes for each row of ``logits``, a matrix: shape ``(rows, num_samples)``; no gradient."""
-    rows = recorded("expand_dims")(b, logits, -2)
-    shape = (*rows.type.shape[:-2], num_samples)
-    return recorded("astype")(b, recorded("random.categorical")(b, seed, rows, -1, shape), dtype)
 
 
 @TF.macro("nn.dropout")

@@ -45,30 +45,6 @@ for _kind in ("fft", "ifft", "rfft", "irfft"):
     TF.entry(f"{_kind}nd", f"fft.{_kind}n", "input fft_length:s axes")
 
 
-@TF.macro("signal.fft3d")
-def fft3d(b: Builder, input: Any) -> Any:
-    """Discrete Fourier transform over the last three axes."""
-    return recorded("fft.fftn")(b, input, None, (-3, -2, -1))
-
-
-@TF.macro("signal.ifft3d")
-def ifft3d(b: Builder, input: Any) -> Any:
-    """Inverse of the discrete Fourier transform over the last three axes."""
-    return recorded("fft.ifftn")(b, input, None, (-3, -2, -1))
-
-
-@TF.macro("signal.rfft3d")
-def rfft3d(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
-    """Spectrum of real arrays over the last three axes, padded or cut to ``fft_length``."""
-    return recorded("fft.rfftn")(b, input_tensor, fft_length, (-3, -2, -1))
-
-
-@TF.macro("signal.irfft3d")
-def irfft3d(b: Builder, input_tensor: Any, fft_length: Static = None) -> Any:
-    """Real arrays of lengths ``fft_length`` in the last three axes that have this spectrum."""
-    return recorded("fft.irfftn")(b, input_tensor, fft_length, (-3, -2, -1))
-
-
 @TF.macro("signal.idct")
 def idct(
     b: Builder,

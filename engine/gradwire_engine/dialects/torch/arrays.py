@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.names import TORCH
+from gradwire_engine.dialects.torch.names import TORCH, listed
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.slicing import few_parts, of_lengths
-from gradwire_engine.ops.axes import axes_of, axis_of, flag, integer, integers, reshaped
+from gradwire_engine.ops.axes import axis_of, flag, integer, integers, reshaped
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.tape import ArrayType
@@ -21,18 +21,16 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
 
 
-@TORCH.macro("flatten")
-def flatten(b: Builder, input: Any, start_dim: Static = 0, end_dim: Static = -1) -> Any:
-    """The axes from ``start_dim`` to ``end_dim``, inclusive, as one."""
-    x = recorded("atleast_1d")(b, input)
-    first, last = (axis_of(axis, x.ndim, "flatten") for axis in (start_dim, end_dim))
-    if first > last:
-        raise ShapeMismatch(f"flatten goes from an axis to a later one, not {first} to {last}")
-    shape = x.type.shape
-    length = 1
-    for n in shape[first : last + 1]:
-        length *= n
-    return recorded("reshape")(b, x, (*shape[:first], length, *shape[last + 1 :]))
+@TORCH.macro("zeros empty")
+def zeros(b: Builder, *size: Static, dtype: Static = "float64") -> Any:
+    """Zeros; the lengths are given one by one or as a list."""
+    return recorded("zeros")(b, listed(size), dtype)
+
+
+@TORCH.macro("ones")
+def ones(b: Builder, *size: Static, dtype: Static = "float64") -> Any:
+    """Ones; the lengths are given one by one or as a list."""
+    return recorded("ones")(b, listed(size), dtype)
 
 
 @TORCH.macro("split")
@@ -55,15 +53,6 @@ def split_with_sizes(b: Builder, input: Any, split_sizes: Static, dim: Static = 
     return split(b, input, [*integers(split_sizes, "split_sizes")], dim)
 
 
-@TORCH.macro("cat concat concatenate")
-def cat(b: Builder, tensors: Any, dim: Static = 0) -> Any:
-    """Arrays one after the other along ``dim``; vectors of no elements count as not there."""
-    if isinstance(tensors, list | tuple):
-        parts = [b.array(part) for part in tensors]
-        tensors = [part for part in parts if part.shape != (0,)] or parts
-    return recorded("concatenate")(b, tensors, dim)
-
-
 def _at_least(axes: int) -> Callable[..., Any]:
     def at_least(b: Builder, tensors: Any, *others: Any) -> Any:
         """The array, or each of a list, with new axes of length 1 if it has too few."""
@@ -79,71 +68,11 @@ for _n in (1, 2, 3):
     TORCH.macro(f"atleast_{_n}d")(_at_least(_n))
 
 
-@TORCH.macro("repeat_interleave")
-def repeat_interleave(
-    b: Builder,
-    input: Any,
-    repeats: Static,
-    dim: Static = None,
-    *,
-    output_size: Static = None,
-) -> Any:
-    """Each element, or part along ``dim``, as often as ``repeats`` says; ``output_size`` in all."""
-    z = recorded("repeat")(b, input, repeats, dim)
-    length = z.shape[dim or 0]
-    if output_size not in (None, length):
-        raise BadArgument(f"repeats make up {length} parts, got an output_size of {output_size}")
-    return z
-
-
-@TORCH.macro("chunk")
-def chunk(b: Builder, input: Any, chunks: Static, dim: Static = 0) -> Any:
-    """A list of at most ``chunks`` parts along ``dim``, of one length but for the last."""
-    x = b.array(input)
-    count = integer(chunks, "chunks")
-    if count < 1:
-        raise BadArgument(f"an array cannot be split into {count} parts")
-    length = x.type.shape[axis_of(dim, x.ndim, "chunk")]
-    size = -(-length // count)
-    return split(b, x, size or 1, dim)
-
-
 @TORCH.macro("meshgrid")
 def meshgrid(b: Builder, *tensors: Any, indexing: Any = "ij") -> Any:
     """Coordinates of a grid, an array for each vector; the first counts the rows."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
     return recorded("meshgrid")(b, *given, indexing=indexing)
-
-
-@TORCH.macro("numel")
-def numel(b: Builder, input: Any) -> Any:
-    """Number of elements, an integer known while recording."""
-    return b.array(input).type.size
-
-
-@TORCH.macro("select")
-def select(b: Builder, input: Any, dim: Static, index: Static) -> Any:
-    """The part at ``index`` along ``dim``, which goes."""
-    return recorded("take")(b, input, integer(index, "index"), dim)
-
-
-@TORCH.macro("narrow")
-def narrow(b: Builder, input: Any, dim: Static, start: Static, length: Static) -> Any:
-    """``length`` elements along ``dim`` from ``start``."""
-    x, first, count = b.array(input), integer(start, "start"), integer(length, "length")
-    most = x.type.shape[axis_of(dim, x.ndim, "narrow")]
-    if not 0 <= first <= first + count <= most:
-        raise BadArgument(f"narrow cannot take {count} of {most} elements from {first} on")
-    return recorded("split")(b, x, [first, first + count], dim)[1]
-
-
-@TORCH.macro("squeeze")
-def squeeze(b: Builder, input: Any, dim: Static = None) -> Any:
-    """Axes of length 1 removed: all, or those of ``dim`` that have it."""
-    x = b.array(input)
-    shape = x.type.shape
-    places = [i for i in axes_of(dim, x.ndim, "squeeze") if shape[i] == 1]
-    return recorded("squeeze")(b, x, places)
 
 
 @TORCH.macro("unflatten")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.matrices import conjugate_transpose, solve
+from gradwire_engine.dialects.torch.matrices import conjugate_transpose
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import ShapeMismatch
 from gradwire_engine.ops.axes import flag
@@ -13,27 +13,6 @@ from gradwire_engine.ops.base import Static
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
-
-
-@TORCH.macro("cholesky_solve")
-def cholesky_solve(b: Builder, B: Any, L: Any, upper: Static = False) -> Any:
-    """Solution ``z`` of ``a z = B`` from a Cholesky factor of ``a``."""
-    return recorded("cho_solve")(b, (L, not flag(upper, "upper")), B)
-
-
-@TORCH.macro("cholesky_inverse")
-def cholesky_inverse(b: Builder, L: Any, upper: Static = False) -> Any:
-    """Inverse of the matrix that has the Cholesky factor ``L``."""
-    factor = b.array(L)
-    unit = recorded("eye")(b, factor.type.shape[-1] if factor.ndim else 1, dtype=factor.dtype)
-    return cholesky_solve(b, unit, factor, upper)
-
-
-@TORCH.macro("svd")
-def svd(b: Builder, input: Any, some: Static = True) -> Any:
-    """A list of ``u``, the singular values, and ``v`` with ``input = u diag(s) v^H``."""
-    u, s, vh = recorded("svd")(b, input, not flag(some, "some"))
-    return [u, s, conjugate_transpose(b, vh)]
 
 
 @TORCH.macro("triangular_solve")
@@ -48,19 +27,6 @@ def triangular_solve(
     """A list of the solution ``z`` of ``A z = b`` with one triangle of ``A``, and ``A``."""
     turned, lower = flag(transpose, "transpose"), not flag(upper, "upper")
     return [recorded("solve_triangular")(bld, A, b, int(turned), lower, unitriangular), A]
-
-
-@TORCH.macro("qr")
-def qr(b: Builder, input: Any, some: Static = True) -> Any:
-    """A list of ``q`` and ``r`` with ``input = q r``, complete to square ``q`` without ``some``."""
-    return recorded("qr")(b, input, "reduced" if flag(some, "some") else "complete")
-
-
-@TORCH.macro("linalg.qr")
-def linalg_qr(b: Builder, A: Any, mode: Static = "reduced") -> Any:
-    """A list of ``q``, empty in mode ``r``, and ``r`` with ``A = q r``, q square if complete."""
-    factors = recorded("qr")(b, A, mode)
-    return [recorded("zeros")(b, (0,), factors.dtype), factors] if mode == "r" else factors
 
 
 def _reflections(b: Builder, input: Any, tau: Any, op: str) -> list[tuple[Var, Var]]:
@@ -121,32 +87,3 @@ def ormqr(
         scale = factor if turned != first else recorded("conj")(b, factor)
         z = _reflected(b, z, vector, scale)
     return z if first else conjugate_transpose(b, z)
-
-
-def _no_error(b: Builder, A: Any) -> Any:
-    return recorded("zeros")(b, b.array(A).type.shape[:-2], "int32")
-
-
-@TORCH.macro("linalg.inv_ex")
-def inv_ex(b: Builder, A: Any, *, check_errors: Static = False) -> Any:
-    """A list of the inverses and 0 for each matrix: a singular one is an error here."""
-    flag(check_errors, "check_errors")
-    return [recorded("inv")(b, A), _no_error(b, A)]
-
-
-@TORCH.macro("linalg.cholesky_ex")
-def cholesky_ex(
-    b: Builder, input: Any, *, upper: Static = False, check_errors: Static = False
-) -> Any:
-    """A list of the factors and 0 for each matrix: one that has none is an error here."""
-    flag(check_errors, "check_errors")
-    return [recorded("cholesky")(b, input, upper), _no_error(b, input)]
-
-
-@TORCH.macro("linalg.solve_ex")
-def solve_ex(
-    b: Builder, A: Any, B: Any, *, left: Static = True, check_errors: Static = False
-) -> Any:
-    """A list of the solutions and 0 for each matrix: a singular one is an error here."""
-    flag(check_errors, "check_errors")
-    return [solve(b, A, B, left=left), _no_error(b, A)]

@@ -144,35 +144,6 @@ def _area_weights(i: Any, count: int, length: int) -> Any:
     return covered / covered.sum(1, keepdims=True)
 
 
-@TORCH.macro(f"{_F}.upsample")
-def upsample(
-    b: Builder,
-    input: Any,
-    size: Static = None,
-    scale_factor: Static = None,
-    mode: Static = "nearest",
-    align_corners: Static = None,
-) -> Any:
-    """``interpolate`` by its old name."""
-    return interpolate(b, input, size, scale_factor, mode, align_corners)
-
-
-@TORCH.macro(f"{_F}.upsample_nearest")
-def upsample_nearest(
-    b: Builder, input: Any, size: Static = None, scale_factor: Static = None
-) -> Any:
-    """``interpolate`` to the nearest elements, rounded down."""
-    return interpolate(b, input, size, scale_factor)
-
-
-@TORCH.macro(f"{_F}.upsample_bilinear")
-def upsample_bilinear(
-    b: Builder, input: Any, size: Static = None, scale_factor: Static = None
-) -> Any:
-    """``interpolate`` between elements, the outermost of which stay where they are."""
-    return interpolate(b, input, size, scale_factor, "bilinear", True)
-
-
 @TORCH.macro(f"{_F}.batch_norm")
 def batch_norm(
     b: Builder,
@@ -196,27 +167,6 @@ def batch_norm(
     return recorded("batch_norm")(b, input, *given, weight, bias, 1, eps)
 
 
-@TORCH.macro(f"{_F}.instance_norm")
-def instance_norm(
-    b: Builder,
-    input: Any,
-    running_mean: Any = None,
-    running_var: Any = None,
-    weight: Any = None,
-    bias: Any = None,
-    use_input_stats: Static = True,
-    momentum: Static = 0.1,
-    eps: Any = 1e-5,
-) -> Any:
-    """Each example's channels by their own mean and variance, or by the running ones.
-
-    What is running is not updated, and ``momentum`` has no effect.
-    """
-    if flag(use_input_stats, "use_input_stats"):
-        return recorded("instance_norm")(b, input, weight, bias, 1, eps)
-    return batch_norm(b, input, running_mean, running_var, weight, bias, eps=eps)
-
-
 @TORCH.macro(f"{_F}.rms_norm")
 def rms_norm(
     b: Builder, input: Any, normalized_shape: Static, weight: Any = None, eps: Any = None
@@ -228,19 +178,3 @@ def rms_norm(
         raise ShapeMismatch(f"rms_norm over {shape} of an array of shape {x.type.shape}")
     least = float(np.finfo(x.dtype).eps) if eps is None else eps
     return recorded("rms_norm")(b, x, weight, tuple(range(-len(shape), 0)), least)
-
-
-@TORCH.macro(f"{_F}.bilinear")
-def bilinear(b: Builder, input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
-    """``z_k = x1^T weight_k x2 + bias_k`` of the last axes."""
-    z = recorded("einsum")(b, "...i,kij,...j->...k", input1, weight, input2)
-    return z if bias is None else recorded("add")(b, z, bias)
-
-
-@TORCH.macro(f"pairwise_distance {_F}.pairwise_distance")
-def pairwise_distance(
-    b: Builder, x1: Any, x2: Any, p: Static = 2.0, eps: Any = 1e-6, keepdim: Static = False
-) -> Any:
-    """``z = ‖x1 - x2 + eps‖`` with norm ``p`` along the last axis."""
-    apart = recorded("add")(b, recorded("subtract")(b, x1, x2), eps)
-    return recorded("vector_norm")(b, apart, -1, keepdims=keepdim, ord=p)

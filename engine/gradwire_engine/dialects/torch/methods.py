@@ -41,12 +41,6 @@ def view(b: Builder, input: Any, *shape: Static) -> Any:
     return recorded("reshape")(b, input, listed(shape))
 
 
-@TORCH.macro("Tensor.view_as Tensor.reshape_as")
-def view_as(b: Builder, input: Any, other: Any) -> Any:
-    """The elements in row-major order with the shape of ``other``."""
-    return recorded("reshape")(b, input, b.array(other).type.shape)
-
-
 @TORCH.macro("Tensor.sum_to_size")
 def sum_to_size(b: Builder, input: Any, *size: Static) -> Any:
     """Sums over the axes along which an array of ``size`` would be repeated to this shape."""
@@ -78,12 +72,6 @@ def unfold(b: Builder, input: Any, dimension: Static, size: Static, step: Static
         return recorded("zeros")(b, (*counts, 0), x.dtype)
     turned = recorded("moveaxis")(b, x, axis, -1)
     return recorded("moveaxis")(b, Windows((width,), (apart,), (1,))(turned), -1, axis)
-
-
-@TORCH.macro("Tensor.contiguous")
-def contiguous(b: Builder, input: Any) -> Any:
-    """The array itself: how it lies in memory is no matter of a program."""
-    return b.array(input)
 
 
 def _conversion(dtype: str) -> Callable[..., Any]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.axes import axis_of, choice, flag, integer
+from gradwire_engine.ops.axes import choice, flag
 from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.builder import describe
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Builder
 
 
 def _with_index(b: Builder, x: Any, index: Any, dim: Any, keepdim: Any) -> list[Any]:
@@ -55,147 +55,6 @@ def _extreme(b: Builder, name: str, x: Any, dim: Any, keepdim: Any, other: Any) 
     return _with_index(b, x, index, dim, keepdim)
 
 
-@TORCH.macro("aminmax")
-def aminmax(b: Builder, input: Any, *, dim: Static = None, keepdim: Static = False) -> Any:
-    """A list of the smallest and the largest element, over ``dim``."""
-    return [recorded(name)(b, input, dim, keepdim) for name in ("min", "max")]
-
-
-@TORCH.macro("sort")
-def sort(
-    b: Builder,
-    input: Any,
-    dim: Static = -1,
-    descending: Static = False,
-    stable: Static = False,
-) -> Any:
-    """A list of the elements in rising order along ``dim`` and their indices."""
-    return [recorded(name)(b, input, dim, descending) for name in ("sort", "argsort")]
-
-
-@TORCH.macro("msort")
-def msort(b: Builder, input: Any) -> Any:
-    """The elements in rising order along the first axis."""
-    x = b.array(input)
-    return recorded("sort")(b, x, 0) if x.ndim else x
-
-
-@TORCH.macro("topk")
-def topk(
-    b: Builder,
-    input: Any,
-    k: Static,
-    dim: Static = -1,
-    largest: Static = True,
-    sorted: Static = True,
-) -> Any:
-    """A list of the ``k`` largest (or smallest) elements along ``dim`` and their indices.
-
-    They are sorted in any case.
-    """
-    x = b.array(input)
-    place, falling = axis_of(dim, x.ndim, "topk"), flag(largest, "largest")
-    count, length = integer(k, "k"), x.type.shape[place]
-    if not 0 <= count <= length:
-        raise BadArgument(f"topk cannot take {count} of {length} elements")
-    return [
-        recorded("split")(b, recorded(name)(b, x, place, falling), [count], place)[0]
-        for name in ("sort", "argsort")
-    ]
-
-
-def _in_order(b: Builder, input: Any, dim: Any, op: str) -> tuple[Var, Var, int, int]:
-    """An array, the order of its elements along an axis, that axis and its length, not 0."""
-    x = b.array(input)
-    axis = axis_of(dim, x.ndim, op)
-    length = x.type.shape[axis]
-    if not length:
-        raise ShapeMismatch(f"{op} needs elements")
-    return x, recorded("argsort")(b, x, axis), axis, length
-
-
-@TORCH.macro("kthvalue")
-def kthvalue(b: Builder, input: Any, k: Static, dim: Static = -1, keepdim: Static = False) -> Any:
-    """A list of the ``k``-th smallest element along ``dim``, counted from 1, and its index."""
-    x, order, axis, length = _in_order(b, input, dim, "kthvalue")
-    if not 1 <= integer(k, "k") <= length:
-        raise BadArgument(f"kthvalue cannot take element {k} of {length}")
-    index = recorded("take")(b, order, [k - 1], axis)
-    return _with_index(b, x, index, axis, keepdim)
-
-
-@TORCH.macro("median")
-def median(b: Builder, input: Any, dim: Static = None, keepdim: Static = False) -> Any:
-    """The middle element, of an even number the lower; along ``dim`` a list of it and its index.
-
-    NaN where there is one.  Convention: without ``dim`` equal elements share the derivative.
-    """
-    return _median(b, "", input, dim, keepdim)
-
-
-@TORCH.macro("nanmedian")
-def nanmedian(b: Builder, input: Any, dim: Static = None, keepdim: Static = False) -> Any:
-    """The middle element of those that are not NaN; along ``dim`` a list of it and its index."""
-    return _median(b, "nan", input, dim, keepdim)
-
-
-def _median(b: Builder, prefix: str, input: Any, dim: Any, keepdim: Any) -> Any:
-    if dim is None:
-        x = b.array(input)
-        middle = recorded(f"{prefix}quantile")(b, x, 0.5, method="lower")
-        return recorded("astype")(b, middle, x.dtype)
-    x, order, axis, length = _in_order(b, input, dim, f"{prefix}median")
-    missing = recorded("sum")(b, recorded("isnan")(b, x), axis, keepdims=True)
-    count = recorded("subtract")(b, length, missing)
-    if prefix:
-        place = recorded("floor_divide")(b, recorded("clip")(b, count - 1, 0, None), 2)
-    else:  # NaN is sorted behind all else
-        whole = recorded("equal")(b, missing, 0)
-        place = recorded("where")(b, whole, (length - 1) // 2, count)
-    index = recorded("take_along_axis")(b, order, place, axis)
-    return _with_index(b, x, index, axis, keepdim)
-
-
-@TORCH.macro("mode")
-def mode(b: Builder, input: Any, dim: Static = -1, keepdim: Static = False) -> Any:
-    """A list of the element that is there most often along ``dim``, of several the smallest, and
-    its index, the last of equals.
-    """
-    x, order, axis, _ = _in_order(b, input, dim, "mode")
-    rows = recorded("moveaxis")(b, recorded("sort")(b, x, axis), axis, -1)
-    pairs = [recorded("expand_dims")(b, rows, place) for place in (-1, -2)]
-    often = recorded("count_nonzero")(b, recorded("equal")(b, *pairs), -1)
-    first = recorded("argmax")(b, often, -1, keepdims=True)
-    last = first + recorded("take_along_axis")(b, often, first, -1) - 1
-    place = recorded("moveaxis")(b, last, -1, axis)
-    index = recorded("take_along_axis")(b, order, place, axis)
-    return _with_index(b, x, index, axis, keepdim)
-
-
-@TORCH.macro("cummax")
-def cummax(b: Builder, input: Any, dim: Static) -> Any:
-    """A list of the running maximum along ``dim`` and its index, the last of equals."""
-    return _running(b, "cummax", input, dim)
-
-
-@TORCH.macro("cummin")
-def cummin(b: Builder, input: Any, dim: Static) -> Any:
-    """A list of the running minimum along ``dim`` and its index, the last of equals."""
-    return _running(b, "cummin", input, dim)
-
-
-def _running(b: Builder, name: str, input: Any, dim: Any) -> Any:
-    x = b.array(input)
-    axis = axis_of(dim, x.ndim, name)
-    attained = recorded("equal")(b, x, recorded(name)(b, x, axis))
-    # NaN stays the extreme from where it is met, as the only element not equal to itself.
-    attained = recorded("logical_or")(b, attained, recorded("not_equal")(b, x, x))
-    shape = [-1 if i == axis else 1 for i in range(x.ndim)]
-    numbers = recorded("reshape")(b, recorded("arange")(b, x.type.shape[axis]), shape)
-    index = recorded("cummax")(b, recorded("where")(b, attained, numbers, 0), axis)
-    return [recorded("take_along_axis")(b, x, index, axis), index]
-
-
 @TORCH.macro("searchsorted")
 def searchsorted(
     b: Builder,
@@ -226,29 +85,3 @@ def searchsorted(
         pair = [recorded("expand_dims")(b, v, place) for v, place in ((rising, -2), (wanted, -1))]
         places = recorded("count_nonzero")(b, recorded(below)(b, *pair), -1)
     return recorded("astype")(b, places, "int32") if flag(out_int32, "out_int32") else places
-
-
-@TORCH.macro("bucketize")
-def bucketize(
-    b: Builder, input: Any, boundaries: Any, *, out_int32: Static = False, right: Static = False
-) -> Any:
-    """Numbers of the buckets between rising ``boundaries``, the upper one (or ``right``) open."""
-    return searchsorted(b, boundaries, input, out_int32=out_int32, right=right)
-
-
-@TORCH.macro("isin")
-def isin(
-    b: Builder,
-    elements: Any,
-    test_elements: Any,
-    *,
-    assume_unique: Static = False,
-    invert: Static = False,
-) -> Any:
-    """Whether each of ``elements`` is one of ``test_elements``, or (``invert``) none.
-
-    ``assume_unique`` changes nothing.
-    """
-    x = recorded("expand_dims")(b, elements, -1)
-    found = recorded("any")(b, recorded("equal")(b, x, recorded("ravel")(b, test_elements)), -1)
-    return recorded("logical_not")(b, found) if flag(invert, "invert") else found

@@ -45,27 +45,6 @@ def lu_factor(b: Builder, A: Any, *, pivot: Static = True) -> Any:
     return [below + above, SwapsOfOrder(count)(recorded("astype")(b, order, "int64"))]
 
 
-@TORCH.macro("lu")
-def packed_lu(b: Builder, A: Any, pivot: Static = True, get_infos: Static = False) -> Any:
-    """What lu_factor gives, and with ``get_infos`` 0 for each matrix."""
-    factors = lu_factor_ex(b, A, pivot=pivot)
-    return factors if flag(get_infos, "get_infos") else factors[:2]
-
-
-@TORCH.macro("linalg.lu_factor_ex")
-def lu_factor_ex(b: Builder, A: Any, *, pivot: Static = True, check_errors: Static = False) -> Any:
-    """What lu_factor gives, and for each matrix the first pivot that is 0, or 0."""
-    flag(check_errors, "check_errors")
-    packed, pivots = lu_factor(b, A, pivot=pivot)
-    missing = recorded("equal")(b, recorded("diagonal")(b, packed, 0, -2, -1), 0)
-    first = recorded("where")(b, recorded("any")(b, missing, -1), _first(b, missing), 0)
-    return [packed, pivots, recorded("astype")(b, first, "int32")]
-
-
-def _first(b: Builder, missing: Var) -> Any:
-    return recorded("argmax")(b, missing, -1) + 1 if missing.shape[-1] else 0
-
-
 def _order(b: Builder, packed: Any, pivots: Any) -> tuple[Var, Var]:
     """Both triangles, and the order of the rows that ``pivots`` exchange."""
     both, swaps = b.inexact(packed), b.array(pivots)

@@ -30,7 +30,7 @@ class PyTorch(Dialect):
         self,
         names: str,
         record: Callable[..., Any],
-        parameters: list[Parameter],
+        parameters: list[Parameter] | None,
         renamed: dict[str, str],
     ) -> Recorded:
         first = names.split(maxsplit=1)[0]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradwire_engine.dialects.base import recorded
-from gradwire_engine.dialects.torch.elementwise import held, scaled
 from gradwire_engine.dialects.torch.names import TORCH
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.axes import axis_of, choice, flag, integer, integers, range_of
@@ -29,6 +28,14 @@ _REDUCTIONS = {
     "amax": ("max", -math.inf),
     "amin": ("min", math.inf),
 }
+
+
+def held(value: float, dtype: Any) -> Any:
+    """``value``, or for an infinite one that integers are to hold the outermost of these."""
+    if dtype.kind not in "iu" or math.isfinite(value):
+        return value
+    bounds = np.iinfo(dtype)
+    return int(bounds.max if value > 0 else bounds.min)
 
 
 def _update(b: Builder, name: str, x: Var, places: Var, values: Any) -> Any:
@@ -109,12 +116,6 @@ def scatter(
     return _update(b, "update", x, places, _first(b, src, places.shape[:-1]))
 
 
-@TORCH.macro("scatter_add")
-def scatter_add(b: Builder, input: Any, dim: Static, index: Any, src: Any) -> Any:
-    """Elements added by index along ``dim``: ``z[i, index[i, j]] += src[i, j]``."""
-    return scatter_reduce(b, input, dim, index, src, "sum")
-
-
 @TORCH.macro("scatter_reduce")
 def scatter_reduce(
     b: Builder,
@@ -141,14 +142,6 @@ def _rows(b: Builder, input: Any, dim: Any, index: Any, op: str) -> tuple[Var, V
     axis = axis_of(dim, x.ndim, op)
     places = recorded("reshape")(b, index, (-1, 1))
     return recorded("moveaxis")(b, x, axis, 0), places, axis
-
-
-@TORCH.macro("index_add")
-def index_add(
-    b: Builder, input: Any, dim: Static, index: Any, source: Any, *, alpha: Any = 1
-) -> Any:
-    """Parts of ``alpha source`` along ``dim`` added to those of ``input`` at ``index``."""
-    return index_reduce(b, input, dim, index, scaled(b, source, alpha), "sum")
 
 
 @TORCH.macro("index_reduce")
@@ -194,31 +187,6 @@ def index_put(b: Builder, input: Any, indices: Any, values: Any, accumulate: Sta
     places = recorded("stack")(b, recorded("broadcast_arrays")(b, *indices), -1)
     name = "add" if flag(accumulate, "accumulate") else "update"
     return _update(b, name, b.array(input), places, values)
-
-
-@TORCH.macro("put")
-def put(b: Builder, input: Any, index: Any, source: Any, accumulate: Static = False) -> Any:
-    """The array with ``source`` at places counted through all its elements, or added there."""
-    x, places, values = b.array(input), b.array(index), b.array(source)
-    if places.type.size != values.type.size:
-        raise ShapeMismatch(f"put needs a value for each index, got {values.type}, {places.type}")
-    flat, at, new = (recorded("ravel")(b, v) for v in (x, places, values))
-    return recorded("reshape")(b, index_put(b, flat, [at], new, accumulate), x.shape)
-
-
-@TORCH.macro("fill")
-def fill(b: Builder, input: Any, value: Any) -> Any:
-    """An array of the same shape and dtype, each of whose elements is ``value``."""
-    x, number = b.array(input), b.array(value)
-    if number.ndim:
-        raise ShapeMismatch(f"fill takes one value, got {number.type}")
-    return b.broadcast(recorded("astype")(b, number, x.dtype), x.shape)
-
-
-@TORCH.macro("select_scatter")
-def select_scatter(b: Builder, input: Any, src: Any, dim: Static, index: Static) -> Any:
-    """The array with its part at ``index`` along ``dim`` replaced by ``src``."""
-    return index_copy(b, input, dim, [index], recorded("expand_dims")(b, src, dim))
 
 
 @TORCH.macro("slice_scatter")

@@ -1,0 +1,141 @@
+"""What names mean in the prelude: operators, operations, and words that programs do not have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradwire_engine.errors import BadArgument, DtypeMismatch, InternalError, ShapeMismatch
+from gradwire_engine.ops.axes import axes_of, axis_of, choice, flag, integer, integers, lengths
+from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
+from gradwire_engine.ops.builder import Var
+from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.elementwise import broadcast_shapes
+from gradwire_engine.ops.promotion import dtype_of, inexact_promoted
+from gradwire_engine.prelude.compiler import OPERATORS, TRUE
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder
+
+#: Those that record one instruction on two arrays of one floating dtype.
+_ALONE = frozenset(
+    "add subtract multiply divide equal not_equal less less_equal greater greater_equal".split()
+)
+#: What becomes a constant of an operand's floating dtype.
+_REAL = (float, int, bool)
+#: What Python computes with, and compares, known while recording.
+_NUMBERS = (int, float, complex)
+_COMPARED = (*_NUMBERS, str, tuple, np.dtype, type(None))
+
+
+def _binary(name: str) -> Callable[..., Any]:
+    """An operator: Python's on what is known while recording, else the operation."""
+    record, known = FUNCTIONS[name].record, OPERATORS[name]
+    op: Any = SINGLETONS[name] if name in _ALONE else None
+    kinds = _COMPARED if name in ("equal", "not_equal") else _NUMBERS
+
+    def apply(b: Builder, x: Any, y: Any) -> Any:
+        if type(x) is Var:
+            of_x = x.type
+            if op is not None and of_x.dtype.kind == "f":
+                if type(y) is Var:
+                    if y.type.dtype is of_x.dtype:
+                        return b.emit(op, x, y)
+                elif type(y) in _REAL and not of_x.weak:
+                    return b.emit(op, x, b.scalar(y, of_x.dtype))
+        elif type(y) is Var:
+            of_y = y.type
+            if op is not None and of_y.dtype.kind == "f" and type(x) in _REAL and not of_y.weak:
+                return b.emit(op, b.scalar(x, of_y.dtype), y)
+        elif isinstance(x, kinds) and isinstance(y, kinds):
+            return known(x, y)
+        return record(b, x, y)
+
+    return apply
+
+
+def _negative(b: Builder, x: Any) -> Any:
+    return FUNCTIONS["negative"].record(b, x) if isinstance(x, Var) else -x
+
+
+def _extreme(along: str, pairwise: str, known: Callable[..., Any]) -> Callable[..., Any]:
+    """Of two positional arguments the one, else that of an array's elements."""
+
+    def apply(b: Builder, *args: Any, **named: Any) -> Any:
+        if all(isinstance(x, int | float) for x in args):
+            return known(args)
+        return FUNCTIONS[pairwise if len(args) == 2 else along].record(b, *args, **named)
+
+    return apply
+
+
+def _len(b: Builder, x: Any) -> int:
+    return x.shape[0] if isinstance(x, Var) else len(x)
+
+
+def _true(x: Any) -> bool:
+    if isinstance(x, Var):
+        raise InternalError("the prelude decides on no values")
+    return bool(x)
+
+
+def _flat(b: Builder, *parts: Any) -> tuple[Any, ...]:
+    """Lengths and sequences of them as one shape."""
+    return tuple([n for p in parts for n in (p if isinstance(p, list | tuple) else (p,))])
+
+
+def _refuse(b: Builder, why: str, message: str, *shown: Any, hint: str | None = None) -> None:
+    """Raise an error; each {} of its message is a parameter, or the type of an array."""
+    words = [str(x.type) if isinstance(x, Var) else str(x) for x in shown]
+    raise _REFUSALS[why](message.format(*words), hint=hint)
+
+
+_REFUSALS = {"argument": BadArgument, "shape": ShapeMismatch, "dtype": DtypeMismatch}
+#: By name, what is called with a builder first.
+WORDS: dict[str, Callable[..., Any]] = {
+    **{name: _binary(name) for name in OPERATORS if name != "negative"},
+    "negative": _negative,
+    "len": _len,
+    "range": lambda b, *bounds: range(*bounds),
+    "zip": lambda b, *sequences: zip(*sequences, strict=True),
+    "enumerate": lambda b, items: enumerate(items),
+    "min": _extreme("min", "minimum", min),
+    "max": _extreme("max", "maximum", max),
+    # Operands as arrays of one dtype: a floating one, or any.
+    "promoted": lambda b, *x: b.promote(*x, rule=inexact_promoted),
+    "together": lambda b, *x: b.promote(*x),
+    "variable": lambda b, x: b.array(x),
+    "inexact": lambda b, x: b.inexact(x),
+    "floating": floating,
+    "broadcast_shapes": lambda b, *shapes: broadcast_shapes(*shapes),
+    "broadcast": lambda b, x, shape: b.broadcast(x, shape),
+    "cast": lambda b, x, dtype: b.cast(x, dtype_of(dtype)),
+    "scalar": lambda b, x, dtype: b.scalar(x, dtype),
+    "kind": lambda b, x: x.dtype.kind,
+    # Parameters that are known while recording, checked.
+    "is_number": lambda b, x, n=None: isinstance(x, int | float) and n in (None, x),
+    "is_bool": lambda b, x: isinstance(x, bool),
+    "is_int": lambda b, x: isinstance(x, int),
+    "is_list": lambda b, x: isinstance(x, list | tuple),
+    "axis_of": lambda b, axis, ndim, op: axis_of(axis, ndim, op),
+    "axes_of": lambda b, axes, ndim, op: axes_of(axes, ndim, op),
+    "choice": lambda b, x, known, name: choice(x, known, name),
+    "flag": lambda b, x, name: flag(x, name),
+    "integer": lambda b, x, name: integer(x, name),
+    "integers": lambda b, x, name: integers(x, name),
+    "lengths": lambda b, x, name="shape": lengths(x, name),
+    "flat": _flat,
+    "refuse": _refuse,
+}
+CONSTANTS: dict[str, Any] = {"pi": math.pi, "inf": math.inf, "nan": math.nan, TRUE: _true}
+
+
+def meaning(name: str) -> Callable[..., Any] | None:
+    """What records a call of ``name``, if it is not another library's."""
+    if name in WORDS:
+        return WORDS[name]
+    function = FUNCTIONS.get(name.removeprefix("np."))
+    return None if function is None else function.record

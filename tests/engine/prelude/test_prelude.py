@@ -1,0 +1,154 @@
+"""The prelude: its files are whole, and a text means there what it means in a program."""
+
+import ast
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine import prelude
+from gradwire_engine.answer import Limits
+from gradwire_engine.check.recordings import interpret
+from gradwire_engine.dialects import DIALECTS
+from gradwire_engine.errors import ArgumentError, BadArgument, InternalError, ShapeMismatch
+from gradwire_engine.ops.builder import Builder
+from gradwire_engine.prelude import vocabulary
+from gradwire_engine.prelude.compiler import OPERATORS, compiled
+from gradwire_engine.tape import ArrayType
+
+SOURCES = [s for d in DIALECTS for s in prelude.sources(d.name, lambda name: str)]
+PUBLIC = {f"{s.namespace}.{d.name}": d for s in SOURCES for d in s.public}
+PRIVATE = {name: d for s in SOURCES for name, d in s.private.items()}
+X = np.array([[0.5, -1.25, 2.0], [3.0, 0.75, -0.5]])
+Y = np.array([1.5, 0.25, -2.0])
+
+
+def written(text: str) -> ast.FunctionDef:
+    """A function's definition."""
+    (definition,) = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return definition
+
+
+def recorded(text, values, **named):
+    """The tape of a function's text as the prelude reads it, and its value."""
+    b = Builder(Limits())
+    inputs = [b.input(ArrayType(v.dtype, v.shape)) for v in values]
+    z = compiled(written(text), vocabulary.meaning, vocabulary.CONSTANTS)(b, *inputs, **named)
+    return interpret(b.tape([z]), values)[z.slot]
+
+
+def test_every_dialect_has_all_of_its_functions():
+    known = {name for dialect in DIALECTS for name in dialect.functions}
+    aliases = {a for source in SOURCES for names in source.aliases.values() for a in names}
+    assert {*PUBLIC} | aliases <= known
+    assert len(PUBLIC) > 200
+
+
+@pytest.mark.parametrize("name", [*PUBLIC, *PRIVATE])
+def test_every_definition_can_be_read(name):
+    definition = PUBLIC.get(name) or PRIVATE[name]
+    assert definition.doc == ast.get_docstring(written(definition.text), clean=False)
+    assert "builder" in definition.__signature__.parameters
+    if name in PUBLIC:
+        (dialect,) = [dialect for dialect in DIALECTS if name in dialect.functions]
+        record: Any = dialect.functions[name].record
+        assert callable(record.own)
+
+
+def test_every_private_function_and_every_word_is_used():
+    text = "\n".join(d.text for d in {*PUBLIC.values(), *PRIVATE.values()})
+    for name in (PRIVATE.keys() | vocabulary.WORDS.keys()) - OPERATORS.keys():
+        assert len(re.findall(rf"(?<![\w.]){name}\(", text)) > (name in PRIVATE), name
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return x * y + 2 ** y - x / 3 % 2",
+        "return where(x > y, x, y) if x.ndim == 2 else y",
+        "n = x.shape[0]\n    if n // 2 and n > 5 or not n:\n        return x\n    return -y * n",
+        "z = 0\n    for i, part in enumerate([x, y]):\n        z += part * i\n    return z",
+        "a, (b, c) = x, (y, [n for n in x.shape[:1] if n == 2])\n    return a * b * c[0]",
+        "return sum(x, axis=-1, keepdims=True) * np.max(y)",
+        "sum = x + y\n    return np.sum(sum, 0)",
+        "k = 1 if x.shape == (2, 3) and not 0 < x.ndim < 2 else 5\n    return x * k * (7 / 2)",
+        "if x.dtype == y.dtype:\n        x = exp(x)\n    else:\n        x = y\n    return x",
+        "return (x if 3 in x.shape else y) * (1.0 if y is not None else 2.0)",
+    ],
+)
+def test_a_text_means_what_it_means_in_a_program(ask, body):
+    text = f"def f(x, y):\n    {body}\n"
+    found = recorded(text, [X, Y])
+    np.testing.assert_array_equal(found, ask.value(f"{text}f(x, y)", {"x": X, "y": Y}, exact=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tf.signal.ifft3d(tf.signal.fft3d(x[None])).real[0]", X),
+        ("torch.special.airy_ai(y) - special.airy(y)[0]", Y * 0),
+        ("x if torch.is_floating_point(x) else y", X),
+        ("torch.var(x, False) - var(x)", 0.0),
+    ],
+)
+def test_value(ask, text, expected):
+    np.testing.assert_allclose(ask.value(text, {"x": X, "y": Y}), expected, atol=1e-15)
+
+
+def test_functions_may_be_arguments(ask):
+    body = "z = [g(v, axis=0) for g, v in ((sum, x), (std, y))]\n    return z[0] * z[1]"
+    text = f"def f(x, y):\n    {body}\n"
+    expected = ask.value(f"{text}f(x, y)", {"x": X, "y": Y}, exact=True)
+    np.testing.assert_array_equal(recorded(text, [X, Y]), expected)
+
+
+def test_operators_record_what_they_make_of_literals_that_were_given():
+    text = "def f(x, by, *, n: Static = 2):\n    return x * (by + by) * (n + n)"
+    b = Builder(Limits())
+    x = b.input(ArrayType(X.dtype, X.shape))
+    compiled(written(text), vocabulary.meaning, vocabulary.CONSTANTS)(b, x, 3)
+    names = [instruction.op.name for instruction in b.instructions]
+    assert names == "input constant constant add astype multiply constant multiply".split()
+
+
+def test_what_goes_by_keyword_only_has_its_default():
+    text = "def f(x, *, scale: Static = 3):\n    return x * scale"
+    np.testing.assert_array_equal(recorded(text, [X]), X * 3)
+    np.testing.assert_array_equal(recorded(text, [X], scale=2), X * 2)
+
+
+@pytest.mark.parametrize("body", ["if x > 0:\n        return x", "return x or 1.0"])
+def test_nothing_is_decided_by_values(body):
+    with pytest.raises(InternalError, match="decides on no values"):
+        recorded(f"def f(x):\n    {body}", [Y])
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("while True:\n        pass", "no while"),
+        ("for i in range(3):\n        break", "no break"),
+        ("for i in range(3):\n        pass\n    else:\n        x = 1", "no else of a loop"),
+    ],
+)
+def test_what_the_prelude_lacks_is_refused(body, message):
+    with pytest.raises(InternalError, match=message):
+        recorded(f"def f(x):\n    {body}", [Y])
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ("F.cross_entropy(x, y, reduction='no')", BadArgument),
+        ("torch.narrow(x, 1, 1, 4)", BadArgument),
+        ("F.cosine_embedding_loss(x, y, 1.0, 0.0, 'mean')", BadArgument),
+        ("tf.image.flip_up_down(y)", ShapeMismatch),
+        ("F.mse_loss(x, y[:2])", ShapeMismatch),
+    ],
+)
+def test_errors_are_at_the_call(ask, call, error):
+    with pytest.raises(ArgumentError) as caught:
+        ask.value(f"a = x * 2\nb = {call}\na + b", {"x": X, "y": Y})
+    assert isinstance(caught.value, error)
+    assert (caught.value.at.line, caught.value.at.column) == (2, 5)
+    assert caught.value.at.op == call.partition("(")[0]
