@@ -25,7 +25,7 @@ from gradwire_engine.kernels.form import (
     Value,
     Within,
 )
-from gradwire_engine.kernels.maps import Bound, Element, Index, Split, aligned, flat, reads
+from gradwire_engine.kernels.maps import Bound, Element, Index, Split, aligned, flat, pieces, reads
 from gradwire_engine.kernels.scalar import expression, has_expression
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.base import Op
@@ -38,8 +38,8 @@ from gradwire_engine.tape import ArrayType, Instruction, Shape
 #: Arithmetic that computing a value again takes, from which on it is stored instead, and what a
 #: function takes, of which operations say how much they do.
 _STORED_WORK = 8
-#: Most operations that a value may be from what is stored: beyond, it is stored itself.
-_DEEPEST = 200
+#: Most operations and views that a value may be from what is stored: beyond, it is stored itself.
+_DEEPEST = 150
 _REDUCTIONS: Mapping[type[Op], str] = {Sum: "sum", Max: "max", Min: "min"}
 #: Numbers that are part of a kernel, all others are its arguments.
 _LITERALS = frozenset(map(float.hex, (0.0, 1.0, 2.0, 0.5, -1.0)))
@@ -160,13 +160,13 @@ class Group:
             level, later, deepest = 0, 0, 0
             for arg in args:
                 base = self._views.bases[arg]
+                deepest = max(deepest, depth.get(base, 0) + self._views.passed[arg])
                 if base not in within:
                     continue
                 own = pointwise and made[arg].type.shape == kind.shape  # type: ignore[union-attr]
                 own = (own or type(op) in _REDUCTIONS) and base == arg
                 level = max(level, same[base] if own else ready[base])
                 later = max(later, ready[base])
-                deepest = max(deepest, depth[base])
             depth[slot] = 1 + deepest
             reduces = type(op) in _REDUCTIONS or isinstance(op, Contract)
             if reduces or slot in results or slot in forced or depth[slot] > _DEEPEST:
@@ -190,13 +190,15 @@ class Group:
         for slot in self._slots:
             op, args, kind, _ = made[slot]
             assert isinstance(kind, ArrayType)
-            total = getattr(op, "flops_per_element", 0)
+            chosen = pieces(op, len(args))
+            total = getattr(op, "flops_per_element", 0) + chosen
             for arg in args:
                 base = views.bases[arg]
                 if base not in within:
                     continue
                 same = made[arg].type.shape == kind.shape or isinstance(op, Reduction)  # type: ignore[union-attr]
                 again = base != arg or not same or uses[base] > 1 or isinstance(op, Contract)
+                again = again or bool(chosen)
                 if views.ordered[arg] or (again and work[base] >= _STORED_WORK):
                     forced.add(base)
                 total += 0 if base in forced else work[base]
@@ -401,7 +403,7 @@ class _NestBuilder:
         op, _, kind, _ = group.instruction(slot)
         assert isinstance(kind, ArrayType)
         if type(op) is Constant and not kind.shape:
-            return self._number(float(op.value), kind.dtype.char)
+            return self._number(op.value.item(), kind.dtype.char)
         inside = group.is_inside(slot)
         if inside and group.root(slot) is None:
             return self._defined(slot, index, guard)
@@ -463,7 +465,8 @@ class _NestBuilder:
                 part = value
                 if holds is not None:
                     part = self._apply("where", holds, value, self._literal(0.0, value))
-                total = part if total is None else self._apply("add", total, part)
+                add = "or" if self._nodes[part].char == "?" else "add"
+                total = part if total is None else self._apply(add, total, part)
             assert total is not None
             return total
         *others, (_, last) = values
@@ -490,7 +493,7 @@ class _NestBuilder:
         return found
 
     def _number(self, value: float, char: str) -> Value:
-        if float.hex(value) in _LITERALS or char not in "df":
+        if char not in "df" or float.hex(value) in _LITERALS:
             return self._node(Literal(value, char))
         return self._node(Number(self._group.number(value), char))
 

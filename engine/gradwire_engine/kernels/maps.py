@@ -80,6 +80,13 @@ def _one_by_one(pattern: Pattern) -> bool:
     return all(p != ARRAY and (type(p) is not Span or p.step in (None, 1, -1)) for p in pattern)
 
 
+def pieces(op: Op, operands: int) -> int:
+    """Between how many pieces an element of the result is chosen, 0 where that is no question."""
+    if isinstance(op, Roll):
+        return 1 << len({*op.axes})
+    return operands if type(op) in _MAPS and operands > 1 else 0
+
+
 def is_view(op: Op) -> bool:
     """Whether the operation gives another view of its operand, which costs nothing."""
     return type(op) in _VIEWS and ARRAY not in getattr(op, "pattern", ())

@@ -103,8 +103,9 @@ def _worthwhile(tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Pol
     kept: list[Part] = []
     for piece in pieces:
         work = [getattr(made[slot].op, "flops_per_element", 1) for slot in piece]
-        if len(piece) > 1 or work[0] >= _LONG:
-            kept.append(Part(piece, [slot for slot in piece if slot in results]))
+        read = [slot for slot in piece if slot in results]
+        if read and (len(piece) > 1 or work[0] >= _LONG):
+            kept.append(Part(piece, read))
     return kept
 
 

@@ -10,16 +10,22 @@ from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, Shape
 
+#: Most views that are looked through one after the other: each takes four calls in depth.
+_MOST_PASSED = 20
+
 
 class Views:
     """For each slot the one that it is a view of, itself if it is none.
 
-    A view whose elements are in ``order`` has them in the order of its base, with another shape.
+    What is beyond many views is its own base: they are gone through by recursion. A view whose
+    elements are in ``order`` has them in the order of its base, with another shape.
     """
 
     def __init__(self, instructions: Sequence[Instruction], poll: Poll = unhurried) -> None:
         self.bases = [*range(len(instructions))]
         self.ordered = bytearray(len(instructions))
+        #: How many views are passed on the way to the base, the slot itself counted.
+        self.passed = [0] * len(instructions)
         of = self.bases
         #: Whether all views between a slot and its base are reshaped.
         plain = bytearray(b"\1") * len(instructions)
@@ -31,6 +37,9 @@ class Views:
             general = type(op) is Reshape and not only_units(shape, kind.shape)
             if general and not plain[x]:
                 continue  # it may have to be copied
+            if self.passed[x] == _MOST_PASSED:
+                continue
+            self.passed[slot] = self.passed[x] + 1
             of[slot] = of[x]
             self.ordered[slot] = self.ordered[x] or general
             plain[slot] = plain[x] and type(op) is Reshape

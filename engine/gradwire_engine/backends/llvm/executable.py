@@ -63,7 +63,9 @@ class NativeExecutable(NumpyExecutable):
             self._ask(poll)
             if self.generated is not None:
                 return self.generated
-        return super().generate(poll, careful=careful)
+        function = super().generate(poll, careful=careful)
+        # machine code may have come meanwhile, in another thread
+        return function if careful or self.generated is None else self.generated
 
     def listing(self, poll: Poll) -> Listing:
         """The Python, and that which calls machine code where it waits for this."""

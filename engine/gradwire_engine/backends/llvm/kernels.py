@@ -17,6 +17,7 @@ from gradwire_engine.backends.llvm.shim import callable_of
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.contraction import lowered
 from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.errors import InternalError
 from gradwire_engine.kernels.build import Group
 from gradwire_engine.kernels.form import Buffer, Kernel
 from gradwire_engine.kernels.partition import Part
@@ -130,6 +131,15 @@ def _is_large(kind: Type) -> bool:
     return kind.nbytes >= POOLED_BYTES and kind.dtype.char in "df"  # type: ignore[union-attr]
 
 
+def _in_order(x: Any) -> Any:
+    """In row-major order, each element at a place that its size divides."""
+    return np.require(x, requirements=("C", "A"))
+
+
+def _refused() -> None:
+    raise InternalError("machine code refused an array in row-major order")
+
+
 def _nbytes(buffer: Buffer) -> int:
     return math.prod(buffer.shape, start=np.dtype(buffer.char).itemsize)
 
@@ -187,7 +197,7 @@ def _calls(
     length = kernel.nests[0].lengths[0] if piece.ranged else 0
     integers = text.bind(np.array([0, length, *kernel.integers()], np.int64))
     numbers = text.bind(np.array(kernel.numbers or (0.0,), np.float64))
-    in_order = text.bind(np.ascontiguousarray, "in_order")
+    in_order, refused = text.bind(_in_order, "in_order"), text.bind(_refused, "refused")
     copied = [
         f"{in_order}({name})" if number < kernel.operands else name
         for number, name in enumerate(names)
@@ -196,7 +206,8 @@ def _calls(
     def called(table: str) -> str:
         """Once more with copies, if an operand is not in row-major order."""
         rest = f"{table}, {numbers})"
-        return f"{call}({', '.join(names)}, {rest} or {call}({', '.join(copied)}, {rest}"
+        first, second = (f"{call}({', '.join(each)}, {rest}" for each in (names, copied))
+        return f"{first} or {second} or {refused}()"
 
     rows = max(_STEPS_BETWEEN_POLLS * length // max(steps, 1) // LANES, 1) * LANES
     if not piece.ranged or rows >= length:

@@ -1,0 +1,192 @@
+"""Calls of kernels: what they say of finiteness, operands in any layout, large arrays by pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.effort import examples
+
+pytest.importorskip("llvmlite")
+
+from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
+from gradwire_engine.ops.reductions.reductions import Max, Sum
+
+from tests.engine.kernels.tapes import (
+    Writer,
+    apply,
+    both,
+    go_on,
+    kernels,
+    native,
+)
+
+#: Around the size from which on kernels themselves tell whether results are finite.
+SIZES = [POOLED_BYTES // 8 + k for k in (-8, -1, 0, 1, 7, 8, 13)]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n", SIZES)
+@examples(40)
+@given(data=st.data())
+def test_kernels_tell_whether_results_are_finite(dtype, n, data):
+    size = n * 8 // np.dtype(dtype).itemsize
+    places = st.sampled_from([0, 1, 7, 8, *range(size - 9, size)]) | st.integers(0, size - 1)
+    w = Writer()
+    x = np.ones(size, dtype)
+    for _ in range(data.draw(st.integers(0, 2))):
+        x[data.draw(places)] = data.draw(st.sampled_from([np.nan, np.inf, -np.inf, 1e30]))
+    y = apply("negative", w.input(x))
+    tape = w.tape(apply("add", y, y))
+    run = native(tape)
+    replayed = run.replay(w.inputs, go_on)
+    assert kernels(run)
+    assert bool(kernels(run)[0].squared) == (size * x.itemsize >= POOLED_BYTES)
+    assert replayed.finite == bool(np.isfinite(x).all())
+    np.testing.assert_array_equal(replayed.outputs[0], -2 * x)
+
+
+@pytest.mark.parametrize("shape", [(3, SIZES[-1]), (SIZES[-1], 3), (5, 7, 499), (17, 1001)])
+@examples(30)
+@given(data=st.data())
+def test_finiteness_of_arrays_with_several_axes(shape, data):
+    w = Writer()
+    x = np.ones(shape)
+    whole = data.draw(st.booleans())
+    if not whole:
+        x.flat[data.draw(st.integers(0, x.size - 1))] = np.nan
+    columns = w.input(np.ones(shape[-1]))
+    z = apply("multiply", apply("negative", w.input(x)), columns)
+    run = native(w.tape(z, Sum((0,))(z), Max((len(shape) - 1,))(z)))
+    replayed = run.replay(w.inputs, go_on)
+    assert replayed.finite == whole
+    assert kernels(run)[0].squared
+
+
+def test_all_large_results_are_looked_at():
+    for bad in range(3):
+        w = Writer()
+        xs = [np.ones(SIZES[-1]) for _ in range(3)]
+        xs[bad][-1] = np.inf
+        zs = [apply("negative", apply("negative", w.input(x))) for x in xs]
+        run = native(w.tape(*zs, zs[0]))
+        assert not run.replay(w.inputs, go_on).finite
+
+
+class Stopped(Exception):
+    """What a poll raises."""
+
+
+def stopping(calls: list[int], at: int) -> None:
+    calls[0] += 1
+    if calls[0] == at:
+        raise Stopped
+
+
+@pytest.mark.parametrize("n", [2_000_000, 2_000_003])
+def test_large_arrays_are_computed_in_several_calls_with_polls_between(n):
+    w = Writer()
+    x = np.random.default_rng(0).normal(size=n)
+    y = apply("tanh", w.input(x))
+    z = apply("multiply", y, y)
+    tape = w.tape(z, Sum((0,))(z), Max((0,))(y))
+    run = native(tape)
+    polls = 0
+
+    def poll():
+        nonlocal polls
+        polls += 1
+
+    replayed = run.replay(w.inputs, poll)
+    first, polls = polls, 0
+    replayed = run.replay(w.inputs, poll)
+    assert first >= polls >= 4
+    assert replayed.finite
+    expected = np.tanh(x) ** 2
+    np.testing.assert_allclose(replayed.outputs[0], expected, rtol=1e-14)
+    np.testing.assert_allclose(replayed.outputs[1], expected.sum(), rtol=1e-12)
+    assert replayed.outputs[2] == pytest.approx(np.tanh(x.max()), rel=1e-15)
+    for stop in (2, polls):
+        calls = [0]
+        with pytest.raises(Stopped):
+            run.replay(w.inputs, partial(stopping, calls, stop))
+        assert calls == [stop]
+    x[-1] = np.nan
+    replayed = run.replay(w.inputs, go_on)
+    assert not replayed.finite
+    assert np.isnan(replayed.outputs[1])
+    assert np.isnan(replayed.outputs[2])
+
+
+def test_large_sums_along_each_axis_in_several_calls():
+    w = Writer()
+    x = np.random.default_rng(0).normal(size=(1201, 1703))
+    y = apply("negative", w.input(x))
+    tape = w.tape(Sum((0,))(y), Sum((1,))(y), Sum((0, 1))(y), Max((0,))(y), Max((1,))(y))
+    polls = []
+    replayed = native(tape).replay(w.inputs, lambda: polls.append(1))
+    assert len(polls) > 3
+    for z, axis in zip(replayed.outputs, [0, 1, None], strict=False):
+        np.testing.assert_allclose(z, -x.sum(axis=axis), rtol=1e-10, atol=1e-10)
+    for z, axis in zip(replayed.outputs[3:], [0, 1], strict=True):
+        np.testing.assert_array_equal(z, (-x).max(axis=axis))
+
+
+def unaligned(x: np.ndarray) -> np.ndarray:
+    """The same elements, none of them at a place that its size divides."""
+    bytes_of = np.zeros(x.nbytes + 1, np.uint8)
+    there = bytes_of[1:].view(x.dtype).reshape(x.shape)
+    there[...] = x
+    return there
+
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "in columns": np.asfortranarray,
+    "every other": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "backward": lambda x: x[::-1].copy()[::-1],
+    "repeated": lambda x: np.broadcast_to(x[:1], x.shape),
+    "unaligned": unaligned,
+    "read-only": lambda x: np.frombuffer(x.tobytes(), x.dtype).reshape(x.shape),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_operands_in_any_layout(layout, dtype):
+    w = Writer()
+    x = LAYOUTS[layout]((np.arange(35).reshape(5, 7) % 3).astype(dtype))
+    condition = w.input(np.arange(7) > 2)
+    y = w.input(np.ones((5, 7), dtype))
+    z = apply("where", condition, w.input(np.zeros((5, 7), dtype)), y)
+    w.inputs[-1] = x
+    tape = w.tape(apply("where", apply("equal", z, y), z, y), z)
+    for found, expected in zip(*both(tape, w.inputs), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
+def test_numbers_of_each_dtype(dtype):
+    w = Writer()
+    x, y = w.input(np.array(1, dtype)), w.input(np.array(0, dtype))
+    z = apply("where", apply("equal", x, y), x, y)
+    spread = apply("where", w.input(np.arange(9) > 4), z, x)
+    for found, expected in zip(*both(w.tape(z, spread), w.inputs), strict=True):
+        assert isinstance(found, np.generic if expected.ndim == 0 else np.ndarray)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_numbers_that_python_computed_between_kernels():
+    w = Writer()
+    x = w.input(np.linspace(0, 1, 11))
+    total = Sum((0,))(apply("tanh", x))
+    other = apply("floor_divide", total, w.builder.constant(np.array(0.3)))
+    truth = apply("less", other, total)
+    z = apply("where", truth, apply("tanh", apply("add", x, other)), x)
+    for found, expected in zip(*both(w.tape(z, other, truth), w.inputs), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-14)

@@ -1,0 +1,275 @@
+"""Kernels of arithmetic, functions and reductions: what they give is what NumPy gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine.errors import EngineError
+from gradwire_engine.kernels.scalar import _PLAIN as PLAIN
+from gradwire_engine.kernels.scalar import has_expression
+from gradwire_engine.ops.arrays.shape import BroadcastTo
+from gradwire_engine.ops.arrays.slicing import Slice
+from gradwire_engine.ops.base import PRIMITIVES
+from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.linalg.contraction import Contract
+from gradwire_engine.ops.reductions.reductions import Max, Min, Sum
+from gradwire_engine.tape import ArrayType
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.effort import examples
+from tests.engine.kernels.tapes import (
+    EXTREMES,
+    LENGTHS,
+    Writer,
+    apply,
+    both,
+    go_on,
+    kernels,
+    moved,
+    native,
+    shapes,
+    values_of,
+)
+
+SEEDS = st.integers(0, 2**32 - 1)
+FLOATS = ["float64", "float32"]
+
+
+def operands_of(name: str) -> int:
+    """How many operands a primitive has, none if it has no expression."""
+    op = PRIMITIVES[name]
+    written = PLAIN.get(name) or op.scalar or op.template
+    count = sum(f"{{{k}}}" in written for k in range(3))
+    if not op.elementwise or op.parameters or not count:
+        return 0
+    chars = ["?" if name == "where" or name.startswith("logical") else "d"] * count
+    if name == "where":
+        chars[1:] = "dd"
+    kinds = [ArrayType(np.dtype(char), (3,)) for char in chars]
+    made = op()
+    try:
+        return count if has_expression(made, made.infer(*kinds), kinds) else 0
+    except EngineError:  # of whole numbers only
+        return 0
+
+
+ELEMENTWISE = {name: n for name in sorted(PRIMITIVES) if (n := operands_of(name))}
+
+
+def test_operations_have_expressions():
+    assert {"add", "where", "tanh", "logical_xor", "arctan2", "sqrt"} <= ELEMENTWISE.keys()
+    assert len(ELEMENTWISE) > 40
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("extremes", [False, True])
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_each_operation(name, extremes, dtype):
+    for n in (1, 5, 8, 43):
+        rng, w = np.random.default_rng(n), Writer()
+        count = ELEMENTWISE[name]
+        dtypes = ["bool" if name.startswith("logical") else dtype] * count
+        if name == "where":
+            dtypes[0] = "bool"
+        xs = [w.input(values_of(d, (n,), rng, extremes=extremes)) for d in dtypes]
+        z = apply(name, *xs)
+        kept = w.input(np.ones(n, bool))
+        found, expected = both(w.tape(z, apply("where", kept, xs[-1], xs[-1])), w.inputs)
+        close(
+            found[0], expected[0], signs=name not in EITHER_ZERO, atol=8.0 * (name == "logaddexp")
+        )
+        np.testing.assert_array_equal(found[1], expected[1])
+
+
+#: Where of 0 and -0 either may be given.
+EITHER_ZERO = ("fmax", "fmin", "maximum", "minimum")
+
+
+def close(found: Any, expected: Any, *, signs: bool, atol: float = 0.0) -> None:
+    """Within a few units in the last place, and NaN or infinite where the other is."""
+    if expected.dtype.kind != "f":
+        np.testing.assert_array_equal(found, expected)
+        return
+    least = np.finfo(expected.dtype)
+    atol = max(atol * least.eps, 5 * least.smallest_subnormal)
+    np.testing.assert_allclose(found, expected, rtol=5 * least.eps, atol=atol)
+    known = ~np.isnan(expected) & signs
+    np.testing.assert_array_equal(np.signbit(found)[known], np.signbit(expected)[known])
+
+
+EXACT = ["add", "subtract", "multiply", "divide"]
+ON_INTEGERS = ["add", "subtract", "multiply"]
+COMPARED = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "int64"])
+@examples(200)
+@given(data=st.data(), shape=shapes(), seed=SEEDS)
+def test_arithmetic_is_exact(dtype, data, shape, seed):
+    rng, w = np.random.default_rng(seed), Writer()
+    xs = [w.input(values_of(dtype, shape, rng, extremes=True)) for _ in range(3)]
+    numbers = [*EXTREMES[dtype], *([0.1, 1e-20, 16777217.0] if dtype != "int64" else [17])]
+    constant = w.builder.constant(np.array(data.draw(st.sampled_from(numbers)), dtype))
+    truths: list[Any] = []
+    for _ in range(data.draw(st.integers(2, 8))):
+        x, y = data.draw(st.sampled_from(xs)), data.draw(st.sampled_from([*xs, constant]))
+        kind = data.draw(st.sampled_from(["arithmetic", "where", "negative", "scalar"]))
+        if kind == "where":
+            truth = apply(data.draw(st.sampled_from(COMPARED)), x, y)
+            if truths and truth.shape == truths[-1].shape:
+                joined = data.draw(st.sampled_from(["equal", "not_equal", "logical_or", "where"]))
+                same = truths[-1]
+                truth = apply(joined, truth, *[same, truth] if joined == "where" else [same])
+            truths.append(truth)
+            xs.append(apply("where", truth, x, y))
+        elif kind == "negative":
+            xs.append(apply("negative", x))
+        else:
+            name = st.sampled_from(ON_INTEGERS if dtype == "int64" else EXACT)
+            xs.append(apply(data.draw(name), *((y, x) if kind == "scalar" else (x, y))))
+    tape = w.tape(*xs[3:], *truths[-1:])
+    for found, expected in zip(*both(tape, w.inputs), strict=True):
+        np.testing.assert_array_equal(found, expected)
+        if dtype != "int64" and expected.dtype.kind == "f":
+            known = ~np.isnan(expected)
+            np.testing.assert_array_equal(np.signbit(found)[known], np.signbit(expected)[known])
+
+
+@pytest.mark.parametrize("value", EXTREMES["int64"])
+def test_whole_constants_keep_all_their_digits(value):
+    w = Writer()
+    x = w.input(np.arange(10) + 2**53)
+    c = w.builder.constant(np.array(value, "int64"))
+    tape = w.tape(apply("add", x, c), apply("less", c, x), apply("multiply", c, x))
+    for found, expected in zip(*both(tape, w.inputs), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_constants_that_differ_in_the_sign_of_zero():
+    w = Writer()
+    x = w.input(np.ones(9))
+    zeros = [w.builder.constant(np.array(z)) for z in (0.0, -0.0)]
+    tape = w.tape(*[apply("divide", x, apply("multiply", x, zero)) for zero in zeros])
+    for found, expected in zip(*both(tape, w.inputs), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+CONVERSIONS = [("float64", "float32"), ("float32", "float64"), ("int64", "float64")]
+CONVERSIONS += [("int64", "float32"), ("bool", "float64"), ("bool", "float32"), ("bool", "int64")]
+CONVERSIONS += [("float64", "int64"), ("float64", "bool"), ("int64", "bool")]
+
+
+@pytest.mark.parametrize(("source", "target"), CONVERSIONS)
+@pytest.mark.parametrize("n", [1, 8, 21])
+def test_conversions(source, target, n):
+    rng, w = np.random.default_rng(n), Writer()
+    whole = target == "int64"
+    x = w.input(values_of(source, (n,), rng, extremes=not whole))
+    y = w.input(values_of(target, (n,), rng, extremes=True))
+    z = AsType(np.dtype(target))(x)
+    condition = w.input(np.arange(n) % 3 > 0)
+    z = apply("where", condition, z, y)
+    for found, expected in zip(
+        *both(w.tape(apply("where", condition, y, z), z), w.inputs), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("extremes", [False, True])
+@examples(200)
+@given(data=st.data(), shape=shapes().filter(len), seed=SEEDS)
+def test_reductions(dtype, extremes, data, shape, seed):
+    rng, w = np.random.default_rng(seed), Writer()
+    x = w.input(values_of(dtype, shape, rng, extremes=extremes))
+    x = apply("negative", x) if data.draw(st.booleans()) else x
+    for _ in range(data.draw(st.integers(0, 2))):
+        x = moved(data.draw, x)
+    outputs, largest = [], []
+    for reduction in data.draw(st.lists(st.sampled_from([Sum, Max, Min]), min_size=1, max_size=4)):
+        axes = tuple(sorted(data.draw(st.sets(st.integers(0, x.ndim - 1))))) if x.ndim else ()
+        z = reduction(axes)(x)
+        outputs += [z, apply("negative", z)]
+        largest += [Sum(axes)(apply("absolute", x))] * 2
+    outputs.append(apply("multiply", x, x))
+    found, expected = both(w.tape(*outputs, *largest), w.inputs)
+    for k, (one, other) in enumerate(zip(found, expected, strict=True)):
+        if k % 2 == 0 and k < len(largest):
+            most = x.type.size * np.finfo(dtype).eps * expected[len(outputs) + k]
+        elif k < len(largest):
+            np.testing.assert_array_equal(one, -found[k - 1])
+            continue
+        else:
+            continue
+        with np.errstate(invalid="ignore"):
+            same = (one == other) | (np.isnan(one) & np.isnan(other))
+            assert np.all(same | (np.abs(one - other) <= most)), (one, other)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("reduction", [Max, Min])
+@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
+def test_extremes_are_nan_where_an_element_is(dtype, reduction, axes):
+    for n in (1, 7, 8, 9, 20):
+        for at in {0, 3 % n, n - 1}:
+            w = Writer()
+            x = np.ones((3, n), dtype)
+            x[1, at] = np.nan
+            x[2, :] = -np.inf
+            y = apply("negative", w.input(x))
+            z = apply("negative", reduction(axes)(y))
+            for found, expected in zip(*both(w.tape(z, y), w.inputs), strict=True):
+                np.testing.assert_array_equal(found, expected)
+
+
+SUBSCRIPTS = ["ab,ab->ab", "ab,b->ab", "a,b->ba", "ab,bc->ac", "ab,cb->ca", "ab,ab->", "a,a->"]
+SUBSCRIPTS += [",ab->ba", "ab,->ab", ",->", "a,ab->b", "abc,bd->acd", "ab,ab->b"]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("subscripts", SUBSCRIPTS)
+@examples(30)
+@given(data=st.data(), seed=SEEDS)
+def test_contractions(subscripts, dtype, data, seed):
+    rng, w = np.random.default_rng(seed), Writer()
+    length = {label: data.draw(LENGTHS) % 11 + 1 for label in "abcd"}
+    left, right = subscripts.split("->")[0].split(",")
+    xs = [
+        values_of(dtype, tuple([length[i] for i in labels]), rng, extremes=False)
+        for labels in (left, right)
+    ]
+    x, y = map(w.input, xs)
+    z = Contract(subscripts)(apply("negative", x), y)
+    run = native(w.tape(apply("negative", z), z))
+    found = run.replay(w.inputs, go_on).outputs
+    expected = np.einsum(subscripts, -xs[0].astype("f8"), xs[1].astype("f8"))
+    sizes = np.einsum(subscripts, abs(xs[0]), abs(xs[1]))
+    most = length["a"] * length["b"] * np.finfo(dtype).eps * sizes
+    assert np.all(abs(found[1] - expected) <= most)
+    assert found[1].dtype == dtype
+    np.testing.assert_array_equal(found[0], -found[1])
+    assert kernels(run)
+
+
+def test_sums_over_no_axes_and_axes_of_length_1():
+    w = Writer()
+    x = w.input(np.arange(9.0).reshape(1, 9, 1))
+    y = apply("negative", x)
+    sums = [Sum(axes)(y) for axes in [(), (0,), (2,), (0, 2), (1,), (0, 1, 2)]]
+    for found, expected in zip(*both(w.tape(*sums), w.inputs), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_values_that_several_nests_read():
+    w = Writer()
+    x = w.input(np.arange(30.0).reshape(5, 6) - 10)
+    y = apply("exp", apply("negative", apply("multiply", x, x)))
+    rows, columns = Sum((1,))(y), Max((0,))(y)
+    spread = apply("multiply", y, BroadcastTo((5, 6))(columns))
+    shifted = apply("add", Slice((1, 0), (5, 6))(y), Slice((0, 0), (4, 6))(spread))
+    outputs = [rows, columns, Sum((0, 1))(spread), Min((0, 1))(shifted), Sum((0,))(shifted), y]
+    for found, expected in zip(*both(w.tape(*outputs), w.inputs), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14 * np.max(abs(expected)))
