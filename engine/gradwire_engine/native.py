@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from typing import Any
 
 from gradwire_engine.backends import layout
 from gradwire_engine.backends.base import Backend
@@ -18,11 +19,11 @@ def is_available() -> bool:
 
 
 def native_backend(
-    compile_texts: Callable[[Sequence[str]], Sequence[bytes]] | None = None,
+    compile_texts: Callable[[Sequence[Any]], Sequence[bytes]] | None = None,
 ) -> Backend:
     """NumPy, and machine code in place of what it does element by element.
 
-    Texts in LLVM's intermediate representation are compiled in the background, to an object file
+    Sources in LLVM's intermediate representation are compiled in the background, to an object file
     each, by ``compile_texts``; without it where the code is wanted, and waited for.
     Raises: ``ModuleNotFoundError`` without llvmlite, the extra ``native``.
     """
@@ -31,11 +32,11 @@ def native_backend(
     return NativeBackend(compile_texts)
 
 
-def compile_texts(texts: Sequence[str]) -> Sequence[bytes]:
-    """Compile each text to an object file, in this process."""
+def compile_texts(sources: Sequence[Any]) -> Sequence[bytes]:
+    """Compile each source that a backend wants compiled to an object file, in this process."""
     from gradwire_engine.backends.llvm.compiler import compile_here
 
-    return compile_here(texts)
+    return compile_here(sources)
 
 
 def warm_up() -> None:

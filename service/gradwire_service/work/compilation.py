@@ -14,7 +14,7 @@ import struct
 import sys
 import time
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from gradwire_engine import native
 
@@ -40,15 +40,15 @@ def is_compiled(settings: Settings) -> bool:
     return settings.machine_code and settings.processes > 0 and forks and native.is_available()
 
 
-def compile_apart(texts: Sequence[str]) -> Sequence[bytes]:
-    """Compile each text to an object file in a child process.
+def compile_apart(sources: Sequence[Any]) -> Sequence[bytes]:
+    """Compile each source to an object file in a child process.
 
     Raises: ``CompilationFailed``.
     """
     ours, theirs = os.pipe()
     child = os.fork()
     if not child:
-        _compile(theirs, texts)
+        _compile(theirs, sources)
     os.close(theirs)
     try:
         answer = _received(ours)
@@ -62,7 +62,7 @@ def compile_apart(texts: Sequence[str]) -> Sequence[bytes]:
         (length,) = _LENGTH.unpack_from(answer, at)
         at += _LENGTH.size + length
         found.append(answer[at - length : at])
-    if len(found) != len(texts) or at != len(answer):
+    if len(found) != len(sources) or at != len(answer):
         raise CompilationFailed(f"the compiling process ended with status {status}")
     return found
 
@@ -80,7 +80,7 @@ def _received(connection: int) -> bytes:
     return b"".join(chunks)
 
 
-def _compile(connection: int, texts: Sequence[str]) -> NoReturn:
+def _compile(connection: int, sources: Sequence[Any]) -> NoReturn:
     """The child: whatever happens, it ends here."""
     try:
         import resource
@@ -89,7 +89,7 @@ def _compile(connection: int, texts: Sequence[str]) -> NoReturn:
         os.closerange(connection + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
         os.nice(_NICENESS)
-        for compiled in native.compile_texts(texts):
+        for compiled in native.compile_texts(sources):
             _send(connection, _LENGTH.pack(len(compiled)) + compiled)
     finally:
         os._exit(0)

@@ -16,6 +16,10 @@ from gradwire_service.work.compilation import CompilationFailed, compile_apart, 
 
 from tests.service.workers.processes import children
 
+pytest.importorskip("llvmlite")
+
+from gradwire_engine.backends.llvm.compiler import Source
+
 pytestmark = pytest.mark.skipif(
     not (native.is_available() and sys.platform == "linux"), reason="no machine code here"
 )
@@ -37,7 +41,7 @@ def descendants():
 
 def test_texts_come_back_as_object_files():
     before = descendants()
-    found = compile_apart([ANSWER, ANSWER.replace("42", "43")])
+    found = compile_apart([Source(ANSWER), Source(ANSWER.replace("42", "43"), optimised=False)])
     assert [code[:4] for code in found] == [b"\x7fELF"] * 2
     assert found[0] != found[1]
     assert descendants() == before
@@ -47,7 +51,7 @@ def test_texts_come_back_as_object_files():
 def test_what_cannot_be_compiled_fails_here_alone(text):
     before = descendants()
     with pytest.raises(CompilationFailed):
-        compile_apart([ANSWER, text])
+        compile_apart([Source(ANSWER), Source(text)])
     assert descendants() == before
 
 
@@ -55,7 +59,7 @@ def test_a_child_that_is_killed_fails_here_alone():
     long = "\n".join([ANSWER.replace("@kernel", f"@kernel{number}") for number in range(20_000)])
     before = descendants()
     with ThreadPoolExecutor(1) as pool:
-        compiled = pool.submit(compile_apart, [long])
+        compiled = pool.submit(compile_apart, [Source(long)])
         while not (child := descendants() - before):
             assert not compiled.done()
         os.kill(child.pop(), signal.SIGKILL)
@@ -67,7 +71,7 @@ def test_a_child_has_none_of_our_connections():
     """Who waits for the other end of one to close would wait for the child, too."""
     reading, writing = os.pipe()
     os.close(writing)
-    compile_apart([ANSWER])
+    compile_apart([Source(ANSWER)])
     assert os.read(reading, 1) == b""
     os.close(reading)
 

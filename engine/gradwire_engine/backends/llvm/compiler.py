@@ -10,15 +10,23 @@ import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from weakref import WeakValueDictionary
 
 import llvmlite.binding as llvm
 
 from gradwire_engine.backends.llvm import functions
 
+
+class Source(NamedTuple):
+    """A text, and whether its code is worth the two to four times that optimising it takes."""
+
+    text: str
+    optimised: bool = True
+
+
 #: From texts to machine code, an object file each; may raise.
-Compile: TypeAlias = Callable[[Sequence[str]], Sequence[bytes]]
+Compile: TypeAlias = Callable[[Sequence[Source]], Sequence[bytes]]
 
 
 @cache
@@ -29,20 +37,20 @@ def _target() -> tuple[llvm.Target, str, str]:
     return found, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-def _machine() -> llvm.TargetMachine:
+def _machine(optimises: int = 2) -> llvm.TargetMachine:
     """One for the processor that is found; what runs code owns its own."""
     target, cpu, features = _target()
-    return target.create_target_machine(cpu=cpu, features=features, opt=2, jit=True)
+    return target.create_target_machine(cpu=cpu, features=features, opt=optimises, jit=True)
 
 
-def compile_here(texts: Sequence[str]) -> Sequence[bytes]:
+def compile_here(sources: Sequence[Source]) -> Sequence[bytes]:
     """Compile in this process."""
     made: list[bytes] = []
-    machine = _machine()
-    for text in texts:
+    machines = _machine(0), _machine()
+    for text, optimised in sources:
         module = llvm.parse_assembly(text)
         module.verify()
-        made.append(machine.emit_object(module))
+        made.append(machines[optimised].emit_object(module))
         module.close()
     return made
 
@@ -65,7 +73,7 @@ class Code:
 @cache
 def _functions() -> Code:
     """The elementary functions, which all other code calls by their names."""
-    (compiled,) = compile_here([functions.library()])
+    (compiled,) = compile_here([Source(functions.library())])
     code = Code(compiled, functions.symbol("exp", wide=True))
     for function in functions.NAMES:
         name = functions.symbol(function, wide=True)
@@ -81,27 +89,27 @@ class Library:
         self._lock = threading.Lock()
 
     def compiled(
-        self, texts: Sequence[str], compile_texts: Compile = compile_here
+        self, sources: Sequence[Source], compile_texts: Compile = compile_here
     ) -> dict[bytes, Code | bytes]:
         """The functions ``kernel`` of the texts by their keys: code of those not in use."""
         found: dict[bytes, Code | bytes] = {}
-        missing: dict[bytes, str] = {}
-        for text in texts:
-            key = _key(text)
+        missing: dict[bytes, Source] = {}
+        for source in sources:
+            key = _key(source)
             code = self._codes.get(key)
             if code is None:
-                missing[key] = text
+                missing[key] = source
             else:
                 found[key] = code
         if missing:
             found.update(zip(missing, compile_texts([*missing.values()]), strict=True))
         return found
 
-    def load(self, texts: Sequence[str], compiled: Mapping[bytes, Code | bytes]) -> list[Code]:
+    def load(self, sources: Sequence[Source], compiled: Mapping[bytes, Code | bytes]) -> list[Code]:
         """The function of each text, of which all have been compiled."""
         with self._lock:
             _functions()
-            return [self._loaded(key, compiled[key]) for key in map(_key, texts)]
+            return [self._loaded(key, compiled[key]) for key in map(_key, sources)]
 
     def _loaded(self, key: bytes, compiled: Code | bytes) -> Code:
         if isinstance(compiled, Code):
@@ -112,8 +120,8 @@ class Library:
         return code
 
 
-def _key(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+def _key(source: Source) -> bytes:
+    return hashlib.blake2b(source.text.encode(), digest_size=16).digest()
 
 
 LIBRARY = Library()
@@ -121,4 +129,5 @@ LIBRARY = Library()
 
 def load_text(text: str) -> Code:
     """Compile here, and load."""
-    return LIBRARY.load([text], LIBRARY.compiled([text]))[0]
+    source = Source(text)
+    return LIBRARY.load([source], LIBRARY.compiled([source]))[0]

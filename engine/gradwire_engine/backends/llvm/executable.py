@@ -11,7 +11,7 @@ from weakref import ref
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable, Listing, Replayed
-from gradwire_engine.backends.llvm.compiler import LIBRARY, Code, Compile, compile_here
+from gradwire_engine.backends.llvm.compiler import LIBRARY, Code, Compile, Source, compile_here
 from gradwire_engine.backends.llvm.kernels import NativeKernel, kernels_of
 from gradwire_engine.backends.numpy.backend import NumpyBackend
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
@@ -96,17 +96,18 @@ class NativeExecutable(NumpyExecutable):
         found = parts(self.tape, views, poll)
         if 0 < len(found) <= _MOST_KERNELS:
             kernels = kernels_of(self.tape, found, views, poll)
-            texts = [text for kernel in kernels for text in kernel.texts]
-            self._compiled = _Compiled(kernels, texts, LIBRARY.compiled(texts, self._compile))
+            sources = [source for kernel in kernels for source in kernel.sources]
+            compiled = LIBRARY.compiled(sources, self._compile)
+            self._compiled = _Compiled(kernels, sources, compiled)
 
     def _take(self, poll: Poll) -> None:
         """Load what was compiled: at the beginning of a replay, when little memory is in use."""
         compiled, self._compiled = self._compiled, None
         if compiled is None:  # another thread was first
             return
-        codes = iter(LIBRARY.load(compiled.texts, compiled.codes))
+        codes = iter(LIBRARY.load(compiled.sources, compiled.codes))
         for kernel in compiled.kernels:
-            kernel.load([next(codes) for _ in kernel.texts])
+            kernel.load([next(codes) for _ in kernel.sources])
         tape = regrouped(self.tape, compiled.kernels, poll)
         self._replayed = tape, plan(tape, poll)
         self.generated = lower(*self._replayed, poll, self._loops, quick=True)
@@ -121,7 +122,7 @@ class _Compiled(NamedTuple):
     """Kernels whose texts have been compiled."""
 
     kernels: Sequence[NativeKernel]
-    texts: Sequence[str]
+    sources: Sequence[Source]
     codes: Mapping[bytes, Code | bytes]
 
 

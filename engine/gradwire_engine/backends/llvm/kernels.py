@@ -11,7 +11,7 @@ import numpy as np
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup, Line
-from gradwire_engine.backends.llvm.compiler import Code
+from gradwire_engine.backends.llvm.compiler import Code, Source
 from gradwire_engine.backends.llvm.printer import LANES, Printer
 from gradwire_engine.backends.llvm.shim import callable_of
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
@@ -29,6 +29,8 @@ from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 #: in less time than it takes to let other threads run.
 _STEPS_BETWEEN_POLLS = 1 << 21
 _FEW_STEPS = 1 << 16
+#: Nodes from which on optimised code saves enough in each replay.
+_OPTIMISED_STEPS = 1 << 14
 _DTYPES = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
 
 
@@ -67,9 +69,11 @@ class NativeKernel(FusedGroup):
         return sum(sizes)
 
     @property
-    def texts(self) -> list[str]:
+    def sources(self) -> list[Source]:
         """What is to be compiled."""
-        return [piece.text for piece in self._pieces]
+        return [
+            Source(piece.text, piece.kernel.steps >= _OPTIMISED_STEPS) for piece in self._pieces
+        ]
 
     def load(self, codes: Sequence[Code]) -> None:
         """Call these functions, which have been compiled."""

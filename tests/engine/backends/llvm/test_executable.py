@@ -20,7 +20,7 @@ from tests.effort import examples
 pytest.importorskip("llvmlite")
 
 from gradwire_engine.backends.base import FusedGroup
-from gradwire_engine.backends.llvm.compiler import compile_here, load_text
+from gradwire_engine.backends.llvm.compiler import Source, compile_here, load_text
 from gradwire_engine.backends.llvm.executable import (
     NativeBackend,
     NativeExecutable,
@@ -133,7 +133,7 @@ def test_values_that_are_not_finite_are_those_of_an_exact_replay(at_once):
 
 def broken(_texts: Any) -> Any:
     """LLVM refuses what it is given."""
-    return compile_here(["no text"])
+    return compile_here([Source("no text")])
 
 
 def test_a_kernel_that_cannot_be_compiled_leaves_numpy(caplog):
