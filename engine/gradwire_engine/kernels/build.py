@@ -7,7 +7,7 @@ read at other indices than its own. All else is an expression in the nests that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gradwire_engine.kernels.form import (
     Affine,
@@ -19,6 +19,7 @@ from gradwire_engine.kernels.form import (
     Nest,
     Node,
     Number,
+    Place,
     Reduce,
     Root,
     Store,
@@ -121,23 +122,30 @@ class Group:
             for node in nest.nodes
             if isinstance(node, Load) and node.buffer >= 0
         }
-        numbers: dict[int, int] = {~k: k for k in range(len(self.operands))}
         buffers = [self._buffer(*operand) for operand in self.operands]
-        flags = self.checked
+        places = {~k: Place(k) for k in range(len(self.operands))}
+        numbers: dict[str, list[int]] = {}
         for slot in stored:
-            if slot in self._results or slot in read:
-                numbers[slot] = len(buffers)
-                buffers.append(self._buffer(slot))
-            if slot == stored[len(self._results) - 1]:
-                for flag in flags:
-                    numbers[self._flag(flag)] = len(buffers)
-                    buffers.append(Buffer((), "d"))
-        nests_made = tuple([_renumbered(nest, numbers) for nest in made])
+            if slot not in self._results and slot not in read:
+                continue
+            buffer = self._buffer(slot)
+            if buffer.shape:
+                places[slot] = Place(len(buffers))
+                buffers.append(buffer)
+            else:
+                numbers.setdefault(buffer.char, []).append(slot)
+        for char, slots in numbers.items():  # numbers are stored together
+            places.update({slot: Place(len(buffers), k) for k, slot in enumerate(slots)})
+            buffers.append(Buffer((len(slots),), char))
+        for flag in self.checked:
+            places[self._flag(flag)] = Place(len(buffers))
+            buffers.append(Buffer((), "d"))
         return Kernel(
             tuple(buffers),
             len(self.operands),
-            len(self._results) + len(flags),
-            nests_made,
+            tuple([places[slot] for slot in self._results]),
+            tuple([places[self._flag(flag)].buffer for flag in self.checked]),
+            tuple([_placed(nest, places) for nest in made]),
             tuple(map(float.fromhex, self._numbers)),
         )
 
@@ -307,15 +315,15 @@ class Group:
         return slot + len(self._made)
 
 
-def _renumbered(nest: Nest, numbers: Mapping[int, int]) -> Nest:
-    """With the numbers of buffers; what nothing reads is not stored."""
-    nodes = [
-        node._replace(buffer=numbers[node.buffer]) if isinstance(node, Load) else node
-        for node in nest.nodes
-    ]
-    roots = [
-        root._replace(buffer=numbers[root.buffer]) for root in nest.roots if root.buffer in numbers
-    ]
+def _placed(nest: Nest, places: Mapping[int, Place]) -> Nest:
+    """With the places of slots in buffers; what nothing reads is not stored."""
+
+    def moved(each: Any) -> Any:
+        buffer, element = places[each.buffer]
+        return each._replace(buffer=buffer, at=each.at._replace(offset=each.at.offset + element))
+
+    nodes = [moved(node) if isinstance(node, Load) else node for node in nest.nodes]
+    roots = [moved(root) for root in nest.roots if root.buffer in places]
     return nest._replace(nodes=tuple(nodes), roots=tuple(roots))
 
 
@@ -460,20 +468,29 @@ class _NestBuilder:
                 both = self._apply("and", guard, holds)
             values.append((holds, self.element(args[number], index, both)))
         if split.added:
-            total: Value | None = None
-            for holds, value in values:
-                part = value
-                if holds is not None:
-                    part = self._apply("where", holds, value, self._literal(0.0, value))
-                add = "or" if self._nodes[part].char == "?" else "add"
-                total = part if total is None else self._apply(add, total, part)
-            assert total is not None
-            return total
+            return self._added(values)
         *others, (_, last) = values
         for holds, value in reversed(others):
             assert holds is not None
             last = self._apply("where", holds, value, last)
         return last
+
+    def _added(self, values: Sequence[tuple[Value | None, Value]]) -> Value:
+        """The sum of what holds, 0 where nothing does: what is alone keeps the sign of its zero."""
+        total = self._literal(0.0, values[0][1])
+        held: Value | None = None
+        anywhere = False
+        for holds, value in values:
+            add = "or" if self._nodes[value].char == "?" else "add"
+            both = self._apply(add, total, value) if anywhere or held is not None else value
+            if not anywhere and held is not None:
+                both = self._apply("where", held, both, value)
+            if holds is None:
+                total, anywhere = both, True
+            else:
+                total = self._apply("where", holds, both, total)
+                held = holds if held is None else self._apply("or", held, holds)
+        return total
 
     def _holds(self, bounds: Sequence[Bound]) -> Value | None:
         held: Value | None = None

@@ -118,15 +118,24 @@ class Buffer(NamedTuple):
     char: str
 
 
+class Place(NamedTuple):
+    """Where a value is: a buffer, or one ``element`` of it where it has no axes."""
+
+    buffer: int
+    element: int = 0
+
+
 class Kernel(NamedTuple):
     """Nests that are computed one after the other.
 
-    Of the buffers the first are the operands, then come the results, then temporaries.
+    Of the buffers the first are the operands. ``flags`` are those that begin with 0, and end with
+    NaN where what they tell of is not finite.
     """
 
     buffers: tuple[Buffer, ...]
     operands: int
-    results: int
+    results: tuple[Place, ...]
+    flags: tuple[int, ...]
     nests: tuple[Nest, ...]
     #: The values of ``Number``.
     numbers: tuple[float, ...]

@@ -23,14 +23,14 @@ from gradwire_engine.kernels.form import Buffer, Kernel
 from gradwire_engine.kernels.partition import Part
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
+from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape, Type
 
 #: Nodes that are computed in about half a millisecond, after which one looks at the deadline, and
 #: in less time than it takes to let other threads run.
 _STEPS_BETWEEN_POLLS = 1 << 21
 _FEW_STEPS = 1 << 16
-#: Nodes from which on optimised code saves enough in each replay.
-_OPTIMISED_STEPS = 1 << 14
+#: How often nodes are computed, on average, from which on optimised code saves enough.
+_OPTIMISED_STEPS = 64
 _DTYPES = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
 
 
@@ -64,20 +64,24 @@ class NativeKernel(FusedGroup):
     @property
     def nbytes(self) -> int:
         """Bytes of the temporaries."""
-        first = self.form.operands + self.form.results
-        sizes: list[int] = [_nbytes(buffer) for buffer in self.form.buffers[first:]]
+        form = self.form
+        own = {*range(form.operands, len(form.buffers))}
+        own -= {*form.flags, *[place.buffer for place in form.results]}
+        sizes: list[int] = [_nbytes(form.buffers[number]) for number in own]
         return sum(sizes)
 
     @property
     def sources(self) -> list[Source]:
         """What is to be compiled."""
         return [
-            Source(piece.text, piece.kernel.steps >= _OPTIMISED_STEPS) for piece in self._pieces
+            Source(piece.text, piece.kernel.steps >= _OPTIMISED_STEPS * piece.kernel.length)
+            for piece in self._pieces
         ]
 
     def load(self, codes: Sequence[Code]) -> None:
         """Call these functions, which have been compiled."""
-        text = _written(self.form, self._orders, self._pieces, codes, len(self.squared))
+        shapes = [kind.shape for kind in self.infer().items]  # type: ignore[union-attr]
+        text = _written(self.form, self._orders, self._pieces, codes, shapes)
         self._lines, self._passes = text.lines, text.function("native")
 
     @property
@@ -156,7 +160,7 @@ def _written(
     orders: Sequence[tuple[int, ...] | None],
     pieces: Sequence[_Piece],
     codes: Sequence[Code],
-    flags: int,
+    shapes: Sequence[Shape],
 ) -> Text:
     """A function of the poll, the list of what tells whether results are finite, and operands."""
     names = [f"b{number}" for number in range(len(kernel.buffers))]
@@ -164,19 +168,17 @@ def _written(
     for name, order in zip(names, orders, strict=False):
         if order is not None:
             text.write(f"{name} = {name}.transpose({order})")
-    results = kernel.operands + kernel.results
     for number in range(kernel.operands, len(kernel.buffers)):
-        zeroed = results - flags <= number < results
-        memory = _memory(kernel.buffers[number], text, zeroed=zeroed)
+        memory = _memory(kernel.buffers[number], text, zeroed=number in kernel.flags)
         text.write(f"{names[number]} = {memory}")
     for piece, code in zip(pieces, codes, strict=True):
         for indent, line in _calls(piece, code, names, text):
             text.write(line, indent=indent)
-    for number in range(results - flags, results):
+    for number in kernel.flags:
         text.write(f"squares.append({names[number]}.item())")
     given = [
-        f"{names[number]}{'' if kernel.buffers[number].shape else '[()]'}, "
-        for number in range(kernel.operands, results - flags)
+        f"{names[buffer]}{'' if shape else f'[{element}]'}, "
+        for (buffer, element), shape in zip(kernel.results, shapes, strict=True)
     ]
     text.write(f"return {''.join(given)}")
     return text

@@ -7,6 +7,7 @@ of slots and small integers: lengths, offsets and numbers are arguments.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterable
 from math import inf
@@ -27,6 +28,8 @@ from gradwire_engine.kernels.form import (
     Within,
 )
 
+#: Terms from which on sums remember what rounding loses: NumPy adds up by pairs.
+_MANY_TERMS = 512
 #: Elements of a vector: two registers with AVX2, one with AVX-512.
 LANES = functions.LANES
 #: LLVM's types of elements in registers and in memory.
@@ -229,6 +232,8 @@ class _NestPrinter:
                 everywhere = root.kind == "finite"
                 if (everywhere and level == 0) or (reduces and not everywhere):
                     self._accumulated[number] = self._neutral(root, level)
+                    if self._is_compensated(root):
+                        self._accumulated[~number] = self._neutral(root, level)
         carried = [*self._accumulated]
         length = p.integer(nest.lengths[level])
         start, end = ("%begin", "%end") if p.ranged and level == 0 else ("0", length)
@@ -239,7 +244,7 @@ class _NestPrinter:
         p.do(f"{i} = phi i64 [ {start}, %{before} ], [ %j{number}, %latch{number} ]")
         phis: dict[int, tuple[int, str]] = {}
         for key in carried:
-            name = f"%a{number}.{key}"
+            name = f"%a{number}.{key}" if key >= 0 else f"%c{number}.{~key}"
             kind, first = self._accumulator_type(key), self._accumulated[key]
             begun = f"{name} = phi {kind} [ {first}, %{before} ]"
             phis[key] = p.reserve(), begun
@@ -262,10 +267,12 @@ class _NestPrinter:
         if level == self._along:
             self._mask = None
         for key in carried:
-            root = nest.roots[key]
+            root = nest.roots[max(key, ~key)]
             assert isinstance(root, Reduce)
             if level == (0 if root.kind == "finite" else nest.kept):
-                self._finish_reduction(root, self._accumulated.pop(key), level)
+                reduced = self._accumulated.pop(key)
+                if key >= 0:
+                    self._finish_reduction(root, reduced, level)
         self._places.pop()
 
     def _overlapping(self, i: str, length: int, n: str) -> str:
@@ -298,13 +305,34 @@ class _NestPrinter:
             old = self._accumulated[number]
             if root.kind == "finite":
                 value = p.let(f"fmul {kind} {value}, {self._constant(0.0, char, wide=wide)}")
-            if root.kind in ("sum", "finite"):
+            if self._is_compensated(root):
+                new = self._compensated(number, old, value, kind)
+            elif root.kind in ("sum", "finite"):
                 new = p.let(f"fadd {kind} {old}, {value}")
             else:
                 new = self._extreme(root.kind, old, value, kind)
             if self._mask is not None and self._counts_twice(root):
                 new = p.let(f"select {_of('?', True)} {self._mask}, {kind} {new}, {kind} {old}")
             self._accumulated[number] = new
+
+    def _is_compensated(self, root: Reduce) -> bool:
+        """Whether rounding would add up: of many terms."""
+        terms = math.prod(self._nest.lengths[self._nest.kept :])
+        return root.kind == "sum" and terms >= _MANY_TERMS
+
+    def _compensated(self, number: int, old: str, value: str, kind: str) -> str:
+        """Add, and remember what rounding lost.
+
+        Source: Kahan, Further Remarks on Reducing Truncation Errors (1965).
+        """
+        p, lost = self._p, self._accumulated[~number]
+        term = p.let(f"fsub {kind} {value}, {lost}")
+        new = p.let(f"fadd {kind} {old}, {term}")
+        rest = p.let(f"fsub {kind} {p.let(f'fsub {kind} {new}, {old}')}, {term}")
+        if self._mask is not None and self._along is not None and self._along >= self._nest.kept:
+            rest = p.let(f"select {_of('?', True)} {self._mask}, {kind} {rest}, {kind} {lost}")
+        self._accumulated[~number] = rest
+        return new
 
     def _counts_twice(self, root: Reduce) -> bool:
         """Whether what vectors compute again would be added up again."""
@@ -321,7 +349,7 @@ class _NestPrinter:
         return p.let(f"select {truth} {either}, {of} {value}, {of} {old}")
 
     def _char(self, number: int) -> str:
-        return self._nest.nodes[self._nest.roots[number].value].char
+        return self._nest.nodes[self._nest.roots[max(number, ~number)].value].char
 
     def _accumulator_type(self, number: int) -> str:
         return _of(self._char(number), self._along is not None)

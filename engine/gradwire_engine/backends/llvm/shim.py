@@ -19,8 +19,6 @@ from gradwire_engine.backends.layout import PLAIN
 from gradwire_engine.backends.llvm.compiler import Code, load_text
 
 _FASTCALL = 0x0080
-#: Most operands of a call.
-MOST_OPERANDS = 1000
 
 _TEXT = """
 declare void @Py_IncRef(ptr)
