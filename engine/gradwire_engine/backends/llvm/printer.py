@@ -372,7 +372,9 @@ class _NestPrinter:
             return
         if p.ranged and level == 0:
             first = p.let("icmp eq i64 %begin, 0")
-            old = p.let(f"load {TYPES[char]}, ptr %b{root.buffer}")
+            place = p.integer(root.at.offset)
+            at = p.let(f"getelementptr {TYPES[char]}, ptr %b{root.buffer}, i64 {place}")
+            old = p.let(f"load {TYPES[char]}, ptr {at}")
             neutral = constant(_NEUTRAL[root.kind], char)
             old = p.let(f"select i1 {first}, {TYPES[char]} {neutral}, {TYPES[char]} {old}")
             value = self._combined(root.kind, old, value, TYPES[char])
