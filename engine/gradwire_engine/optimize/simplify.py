@@ -36,9 +36,9 @@ from gradwire_engine.optimize.target import Target
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, Tape, TapeListener, Type
 
-#: Larger results are computed at replay instead of kept in the tape, and so is what follows when
+#: Larger results are not kept in the tape, but beside what replays it, and so is what follows when
 #: the kept ones are too many together.
-_FOLDED_BYTES, _FOLDED_IN_ALL = 1 << 20, 1 << 24
+FOLDED_BYTES, _FOLDED_IN_ALL = 1 << 20, 1 << 24
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
@@ -67,7 +67,7 @@ def optimize(
             on_tape("distributed", tape)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
-    kept = Kept(instructions, live, moved, tape.outputs, target.costs, poll, residents)
+    kept = Kept(instructions, live, moved, tape.outputs, target.costs, target.fold, poll, residents)
     simplifier = Simplifier(target, kept, exact=exact)
     with np.errstate(all="ignore"):
         simplifier.run(instructions, live, moved, poll)
@@ -214,7 +214,7 @@ class Simplifier:
         constants = self.constants
         if not all(arg in constants for arg in args) or isinstance(op, Guard | BroadcastTo):
             return None
-        if not isinstance(kind, ArrayType) or kind.nbytes > _FOLDED_BYTES:
+        if not isinstance(kind, ArrayType) or kind.nbytes > FOLDED_BYTES:
             return None
         self._folded_bytes += kind.nbytes
         if self._folded_bytes > _FOLDED_IN_ALL:

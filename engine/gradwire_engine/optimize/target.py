@@ -10,6 +10,7 @@ from gradwire_engine.optimize import (
     choices,
     contraction,
     factors,
+    index_maps,
     layout,
     norms,
     structure,
@@ -53,7 +54,7 @@ def rules(exact: Iterable[type[Op]], *further: Mapping[type[Op], Rule]) -> Rules
 
     ``exact`` are the operations whose identities change no bits on this backend.
     """
-    modules = choices, norms, factors, triangles, layout, contraction
+    modules = index_maps, choices, norms, factors, triangles, layout, contraction
     every = [*[module.RULES for module in modules], *further]
     identities = {op: IDENTITIES[op] for op in exact}
     return Rules(_joined(every), _joined([structure.RULES, *every]), identities)
