@@ -125,11 +125,14 @@ class Kept:
         return self.known.get((op, args[::-1])) if found is None else found
 
     def stands(self, slot: int) -> bool:
+        """Whether the value of a slot depends on residents, and on nothing else but constants."""
+        return bool(self._residents) and self.is_fixed(slot)
+
+    def is_fixed(self, slot: int) -> bool:
         """Whether the value of a slot is computed once for all replays."""
-        if self._residents:
-            for instruction in polled(self.code[len(self._standing) :], self._poll):
-                self._standing.append(stands(instruction, self._standing, self._residents))
-        return bool(self._residents) and bool(self._standing[slot])
+        for instruction in polled(self.code[len(self._standing) :], self._poll):
+            self._standing.append(stands(instruction, self._standing, self._residents))
+        return bool(self._standing[slot])
 
     def shared(self, slot: int) -> bool:
         """Whether the value of a slot is read more than once."""

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.ops.base import register
+from gradwire_engine.backends.reference.kernels import row_numbers
+from gradwire_engine.ops.base import Op, register
+from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.elementwise import Elementwise
 from gradwire_engine.ops.reductions.reductions import Reduction
-from gradwire_engine.tape import DType
+from gradwire_engine.tape import ArrayType, DType, Shape, Type
 
 #: Cosines nearer to 0 have lost too many digits: 1/32 keeps the relative error within 2e-14.
 _NEAR_ZERO = 1 / 32
+_INT32 = np.dtype("int32")
 #: Longer vectors of ones are made each time: they take less than what they multiply.
 _KEPT_ONES = 4096
 
@@ -80,6 +83,87 @@ class SumByProduct(Reduction):
             return (_ones(count, x.dtype) @ x.reshape(count, -1)).reshape(shape[axes:])
         count = math.prod(shape[-axes:])
         return (x.reshape(-1, count) @ _ones(count, x.dtype)).reshape(shape[:-axes])
+
+
+class _Plan(Op):
+    """A part of the plan by which rows are added, made of the row that each is added to."""
+
+    differentiable = False
+    batch = over_stacks  # not asked: the optimiser alone makes it
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """A number for each."""
+        return ArrayType(_INT32, (types[0].size,))
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A few looks at each."""
+        return 8 * types[0].size
+
+
+@register("row_numbers", public=False)
+class RowNumbers(_Plan):
+    """The rows of ``count`` that indices select: those from the end as others."""
+
+    count: int
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Look whether they are within range, too."""
+        return row_numbers(operands[0], self.count)
+
+
+@register("row_order", public=False)
+class RowOrder(_Plan):
+    """The order in which equal ones of the numbers of rows come together, as they come."""
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Sort."""
+        return xp.argsort(operands[0], kind="stable").astype(_INT32)
+
+
+@register("row_starts", public=False)
+class RowStarts(_Plan):
+    """Where each of ``count`` rows starts in that order, and after the last where it ends."""
+
+    count: int
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """One more than there are rows."""
+        return ArrayType(_INT32, (self.count + 1,))
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Count."""
+        starts = xp.zeros(self.count + 1, _INT32)
+        xp.cumsum(xp.bincount(operands[0], minlength=self.count), out=starts[1:])
+        return starts
+
+
+@register("sum_rows", public=False)
+class SumRows(Op):
+    """Sums of rows of ``x``: ``z_s = sum x[order_k]`` for ``k`` from ``starts_s`` to the next.
+
+    Shapes: ``z`` has ``shape``, of which ``x`` has the last axes.
+    """
+
+    shape: Shape
+    differentiable = False
+    batch = over_stacks  # not asked: the optimiser alone makes it
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """An array of ``shape``."""
+        return ArrayType(types[0].dtype, self.shape)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """A product with the sparse matrix of that plan, in the order of the rows."""
+        x, order, starts = operands
+        rows = xp.ascontiguousarray(x).reshape(len(x), math.prod(self.shape[1:]))
+        rows = rows.view(x.real.dtype)  # a complex number times 1 is not itself where infinite
+        ones = xp.ones(order.size, rows.dtype)
+        plan = xp.sparse.csr_matrix((ones, order, starts), shape=(self.shape[0], len(x)))
+        return (plan @ rows).view(x.dtype).reshape(self.shape)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A sum for each element that is read."""
+        return types[1].size * math.prod(self.shape[1:])
 
 
 def _ones(count: int, dtype: DType) -> Any:

@@ -11,13 +11,23 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gradwire_engine.backends.numpy.operations import CosineBySine, HypotBySquares, SumByProduct
+from gradwire_engine.backends.numpy.operations import (
+    CosineBySine,
+    HypotBySquares,
+    RowNumbers,
+    RowOrder,
+    RowStarts,
+    SumByProduct,
+    SumRows,
+)
 from gradwire_engine.backends.reference.namespace import NUMPY
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.axes import with_ones
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
+from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.arithmetic import (
     Absolute,
@@ -48,6 +58,8 @@ _FEWEST_ANGLES = 2048
 _FEWEST_BY_PARTS = 2048
 #: The same of powers, and the largest exponents, up to which products are within 2e-15.
 _FEWEST_POWERS, _MOST_FACTORS = 64, 16
+#: The same of rows that are added at indices, and of what each has.
+_FEWEST_ADDED, _FEWEST_WIDE = 1024, 2
 #: The same of rows to be summed, and their length: sums of longer ones stay as near as NumPy's.
 _MANY_ROWS, _MOST_IN_TURN = 256, 1024
 
@@ -214,7 +226,34 @@ def _softmax(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     return Divide(), [powers, (row, [(Sum(op.axes), [powers])])]
 
 
+def _planned(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """Rows added at indices that are the same at every replay: in an order that is found once.
+
+    What is added may itself be selected by such indices.
+    """
+    assert isinstance(op, ScatterAdd)
+    x, *arrays = args
+    width = math.prod(op.shape[1:])
+    if not op.selects_rows or width < _FEWEST_WIDE or kept.dtype(x).char not in "fdFD":
+        return None
+    (index,), shape = arrays, kept.shape(x)
+    if kept.size(x) < _FEWEST_ADDED or shape != (*kept.shape(index), *op.shape[1:]):
+        return None
+    if not kept.is_fixed(index):
+        return None
+    rows: Expression = (RowNumbers(op.shape[0]), [index])
+    order: Expression = (RowOrder(), [rows])
+    added: Expression = (Reshape((kept.size(index), *op.shape[1:])), [x])
+    selects, of, _, _ = kept.code[x]
+    if isinstance(selects, GetItem) and selects.selects_rows and not kept.shared(x):
+        if kept.is_fixed(of[1]):
+            numbers = RowNumbers(kept.shape(of[0])[0]), [of[1]]
+            added, order = of[0], (GetItem((ARRAY,)), [numbers, order])
+    return SumRows(op.shape), [added, order, (RowStarts(op.shape[0]), [rows])]
+
+
 RULES: Mapping[type[Op], Rule] = {
+    ScatterAdd: _planned,
     Hypot: _hypot,
     LogAddExp: _log_add_exp,
     Softplus: _softplus,
