@@ -12,8 +12,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gradwire_engine.backends.numpy.operations import (
+    MOST_FACTORS,
     CosineBySine,
     HypotBySquares,
+    PowerByProducts,
     RowNumbers,
     RowOrder,
     RowStarts,
@@ -56,8 +58,8 @@ _FEWEST_QUICK = 128
 _FEWEST_ANGLES = 2048
 #: The same of what a kernel does in one call.
 _FEWEST_BY_PARTS = 2048
-#: The same of powers, and the largest exponents, up to which products are within 2e-15.
-_FEWEST_POWERS, _MOST_FACTORS = 64, 16
+#: The same of powers.
+_FEWEST_POWERS = 64
 #: The same of rows that are added at indices, and of what each has.
 _FEWEST_ADDED, _FEWEST_WIDE = 1024, 2
 #: The same of rows to be summed, and their length: sums of longer ones stay as near as NumPy's.
@@ -89,8 +91,10 @@ def _by_squaring(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     if kept.number(x) == 2:
         return Exp2(), [exponent]
     if n is None:
-        return _columns_of_powers(x, exponent, kept)
-    if not 0 < abs(n) <= _MOST_FACTORS or n != int(n):
+        columns = _columns_of_powers(x, exponent, kept)
+        known = type(kept.code[exponent].op) is Constant or kept.dtype(x) != kept.dtype(exponent)
+        return columns or (None if known else (PowerByProducts(), [x, exponent]))
+    if not 0 < abs(n) <= MOST_FACTORS or n != int(n):
         return None
     power = _power(x, int(abs(n)))
     return power if n > 0 else (Reciprocal(), [power])
@@ -102,9 +106,9 @@ def _columns_of_powers(x: int, exponent: int, kept: Kept) -> Expression | None:
     if not isinstance(op, Constant) or op.value.ndim != 1 or shape[-1:] != (1,):
         return None
     n = op.value
-    if not 0 < n.size <= _MOST_FACTORS or (n != np.round(n)).any() or n.min() < 0:
+    if not 0 < n.size <= MOST_FACTORS or (n != np.round(n)).any() or n.min() < 0:
         return None
-    if n.max() > _MOST_FACTORS:
+    if n.max() > MOST_FACTORS:
         return None
     one: Expression = (BroadcastTo(shape), [constant(1, kept.dtype(x))])
     columns = [_power(x, int(each)) if each else one for each in n]
@@ -125,7 +129,7 @@ def _repeated_factor(op: Op, args: Sequence[int], kept: Kept) -> Expression | No
     column = with_ones(repeats.shape, (op.axis,))
     if kept.number(first[0]) != 1 or shape != column or one.shape != column:
         return None
-    if count > _MOST_FACTORS or kept.dtype(x).kind not in "fc":
+    if count > MOST_FACTORS or kept.dtype(x).kind not in "fc":
         return None
     powers: list[Expression] = [of[0], x]
     for _ in range(count - 1):
@@ -245,10 +249,10 @@ def _planned(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     order: Expression = (RowOrder(), [rows])
     added: Expression = (Reshape((kept.size(index), *op.shape[1:])), [x])
     selects, of, _, _ = kept.code[x]
-    if isinstance(selects, GetItem) and selects.selects_rows and not kept.shared(x):
-        if kept.is_fixed(of[1]):
-            numbers = RowNumbers(kept.shape(of[0])[0]), [of[1]]
-            added, order = of[0], (GetItem((ARRAY,)), [numbers, order])
+    chosen = isinstance(selects, GetItem) and selects.selects_rows and kept.is_fixed(of[1])
+    if chosen and not kept.shared(x):
+        numbers = RowNumbers(kept.shape(of[0])[0]), [of[1]]
+        added, order = of[0], (GetItem((ARRAY,)), [numbers, order])
     return SumRows(op.shape), [added, order, (RowStarts(op.shape[0]), [rows])]
 
 
