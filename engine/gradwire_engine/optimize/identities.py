@@ -78,9 +78,9 @@ def _chosen(s: Simplifier, args: tuple[int, ...], kind: Type) -> int | None:
     if x == y:
         return _spread(s, x, kind)
     known = s.constants.get(condition)
-    if known is None or np.ndim(known):
+    if known is None or not np.size(known) or np.all(known) != np.any(known):
         return None
-    return _spread(s, x if known else y, kind)
+    return _spread(s, x if np.all(known) else y, kind)
 
 
 def _conjunction(s: Simplifier, args: tuple[int, ...], kind: Type) -> int | None:

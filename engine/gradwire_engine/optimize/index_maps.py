@@ -31,6 +31,8 @@ from gradwire_engine.tape import Shape
 
 #: Indices that wrap around or are clipped are two or three pieces.
 _MOST_PIECES = 3
+#: Merging axes may copy an array, which is done for so many elements for each that is selected.
+_MOST_COPIED = 2
 
 
 class _Axis(NamedTuple):
@@ -293,7 +295,10 @@ def _gather(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
         return Reshape(result), [(GetItem(pattern), [x])]
     along, index = indices.along, indices.index
     whole: Expression = (GetItem(indices.basic), [x]) if indices.is_partial else x
-    found = _selected((Reshape(along.shape), [whole]), along, index, kept.costs)
+    whole = Reshape(along.shape), [whole]
+    found = _selected(whole, along, index, kept.costs)
+    if found is None and len(arrays) > 1 and kept.size(x) <= _MOST_COPIED * index.size:
+        found = GetItem(along.pattern(ARRAY)), [whole, (Constant.of(index), ())]
     return found and (Reshape(result), [found])
 
 

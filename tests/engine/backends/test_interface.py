@@ -9,7 +9,7 @@ import pytest
 
 ENGINE = Path(gradwire_engine.__file__).parent
 #: What rules of the optimiser do with constants, which are arrays of the host.
-HOST = {"abs", "all", "asarray", "errstate", "finfo", "ndim", "ones"}
+HOST = {"abs", "all", "any", "asarray", "errstate", "finfo", "ndim", "ones", "size"}
 #: What finds out how constant indices are made.
 INDICES = {"arange", "array_equal", "bincount", "broadcast_arrays", "concatenate", "diff", "empty"}
 INDICES |= {"ravel_multi_index", "where"}

@@ -16,6 +16,7 @@ from gradwire_engine.backends.numpy.operations import (
     CosineBySine,
     HypotBySquares,
     PowerByProducts,
+    RecurrenceByRows,
     RowNumbers,
     RowOrder,
     RowStarts,
@@ -49,7 +50,7 @@ from gradwire_engine.ops.pointwise.selection import Maximum, Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin, Tan
 from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.ops.reductions.reductions import Max, Sum
-from gradwire_engine.ops.sequences.cumulative import CumProd
+from gradwire_engine.ops.sequences.cumulative import CumProd, LinearRecurrence
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
 
 #: Fewest elements for which several quick calls take less time than a slow one.
@@ -60,6 +61,8 @@ _FEWEST_ANGLES = 2048
 _FEWEST_BY_PARTS = 2048
 #: The same of powers.
 _FEWEST_POWERS = 64
+#: What BLAS takes for an element of a system of two bands.
+_NANOSECONDS_OF_BANDS = 6
 #: The same of rows that are added at indices, and of what each has.
 _FEWEST_ADDED, _FEWEST_WIDE = 1024, 2
 #: The same of rows to be summed, and their length: sums of longer ones stay as near as NumPy's.
@@ -256,7 +259,19 @@ def _planned(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     return SumRows(op.shape), [added, order, (RowStarts(op.shape[0]), [rows])]
 
 
+def _few_rows(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """Recurrences in few rows, each by a call of BLAS instead of two for each of its elements."""
+    assert isinstance(op, LinearRecurrence)
+    length, call = kept.shape(args[1])[op.axis], kept.costs.call
+    rows = kept.size(args[1]) // max(length, 1)
+    by_rows = 20 * call + rows * (3 * call + _NANOSECONDS_OF_BANDS * length)
+    if kept.dtype(args[1]).char not in "fd" or by_rows >= 2 * call * length:
+        return None
+    return RecurrenceByRows(op.axis), args
+
+
 RULES: Mapping[type[Op], Rule] = {
+    LinearRecurrence: _few_rows,
     ScatterAdd: _planned,
     Hypot: _hypot,
     LogAddExp: _log_add_exp,
