@@ -241,7 +241,8 @@ class _Indices(NamedTuple):
             return None
         axes = zip(shape, [item for item in pattern if item is not None], strict=True)
         lengths = tuple([length for length, item in axes if item == ARRAY])
-        pairs = [*zip(map(np.asarray, arrays), lengths, strict=True)]
+        whole = [np.asarray(array, "int64") for array in arrays]
+        pairs = [*zip(whole, lengths, strict=True)]
         if any(not a.size or a.min() < -n or a.max() >= n for a, n in pairs):
             return None
         each = np.broadcast_arrays(*[np.where(a < 0, a + n, a) for a, n in pairs])

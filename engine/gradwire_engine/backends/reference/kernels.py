@@ -63,7 +63,7 @@ def row_numbers(index: Any, count: int) -> Any:
     if rows.size and (least < -count or most >= count):
         raise IndexError
     if least < 0:
-        rows = np.where(rows < 0, rows + count, rows)
+        rows = np.where(rows < 0, np.add(rows, count, dtype=np.int64), rows)
     return rows.astype(np.int32) if max(count, rows.size) < _INT32 else rows
 
 
