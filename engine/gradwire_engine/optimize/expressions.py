@@ -104,6 +104,7 @@ class Kept:
         for number in sorted(needed):
             op, args, _, _ = self.code[number]
             values = [found[arg] for arg in args]
+            self._poll()
             found[number] = op.value if isinstance(op, Constant) else self._fold(op, *values)
             if found[number] is None:
                 return None

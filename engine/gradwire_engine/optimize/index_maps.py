@@ -1,220 +1,28 @@
-"""Constant arrays of indices: what regular ones select is slices, windows and rolls.
+"""Constant arrays of indices: regular ones are replaced by slices, windows and rolls.
 
-A view takes the time of a call, however much it selects, and what is added at such indices is
-added by blocks. Of irregular ones a permutation adds nothing up: it is undone by its inverse.
+Where several arrays select along neighbouring axes, these are taken as one axis.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd, SetItem
-from gradwire_engine.ops.arrays.joining import Concatenate
-from gradwire_engine.ops.arrays.rearranging import Flip, Roll
-from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
-from gradwire_engine.ops.arrays.windows import OverlapAdd, Windows
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern, Span, are_apart, indexed_shape
-from gradwire_engine.ops.pointwise.arithmetic import Add
-from gradwire_engine.ops.reductions.reductions import Sum
-from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule
-from gradwire_engine.optimize.index_steps import Steps, pieces_of, shift_of, steps_of
+from gradwire_engine.optimize.index_steps import Steps
+from gradwire_engine.optimize.index_views import Axis, added, item_of, selected
 from gradwire_engine.tape import Shape
 
-#: Indices that wrap around or are clipped are two or three pieces.
-_MOST_PIECES = 3
 #: Merging axes may copy an array, which is done for so many elements for each that is selected.
 _MOST_COPIED = 2
-
-
-class _Axis(NamedTuple):
-    """The axis at ``place`` of an array of a shape, along which elements are selected."""
-
-    shape: Shape
-    place: int
-
-    @property
-    def length(self) -> int:
-        """How many elements there are to be selected."""
-        return self.shape[self.place]
-
-    def moved(self, index: Any) -> int:
-        """How many elements indices select along the axis."""
-        return math.prod(self.replaced(index.shape))
-
-    def pattern(self, item: Any) -> Pattern:
-        """``item`` along the axis, and all along the others."""
-        return tuple([item if axis == self.place else FULL for axis in range(len(self.shape))])
-
-    def read(self, x: Expression, item: int | Span) -> Expression:
-        """``item`` of an array."""
-        return x if self._is_whole(item) else (GetItem(self.pattern(item)), [x])
-
-    def write(self, x: Expression, item: int | Span) -> Expression:
-        """Zeros but for ``x`` at ``item``."""
-        return x if self._is_whole(item) else (ScatterAdd(self.pattern(item), self.shape), [x])
-
-    def _is_whole(self, item: int | Span) -> bool:
-        of = range(self.length)
-        return isinstance(item, Span) and of[slice(*item)] == of
-
-    def replaced(self, lengths: Shape) -> Shape:
-        """The shape with axes of other ``lengths`` for the axis."""
-        return (*self.shape[: self.place], *lengths, *self.shape[self.place + 1 :])
-
-    def to_end(self, axes: int) -> Shape:
-        """The order that brings ``axes`` for the axis to the end."""
-        kept = range(len(self.shape) + axes - 1)
-        own = range(self.place, self.place + axes)
-        return (*[axis for axis in kept if axis not in own], *own)
-
-    def those(self, which: Sequence[bool]) -> tuple[int, ...]:
-        """The axes of which that holds, of those for the axis."""
-        return tuple([self.place + number for number, holds in enumerate(which) if holds])
-
-
-def _selected(x: Expression, along: _Axis, index: Any, costs: Costs) -> Expression | None:
-    """What regular indices select along an axis."""
-    if (steps := steps_of(index)) is not None:
-        found = _viewed(x, along, steps)
-    elif (shift := _shift(index, along, costs)) is not None:
-        found = Roll((-shift,), (along.place,)), [x]
-    elif pieces := _pieces(index, along, costs):
-        parts = [_viewed(x, along, piece) for piece in pieces]
-        found = Concatenate(along.place), [part for part in parts if part is not None]
-    else:
-        return None
-    return None if found is None else (Reshape(along.replaced(index.shape)), [found])
-
-
-def _viewed(x: Expression, along: _Axis, steps: Steps) -> Expression | None:
-    """What indices with such steps select, as a view; one moves along two axes at most."""
-    moving = steps.moving
-    if len(moving.steps) > 2:
-        return None
-    if moving.lengths == (along.length,):
-        found = _turned(x, along, moving)
-    elif len(moving.steps) == 2:
-        found = _windows(x, along, moving)
-    else:
-        found = along.read(x, _item(moving))
-    if moving == steps:
-        return found
-    pairs = zip(steps.steps, steps.lengths, strict=True)
-    once = along.replaced(tuple([length if step else 1 for step, length in pairs]))
-    return BroadcastTo(along.replaced(steps.lengths)), [(Reshape(once), [found])]
-
-
-def _windows(x: Expression, along: _Axis, steps: Steps) -> Expression:
-    """What is selected along two axes, of which one counts windows and one what is in each."""
-    rising = steps.rising
-    sizes, strides, dilations, order = _sliding(rising, along)
-    block: Expression = (Transpose(along.to_end(1)), [along.read(x, rising.block)])
-    found: Expression = (Windows(sizes, strides, dilations), [block])
-    return _turned((Transpose(_inverse(order)), [found]), along, steps)
-
-
-def _sliding(steps: Steps, along: _Axis) -> tuple[Shape, Shape, Shape, Shape]:
-    """Sizes, strides and dilations of windows, and the order that brings them to the end.
-
-    What is in each comes first, if that is less than there are windows, as rows are long then.
-    """
-    order = along.to_end(2)
-    (dilation, stride), (size, count) = steps.steps, steps.lengths
-    if size > count:
-        dilation, stride, size = stride, dilation, count
-        order = (*order[:-2], order[-1], order[-2])
-    return (size,), (stride,), (dilation,), order
-
-
-def _inverse(order: Shape) -> Shape:
-    return tuple([order.index(axis) for axis in range(len(order))])
-
-
-def _added(x: Expression, along: _Axis, index: Any, costs: Costs) -> Expression | None:
-    """Zeros to which ``x`` is added where regular indices, or a permutation, select."""
-    if (steps := steps_of(index)) is not None:
-        return _collected(x, along, steps, costs)
-    row: Expression = (Reshape(along.replaced((index.size,))), [x])
-    if (shift := _shift(index, along, costs)) is not None:
-        return Roll((shift,), (along.place,)), [row]
-    if pieces := _pieces(index, along, costs):
-        ends = [*accumulate([math.prod(piece.lengths) for piece in pieces])]
-        spans = map(Span, [0, *ends], ends, [None] * len(ends))
-        parts = [(GetItem(along.pattern(span)), [row]) for span in spans]
-        terms = [_collected(part, along, of, costs) for part, of in zip(parts, pieces, strict=True)]
-        return reduce(lambda a, b: (Add(), [a, b]), [term for term in terms if term is not None])
-    if index.size != along.length or np.bincount(index.ravel()).max() > 1:
-        return None
-    inverse = np.empty(index.size, index.dtype)
-    inverse[index.ravel()] = np.arange(index.size)
-    return GetItem(along.pattern(ARRAY)), [row, (Constant.of(inverse), ())]
-
-
-def _collected(x: Expression, along: _Axis, steps: Steps, costs: Costs) -> Expression | None:
-    """Zeros to which ``x`` is added where indices with such steps select."""
-    moving = steps.moving
-    if len(moving.steps) > 2:
-        return None
-    found: Expression = (Reshape(along.replaced(steps.lengths)), [x])
-    pairs = [*zip(steps.steps, steps.lengths, strict=True)]
-    if same := along.those([not step and length > 1 for step, length in pairs]):
-        found = Sum(same), [found]
-    found = Reshape(along.replaced(moving.lengths)), [found]
-    if moving.lengths == (along.length,):
-        return _turned(found, along, moving)
-    if len(moving.steps) == 2:
-        return _overlapping(found, along, moving, costs)
-    return along.write(found, _item(moving))
-
-
-def _overlapping(x: Expression, along: _Axis, steps: Steps, costs: Costs) -> Expression | None:
-    """The transpose of ``_windows``; None where each window is few elements."""
-    moved = math.prod(along.replaced(steps.lengths))
-    if not _takes_longer(moved, min(steps.lengths), costs):
-        return None
-    rising = steps.rising
-    _, strides, dilations, order = _sliding(rising, along)
-    found: Expression = (Transpose(order), [_turned(x, along, steps)])
-    length = len(range(along.length)[slice(*rising.block)])
-    found = OverlapAdd((length,), strides, dilations), [found]
-    return along.write((Transpose(_inverse(along.to_end(1))), [found]), rising.block)
-
-
-def _turned(x: Expression, along: _Axis, steps: Steps) -> Expression:
-    """``x`` with the order of axes turned along which indices fall."""
-    falling = along.those([step < 0 for step in steps.steps])
-    return (Flip(falling), [x]) if falling else x
-
-
-def _item(steps: Steps) -> int | Span:
-    """The index, or the slice, of what moves along one axis at most."""
-    return steps.slice if steps.steps else steps.start
-
-
-def _shift(index: Any, along: _Axis, costs: Costs) -> int | None:
-    """By how much all elements in a row are rolled, if they are."""
-    whole = index.size == along.length and _takes_longer(along.moved(index), 2, costs)
-    return shift_of(index) if whole else None
-
-
-def _pieces(index: Any, along: _Axis, costs: Costs) -> list[Steps]:
-    """The pieces of indices, if few take less time than each element."""
-    found = pieces_of(index, _MOST_PIECES)
-    return found if _takes_longer(along.moved(index), len(found), costs) else []
-
-
-def _takes_longer(size: int, parts: int, costs: Costs) -> bool:
-    """Whether to select each element takes longer than to put so many parts together."""
-    return costs.selected * size > (parts + 1) * costs.call
 
 
 class _Indices(NamedTuple):
@@ -225,7 +33,7 @@ class _Indices(NamedTuple):
 
     basic: Pattern
     lengths: Shape
-    along: _Axis
+    along: Axis
     #: One for all arrays.
     index: Any
     #: Those of each array.
@@ -252,7 +60,12 @@ class _Indices(NamedTuple):
         first = sum([type(item) is not int for item in ahead])
         merged = (*left[:first], math.prod(lengths), *left[first + len(lengths) :])
         index = np.asarray(np.ravel_multi_index(each, lengths))
-        return cls(basic, lengths, _Axis(merged, first), index, each)
+        return cls(basic, lengths, Axis(merged, first), index, each)
+
+    @property
+    def is_of_one_axis(self) -> bool:
+        """Whether nothing is selected but along one axis."""
+        return len(self.each) == 1 and not self.is_partial
 
     @property
     def is_partial(self) -> bool:
@@ -272,12 +85,12 @@ class _Indices(NamedTuple):
                 return None
             last = axes[0] if axes else last
             covered += len(axes)
-            found.append(_item(steps.moving))
+            found.append(item_of(steps.moving))
         return found if covered == sum([length > 1 for length in self.index.shape]) else None
 
     def sliced(self, pattern: Pattern) -> Pattern | None:
-        """The pattern with slices and integers in its gaps, if it selects along several axes."""
-        sides = self.sides if self.is_partial or len(self.each) > 1 else None
+        """The pattern with slices and integers in its gaps, if the arrays are such."""
+        sides = self.sides
         if sides is None:
             return None
         following = iter(sides)
@@ -287,17 +100,19 @@ class _Indices(NamedTuple):
 def _gather(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """Elements at constant indices: by views, if these are regular, else along one axis."""
     assert isinstance(op, GetItem)
-    (x, *arrays), shape = args, kept.shape(args[0])
-    indices = _Indices.of(op.pattern, shape, arrays, kept) if arrays else None
+    x, *arrays = args
+    indices = _Indices.of(op.pattern, kept.shape(x), arrays, kept) if arrays else None
     if indices is None or type(kept.code[x].op) is Constant:
         return None
+    shape = kept.shape(x)
     result = indexed_shape(shape, op.pattern, tuple([kept.shape(slot) for slot in arrays]))
-    if (pattern := indices.sliced(op.pattern)) is not None:
+    pattern = None if indices.is_of_one_axis else indices.sliced(op.pattern)
+    if pattern is not None:
         return Reshape(result), [(GetItem(pattern), [x])]
     along, index = indices.along, indices.index
     whole: Expression = (GetItem(indices.basic), [x]) if indices.is_partial else x
     whole = Reshape(along.shape), [whole]
-    found = _selected(whole, along, index, kept.costs)
+    found = selected(whole, along, index, kept.costs)
     if found is None and len(arrays) > 1 and kept.size(x) <= _MOST_COPIED * index.size:
         found = GetItem(along.pattern(ARRAY)), [whole, (Constant.of(index), ())]
     return found and (Reshape(result), [found])
@@ -308,15 +123,18 @@ def _scatter(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     assert isinstance(op, ScatterAdd)
     x, *arrays = args
     indices = _Indices.of(op.pattern, op.shape, arrays, kept) if arrays else None
-    region = indexed_shape(op.shape, op.pattern, tuple([kept.shape(slot) for slot in arrays]))
-    if indices is None or kept.shape(x) != region:
+    if indices is None:
         return None
-    if (pattern := indices.sliced(op.pattern)) is not None:
+    region = indexed_shape(op.shape, op.pattern, tuple([kept.shape(slot) for slot in arrays]))
+    if kept.shape(x) != region:
+        return None
+    pattern = None if indices.is_of_one_axis else indices.sliced(op.pattern)
+    if pattern is not None:
         part = indexed_shape(op.shape, pattern, ())
         return ScatterAdd(pattern, op.shape), [(Reshape(part), [x])]
     along, index = indices.along, indices.index
     whole: Expression = (Reshape(along.replaced(index.shape)), [x])
-    found = _added(whole, along, index, kept.costs)
+    found = added(whole, along, index, kept.costs)
     if found is None and len(arrays) > 1:
         found = ScatterAdd(along.pattern(ARRAY), along.shape), [whole, (Constant.of(index), ())]
     if found is None:
@@ -329,11 +147,12 @@ def _scatter(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
 def _replace(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     """Elements replaced at constant indices that are slices."""
     assert isinstance(op, SetItem)
-    (x, v, *arrays), shape = args, kept.shape(args[0])
-    indices = _Indices.of(op.pattern, shape, arrays, kept) if arrays else None
+    x, v, *arrays = args
+    indices = _Indices.of(op.pattern, kept.shape(x), arrays, kept) if arrays else None
     pattern = None if indices is None else indices.sliced(op.pattern)
     if pattern is None:
         return None
+    shape = kept.shape(x)
     region = indexed_shape(shape, op.pattern, tuple([kept.shape(slot) for slot in arrays]))
     part: Expression = (Reshape(indexed_shape(shape, pattern, ())), [(BroadcastTo(region), [v])])
     return SetItem(pattern), [x, part]

@@ -1,6 +1,7 @@
 """What large constants give is computed once, counted, and never changes an answer."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ N = 200_000
 GRID = f"t = linspace(0, 1, {N})\nz = a * sin(30 * t) + b * t\nsum(z**2)"
 MASKED = "n = len(q)\ns = (q @ q.T) * tril(ones((n, n)))\nsum(s**2)"
 RNG = np.random.default_rng(4)
-VALUES = {
+VALUES: dict[str, dict[str, Any]] = {
     GRID: {"a": np.float64(1.25), "b": np.float64(-0.5)},
     MASKED: {"q": RNG.normal(size=(400, 4))},
     f"sum(x[(arange({N}) * 7) % {N}]**3)": {"x": RNG.normal(size=N)},
@@ -26,8 +27,11 @@ VALUES = {
 
 def asked(text, limits=None, **query):
     engine = Engine(limits) if limits else Engine()
-    leaves = {name: Leaf(np.asarray(x)) for name, x in VALUES[text].items()}
-    return engine.call(engine.parse(text), leaves, Query("gradient", **query))
+    return engine.call(engine.parse(text), given(text), Query("gradient", **query))
+
+
+def given(text):
+    return {name: Leaf(np.asarray(x)) for name, x in VALUES[text].items()}
 
 
 def executable(call):
@@ -76,7 +80,7 @@ def test_what_is_kept_is_counted():
 def test_up_to_a_size_constants_are_in_the_tape():
     engine = Engine()
     text = "t = linspace(0, 1, 1000)\nsum((a * sin(t))**2)"
-    call = engine.call(engine.parse(text), {"a": Leaf(np.float64(2))}, Query("gradient"))
+    call = engine.call(engine.parse(text), {"a": Leaf(np.asarray(2.0))}, Query("gradient"))
     call.replay(lambda: None)
     assert not isinstance(executable(call), PrecomputedExecutable)
 
@@ -125,12 +129,13 @@ def test_an_error_of_constants_has_its_place():
     for _ in range(3):
         with pytest.raises(BadArgument, match="out of range") as caught:
             call.replay(lambda: None)
+        assert caught.value.at is not None
         assert caught.value.at.line == 2
 
 
 def test_what_is_left_is_explained():
     engine = Engine()
-    leaves = {name: Leaf(np.asarray(x)) for name, x in VALUES[GRID].items()}
+    leaves = given(GRID)
     ticks = iter(range(10**6))
     found = explain(engine.parse(GRID), leaves, Query("gradient"), clock=lambda: float(next(ticks)))
     assert [*found.stages][-1] == "residual"

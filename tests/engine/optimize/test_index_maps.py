@@ -180,9 +180,7 @@ def test_short_integers_select_from_long_axes(dtype):
     _, found = both(lambda b, v: GetItem((ARRAY, FULL))(v, b.constant(index)), [x])
     np.testing.assert_array_equal(found, x[index])
     np.add.at(expected, index, x[:5])
-    _, found = both(
-        lambda b, v: ScatterAdd((ARRAY, FULL), (300, 2))(v, b.constant(index)), [x[:5]]
-    )
+    _, found = both(lambda b, v: ScatterAdd((ARRAY, FULL), (300, 2))(v, b.constant(index)), [x[:5]])
     np.testing.assert_array_equal(found, expected)
 
 
