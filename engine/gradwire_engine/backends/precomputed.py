@@ -1,19 +1,19 @@
-"""A tape of which what is computed of large constants alone is computed once, and kept beside it.
+"""A tape of which what is computed of constants alone is computed once, and kept beside it.
 
-What is smaller is folded into the tape.
+Most that is small is folded into the tape.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 from typing import Any
 
 from gradwire_engine.answer import Limits, Poll
 from gradwire_engine.backends.base import Backend, Executable, Listing, Replayed
 from gradwire_engine.backends.staged import Specialised, StagedExecutable
+from gradwire_engine.ops.constants import Input
 from gradwire_engine.optimize.partial_evaluation import stages
-from gradwire_engine.optimize.simplify import FOLDED_BYTES
+from gradwire_engine.polling import polled
 from gradwire_engine.tape import Instruction, Tape
 
 
@@ -26,7 +26,7 @@ def prepared(
     """
     threads = limits.threads
     whole = backend.compile(tape, poll, exact=exact, threads=threads)
-    if all(kind.nbytes <= FOLDED_BYTES for kind in {*map(itemgetter(2), tape.instructions)}):
+    if not _is_worth_it(tape, poll):
         return whole
     parts = stages(tape, frozenset(), limits.kept_bytes, backend.costs, poll)
     if parts is None:
@@ -38,6 +38,16 @@ def prepared(
     found = PrecomputedExecutable(both, poll)
     fits = found.peak_bytes + found.constant_bytes <= limits.total_bytes
     return found if fits and both.within(limits) else whole
+
+
+def _is_worth_it(tape: Tape, poll: Poll) -> bool:
+    """Whether anything but views is computed of constants alone."""
+    fixed = bytearray()
+    for op, args, _, _ in polled(tape.instructions, poll):
+        fixed.append(type(op) is not Input and all(fixed[arg] for arg in args))
+        if fixed[-1] and args and not op.views:
+            return True
+    return False
 
 
 class PrecomputedExecutable(Executable):

@@ -38,7 +38,7 @@ from gradwire_engine.tape import ArrayType, Instruction, Tape, TapeListener, Typ
 
 #: Larger results are not kept in the tape, but beside what replays it, and so is what follows when
 #: the kept ones are too many together.
-FOLDED_BYTES, _FOLDED_IN_ALL = 1 << 20, 1 << 24
+_FOLDED_BYTES, _FOLDED_IN_ALL = 1 << 20, 1 << 24
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
@@ -214,7 +214,7 @@ class Simplifier:
         constants = self.constants
         if not all(arg in constants for arg in args) or isinstance(op, Guard | BroadcastTo):
             return None
-        if not isinstance(kind, ArrayType) or kind.nbytes > FOLDED_BYTES:
+        if not isinstance(kind, ArrayType) or kind.nbytes > _FOLDED_BYTES:
             return None
         self._folded_bytes += kind.nbytes
         if self._folded_bytes > _FOLDED_IN_ALL:

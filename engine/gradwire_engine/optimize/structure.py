@@ -28,7 +28,7 @@ _Code: TypeAlias = Sequence[Instruction]
 def _scaling(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
     """``x * w`` or ``x / w``: on the diagonal of ``x``, or with what ``x`` is scaled by."""
     for x, w in (args, args[::-1]) if isinstance(op, Multiply) else (args,):
-        if (diagonal := _diagonal(x, code)) is not None and _within(_shape(w, code), x, code):
+        if (diagonal := diagonal_of(x, code)) is not None and _within(_shape(w, code), x, code):
             return _on_diagonal((op, (diagonal, _beside(w, x, code))), x, code)
         if scaled := _scaled(x, code):
             matrix, v = scaled
@@ -40,7 +40,7 @@ def _scaling(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
 def _sum(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
     """A sum or difference of two diagonal matrices, or of the same matrix scaled differently."""
     x, y = args
-    one, other = _diagonal(x, code), _diagonal(y, code)
+    one, other = diagonal_of(x, code), diagonal_of(y, code)
     if one is not None and other is not None and _shape(x, code) == _shape(y, code):
         return _on_diagonal((op, (one, other)), x, code)
     left, right = _scaled(x, code), _scaled(y, code)
@@ -52,7 +52,7 @@ def _sum(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
 def _alone(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
     """A negation, or a conversion of a diagonal matrix."""
     (x,) = args
-    if (diagonal := _diagonal(x, code)) is not None:
+    if (diagonal := diagonal_of(x, code)) is not None:
         return _on_diagonal((op, (diagonal,)), x, code)
     if isinstance(op, Negative) and (scaled := _scaled(x, code)):
         return Multiply(), (scaled[0], (op, (scaled[1],)))
@@ -62,9 +62,9 @@ def _alone(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
 def _matrix_product(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
     """A diagonal matrix scales rows on the left, columns on the right."""
     x, y = args
-    if (diagonal := _diagonal(y, code)) is not None and len(_shape(y, code)) == 2:
+    if (diagonal := diagonal_of(y, code)) is not None and len(_shape(y, code)) == 2:
         return Multiply(), (x, diagonal)
-    if (diagonal := _diagonal(x, code)) is not None and len(_shape(x, code)) == 2:
+    if (diagonal := diagonal_of(x, code)) is not None and len(_shape(x, code)) == 2:
         column = (Reshape((*_shape(diagonal, code), 1)), (diagonal,))
         return Multiply(), (diagonal if len(_shape(y, code)) == 1 else column, y)
     return None
@@ -72,13 +72,13 @@ def _matrix_product(op: Op, args: Sequence[int], code: _Code) -> Expression | No
 
 def _transposed(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
     (x,) = args
-    return None if _diagonal(x, code) is None or len(_shape(x, code)) != 2 else x
+    return None if diagonal_of(x, code) is None or len(_shape(x, code)) != 2 else x
 
 
 def _read(op: Op, args: Sequence[int], code: _Code) -> Expression | None:
     (x,) = args
     assert isinstance(op, MatrixDiagonal)
-    return _diagonal(x, code) if not op.offset and len(_shape(x, code)) == 2 else None
+    return diagonal_of(x, code) if not op.offset and len(_shape(x, code)) == 2 else None
 
 
 def _on_code(rule: Callable[[Op, Sequence[int], _Code], Expression | None]) -> Rule:
@@ -89,7 +89,7 @@ def _on_code(rule: Callable[[Op, Sequence[int], _Code], Expression | None]) -> R
 
 
 #: For results of at least one axis that differentiating made: nobody else makes such matrices.
-RULES: Mapping[type[Op], Rule] = {
+OF_DERIVATIVES: Mapping[type[Op], Rule] = {
     op: _on_code(rule)
     for op, rule in {
         Multiply: _scaling,
@@ -98,18 +98,18 @@ RULES: Mapping[type[Op], Rule] = {
         Subtract: _sum,
         Negative: _alone,
         AsType: _alone,
-        MatMul: _matrix_product,
         Transpose: _transposed,
         MatrixDiagonal: _read,
     }.items()
 }
+RULES: Mapping[type[Op], Rule] = {MatMul: _on_code(_matrix_product)}
 
 
 def _shape(slot: int, code: _Code) -> Shape:
     return code[slot].type.shape  # type: ignore[union-attr]
 
 
-def _diagonal(slot: int, code: _Code) -> int | None:
+def diagonal_of(slot: int, code: _Code) -> int | None:
     """The diagonal of a square matrix that is zero beside it; its columns may be reshaped."""
     op, args, _, _ = code[slot]
     rows = None

@@ -54,10 +54,10 @@ def rules(exact: Iterable[type[Op]], *further: Mapping[type[Op], Rule]) -> Rules
 
     ``exact`` are the operations whose identities change no bits on this backend.
     """
-    modules = index_maps, choices, norms, factors, triangles, layout, contraction
+    modules = index_maps, structure, choices, norms, factors, triangles, layout, contraction
     every = [*[module.RULES for module in modules], *further]
     identities = {op: IDENTITIES[op] for op in exact}
-    return Rules(_joined(every), _joined([structure.RULES, *every]), identities)
+    return Rules(_joined(every), _joined([structure.OF_DERIVATIVES, *every]), identities)
 
 
 def _joined(tables: Sequence[Mapping[type[Op], Rule]]) -> Table:

@@ -194,7 +194,9 @@ def _(op: Windows) -> Callable[..., Any]:
         lead, own = x.strides[:-places], x.strides[-places:]
         inner = [n * step for n, step in zip(op.dilations, own, strict=True)]
         outer = [n * step for n, step in zip(op.strides, own, strict=True)]
-        return np.ndarray(shape, x.dtype, x, 0, (*lead, *inner, *outer))
+        pairs = zip((*lead, *inner, *outer), shape, strict=True)
+        steps = [step if length > 1 else 0 for step, length in pairs]  # others may be any
+        return np.ndarray(shape, x.dtype, x, 0, steps)
 
     return slide
 

@@ -145,6 +145,32 @@ class RecurrenceByRows(Op):
         return 2 * types[0].size
 
 
+@register("diagonal_solution", public=False)
+class SolveDiagonal(Op):
+    """Solution of linear equations with a diagonal matrix: ``z = b / a`` for each row of ``b``.
+
+    Raises where the matrix is singular.
+    """
+
+    differentiable = False
+    batch = over_stacks  # not asked: the optimiser alone makes it
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """The type of the right-hand sides."""
+        return types[1]
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Divide."""
+        diagonal, b = operands
+        if not diagonal.all():
+            raise xp.linalg.LinAlgError
+        return b / diagonal[:, None]
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """A quotient for each element."""
+        return types[1].size
+
+
 class _Plan(Op):
     """A part of the plan by which rows are added, made of the row that each is added to."""
 

@@ -20,6 +20,7 @@ from gradwire_engine.backends.numpy.operations import (
     RowNumbers,
     RowOrder,
     RowStarts,
+    SolveDiagonal,
     SumByProduct,
     SumRows,
 )
@@ -30,6 +31,7 @@ from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.axes import with_ones
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
+from gradwire_engine.ops.linalg.solving import Solve
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.arithmetic import (
@@ -52,6 +54,7 @@ from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.ops.reductions.reductions import Max, Sum
 from gradwire_engine.ops.sequences.cumulative import CumProd, LinearRecurrence
 from gradwire_engine.optimize.expressions import Expression, Kept, Rule, constant
+from gradwire_engine.optimize.structure import diagonal_of
 
 #: Fewest elements for which several quick calls take less time than a slow one.
 _FEWEST_QUICK = 128
@@ -270,7 +273,16 @@ def _few_rows(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
     return RecurrenceByRows(op.axis), args
 
 
+def _divided(op: Op, args: Sequence[int], kept: Kept) -> Expression | None:
+    """Solutions with a diagonal matrix."""
+    a, b = args
+    diagonal = diagonal_of(a, kept.code)
+    matrices = len(kept.shape(a)) == len(kept.shape(b)) == 2
+    return None if diagonal is None or not matrices else (SolveDiagonal(), [diagonal, b])
+
+
 RULES: Mapping[type[Op], Rule] = {
+    Solve: _divided,
     LinearRecurrence: _few_rows,
     ScatterAdd: _planned,
     Hypot: _hypot,
