@@ -211,4 +211,4 @@ def _pieces(index: Any, along: Axis, costs: Costs) -> list[Steps]:
 
 def _takes_longer(size: int, parts: int, costs: Costs) -> bool:
     """Whether to select each element takes longer than to put so many parts together."""
-    return costs.selected * size > (parts + 1) * costs.call
+    return costs.taken * size > (parts + 1) * costs.call

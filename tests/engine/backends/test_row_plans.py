@@ -8,6 +8,7 @@ from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 from gradwire_engine.backends.reference.kernels import add_rows, row_numbers
 from gradwire_engine.check import interpret
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.explain import explain
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.patterns import ARRAY, FULL
@@ -133,3 +134,22 @@ def test_rows_from_the_end():
     np.testing.assert_array_equal(row_numbers(np.array([-1], "int8"), 300), [299])
     with pytest.raises(IndexError):
         row_numbers(np.array([-5]), 4)
+
+
+def test_passes_of_loops_select_rows():
+    text = """
+z = x
+for k in range(30):
+    z = sin(z[(i + k) % 20]) + x
+sum(z)
+"""
+    values = {"x": Leaf(np.linspace(0, 1, 60).reshape(20, 3)), "i": Leaf(np.arange(20))}
+    engine = Engine()
+    program, query = engine.parse(text), Query("gradient", sources=["x"])
+    exact = engine.call(program, values, query._replace(exact=True)).replay(lambda: None)
+    found = engine.call(program, values, query).replay(lambda: None)
+    np.testing.assert_allclose(found.gradients[0], exact.gradients[0], rtol=1e-12)
+    ticks = iter(range(10**6))
+    told = explain(program, values, query, clock=lambda: float(next(ticks)))  # runs its passes
+    assert told.times is not None
+    assert any("take_rows" in line.text for lines in told.inner.values() for line in lines)

@@ -37,6 +37,8 @@ SMALL = 1024
 #: So many arrays are sooner assigned one by one than looked at by NumPy's ``stack``.
 _FEW = 16
 _UINT64 = np.dtype("uint64")
+#: Fewest numbers that ``take`` selects in less time than an index.
+_FEWEST_TAKEN = 4096
 
 
 class ByType(dict[type[Op], Callable[..., Any]]):
@@ -158,8 +160,8 @@ def _fail() -> None:
 def _(op: GetItem, bind: Bind, *types: ArrayType) -> str:
     if any(kind.dtype == _UINT64 for kind in types[1:]):
         return ""
-    if op.selects_rows and types[1].ndim:
-        return f"{bind(_selected_rows, 'rows')}({{0}}, {{1}})"
+    if op.selects_rows and types[1].ndim and (types[0].ndim > 1 or types[1].size >= _FEWEST_TAKEN):
+        return f"{bind(_selected_rows, 'take_rows')}({{0}}, {{1}})"
     return f"{{0}}[{_index_code(op.pattern, first=1)}]"
 
 
