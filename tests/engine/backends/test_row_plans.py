@@ -139,11 +139,11 @@ def test_rows_from_the_end():
 def test_passes_of_loops_select_rows():
     text = """
 z = x
-for k in range(30):
-    z = sin(z[(i + k) % 20]) + x
+for k in range(200):
+    z = sin(z[i]) + x
 sum(z)
 """
-    values = {"x": Leaf(np.linspace(0, 1, 60).reshape(20, 3)), "i": Leaf(np.arange(20))}
+    values = {"x": Leaf(np.linspace(0, 1, 60).reshape(20, 3)), "i": Leaf(np.arange(20)[::-1].copy())}
     engine = Engine()
     program, query = engine.parse(text), Query("gradient", sources=["x"])
     exact = engine.call(program, values, query._replace(exact=True)).replay(lambda: None)
