@@ -93,7 +93,7 @@ def selected(x: Expression, along: Axis, index: Any, costs: Costs) -> Expression
 
 
 def _viewed(x: Expression, along: Axis, steps: Steps) -> Expression | None:
-    """What indices with such steps select, as a view; one moves along two axes at most."""
+    """What indices with such steps select, as a view; None where more than two axes move."""
     moving = steps.moving
     if len(moving.steps) > 2:
         return None
@@ -157,7 +157,7 @@ def added(x: Expression, along: Axis, index: Any, costs: Costs) -> Expression | 
 
 
 def _collected(x: Expression, along: Axis, steps: Steps, costs: Costs) -> Expression | None:
-    """Zeros to which ``x`` is added where indices with such steps select."""
+    """Zeros to which ``x`` is added where such indices select; None where that takes longer."""
     moving = steps.moving
     if len(moving.steps) > 2:
         return None

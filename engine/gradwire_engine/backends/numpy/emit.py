@@ -197,7 +197,7 @@ def _(op: Windows) -> Callable[..., Any]:
         inner = [n * step for n, step in zip(op.dilations, own, strict=True)]
         outer = [n * step for n, step in zip(op.strides, own, strict=True)]
         pairs = zip((*lead, *inner, *outer), shape, strict=True)
-        steps = [step if length > 1 else 0 for step, length in pairs]  # others may be any
+        steps = [step if length > 1 else 0 for step, length in pairs]  # no others count
         return np.ndarray(shape, x.dtype, x, 0, steps)
 
     return slide
