@@ -143,7 +143,10 @@ for k in range(200):
     z = sin(z[i]) + x
 sum(z)
 """
-    values = {"x": Leaf(np.linspace(0, 1, 60).reshape(20, 3)), "i": Leaf(np.arange(20)[::-1].copy())}
+    values = {
+        "x": Leaf(np.linspace(0, 1, 60).reshape(20, 3)),
+        "i": Leaf(np.arange(20)[::-1].copy()),
+    }
     engine = Engine()
     program, query = engine.parse(text), Query("gradient", sources=["x"])
     exact = engine.call(program, values, query._replace(exact=True)).replay(lambda: None)
