@@ -16,6 +16,9 @@ from gradwire_engine.optimize.partial_evaluation import stages
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import Instruction, Tape
 
+#: Less is made in less time than it takes to compile for it.
+_FEWEST_BYTES = 4096
+
 
 def prepared(
     backend: Backend, tape: Tape, limits: Limits, poll: Poll, *, exact: bool
@@ -41,11 +44,11 @@ def prepared(
 
 
 def _is_worth_it(tape: Tape, poll: Poll) -> bool:
-    """Whether anything but views is computed of constants alone."""
+    """Whether more than views and a few numbers is computed of constants alone."""
     fixed = bytearray()
-    for op, args, _, _ in polled(tape.instructions, poll):
+    for op, args, kind, _ in polled(tape.instructions, poll):
         fixed.append(type(op) is not Input and all(fixed[arg] for arg in args))
-        if fixed[-1] and args and not op.views:
+        if fixed[-1] and args and not op.views and kind.nbytes > _FEWEST_BYTES:
             return True
     return False
 

@@ -6,7 +6,7 @@ from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import DomainError
 
 RNG = np.random.default_rng(12)
-N = 12
+N = 24
 VALUES = {
     "w": 1 + RNG.random(N),
     "y": RNG.normal(size=N),
