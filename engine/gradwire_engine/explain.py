@@ -90,9 +90,9 @@ class Explanation(NamedTuple):
 
     ``stages`` are the tapes by what made them: recorded; rolled, where it repeats itself;
     differentiated, batched; shrunk, where loops make only what is read; distributed, if some are
-    several; simplified; compacted; fused, if some is computed by blocks. The last is ``replayed``:
-    by ``code``, and that in ``inner`` for the loop or the fused kernel at these slots, each in the
-    body of the one before.
+    several; simplified; compacted; fused, if some is computed by blocks; residual instead, if what
+    constants give is kept beside it. The last is ``replayed``: by ``code``, and that in ``inner``
+    for the loop or the fused kernel at these slots, each in the body of the one before.
     """
 
     stages: Mapping[str, Listing]
@@ -139,7 +139,7 @@ def explain(
     code, inner = executable.listing(poll)
     tape = executable.replayed
     if tape is not executable.tape:
-        tapes["fused"] = tape
+        tapes["residual" if executable.kept else "fused"] = tape
 
     def within(instruction: Instruction) -> Place:
         return program.place(instruction.origin)
@@ -147,7 +147,7 @@ def explain(
     stages = {name: _listing(made, call.place, within) for name, made in tapes.items()}
     times = None
     if clock is not None:
-        inputs = [x[()] for x in call.arguments.inputs]  # without axes, as scalars
+        inputs = [x[()] for x in (*call.arguments.inputs, *executable.kept)]  # numbers as scalars
         walks = [_walked(tape, Engine.backend, inputs, clock, poll) for _ in range(_WALKS)]
         seconds = [median(spent) for spent in zip(*walks, strict=True)]
         times = _summed(tape, [*stages.values()][-1].steps, seconds)

@@ -52,6 +52,9 @@ class Executable(ABC):
     Each replay of an ``exact`` one gives the bits of its operations, one after the other.
     """
 
+    #: What constants alone gave, which what is replayed takes after the inputs.
+    kept: Sequence[Any] = ()
+
     def __init__(self, tape: Tape, poll: Poll, *, exact: bool) -> None:
         self.tape = tape
         self.exact = exact

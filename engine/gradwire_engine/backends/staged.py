@@ -58,6 +58,17 @@ class Specialised:
         self._guard: type[GuardFailed] | None = None
 
     @property
+    def kept(self) -> Sequence[Any]:
+        """What the static stage gave, by now."""
+        return self._kept or ()
+
+    @property
+    def executable(self) -> Executable:
+        """What replays from the second time on."""
+        failed = self._begun and self._kept is None
+        return self._staged.whole if failed else self._staged.residual
+
+    @property
     def seconds(self) -> float:
         """Predicted time of the next replay, with the static stage if that has still to run."""
         ahead = 0.0 if self._begun else self._staged.static.seconds

@@ -11,6 +11,7 @@ from gradwire_engine import hints
 from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.base import Backend, Executable
+from gradwire_engine.backends.precomputed import prepared
 from gradwire_engine.backends.tiers import Tiers
 from gradwire_engine.compile.compiled import Compiled, Summed, Template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
@@ -172,9 +173,7 @@ class Question:
         if kept:
             tape, known = residual_tape(tape, kept, asked.poll)
         better = optimize(tape, asked.backend, asked.poll, asked.on_tape, exact=query.exact)
-        executable = asked.backend.compile(
-            better, asked.poll, exact=query.exact, threads=asked.limits.threads
-        )
+        executable = prepared(asked.backend, better, asked.limits, asked.poll, exact=query.exact)
         check_budget(executable, asked.limits)
         limits = asked.limits if self.watched is None else None
         return Compiled(

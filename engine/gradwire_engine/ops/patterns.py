@@ -107,7 +107,7 @@ def from_each(
     gathered = max([a.ndim - own for a, own in zip(arrays, batched, strict=True)], default=0)
     ahead = axes_ahead(pattern) if arrays else 0
     if not any(batched):
-        place = gathered if arrays and ahead == 0 and _apart(pattern) else 0
+        place = gathered if arrays and ahead == 0 and are_apart(pattern) else 0
         return Selection((FULL, *pattern), [*arrays], brought_first(place, ndim + 1))
     counter = arrays[0].builder.numbers(size, 0, 1 + gathered)
     beside = range(1 + gathered, 1 + gathered + ahead)
@@ -141,14 +141,14 @@ def brought_first(place: int, ndim: int) -> Shape:
 
 def axes_ahead(pattern: Pattern) -> int:
     """How many axes of the selection stand before those of the index arrays."""
-    return 0 if _apart(pattern) else _advanced(pattern)[0]
+    return 0 if are_apart(pattern) else _advanced(pattern)[0]
 
 
 def _advanced(pattern: Pattern) -> list[int]:
     return [i for i, item in enumerate(pattern) if item == ARRAY or type(item) is int]
 
 
-def _apart(pattern: Pattern) -> bool:
+def are_apart(pattern: Pattern) -> bool:
     """Whether the advanced indices do not stand together: NumPy puts their axes first then."""
     places = _advanced(pattern)
     return places[-1] - places[0] + 1 > len(places)

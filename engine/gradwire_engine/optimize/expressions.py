@@ -17,8 +17,10 @@ from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.partial_evaluation import stands
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import DType, Instruction, Shape, Type
+from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Type
 
+#: What is computed of constants is looked at if it takes no more bytes and steps.
+_COMPUTED_BYTES, _COMPUTED_STEPS = 1 << 25, 64
 #: What makes zeros with its first operand in a part of them.
 PARTS = frozenset((ScatterAdd, Pad))
 #: A slot, or an operation on expressions.
@@ -36,7 +38,7 @@ class ValueTable:
 
     ``counts`` are how often the values of old slots are read; ``moved`` are the slots that these
     have now, up to the one of number ``at``. The inputs of the numbers ``residents`` are the same
-    at every replay. ``costs`` are those of the backend.
+    at every replay. ``costs`` are those of the backend, and ``fold`` computes with it.
     Source: Aho, Lam, Sethi and Ullman, Compilers, section 6.1.2.
     """
 
@@ -48,10 +50,11 @@ class ValueTable:
         counts: Sequence[int],
         moved: Sequence[int],
         costs: Costs,
+        fold: Callable[..., Any],
         poll: Poll = unhurried,
         residents: Set[int] = frozenset(),
     ) -> None:
-        self.costs = costs
+        self.costs, self._fold = costs, fold
         self.code: list[Instruction] = []
         self.known: dict[tuple[Op, tuple[int, ...]], int] = {}
         #: The values of constants, and of those that are inexact numbers.
@@ -68,6 +71,8 @@ class ValueTable:
         self._counted = 0
         self._residents = residents
         self._standing = bytearray()
+        #: What is computed of constants, by slots.
+        self._values: dict[int, Any] = {}
 
     def shape(self, slot: int) -> Shape:
         """The shape of an array's slot."""
@@ -84,6 +89,31 @@ class ValueTable:
     def number(self, slot: int) -> Any:
         """The value of a constant without axes that is inexact, else nothing."""
         return self.numbers.get(slot)
+
+    def value(self, slot: int) -> Any:
+        """What is computed of constants alone, in a few steps and up to a size; else nothing."""
+        if slot not in self._values:
+            self._values[slot] = self._computed(slot)
+        return self._values[slot]
+
+    def _computed(self, slot: int) -> Any:
+        needed, nbytes, found = [slot], 0, dict[int, Any]()
+        for number in needed:  # which grows
+            op, args, kind, _ = self.code[number]
+            nbytes += kind.nbytes if isinstance(kind, ArrayType) else _COMPUTED_BYTES + 1
+            if not (args or isinstance(op, Constant)) or nbytes > _COMPUTED_BYTES:
+                return None
+            if len(needed) > _COMPUTED_STEPS:
+                return None
+            needed += [arg for arg in args if arg not in needed]
+        for number in sorted(needed):
+            op, args, _, _ = self.code[number]
+            values = [found[arg] for arg in args]
+            self._poll()
+            found[number] = op.value if isinstance(op, Constant) else self._fold(op, *values)
+            if found[number] is None:
+                return None
+        return found[slot]
 
     def note(self, slot: int) -> None:
         """Look at an instruction that has just been appended, of a type in ``NOTED``."""
@@ -110,11 +140,14 @@ class ValueTable:
         return self.known.get((op, args[::-1])) if found is None else found
 
     def stands(self, slot: int) -> bool:
+        """Whether the value of a slot depends on residents, and on nothing else but constants."""
+        return bool(self._residents) and self.is_fixed(slot)
+
+    def is_fixed(self, slot: int) -> bool:
         """Whether the value of a slot is computed once for all replays."""
-        if self._residents:
-            for instruction in polled(self.code[len(self._standing) :], self._poll):
-                self._standing.append(stands(instruction, self._standing, self._residents))
-        return bool(self._residents) and bool(self._standing[slot])
+        for instruction in polled(self.code[len(self._standing) :], self._poll):
+            self._standing.append(stands(instruction, self._standing, self._residents))
+        return bool(self._standing[slot])
 
     def shared(self, slot: int) -> bool:
         """Whether the value of a slot is read more than once."""

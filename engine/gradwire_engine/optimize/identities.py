@@ -77,9 +77,9 @@ def _chosen(op: Op, args: Sequence[int], values: ValueTable) -> Expression | Non
     if x == y:
         return _spread(x, values)
     known = values.constants.get(condition)
-    if known is None or np.ndim(known):
+    if known is None or not np.size(known) or np.all(known) != np.any(known):
         return None
-    return _spread(x if known else y, values)
+    return _spread(x if np.all(known) else y, values)
 
 
 def _decided(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:

@@ -14,7 +14,7 @@ from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable
 
 
 def _transposed(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """``T(f(T'x, y))`` as ``f(x, T y)`` where the orders cancel and all else is smaller.
+    """``T(f(T'x, y))`` as ``f(x, T y)`` where the orders cancel, and all else is smaller.
 
     Where only axes of length 1 move, it is another shape.
     """
@@ -31,7 +31,7 @@ def _transposed(op: Op, args: Sequence[int], values: ValueTable) -> Expression |
     if not inner.elementwise:
         return None
     natural = tuple(range(len(op.axes)))
-    cancels = False
+    cancels = all(2 * values.size(arg) <= values.size(slot) for arg in of)
     for arg in of:
         turned = values.code[arg].op
         if isinstance(turned, Transpose) and len(turned.axes) == len(natural):

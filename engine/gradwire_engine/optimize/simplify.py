@@ -28,7 +28,7 @@ from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, Tape, TapeListener, Type
 from gradwire_engine.traversal import renumbered
 
-#: Larger results are computed at replay instead of kept in the tape, and so is what follows when
+#: Larger results are not kept in the tape, but beside what replays it, and so is what follows when
 #: the kept ones are too many together.
 _FOLDED_BYTES, _FOLDED_IN_ALL = 1 << 20, 1 << 24
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
@@ -60,7 +60,7 @@ def optimize(
     live = readers(instructions, tape.outputs, poll)
     #: Where the value of each old slot is now; inputs are always live.
     moved = [-1] * len(instructions)
-    values = ValueTable(live, moved, target.costs, poll, residents)
+    values = ValueTable(live, moved, target.costs, target.fold, poll, residents)
     with np.errstate(all="ignore"):
         Simplifier(target, values, exact=exact).run(instructions, live, moved, poll)
     inputs, outputs = ([moved[slot] for slot in slots] for slots in (tape.inputs, tape.outputs))

@@ -30,7 +30,7 @@ def _scaling(op: Op, args: Sequence[int], values: ValueTable) -> Expression | No
     for x, w in (args, args[::-1]) if type(op) is Multiply else (args,):
         if type(values.code[x].op) not in _MATRICES:
             continue
-        if (diagonal := _diagonal(x, values)) is not None and _within(values.shape(w), x, values):
+        if (diagonal := diagonal_of(x, values)) is not None and _within(values.shape(w), x, values):
             return _on_diagonal((op, (diagonal, _beside(w, x, values))), x, values)
         if scaled := _scaled(x, values):
             matrix, v = scaled
@@ -44,7 +44,7 @@ def _sum(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     x, y = args
     if not {type(values.code[x].op), type(values.code[y].op)} <= _MATRICES:
         return None
-    one, other = _diagonal(x, values), _diagonal(y, values)
+    one, other = diagonal_of(x, values), diagonal_of(y, values)
     if one is not None and other is not None and values.shape(x) == values.shape(y):
         return _on_diagonal((op, (one, other)), x, values)
     left, right = _scaled(x, values), _scaled(y, values)
@@ -56,7 +56,7 @@ def _sum(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
 def _alone(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """A negation, or a conversion of a diagonal matrix."""
     (x,) = args
-    if (diagonal := _diagonal(x, values)) is not None:
+    if (diagonal := diagonal_of(x, values)) is not None:
         return _on_diagonal((op, (diagonal,)), x, values)
     if isinstance(op, Negative) and (scaled := _scaled(x, values)):
         return Multiply(), (scaled[0], (op, (scaled[1],)))
@@ -66,9 +66,9 @@ def _alone(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None
 def _matrix_product(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """A diagonal matrix scales rows on the left, columns on the right."""
     x, y = args
-    if (diagonal := _diagonal(y, values)) is not None and len(values.shape(y)) == 2:
+    if (diagonal := diagonal_of(y, values)) is not None and len(values.shape(y)) == 2:
         return Multiply(), (x, diagonal)
-    if (diagonal := _diagonal(x, values)) is not None and len(values.shape(x)) == 2:
+    if (diagonal := diagonal_of(x, values)) is not None and len(values.shape(x)) == 2:
         column = (Reshape((*values.shape(diagonal), 1)), (diagonal,))
         return Multiply(), (diagonal if len(values.shape(y)) == 1 else column, y)
     return None
@@ -76,30 +76,30 @@ def _matrix_product(op: Op, args: Sequence[int], values: ValueTable) -> Expressi
 
 def _transposed(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     (x,) = args
-    return None if _diagonal(x, values) is None or len(values.shape(x)) != 2 else x
+    return None if diagonal_of(x, values) is None or len(values.shape(x)) != 2 else x
 
 
 def _read(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     (x,) = args
     assert isinstance(op, MatrixDiagonal)
-    return _diagonal(x, values) if not op.offset and len(values.shape(x)) == 2 else None
+    return diagonal_of(x, values) if not op.offset and len(values.shape(x)) == 2 else None
 
 
 #: For results of at least one axis that differentiating made: nobody else makes such matrices.
-RULES: Mapping[type[Op], Rule] = {
+OF_DERIVATIVES: Mapping[type[Op], Rule] = {
     Multiply: _scaling,
     Divide: _scaling,
     Add: _sum,
     Subtract: _sum,
     Negative: _alone,
     AsType: _alone,
-    MatMul: _matrix_product,
     Transpose: _transposed,
     MatrixDiagonal: _read,
 }
+RULES: Mapping[type[Op], Rule] = {MatMul: _matrix_product}
 
 
-def _diagonal(slot: int, values: ValueTable) -> int | None:
+def diagonal_of(slot: int, values: ValueTable) -> int | None:
     """The diagonal of a square matrix that is zero beside it; its columns may be reshaped."""
     op, args, _, _ = values.code[slot]
     rows = None

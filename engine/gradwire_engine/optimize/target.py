@@ -11,6 +11,7 @@ from gradwire_engine.optimize import (
     contraction,
     factors,
     identities,
+    index_maps,
     layout,
     norms,
     structure,
@@ -53,12 +54,12 @@ def rules(exact: Iterable[type[Op]], *further: Mapping[type[Op], Rule]) -> Rules
 
     ``exact`` are the operations whose identities change no bits on this backend.
     """
-    modules = choices, norms, factors, triangles, layout, contraction
+    modules = index_maps, structure, choices, norms, factors, triangles, layout, contraction
     every = [*[module.RULES for module in modules], *further]
     unchanged = {op: identities.RULES[op] for op in exact}
     return Rules(
         _joined([identities.RULES, *every]),
-        _joined([identities.RULES, structure.RULES, *every]),
+        _joined([identities.RULES, structure.OF_DERIVATIVES, *every]),
         _joined([unchanged]),
     )
 

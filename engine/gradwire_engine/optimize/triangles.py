@@ -1,5 +1,7 @@
 """Products with a Cholesky factor of which one triangle is read, or that undo a solution.
 
+Solutions with triangles that were cut out of matrices.
+
 The derivative of a factor reads the lower triangle of ``L^T M``, which depends on no more than the
 lower triangle of ``M``: there is no need to cut it out, and what ``M`` is the sum of is multiplied
 by itself where that takes less.
@@ -9,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gradwire_engine.ops.arrays.diagonals import OnDiagonal, Tril
+from gradwire_engine.ops.arrays.diagonals import OnDiagonal, Tril, Triu
 from gradwire_engine.ops.arrays.shape import Transpose
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.linalg.contraction import contract
 from gradwire_engine.ops.linalg.products import MatMul
-from gradwire_engine.ops.linalg.solving import Cholesky, SolveTriangular
+from gradwire_engine.ops.linalg.solving import Cholesky, Solve, SolveTriangular
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Negative, Subtract
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable
 
@@ -61,6 +63,23 @@ def _multiplied(factor: int, slot: int, values: ValueTable) -> Expression | None
     return (MatMul(), (turned, slot)) if outer or isinstance(op, OnDiagonal) else None
 
 
+def _by_substitution(op: Op, of: Sequence[int], values: ValueTable) -> Expression | None:
+    """The solution of equations with one triangle of a matrix, or of its transpose."""
+    slot, b = of
+    inner, args, _, _ = values.code[slot]
+    turned = isinstance(inner, Transpose) and inner.axes == (1, 0)
+    if turned:
+        (slot,) = args
+        inner, args, _, _ = values.code[slot]
+    lower = isinstance(inner, Tril)
+    one = (lower and inner.k <= 0) or (isinstance(inner, Triu) and inner.k >= 0)  # type: ignore[attr-defined]
+    matrices = len(values.shape(slot)) == len(values.shape(b)) == 2
+    if not one or not matrices or values.dtype(slot).kind != "f":
+        return None
+    whole = args[0] if not inner.k else slot  # type: ignore[attr-defined]
+    return SolveTriangular(lower, turned), [whole, b]
+
+
 def _transposed_factor(slot: int, values: ValueTable) -> int | None:
     """The Cholesky factor of a matrix that a slot is the transpose of."""
     op, args, _, _ = values.code[slot]
@@ -68,4 +87,4 @@ def _transposed_factor(slot: int, values: ValueTable) -> int | None:
     return args[0] if turned and isinstance(values.code[args[0]].op, Cholesky) else None
 
 
-RULES: Mapping[type[Op], Rule] = {MatMul: _undone, Tril: _triangle}
+RULES: Mapping[type[Op], Rule] = {MatMul: _undone, Tril: _triangle, Solve: _by_substitution}

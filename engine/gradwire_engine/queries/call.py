@@ -289,9 +289,10 @@ class Call:
 
     def place(self, instruction: Instruction) -> Place:
         """Where the client wrote what an instruction computes, or named the value it reads."""
-        if not isinstance(instruction.op, Input):
+        op = instruction.op
+        if not isinstance(op, Input) or op.index >= len(self.arguments.inputs):
             return self.program.place(instruction.origin)
-        if path := self.arguments.path(instruction.op.index):
+        if path := self.arguments.path(op.index):
             return Place(id=path, pointer="/variables")
         field = VECTORS[self.query.kind]
         return Place(id=field, pointer=f"/{field}")

@@ -14,6 +14,7 @@ from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
@@ -242,3 +243,73 @@ def test_running_products_of_integers_stay():
     engine = Engine()
     call = engine.call(engine.parse("vander(x, 4)"), {"x": Leaf(np.arange(5))}, Query("evaluate"))
     np.testing.assert_array_equal(call.replay(lambda: None).value, np.vander(np.arange(5), 4))
+
+
+EXPONENTS = [*range(-16, 17), 17, 0.5, -0.5, np.inf, np.nan]
+
+
+def raised_to(x, y):
+    b = Builder(Limits())
+    operands = [b.input(ArrayType(of.dtype, of.shape)) for of in (x, y)]
+    tape = optimize(b.tape([FUNCTIONS["power"].record(b, *operands)]), NUMPY_BACKEND)
+    assert any(i.op.name == "power_by_products" for i in tape.instructions)
+    with np.errstate(all="ignore"):
+        return interpret(tape, [x, y])[tape.outputs[0]], np.power(x, y)
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+@pytest.mark.parametrize("shape", [(), (1,), (80,), (3, 80)])
+def test_exponents_that_turn_out_to_be_whole_are_products(exponent, shape):
+    x = np.linspace(-3, 3, 80)
+    x[:6] = 0.0, -0.0, np.inf, -np.inf, np.nan, 1e-20
+    found, expected = raised_to(x, np.full(shape, exponent, float))
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=2e-15)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+def test_exponents_that_differ_are_numpys_powers():
+    y = np.full(80, 3.0)
+    y[7] = 2
+    found, expected = raised_to(np.linspace(-3, 3, 80), y)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_whole_exponent_is_a_variable():
+    engine = Engine()
+    program = engine.parse("sum(x**k)")
+    x = np.linspace(-2, 2, 101)
+    for k in (0, 1, 2, 3, 7, -1):
+        at = np.delete(x, 50) if k < 0 else x
+        values = {"x": Leaf(at), "k": Leaf(np.asarray(k))}
+        call = engine.call(program, values, Query("gradient", sources=["x"]))
+        for _ in range(3):
+            answer = call.replay(lambda: None)
+            slopes = k * at ** float(k - 1) if k else np.zeros_like(at)
+            np.testing.assert_allclose(answer.gradients[0], slopes, rtol=1e-14)
+
+
+@given(
+    st.sampled_from([((200,), 0), ((3, 200), 1), ((200, 2), 0), ((2, 150, 2), 1)]),
+    st.sampled_from(["float64", "float32"]),
+    st.integers(0, 2**32 - 1),
+)
+def test_recurrences_in_few_rows_are_solved_by_bands(shape_axis, dtype, seed):
+    (shape, axis), rng = shape_axis, np.random.default_rng(seed)
+    a, b = (rng.uniform(-1, 1, shape).astype(dtype) for _ in range(2))
+    op, builder = LinearRecurrence(axis), Builder(Limits())
+    operands = [builder.input(ArrayType(x.dtype, x.shape)) for x in (a, b)]
+    tape = builder.tape([op(*operands)])
+    better = optimize(tape, NUMPY_BACKEND)
+    assert [i.op.name for i in better.instructions][-1] == "recurrence_by_rows"
+    assert optimize(tape, NUMPY_BACKEND, exact=True).instructions[-1].op == op
+    found, expected = (interpret(of, [a, b])[of.outputs[0]] for of in (better, tape))
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, atol=8 * shape[axis] * np.finfo(dtype).eps)
+
+
+def test_recurrences_in_many_rows_take_a_step_for_all():
+    builder = Builder(Limits())
+    operands = [builder.input(ArrayType(np.dtype(float), (20, 900))) for _ in range(2)]
+    better = optimize(builder.tape([LinearRecurrence(0)(*operands)]), NUMPY_BACKEND)
+    assert better.instructions[-1].op == LinearRecurrence(0)

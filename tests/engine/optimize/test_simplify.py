@@ -226,6 +226,21 @@ def of(name):
             [(2, 3, 4)],
             ["transpose"],
         ),
+        (
+            lambda b, x, y: of("transpose")(b, of("outer")(b, x, y)),
+            [(3,), (4,)],
+            ["reshape", "reshape", "multiply"],
+        ),
+        (
+            lambda b, x, y: of("where")(b, b.constant(np.ones((2, 3), bool)), x, y),
+            [(3,), (2, 1)],
+            ["broadcast_to"],
+        ),
+        (
+            lambda b, x, y: of("where")(b, b.constant(np.array([True, False])), x, y),
+            [(2,), (2,)],
+            ["where"],
+        ),
         (lambda b, x: of("matmul")(b, of("diag")(b, of("ones")(b, 2)), x), [(2, 3)], []),
         (lambda b, x: of("matmul")(b, x, of("diag")(b, of("ones")(b, 3))), [(2, 3)], []),
     ],

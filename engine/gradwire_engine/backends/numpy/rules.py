@@ -11,13 +11,28 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from gradwire_engine.backends.numpy.operations import CosineBySine, HypotBySquares, SumByProduct
+from gradwire_engine.backends.numpy.operations import (
+    MOST_FACTORS,
+    CosineBySine,
+    HypotBySquares,
+    PowerByProducts,
+    RecurrenceByRows,
+    RowNumbers,
+    RowOrder,
+    RowStarts,
+    SolveDiagonal,
+    SumByProduct,
+    SumRows,
+)
 from gradwire_engine.backends.reference.namespace import NUMPY
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.axes import with_ones
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
+from gradwire_engine.ops.linalg.solving import Solve
+from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.pointwise.activations import Sigmoid, Softplus
 from gradwire_engine.ops.pointwise.arithmetic import (
     Absolute,
@@ -37,8 +52,9 @@ from gradwire_engine.ops.pointwise.selection import Maximum, Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin, Tan
 from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.ops.reductions.reductions import Max, Sum
-from gradwire_engine.ops.sequences.cumulative import CumProd
+from gradwire_engine.ops.sequences.cumulative import CumProd, LinearRecurrence
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
+from gradwire_engine.optimize.structure import diagonal_of
 
 #: Fewest elements for which several quick calls take less time than a slow one.
 _FEWEST_QUICK = 128
@@ -46,8 +62,12 @@ _FEWEST_QUICK = 128
 _FEWEST_ANGLES = 2048
 #: The same of what a kernel does in one call.
 _FEWEST_BY_PARTS = 2048
-#: The same of powers, and the largest exponents, up to which products are within 2e-15.
-_FEWEST_POWERS, _MOST_FACTORS = 64, 16
+#: The same of powers.
+_FEWEST_POWERS = 64
+#: What BLAS takes for an element of a system of two bands.
+_NANOSECONDS_OF_BANDS = 6
+#: The same of rows that are added at indices, and of what each has.
+_FEWEST_ADDED, _FEWEST_WIDE = 1024, 2
 #: The same of rows to be summed, and their length: sums of longer ones stay as near as NumPy's.
 _MANY_ROWS, _MOST_IN_TURN = 256, 1024
 
@@ -77,8 +97,11 @@ def _by_squaring(op: Op, args: Sequence[int], values: ValueTable) -> Expression 
     if values.number(x) == 2:
         return Exp2(), [exponent]
     if n is None:
-        return _columns_of_powers(x, exponent, values)
-    if not 0 < abs(n) <= _MOST_FACTORS or n != int(n):
+        columns = _columns_of_powers(x, exponent, values)
+        known = type(values.code[exponent].op) is Constant
+        known = known or values.dtype(x) != values.dtype(exponent)
+        return columns or (None if known else (PowerByProducts(), [x, exponent]))
+    if not 0 < abs(n) <= MOST_FACTORS or n != int(n):
         return None
     power = _power(x, int(abs(n)))
     return power if n > 0 else (Reciprocal(), [power])
@@ -90,9 +113,9 @@ def _columns_of_powers(x: int, exponent: int, values: ValueTable) -> Expression 
     if not isinstance(op, Constant) or op.value.ndim != 1 or shape[-1:] != (1,):
         return None
     n = op.value
-    if not 0 < n.size <= _MOST_FACTORS or (n != np.round(n)).any() or n.min() < 0:
+    if not 0 < n.size <= MOST_FACTORS or (n != np.round(n)).any() or n.min() < 0:
         return None
-    if n.max() > _MOST_FACTORS:
+    if n.max() > MOST_FACTORS:
         return None
     one: Expression = (BroadcastTo(shape), [constant(1, values.dtype(x))])
     columns = [_power(x, int(each)) if each else one for each in n]
@@ -113,7 +136,7 @@ def _repeated_factor(op: Op, args: Sequence[int], values: ValueTable) -> Express
     column = with_ones(repeats.shape, (op.axis,))
     if values.number(first[0]) != 1 or shape != column or one.shape != column:
         return None
-    if count > _MOST_FACTORS or values.dtype(x).kind not in "fc":
+    if count > MOST_FACTORS or values.dtype(x).kind not in "fc":
         return None
     powers: list[Expression] = [of[0], x]
     for _ in range(count - 1):
@@ -214,7 +237,55 @@ def _softmax(op: Op, args: Sequence[int], values: ValueTable) -> Expression | No
     return Divide(), [powers, (row, [(Sum(op.axes), [powers])])]
 
 
+def _planned(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """Rows added at indices that are the same at every replay: in an order that is found once.
+
+    What is added may itself be selected by such indices.
+    """
+    assert isinstance(op, ScatterAdd)
+    x, *arrays = args
+    width = math.prod(op.shape[1:])
+    if not op.selects_rows or width < _FEWEST_WIDE or values.dtype(x).char not in "fdFD":
+        return None
+    (index,), shape = arrays, values.shape(x)
+    if values.size(x) < _FEWEST_ADDED or shape != (*values.shape(index), *op.shape[1:]):
+        return None
+    if not values.is_fixed(index):
+        return None
+    rows: Expression = (RowNumbers(op.shape[0]), [index])
+    order: Expression = (RowOrder(), [rows])
+    added: Expression = (Reshape((values.size(index), *op.shape[1:])), [x])
+    selects, of, _, _ = values.code[x]
+    chosen = isinstance(selects, GetItem) and selects.selects_rows and values.is_fixed(of[1])
+    if chosen and not values.shared(x):
+        numbers = RowNumbers(values.shape(of[0])[0]), [of[1]]
+        added, order = of[0], (GetItem((ARRAY,)), [numbers, order])
+    return SumRows(op.shape), [added, order, (RowStarts(op.shape[0]), [rows])]
+
+
+def _few_rows(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """Recurrences in few rows, each by a call of BLAS instead of two for each of its elements."""
+    assert isinstance(op, LinearRecurrence)
+    length, call = values.shape(args[1])[op.axis], values.costs.call
+    rows = values.size(args[1]) // max(length, 1)
+    by_rows = 20 * call + rows * (3 * call + _NANOSECONDS_OF_BANDS * length)
+    if values.dtype(args[1]).char not in "fd" or by_rows >= 2 * call * length:
+        return None
+    return RecurrenceByRows(op.axis), args
+
+
+def _divided(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """Solutions with a diagonal matrix."""
+    a, b = args
+    diagonal = diagonal_of(a, values)
+    matrices = len(values.shape(a)) == len(values.shape(b)) == 2
+    return None if diagonal is None or not matrices else (SolveDiagonal(), [diagonal, b])
+
+
 RULES: Mapping[type[Op], Rule] = {
+    Solve: _divided,
+    LinearRecurrence: _few_rows,
+    ScatterAdd: _planned,
     Hypot: _hypot,
     LogAddExp: _log_add_exp,
     Softplus: _softplus,

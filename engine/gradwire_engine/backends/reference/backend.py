@@ -43,6 +43,7 @@ COSTS = Costs(
     in_vector=0.06,
     in_rows=0.4,
     selected=2.0,
+    taken=0.5,
     most_single=1 << 20,
     few=1024,
     loops=LoopCosts(

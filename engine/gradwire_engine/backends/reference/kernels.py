@@ -15,6 +15,8 @@ from gradwire_engine.tape import Shape
 _SHORT_ROW, _MANY_ROWS = 32, 32
 #: Elements of rows, and of each, from which a sparse matrix adds them in less time than ``add.at``.
 _MANY, _FEWEST_WIDE = 4096, 2
+#: Sparse matrices convert other integers, of 64 bits for more.
+_INT32 = 2**31 - 1
 
 
 def extreme(ufunc: Any, x: Any, axes: tuple[int, ...], **initial: Any) -> Any:
@@ -45,12 +47,24 @@ def _added_by_product(shape: Shape, index: Any, rows: Any) -> Any | None:
         return None if added is None else added.view(rows.dtype)
     if width < _FEWEST_WIDE or rows.dtype.char not in "fd":
         return None
-    places = np.where(index < 0, index + shape[0], index).ravel()
-    if count and (places.min() < 0 or places.max() >= shape[0]):
+    places = row_numbers(index, shape[0])
+    ones, starts = np.ones(count, rows.dtype), np.arange(count + 1, dtype=places.dtype)
+    chosen = scipy.sparse.csc_matrix((ones, places, starts), shape=(shape[0], count))
+    return (chosen @ rows.reshape(count, width)).reshape(shape)
+
+
+def row_numbers(index: Any, count: int) -> Any:
+    """The rows of ``count`` that indices select, as integers that sparse matrices take as they are.
+
+    Raises: ``IndexError``.
+    """
+    rows = index.ravel()
+    least, most = (rows.min(), rows.max()) if rows.size else (0, 0)
+    if rows.size and (least < -count or most >= count):
         raise IndexError
-    ones, starts = np.ones(count, rows.dtype), np.arange(count + 1)
-    chosen = scipy.sparse.csr_matrix((ones, places, starts), shape=(count, shape[0]))
-    return (chosen.T @ rows.reshape(count, width)).reshape(shape)
+    if least < 0:
+        rows = np.where(rows < 0, np.add(rows, count, dtype=np.int64), rows)
+    return rows.astype(np.int32) if max(count, rows.size) < _INT32 else rows
 
 
 def solve_triangular(a: Any, b: Any, *, lower: bool, adjoint: bool, unit: bool) -> Any:

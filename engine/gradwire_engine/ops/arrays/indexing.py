@@ -41,6 +41,11 @@ class Indexed(Op):
 
     pattern: Pattern
 
+    @property
+    def selects_rows(self) -> bool:
+        """Whether one index array selects along the first axis, and all along the others."""
+        return self.pattern[:1] == (ARRAY,) and {*self.pattern[1:]} <= {FULL}
+
     def index(self, xp: Any, arrays: Sequence[Any]) -> Any:
         """What NumPy is given, with ``arrays`` in the pattern's gaps."""
         return index_of(self.pattern, tuple([signed(xp, array) for array in arrays]))
@@ -110,7 +115,7 @@ class ScatterAdd(Indexed):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Add unbuffered where an element may be selected twice, else assign: -0 stays -0."""
         z_bar, *arrays = operands
-        if self.pattern[0] == ARRAY and {*self.pattern[1:]} <= {FULL}:
+        if self.selects_rows:
             return xp.add_rows(self.shape, signed(xp, arrays[0]), z_bar)
         out = xp.zeros(self.shape, z_bar.dtype)
         if arrays:
