@@ -39,6 +39,7 @@ BEYOND_SCHEMAS = {
     "that 2.0, which schemas count among the integers, is no length or axis": "a shape is a list"
     "|batch must be a list",
     "the structure of the target, which is that of its cotangents": "^/output_gradients",
+    "in which of Unicode's forms a name is": "Unicode's form NFKC",
     "what attributes an operation takes": "^/program/nodes/.*/attrs",
     "which names are free, or computed before": "another node has this id|not computed yet",
 }
