@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.kernels.build import is_reduction
 from gradwire_engine.kernels.maps import is_map, is_view
+from gradwire_engine.kernels.nests import is_reduction
 from gradwire_engine.kernels.scalar import DTYPES, has_expression
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.base import Op

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine.errors import BadArgument, DtypeMismatch, InternalError, ShapeMismatch
+from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.axes import axes_of, axis_of, choice, flag, integer, integers, lengths
 from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
-from gradwire_engine.ops.builder import Var
+from gradwire_engine.ops.builder import Var, describe
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.promotion import dtype_of, inexact_promoted
@@ -78,7 +78,10 @@ def _len(b: Builder, x: Any) -> int:
 
 def _true(x: Any) -> bool:
     if isinstance(x, Var):
-        raise InternalError("the prelude decides on no values")
+        raise BadArgument(
+            f"a parameter that decides what is computed must be a number, got {describe(x)}",
+            hint="write a literal, or give an integer variable",
+        )
     return bool(x)
 
 

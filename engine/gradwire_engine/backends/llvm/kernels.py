@@ -12,8 +12,9 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup, Line
 from gradwire_engine.backends.llvm.compiler import Code, Source
-from gradwire_engine.backends.llvm.printer import LANES, Printer
+from gradwire_engine.backends.llvm.printer import Printer
 from gradwire_engine.backends.llvm.shim import callable_of
+from gradwire_engine.backends.llvm.writer import LANES
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.contraction import lowered
 from gradwire_engine.backends.numpy.text import Text

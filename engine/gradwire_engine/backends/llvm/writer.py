@@ -1,0 +1,96 @@
+"""Lines of LLVM's intermediate representation, and how types and numbers are written in them."""
+
+from __future__ import annotations
+
+import struct
+
+from gradwire_engine.backends.llvm import functions
+from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel
+
+#: Elements of a vector: two registers with AVX2, one with AVX-512.
+LANES = functions.LANES
+#: LLVM's types of elements in registers and in memory.
+TYPES = {"d": "double", "f": "float", "l": "i64", "?": "i1"}
+MEMORY = {**TYPES, "?": "i8"}
+
+
+def constant(value: float, char: str) -> str:
+    """A number of a dtype."""
+    if char == "?":
+        return "true" if value else "false"
+    if char == "l":
+        return str(int(value))
+    if char == "f":  # written as the double that it is
+        value = struct.unpack("<f", struct.pack("<f", value))[0]
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def type_of(char: str, *, wide: bool) -> str:
+    """The type of a number, or of a vector of them."""
+    return f"<{LANES} x {TYPES[char]}>" if wide else TYPES[char]
+
+
+def lanes(by: int) -> str:
+    """``by`` times the number of each lane, as a constant."""
+    return f"<{', '.join([f'i64 {lane * by}' for lane in range(LANES)])}>"
+
+
+def zero(*, wide: bool) -> str:
+    """The integer 0."""
+    return "zeroinitializer" if wide else "0"
+
+
+class Writer:
+    """The lines of a function, the functions that it calls, and its arguments' names."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.lines: list[str] = []
+        self.declared: set[str] = set()
+        self.integers = {n: number + 2 for n, number in kernel.integers().items()}
+        #: Whether the outermost loop of the only nest goes from ``%begin`` to ``%end``.
+        self.ranged = len(kernel.nests) == 1 and bool(kernel.nests[0].lengths)
+        self._count = 0
+        self._block = "entry"
+
+    def do(self, line: str) -> None:
+        """An instruction without a value."""
+        self.lines.append("  " + line)
+
+    def new(self) -> int:
+        """A number for names."""
+        self._count += 1
+        return self._count
+
+    def let(self, code: str) -> str:
+        """A name for the value of an instruction."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self.lines.append(f"  {name} = {code}")
+        return name
+
+    def reserve(self) -> int:
+        """A line to be filled."""
+        self.lines.append("")
+        return len(self.lines) - 1
+
+    def fill(self, line: int, code: str) -> None:
+        """Write a reserved line."""
+        self.lines[line] = "  " + code
+
+    def label(self, block: str) -> None:
+        """Begin a block."""
+        self.lines.append(f"{block}:")
+        self._block = block
+
+    @property
+    def block(self) -> str:
+        """The block that is being written."""
+        return self._block
+
+    def declare(self, declaration: str) -> None:
+        """A function that is called."""
+        self.declared.add(f"declare {declaration}")
+
+    def integer(self, value: int) -> str:
+        """An integer: an argument, if it is not small."""
+        return f"%n{self.integers[value]}" if abs(value) >= LEAST_ARGUMENT else str(value)
