@@ -124,10 +124,7 @@ def _key(source: Source) -> bytes:
     return hashlib.blake2b(source.text.encode(), digest_size=16).digest()
 
 
-LIBRARY = Library()
-
-
 def load_text(text: str) -> Code:
     """Compile here, and load."""
-    source = Source(text)
-    return LIBRARY.load([source], LIBRARY.compiled([source]))[0]
+    source, library = Source(text), Library()
+    return library.load([source], library.compiled([source]))[0]

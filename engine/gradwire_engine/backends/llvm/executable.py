@@ -11,7 +11,7 @@ from weakref import ref
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable, Listing, Replayed
-from gradwire_engine.backends.llvm.compiler import LIBRARY, Code, Compile, Source, compile_here
+from gradwire_engine.backends.llvm.compiler import Code, Compile, Library, Source, compile_here
 from gradwire_engine.backends.llvm.kernels import NativeKernel, kernels_of
 from gradwire_engine.backends.numpy.backend import NumpyBackend
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
@@ -43,9 +43,16 @@ class NativeExecutable(NumpyExecutable):
     """Generates Python at the second replay, and has its kernels compiled in the background."""
 
     def __init__(
-        self, tape: Tape, poll: Poll, loops: Functions, threads: int, compile_texts: Compile | None
+        self,
+        tape: Tape,
+        poll: Poll,
+        loops: Functions,
+        threads: int,
+        compile_texts: Compile | None,
+        library: Library,
     ) -> None:
         super().__init__(tape, poll, loops, threads=threads)
+        self._library = library
         self._compile = compile_texts or compile_here
         self._waits = compile_texts is None
         self._asked = False
@@ -97,7 +104,7 @@ class NativeExecutable(NumpyExecutable):
         if 0 < len(found) <= _MOST_KERNELS:
             kernels = kernels_of(self.tape, found, views, poll)
             sources = [source for kernel in kernels for source in kernel.sources]
-            compiled = LIBRARY.compiled(sources, self._compile)
+            compiled = self._library.compiled(sources, self._compile)
             self._compiled = _Compiled(kernels, sources, compiled)
 
     def _take(self, poll: Poll) -> None:
@@ -105,7 +112,7 @@ class NativeExecutable(NumpyExecutable):
         compiled, self._compiled = self._compiled, None
         if compiled is None:  # another thread was first
             return
-        codes = iter(LIBRARY.load(compiled.sources, compiled.codes))
+        codes = iter(self._library.load(compiled.sources, compiled.codes))
         for kernel in compiled.kernels:
             kernel.load([next(codes) for _ in kernel.sources])
         tape = regrouped(self.tape, compiled.kernels, poll)
@@ -168,9 +175,11 @@ class NativeBackend(NumpyBackend):
     def __init__(self, compile_texts: Compile | None = None) -> None:
         super().__init__()
         self._compile = compile_texts
+        #: Functions that programs share, but not those of others: who had one tells who asked what.
+        self._library = Library()
 
     def apart(self) -> NativeBackend:
-        """Another one, with functions of loops of its own."""
+        """Another one, with functions of its own."""
         return NativeBackend(self._compile)
 
     def compile(
@@ -179,4 +188,5 @@ class NativeBackend(NumpyBackend):
         """Make ready; exact ones are NumPy's alone."""
         if exact:
             return super().compile(tape, poll, exact=True, threads=threads)
-        return NativeExecutable(tape, poll, self._loops, threads, self._compile)
+        given = self._loops, threads, self._compile, self._library
+        return NativeExecutable(tape, poll, *given)

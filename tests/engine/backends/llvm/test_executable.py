@@ -20,7 +20,7 @@ from tests.effort import examples
 pytest.importorskip("llvmlite")
 
 from gradwire_engine.backends.base import FusedGroup
-from gradwire_engine.backends.llvm.compiler import Source, compile_here, load_text
+from gradwire_engine.backends.llvm.compiler import Library, Source, compile_here, load_text
 from gradwire_engine.backends.llvm.executable import (
     NativeBackend,
     NativeExecutable,
@@ -139,7 +139,7 @@ def broken(_texts: Any) -> Any:
 def test_a_kernel_that_cannot_be_compiled_leaves_numpy(caplog):
     w = Writer()
     tape = w.tape(apply("tanh", apply("exp", w.input(np.ones(25)))))
-    run = NativeExecutable(tape, go_on, WeakKeyDictionary(), 1, broken)
+    run = NativeExecutable(tape, go_on, WeakKeyDictionary(), 1, broken, Library())
     with caplog.at_level(logging.ERROR, "gradwire"):
         answers = [run.replay(w.inputs, go_on).outputs[0] for _ in range(2)]
         end = time.monotonic() + 60
@@ -161,11 +161,15 @@ def test_after_a_failure_others_are_compiled():
     np.testing.assert_allclose(z, np.tanh(np.e), rtol=1e-15)
 
 
-def test_equal_texts_are_compiled_once():
+def test_equal_texts_are_compiled_once_for_those_who_share_a_library():
     text = "define void @kernel(ptr %pointers) {\nentry:\n  ret void\n}\n"
-    code = load_text(text)
-    assert load_text(text) is code
-    assert load_text(text.replace("pointers", "p")) is not code
+    sources = [Source(text), Source(text), Source(text.replace("pointers", "p"))]
+    library, other = Library(), Library()
+    one, same, differs = library.load(sources, library.compiled(sources))
+    assert one is same
+    assert one is not differs
+    assert library.load(sources, library.compiled(sources, broken))[0] is one
+    assert other.load(sources, other.compiled(sources))[0] is not one
 
 
 def test_what_leaves_python_in_a_kernels_tape_is_computed_with_care(at_once):
