@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -55,6 +56,8 @@ from gradwire_service.work.tasks import Tasks
 from gradwire_service.workers.pool import ProcessPool
 from gradwire_service.workers.threads import ThreadPool
 from gradwire_service.workers.worker import serve
+
+logger = logging.getLogger("gradwire")
 
 #: Threads that wait for the store and for new processes, or compile short programs.
 _THREADS = 8
@@ -143,6 +146,8 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     metrics.watch_load(lambda: capacity.in_flight, lambda: queue.requests)
     compiled = is_compiled(settings)
     metrics.tell_machine_code(compiled=compiled)
+    if settings.machine_code and settings.processes and not compiled:
+        logger.info("machine code is off: it needs Linux and the extra native; NumPy computes")
     isolated = keyring is not None
     engines = open_engines(settings, isolated=isolated)
 

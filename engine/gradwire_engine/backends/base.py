@@ -120,10 +120,11 @@ class FusedGroup(Op):
     differentiable = False
     composite = True
     slots: Sequence[int]
-    #: The slots that are read, those of its own that others read, and the latter that it tells of
-    #: whether they are finite, by their numbers.
+    #: The slots that it reads.
     operands: Sequence[int]
+    #: Those of its own slots that others read.
     results: Sequence[int]
+    #: The numbers of the results that it checks for values that are not finite.
     squared: frozenset[int]
     instructions: Sequence[Instruction]
     each: Sequence[int]
@@ -131,9 +132,9 @@ class FusedGroup(Op):
     @property
     @abstractmethod
     def passes(self) -> Callable[..., tuple[Any, ...]]:
-        """From the poll of the deadline, a list, and operands, to results.
+        """Computes the results from the poll of the deadline, a list, and the operands.
 
-        To the list it appends numbers, finite if what is ``squared`` is.
+        It appends numbers to the list, which are finite if the results ``squared`` are.
         """
 
     @property

@@ -1,4 +1,4 @@
-"""A tape of which what is computed of constants alone is computed once, and kept beside it.
+"""Computes what depends on constants alone once, and keeps it beside the tape.
 
 Most that is small is folded into the tape.
 """
@@ -54,7 +54,7 @@ def _is_worth_it(tape: Tape, poll: Poll) -> bool:
 
 
 class PrecomputedExecutable(Executable):
-    """Replays what is left of a tape; the first replay also what is kept for the others."""
+    """Replays the rest of a tape, and at first what depends on constants alone."""
 
     def __init__(self, staged: StagedExecutable, poll: Poll) -> None:
         super().__init__(staged.whole.tape, poll, exact=staged.whole.exact)
@@ -79,7 +79,7 @@ class PrecomputedExecutable(Executable):
 
     @property
     def peak_bytes(self) -> int:
-        """Most bytes of arrays alive at once in any replay, but for what is kept."""
+        """Most bytes of arrays alive at once in any replay, without the kept values."""
         return max(self._staged.static.peak_bytes, self._staged.residual.peak_bytes)
 
     @property
@@ -89,7 +89,7 @@ class PrecomputedExecutable(Executable):
 
     @property
     def nbytes(self) -> int:
-        """Approximate memory that it takes, with what is kept."""
+        """Approximate memory that it takes, the kept values included."""
         return self._staged.nbytes + self._staged.kept_bytes
 
     def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:

@@ -14,25 +14,13 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.errors import BadArgument
+from gradwire_engine.prelude.compiler import OPERATORS
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "floor_divide": operator.floordiv,
-    "remainder": operator.mod,
-    "power": operator.pow,
-    "negative": operator.neg,
+    **OPERATORS,
     "positive": operator.pos,
     "absolute": abs,
     "abs": abs,
-    "equal": operator.eq,
-    "not_equal": operator.ne,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "greater": operator.gt,
-    "greater_equal": operator.ge,
     "maximum": max,
     "minimum": min,
     "logical_and": lambda x, y: bool(x and y),

@@ -6,7 +6,6 @@ before, and none of its connections; its time is limited, and its end ends nothi
 
 from __future__ import annotations
 
-import logging
 import os
 import select
 import signal
@@ -24,14 +23,13 @@ from gradwire_service.settings import Settings
 _CPU_SECONDS, _SECONDS = 10, 60
 #: How much less often than requests it gets a core where both want one.
 _NICENESS = 10
+#: Beyond the most files that Linux lets a process open, unless that is set higher.
+_MOST_FILES = 1 << 20
 _LENGTH = struct.Struct("<Q")
 
 
 class CompilationFailed(Exception):
     """The child process ended without an answer."""
-
-
-logger = logging.getLogger("gradwire")
 
 
 def is_compiled(settings: Settings) -> bool:
@@ -58,7 +56,7 @@ def compile_apart(sources: Sequence[Any]) -> Sequence[bytes]:
         _, status = os.waitpid(child, 0)
     found: list[bytes] = []
     at = 0
-    while at < len(answer):
+    while at + _LENGTH.size <= len(answer):
         (length,) = _LENGTH.unpack_from(answer, at)
         at += _LENGTH.size + length
         found.append(answer[at - length : at])
@@ -68,7 +66,7 @@ def compile_apart(sources: Sequence[Any]) -> Sequence[bytes]:
 
 
 def _received(connection: int) -> bytes:
-    """All that is written until the other end closes, or time is over."""
+    """Everything written until the other end closes, or the time limit passes."""
     chunks: list[bytes] = []
     ends = time.monotonic() + _SECONDS
     while (left := ends - time.monotonic()) > 0:
@@ -86,7 +84,7 @@ def _compile(connection: int, sources: Sequence[Any]) -> NoReturn:
         import resource
 
         os.closerange(0, connection)
-        os.closerange(connection + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+        os.closerange(connection + 1, _MOST_FILES)
         resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
         os.nice(_NICENESS)
         for compiled in native.compile_texts(sources):

@@ -1,5 +1,6 @@
-"""Machine code in worker processes: compiled in a child, which may die, and told of."""
+"""Machine code in worker processes: compiled in a child process, which may die."""
 
+import logging
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query, native
 from gradwire_engine.polling import unhurried
+from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
 from gradwire_service.work.compilation import CompilationFailed, compile_apart, is_compiled
 
@@ -104,6 +106,15 @@ def test_machine_code_is_for_worker_processes(monkeypatch):
     assert not is_compiled(Settings(processes=2, machine_code=False))
     monkeypatch.setattr(native, "find_spec", lambda _name: None)
     assert not is_compiled(Settings(processes=2))
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_the_log_says_where_nothing_is_compiled(monkeypatch, caplog, installed):
+    if not installed:
+        monkeypatch.setattr(native, "find_spec", lambda _name: None)
+    with caplog.at_level(logging.INFO, "gradwire"):
+        create_app(Settings(processes=1, store="memory:"))
+    assert ("machine code is off" in caplog.text) == (not installed)
 
 
 @pytest.mark.parametrize("machine_code", [False, True])

@@ -112,12 +112,21 @@ class NativeExecutable(NumpyExecutable):
         compiled, self._compiled = self._compiled, None
         if compiled is None:  # another thread was first
             return
-        codes = iter(self._library.load(compiled.sources, compiled.codes))
-        for kernel in compiled.kernels:
-            kernel.load([next(codes) for _ in kernel.sources])
-        tape = regrouped(self.tape, compiled.kernels, poll)
-        self._replayed = tape, plan(tape, poll)
-        self.generated = lower(*self._replayed, poll, self._loops, quick=True)
+        try:
+            codes = iter(self._library.load(compiled.sources, compiled.codes))
+        except Exception:
+            logger.exception("machine code could not be loaded; NumPy goes on computing it")
+            return
+        try:
+            for kernel in compiled.kernels:
+                kernel.load([next(codes) for _ in kernel.sources])
+            tape = regrouped(self.tape, compiled.kernels, poll)
+            replayed = tape, plan(tape, poll)
+            generated = lower(*replayed, poll, self._loops, quick=True)
+        except Exception:  # the deadline of this replay is over: the next one takes it
+            self._compiled = compiled
+            raise
+        self._replayed, self.generated = replayed, generated
 
     @property
     def nbytes(self) -> int:
