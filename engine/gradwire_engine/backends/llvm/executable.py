@@ -22,8 +22,6 @@ from gradwire_engine.backends.plan import plan
 from gradwire_engine.backends.reference.backend import EXACT_IDENTITIES
 from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.backends.tiers import Replay
-from gradwire_engine.kernels.partition import parts
-from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.target import rules
@@ -35,8 +33,8 @@ logger = logging.getLogger("gradwire")
 _OWN = Sin, Cos, Hypot, Sum
 #: Code in memory takes some 40 KiB a kernel, which is of some forty instructions.
 _CODE_BYTES_PER_INSTRUCTION = 1000
-#: Most kernels of a program, and most instructions of a tape that is looked through for them.
-_MOST_KERNELS, _MOST_INSTRUCTIONS = 200, 20_000
+#: Most instructions of a tape that is looked through for kernels.
+_MOST_INSTRUCTIONS = 20_000
 
 
 class NativeExecutable(NumpyExecutable):
@@ -99,10 +97,7 @@ class NativeExecutable(NumpyExecutable):
         """Compile what machine code does sooner than NumPy, if there is any."""
         if len(self.tape.instructions) > _MOST_INSTRUCTIONS:
             return
-        views = Views(self.tape.instructions, poll)
-        found = parts(self.tape, views, poll)
-        if 0 < len(found) <= _MOST_KERNELS:
-            kernels = kernels_of(self.tape, found, views, poll)
+        if kernels := kernels_of(self.tape, poll):
             sources = [source for kernel in kernels for source in kernel.sources]
             compiled = self._library.compiled(sources, self._compile)
             self._compiled = _Compiled(kernels, sources, compiled)
