@@ -14,8 +14,8 @@ from gradwire_engine.ops.arrays.rearranging import Flip, Roll
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.arrays.slicing import Pad, Slice
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.ops.patterns import ARRAY, Pattern, Span
+from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.tape import Shape
 
 #: One index for each axis of an array.

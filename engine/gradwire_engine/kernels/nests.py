@@ -28,7 +28,7 @@ from gradwire_engine.ops.reductions.reductions import Max, Min, Reduction, Sum
 from gradwire_engine.tape import ArrayType, Shape
 
 if TYPE_CHECKING:
-    from gradwire_engine.kernels.build import Group
+    from gradwire_engine.kernels.groups import Group
 
 #: The reductions that nests know, by their kinds.
 REDUCTIONS: Mapping[type[Op], str] = {Sum: "sum", Max: "max", Min: "min"}
@@ -147,8 +147,6 @@ class NestBuilder:
 
     def _element(self, slot: int, index: Index, guard: Value | None) -> Value:
         group = self._group
-        op, _, kind, _ = group.instruction(slot)
-        assert isinstance(kind, ArrayType)
         if group.base(slot) != slot or (group.is_inside(slot) and not group.is_stored(slot)):
             return self._defined(slot, index, guard)
         if slot in self._slots and self._is_own(slot, index):

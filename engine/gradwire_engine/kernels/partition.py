@@ -7,27 +7,17 @@ no kernel waits for what waits for it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.kernels.loops import LoopBody
-from gradwire_engine.kernels.maps import is_map, is_view
-from gradwire_engine.kernels.nests import is_reduction
-from gradwire_engine.kernels.scalar import DTYPES, has_expression
+from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel, is_loop
 from gradwire_engine.kernels.views import Views
-from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, Item
-from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
+from gradwire_engine.tape import Instruction, Tape
 
-#: Products that are fewer are computed in place, more by BLAS.
-_MOST_PRODUCTS = 4096
-#: Most instructions of a kernel: compiling takes time in proportion.
-MOST_INSTRUCTIONS = 600
 #: Work for an element from which on an instruction by itself is worth a kernel.
 _LONG = 8
 
@@ -37,77 +27,6 @@ class Part(NamedTuple):
 
     slots: Sequence[int]
     results: Sequence[int]
-
-
-def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
-    """Whether a kernel can compute an instruction."""
-    if not isinstance(kind, ArrayType) or kind.dtype.char not in DTYPES or not kind.size:
-        return False
-    for each in types:
-        if not isinstance(each, ArrayType) or not each.size or each.dtype.char not in DTYPES:
-            return False
-    if is_view(op):  # whose elements are not in the order of what they are of
-        return False
-    if isinstance(op, Contract):
-        return is_reduction(op, kind, types) and _is_small(op, kind, types)  # type: ignore[arg-type]
-    return (
-        has_expression(op, kind, types)
-        or is_map(op, [t.shape for t in types])  # type: ignore[union-attr]
-        or is_reduction(op, kind, types)  # type: ignore[arg-type]
-    )
-
-
-def _is_small(op: Contract, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
-    """Whether BLAS has nothing to win: few products, a single number, or nothing is summed."""
-    products = math.prod(op.lengths(*[t.shape for t in types]).values())
-    return products <= _MOST_PRODUCTS or not kind.shape or products == kind.size
-
-
-def is_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
-    """Whether a kernel can make all passes of the loop at ``slot``: it knows all of its body."""
-    op, args, _, _ = made[slot]
-    assert isinstance(op, Loop)
-    if not (op.is_straight and op.passes and op.kept_bytes * op.passes <= op.most_bytes):
-        return False
-    given = [made[arg].type for arg in args]
-    if not all(map(_is_known, given)):
-        return False
-    body = LoopBody(op)
-    inside, inner = body.instructions, body.views
-    if len(body.slots) > MOST_INSTRUCTIONS:
-        return False
-    for each in body.slots:
-        within, operands, kind, _ = inside[each]
-        if isinstance(within, Loop):
-            known = is_loop(inside, inner, each)
-        elif isinstance(within, Item):
-            known = isinstance(inside[operands[0]].op, Loop) and _is_known(kind)
-        else:
-            known = is_kernel(within, kind, [inside[a].type for a in operands])
-            known = known or _is_read_once(within, kind, [inside[a].type for a in operands])
-        # what is shared is read in row-major order where it is, not through other views
-        for x in operands:
-            number = body.numbers.get(inner.bases[x], 0)
-            if inner.ordered[x] and number > op.carries:
-                known = (
-                    known
-                    and views.bases[args[number - 1 + op.counted]] == args[number - 1 + op.counted]
-                )
-        if not known:
-            return False
-    return all(_is_known(inside[copy].type) for copy in body.copies.values())
-
-
-def _is_known(kind: Type) -> bool:
-    return isinstance(kind, ArrayType) and kind.dtype.char in DTYPES and bool(kind.size)
-
-
-def _is_read_once(op: Op, kind: Type, types: Sequence[Type]) -> bool:
-    """Whether a contraction takes each element of its larger operand once: memory bounds it."""
-    if not isinstance(op, Contract) or not is_reduction(op, kind, types):  # type: ignore[arg-type]
-        return False
-    products = math.prod(op.lengths(*[t.shape for t in types]).values())  # type: ignore[union-attr]
-    return products <= max([t.size for t in types])  # type: ignore[union-attr]
 
 
 def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
@@ -138,15 +57,36 @@ def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
             loops.add(slot)
         if inside:
             found.setdefault(phase, []).append(slot)
-    pieces = [piece for phase in sorted(found) for piece in _pieces(found[phase])]
+    pieces = [piece for phase in sorted(found) for piece in _pieces(made, found[phase])]
     return _worthwhile(tape, views, pieces, poll)
 
 
-def _pieces(slots: Sequence[int]) -> list[list[int]]:
-    """As many as a kernel may have."""
-    n = -(-len(slots) // MOST_INSTRUCTIONS)
-    size = -(-len(slots) // n)
-    return [[*slots[start : start + size]] for start in range(0, len(slots), size)]
+def _pieces(made: Sequence[Instruction], slots: Sequence[int]) -> list[list[int]]:
+    """As many as a kernel may have; the results of a loop are with it."""
+    weights = [_weight(made[slot]) for slot in slots]
+    most = -(-sum(weights) // -(-sum(weights) // MOST_INSTRUCTIONS))
+    pieces: list[list[int]] = []
+    of_loop: dict[int, list[int]] = {}
+    weight = most
+    for slot, own in zip(slots, weights, strict=True):
+        if isinstance(made[slot].op, Item):
+            of_loop[made[slot].args[0]].append(slot)
+            continue
+        if weight + own > most or not pieces:
+            pieces.append([])
+            weight = 0
+        weight += own
+        pieces[-1].append(slot)
+        if isinstance(made[slot].op, Loop):
+            of_loop[slot] = pieces[-1]
+    return pieces
+
+
+def _weight(instruction: Instruction) -> int:
+    op = instruction.op
+    if isinstance(op, Loop):
+        return sum(map(_weight, op.body.tape.instructions))
+    return 0 if isinstance(op, Item) else 1
 
 
 def _worthwhile(tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Poll) -> list[Part]:

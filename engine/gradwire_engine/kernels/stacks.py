@@ -21,16 +21,17 @@ def settled(instructions: Sequence[Instruction], poll: Poll = unhurried) -> list
             continue
         given = [made[arg].type for arg in args]
         length: int | None = None
+        added = op
         match op, given:
             case Rows(), [ArrayType(shape=shape)]:
-                length = shape[op.axis]  # type: ignore[attr-defined]
+                length = shape[op.axis]
             case Item(), _:
                 of = made[args[0]].op
                 length = of.passes if isinstance(of, Loop) and of.is_straight else None
             case AddStacks(), [ArrayType(shape=x), ArrayType(shape=y)] if x == y:
-                op, length = Add(), x[0]
+                added, length = Add(), x[0]
         if length is not None:
             item = kind.item
             array = ArrayType(item.dtype, (length, *item.shape), item.weak)
-            made[slot] = Instruction(op, args, array, origin)
+            made[slot] = Instruction(added, args, array, origin)
     return made

@@ -50,7 +50,7 @@ class Printer:
             self._writer.do(f"%p{number} = getelementptr ptr, ptr %pointers, i64 {number}")
             self._writer.do(f"{name} = load ptr, ptr %p{number}")
         if self.ranged:
-            self._writer.do(f"%begin = load i64, ptr %integers")
+            self._writer.do("%begin = load i64, ptr %integers")
             self._writer.do("%behind = getelementptr i64, ptr %integers, i64 1")
             self._writer.do("%end = load i64, ptr %behind")
         for number in self._writer.integers.values():
