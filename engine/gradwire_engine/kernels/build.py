@@ -10,7 +10,7 @@ from gradwire_engine.kernels.loops import repeated
 from gradwire_engine.kernels.maps import Index, flat
 from gradwire_engine.kernels.memory import Key, Memory, Operand
 from gradwire_engine.kernels.views import Views
-from gradwire_engine.tape import ArrayType, Instruction
+from gradwire_engine.tape import ArrayType, Instruction, StackType
 
 
 class KernelBuilder(Surroundings):
@@ -76,5 +76,7 @@ class KernelBuilder(Surroundings):
 
     def _kind(self, slot: int) -> ArrayType:
         kind = self._made[slot].type
+        if isinstance(kind, StackType):  # an array of as many items as there are
+            return ArrayType(kind.dtype, (1, *kind.shape))
         assert isinstance(kind, ArrayType)
         return kind

@@ -19,7 +19,7 @@ from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.reductions.reductions import Reduction
-from gradwire_engine.tape import ArrayType, Instruction, Shape
+from gradwire_engine.tape import ArrayType, Instruction, Shape, StackType
 
 #: Arithmetic that computing a value again takes, from which on it is stored instead, and what a
 #: function takes, of which operations say how much they do.
@@ -73,6 +73,7 @@ class Group:
         self._around = around
         self.memory = memory
         self.outer = outer
+        self.instructions = instructions
         self._made = instructions
         self._views = views
         self._slots = slots
@@ -247,8 +248,8 @@ class Group:
         """The buffer of a slot that is stored."""
         if slot not in self._keys:
             kind = self._made[slot].type
-            assert isinstance(kind, ArrayType)
-            self._keys[slot] = self.memory.own(kind.shape, kind.dtype.char)
+            own = self.memory.growing if isinstance(kind, StackType) else self.memory.own
+            self._keys[slot] = own(kind.shape, kind.dtype.char)  # type: ignore[union-attr]
         return self._keys[slot]
 
     def target(self, slot: int, index: Index, loops: int) -> tuple[Key, Affine]:
@@ -269,6 +270,8 @@ class Group:
     def load(self, slot: int, index: Index, loops: int, guard: Value | None) -> Node:
         """An element of a slot that is stored, or known, or outside."""
         op, _, kind, _ = self._made[slot]
+        if isinstance(kind, StackType):  # of which a loop reads items
+            return self._around.load(slot, index, loops, guard)
         assert isinstance(kind, ArrayType)
         char = kind.dtype.char
         if type(op) is Constant and not kind.shape:

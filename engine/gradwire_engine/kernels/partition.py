@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel, is_loop
+from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel, is_lone_loop, is_loop
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.constants import Constant, Input, Item
 from gradwire_engine.ops.loops import Loop
@@ -35,7 +35,9 @@ def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
     #: Twice the number of times, and one more for what libraries compute.
     phases = [0] * len(made)
     found: dict[int, list[int]] = {}
+    #: The loops in kernels with others, and those that are by themselves with their results.
     loops: set[int] = set()
+    alone: dict[int, list[int]] = {}
     for slot, (op, args, kind, _) in enumerate(polled(made, poll)):
         if isinstance(op, Input | Constant):
             continue
@@ -44,8 +46,14 @@ def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
             continue
         if isinstance(op, Loop):
             inside = is_loop(made, views, slot)
+            if not inside and is_lone_loop(made, views, slot):
+                alone[slot] = [slot]
         elif isinstance(op, Item):
             inside = args[0] in loops
+            if args[0] in alone:
+                alone[args[0]].append(slot)
+                phases[slot] = phases[args[0]]
+                continue
         else:
             inside = is_kernel(op, kind, [made[a].type for a in args])
         phase = 0 if inside else 1
@@ -58,6 +66,7 @@ def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
         if inside:
             found.setdefault(phase, []).append(slot)
     pieces = [piece for phase in sorted(found) for piece in _pieces(made, found[phase])]
+    pieces += alone.values()
     return _worthwhile(tape, views, pieces, poll)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from math import inf
+from typing import NamedTuple
 
 from gradwire_engine.backends.llvm.elements import ElementPrinter
 from gradwire_engine.backends.llvm.writer import (
@@ -21,7 +22,19 @@ from gradwire_engine.backends.llvm.writer import (
     lanes,
     type_of,
 )
-from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Reduce, Repeat, Step, Store
+from gradwire_engine.kernels.form import (
+    ENDED,
+    FAILED,
+    LEAST_ARGUMENT,
+    Choice,
+    Kernel,
+    Leave,
+    Nest,
+    Reduce,
+    Repeat,
+    Step,
+    Store,
+)
 
 #: Terms from which on sums remember what rounding loses: NumPy adds up by pairs.
 _MANY_TERMS = 512
@@ -53,6 +66,8 @@ class Printer:
             self._writer.do("%begin = load i64, ptr %integers")
             self._writer.do("%behind = getelementptr i64, ptr %integers, i64 1")
             self._writer.do("%end = load i64, ptr %behind")
+            self._writer.do("%last = getelementptr i64, ptr %integers, i64 2")
+            self._writer.do("%passes = load i64, ptr %last")
         for number in self._writer.integers.values():
             self._writer.do(f"%g{number} = getelementptr i64, ptr %integers, i64 {number}")
             self._writer.do(f"%n{number} = load i64, ptr %g{number}")
@@ -61,7 +76,7 @@ class Printer:
             self._writer.do(f"%x{number} = load double, ptr %q{number}")
         for number in range(tables, len(kernel.buffers)):
             self._writer.do(self._room(number))
-        self._print(kernel.nests, [])
+        self._print(kernel.nests, _Around())
         body = "\n".join(self._writer.lines)
         declared = "\n".join(sorted(self._writer.declared))
         return (
@@ -76,30 +91,70 @@ class Printer:
         size = size if size < LEAST_ARGUMENT else 1 << (size - 1).bit_length()
         return f"%b{number} = alloca [{size} x {MEMORY[buffer.char]}], align 64"
 
-    def _print(self, steps: Sequence[Step], around: Sequence[str]) -> None:
+    def _print(self, steps: Sequence[Step], around: _Around) -> None:
         for step in steps:
-            if isinstance(step, Repeat):
-                self._repeat(step, around)
-            else:
-                _NestPrinter(self._writer, step, around).print()
+            match step:
+                case Repeat():
+                    self._repeat(step, around)
+                case Choice():
+                    self._choose(step, around)
+                case Leave():
+                    self._leave(step, around)
+                case Nest():
+                    _NestPrinter(self._writer, step, around.numbers).print()
 
-    def _repeat(self, repeat: Repeat, around: Sequence[str]) -> None:
+    def _repeat(self, repeat: Repeat, around: _Around) -> None:
         """Write the passes, of which there is one at least."""
         p = self._writer
-        bounded = p.ranged and not around
-        start, end = ("%begin", "%end") if bounded else ("0", p.integer(repeat.passes))
+        bounded = p.ranged and not around.numbers
+        start, end = ("%begin", "%end") if bounded else ("0", p.integer(repeat.passes or 0))
         number, before = p.new(), p.block
         p.do(f"br label %again{number}")
         p.label(f"again{number}")
-        t = f"%t{number}"
-        line = p.reserve()
-        k = p.let(f"sub i64 {p.integer(repeat.passes - 1)}, {t}") if repeat.backward else t
-        self._print(repeat.nests, [*around, k])
+        line, t = p.reserve(), f"%t{number}"
+        k = t
+        if repeat.backward:
+            passes = "%passes" if repeat.passes is None else p.integer(repeat.passes)
+            k = p.let(f"sub i64 {p.let(f'sub i64 {passes}, 1')}, {t}")
+        within = _Around((*around.numbers, k), t, f"done{number}", repeat.status)
+        self._print(repeat.nests, within)
         p.fill(line, f"{t} = phi i64 [ {start}, %{before} ], [ %u{number}, %{p.block} ]")
         p.do(f"%u{number} = add nsw i64 {t}, 1")
         more = p.let(f"icmp slt i64 %u{number}, {end}")
         p.do(f"br i1 {more}, label %again{number}, label %done{number}")
         p.label(f"done{number}")
+
+    def _choose(self, choice: Choice, around: _Around) -> None:
+        """Write both ways."""
+        p = self._writer
+        number = p.new()
+        byte = p.let(f"load i8, ptr %b{choice.buffer}")
+        true = p.let(f"icmp ne i8 {byte}, 0")
+        p.do(f"br i1 {true}, label %chosen{number}, label %otherwise{number}")
+        for name, steps in (("chosen", choice.chosen), ("otherwise", choice.otherwise)):
+            p.label(f"{name}{number}")
+            self._print(steps, around)
+            p.do(f"br label %both{number}")
+        p.label(f"both{number}")
+
+    def _leave(self, leave: Leave, around: _Around) -> None:
+        """Write the end of all passes."""
+        p, status = self._writer, around.status
+        passes = p.let(f"add i64 {around.turn}, {int(leave.counted)}")
+        at = p.let(f"getelementptr i64, ptr %b{status}, i64 1")
+        p.do(f"store i64 {FAILED if leave.fails else ENDED}, ptr %b{status}")
+        p.do(f"store i64 {passes}, ptr {at}")
+        p.do(f"br label %{around.done}")
+        p.label(f"behind{p.new()}")
+
+
+class _Around(NamedTuple):
+    """The numbers of passes around, and of the innermost: its turn, its end, and its status."""
+
+    numbers: tuple[str, ...] = ()
+    turn: str = ""
+    done: str = ""
+    status: int | None = None
 
 
 class _NestPrinter(ElementPrinter):
