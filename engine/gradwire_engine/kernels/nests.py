@@ -114,7 +114,7 @@ class NestBuilder:
                 value = self._product(op, args, dict(zip(root.labels, loops, strict=True)))
                 roots.append(Reduce("sum", key, at, value))
             else:
-                whole = [self._nowhere()] * self._loops
+                whole = [self._nowhere()] * len(of.axes)
                 for loop, axis in enumerate(of.axes):
                     whole[axis] = loops[loop]
                 value = self.element(args[0], tuple(whole), None)

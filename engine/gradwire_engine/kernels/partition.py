@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
 def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
     """The parts of a tape that are worth a kernel, in an order in which they can be computed."""
-    made = tape.instructions
+    made, outputs = tape.instructions, {*tape.outputs}
     #: Twice the number of times, and one more for what libraries compute.
     phases = [0] * len(made)
     found: dict[int, list[int]] = {}
@@ -45,8 +45,9 @@ def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
             phases[slot] = phases[args[0]]
             continue
         if isinstance(op, Loop):
-            inside = is_loop(made, views, slot)
-            if not inside and is_lone_loop(made, views, slot):
+            read = slot not in outputs  # each of its results by itself
+            inside = read and is_loop(made, views, slot)
+            if read and not inside and is_lone_loop(made, views, slot):
                 alone[slot] = [slot]
         elif isinstance(op, Item):
             inside = args[0] in loops
