@@ -109,6 +109,16 @@ for i in range(10):
   s = s + t + 0.2
 s
 """,
+    "nested-never-entered": """
+t = 0.0
+while t < 3:
+  u = 0.1
+  while u < 0:
+    x = equal(x, w)
+    u = u + 0.6 + w*w
+  t = t + 0.6 + w*w
+x * t
+""",
     "grad-inside": """
 y = x
 for i in range(12):
