@@ -88,7 +88,9 @@ class Programs:
     def number(self, depth: int) -> str:
         """An expression that is a number."""
         if depth > 3 or self.rng.random() < 0.2:
-            return str(self.one(*self.names["s"], "k", "0.5", "2", "-1.5", "v[0]", "w[-1]", "m[0, -1]"))
+            return str(
+                self.one(*self.names["s"], "k", "0.5", "2", "-1.5", "v[0]", "w[-1]", "m[0, -1]")
+            )
         match int(self.rng.integers(7)):
             case 0 | 1:
                 return f"{self.one(*REDUCTIONS)}({self.array(self.one('v', 'm'), depth + 1)})"
@@ -118,12 +120,16 @@ class Programs:
                 axis = self.one(0, -1)
                 return f"{self.one(*ALONG)}({self.array(kind, again)}, axis={axis})"
             case 8:
-                return f"({self.array(kind, again)} {self.one('+', '-', '*', '/')} {self.number(2)})"
+                return (
+                    f"({self.array(kind, again)} {self.one('+', '-', '*', '/')} {self.number(2)})"
+                )
             case 9 if kind == "v":
                 axis = "axis=0"
                 return f"{self.one(*REDUCTIONS[:8])}({self.array('m', again)}, {axis})"
             case 9:
-                reduced = f"{self.one('sum', 'max', 'min', 'mean')}({self.array('m', again)}, axis=1"
+                reduced = (
+                    f"{self.one('sum', 'max', 'min', 'mean')}({self.array('m', again)}, axis=1"
+                )
                 return f"({self.array('m', again)} {self.one('-', '/')} {reduced}, keepdims=True))"
             case 10:
                 return self._moved(kind, again)
@@ -191,10 +197,14 @@ class Programs:
                 self.lines.append(f"{indent}for e{label} in m:")
                 self.lines.append(f"{within}v = {self.array('v', 1)} + 0.1*e{label}")
                 if self.rng.random() < 0.4:
-                    self.lines.append(f"{within}if sum(v) > {self.one(5, 'n0', 50)}: break".replace("n0", "10"))
+                    self.lines.append(
+                        f"{within}if sum(v) > {self.one(5, 'n0', 50)}: break".replace("n0", "10")
+                    )
             case 4:
                 body = self.array("v", 2)
-                self.lines.append(f"{indent}v = fori_loop(0, {self.one(2, 9)}, lambda j, v: {body}, v)")
+                self.lines.append(
+                    f"{indent}v = fori_loop(0, {self.one(2, 9)}, lambda j, v: {body}, v)"
+                )
             case 5:
                 body = self.array("v", 2)
                 self.lines.append(f"{indent}def f{label}(v):")
