@@ -1,8 +1,8 @@
 """Which instructions of a tape become kernels.
 
 An instruction that a kernel can compute is in the kernel of its *phase*: the number of times that
-one has to leave kernels for what libraries compute, and come back, before it can be computed. So
-no kernel waits for what waits for it.
+one has to leave kernels for what libraries compute, and come back, before it can be computed, or a
+later one. So no kernel waits for what waits for it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gradwire_engine.answer import Poll
 from gradwire_engine.kernels.maps import is_map, is_view
 from gradwire_engine.kernels.nests import is_reduction
+from gradwire_engine.kernels.phases import phases
 from gradwire_engine.kernels.scalar import DTYPES, has_expression
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.base import Op
@@ -55,33 +56,26 @@ def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
 
 
 def _is_small(op: Contract, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
-    """Whether BLAS has nothing to win: few products, a single number, or nothing is summed."""
+    """Whether BLAS has nothing to win: few products, or of each element one, or of each result."""
     products = 1
     for length in op.lengths(*[t.shape for t in types]).values():
         products *= length
-    return products <= _MOST_PRODUCTS or not kind.shape or products == kind.size
+    once = all(products == each.size for each in types)
+    return once or products <= _MOST_PRODUCTS or products == kind.size or not kind.shape
 
 
 def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
     """The parts of a tape that are worth a kernel, in an order in which they can be computed."""
     made = tape.instructions
-    #: Twice the number of times, and one more for what libraries compute.
-    phases = [0] * len(made)
-    found: dict[int, list[int]] = {}
+    inside: list[int] = []
     for slot, (op, args, kind, _) in enumerate(polled(made, poll)):
-        if isinstance(op, Input | Constant):
-            continue
-        if views.bases[slot] != slot:
-            phases[slot] = phases[args[0]]
-            continue
-        inside = is_kernel(op, kind, [made[a].type for a in args])
-        phase = 0 if inside else 1
-        for arg in args:
-            before = phases[arg]
-            phase = max(phase, before + (before % 2 == inside))
-        phases[slot] = phase
-        if inside:
-            found.setdefault(phase, []).append(slot)
+        leaf = isinstance(op, Input | Constant) or views.bases[slot] != slot
+        if not leaf and is_kernel(op, kind, [made[a].type for a in args]):
+            inside.append(slot)
+    phase_of = phases(tape, views, {*inside}, poll)
+    found: dict[int, list[int]] = {}
+    for slot in inside:
+        found.setdefault(phase_of[slot], []).append(slot)
     pieces = [piece for phase in sorted(found) for piece in _pieces(found[phase])]
     return _worthwhile(tape, views, pieces, poll)
 
