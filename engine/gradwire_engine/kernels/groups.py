@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from gradwire_engine.kernels.form import Affine, Literal, Load, Node, Number, Step, Value
 from gradwire_engine.kernels.maps import Element, Index, flat, pieces, reads
 from gradwire_engine.kernels.memory import Key, Memory
-from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot
+from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot, is_like
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.constants import Constant, Copy, Item
 from gradwire_engine.ops.conversion import AsType
@@ -90,7 +90,7 @@ class Group:
         """The nests, one after the other."""
         reducing: dict[tuple[int, Shape], StoredRoot] = {}
         for root in self._roots.values():
-            if root.kept < len(root.lengths) and not root.labels:
+            if root.kept < len(root.lengths) and root.axes:
                 reducing.setdefault((root.level, root.whole), root)
         nests: dict[tuple[object, ...], list[int]] = {}
         for slot, root in self._roots.items():
@@ -144,7 +144,7 @@ class Group:
                 if base not in within:
                     continue
                 own = pointwise and made[arg].type.shape == kind.shape  # type: ignore[union-attr]
-                own = (own or type(op) in REDUCTIONS) and base == arg
+                own = (own or type(op) in REDUCTIONS or is_like(op)) and base == arg
                 level = max(level, same[base] if own else ready[base])
                 later = max(later, ready[base])
             depth[slot] = 1 + deepest
@@ -197,7 +197,8 @@ class Group:
             result = op.labels.result
             labels = result + "".join([label for label in lengths if label not in result])
             shape = tuple([lengths[label] for label in labels])
-            return StoredRoot(level, shape, len(result), tuple(range(len(labels))), labels)
+            axes = tuple([op.labels.left.index(i) for i in labels]) if is_like(op) else ()
+            return StoredRoot(level, shape, len(result), axes, labels)
         if isinstance(op, Reduction):
             shape = self._made[args[0]].type.shape  # type: ignore[union-attr]
             kept = [axis for axis in range(len(shape)) if axis not in op.axes]
@@ -209,7 +210,7 @@ class Group:
         self, slot: int, root: StoredRoot, reducing: Mapping[tuple[int, Shape], StoredRoot]
     ) -> tuple[object, ...]:
         """What roots have in common that are computed in one nest."""
-        if root.labels:
+        if root.labels and not root.axes:
             return root.level, slot
         # a value is stored in a nest that reduces others of its shape, if there is one
         alike = root.level, root.whole

@@ -7,6 +7,13 @@ from itertools import accumulate
 from typing import Any, NamedTuple, TypeAlias
 
 from gradwire_engine.kernels.form import Affine
+from gradwire_engine.ops.arrays.diagonals import (
+    MatrixDiagonal,
+    OnDiagonal,
+    Tril,
+    Triu,
+    nearest_offset,
+)
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.arrays.placements import Placed
@@ -101,6 +108,12 @@ def plus(index: Affine, offset: int) -> Affine:
 def times(index: Affine, factor: int, offset: int = 0) -> Affine:
     """``index factor + offset``."""
     return Affine(tuple([c * factor for c in index.coefficients]), index.offset * factor + offset)
+
+
+def minus(index: Affine, other: Affine) -> Affine:
+    """``index - other``."""
+    pairs = zip(index.coefficients, other.coefficients, strict=True)
+    return Affine(tuple([a - b for a, b in pairs]), index.offset - other.offset)
 
 
 def aligned(index: Index, shape: Shape, loops: int) -> Index:
@@ -268,6 +281,33 @@ def _added(patterns: Sequence[Pattern], at: Element) -> Split:
     return Split(pieces, added=True)
 
 
+def _tril(op: Tril, at: Element) -> Split:
+    rows, _ = at.shape[-2:]
+    return _between(at, -rows, nearest_offset(op.k, at.shape))
+
+
+def _triu(op: Triu, at: Element) -> Split:
+    _, columns = at.shape[-2:]
+    return _between(at, nearest_offset(op.k, at.shape), columns)
+
+
+def _between(at: Element, first: int, last: int) -> Split:
+    """The elements on some diagonals, 0 elsewhere."""
+    *_, i, j = at.place
+    return Split([Piece(0, at.place, (Bound(minus(j, i), first, last + 1),))], added=True)
+
+
+def _on_diagonal(op: OnDiagonal, at: Element) -> Split:
+    *batch, i, j = at.place
+    own = (*batch, plus(j, -max(op.offset, 0)))
+    return Split([Piece(0, own, (Bound(minus(j, i), op.offset, op.offset + 1),))], added=True)
+
+
+def _diagonal(op: MatrixDiagonal, at: Element) -> Split:
+    *batch, k = at.place
+    return Split([Piece(0, (*batch, plus(k, -min(op.offset, 0)), plus(k, max(op.offset, 0))))])
+
+
 _MAPS: dict[type[Op], _Map] = {
     BroadcastTo: _broadcast,
     Transpose: _transpose,
@@ -283,5 +323,9 @@ _MAPS: dict[type[Op], _Map] = {
     Placed: _placed,
     Rows: _rows,
     Stacked: _stacked,
+    Tril: _tril,
+    Triu: _triu,
+    OnDiagonal: _on_diagonal,
+    MatrixDiagonal: _diagonal,
 }
-_VIEWS = frozenset((BroadcastTo, Transpose, Reshape, GetItem, Slice, Flip, Rows))
+_VIEWS = frozenset((BroadcastTo, Transpose, Reshape, GetItem, Slice, Flip, Rows, MatrixDiagonal))

@@ -45,10 +45,19 @@ def is_reduction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
     return kind.dtype.char in "df" and all(t.dtype == kind.dtype and t.size for t in types)
 
 
+def is_like(op: Op) -> bool:
+    """Whether an operation adds up products of elements at the same index, as a reduction does."""
+    if not isinstance(op, Contract):
+        return False
+    left, right, result = op.labels
+    return left == right and len(result) < len(left)
+
+
 class StoredRoot(NamedTuple):
     """How a stored value is computed: in a nest of these loops, the first ``kept`` outside.
 
-    Loop k goes along axis ``axes[k]`` of the value, of a reduction along one of its operand.
+    Loop k goes along axis ``axes[k]`` of the value, of a reduction along one of its operand, of a
+    contraction along ``labels[k]``. One of unlike arrays has no ``axes``.
     """
 
     level: int

@@ -42,9 +42,10 @@ def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
 
 
 def _is_small(op: Contract, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
-    """Whether BLAS has nothing to win: few products, a single number, or nothing is summed."""
+    """Whether BLAS has nothing to win: few products, or of each element one, or of each result."""
     products = math.prod(op.lengths(*[t.shape for t in types]).values())
-    return products <= _MOST_PRODUCTS or not kind.shape or products == kind.size
+    once = all(products == each.size for each in types)
+    return once or products <= _MOST_PRODUCTS or products == kind.size or not kind.shape
 
 
 def is_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
