@@ -6,13 +6,16 @@ read at other indices than its own. All else is an expression in the nests that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gradwire_engine.kernels.form import Affine, Buffer, Kernel, Load, Nest, Place, Value
-from gradwire_engine.kernels.maps import Index, flat, pieces
+from gradwire_engine.kernels.maps import MOST_PIECES, Index, flat, pieces
 from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.kernels.writes import Check, Write, checks, is_written, writes
+from gradwire_engine.ops.arrays.indexing import GetItem
+from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.reductions.reductions import Reduction
@@ -30,6 +33,13 @@ class Operand(NamedTuple):
 
     slot: int
     order: tuple[int, ...] | None = None
+
+
+class Step(NamedTuple):
+    """One of several writes of a slot, or a check of it."""
+
+    slot: int
+    does: Write | Check
 
 
 class Group:
@@ -61,6 +71,10 @@ class Group:
         self.operands: list[Operand] = []
         self._buffers: dict[Operand, int] = {}
         self._numbers: dict[str, int] = {}
+        #: What is stored by steps, and these by numbers of their own.
+        self._written: set[int] = set()
+        self._steps: dict[int, Step] = {}
+        self._checked: dict[Check, int] = {}
         self._roots = self._stored()
         self.checked = [slot for slot in checked if self._is_stored_whole(slot)]
 
@@ -72,8 +86,10 @@ class Group:
                 reducing.setdefault((root.level, root.whole), root)
         nests: dict[tuple[object, ...], list[int]] = {}
         for slot, root in self._roots.items():
-            nests.setdefault(self._nest_key(slot, root, reducing), []).append(slot)
-        stored = [*self._results, *[s for s in self._roots if s not in {*self._results}]]
+            if slot not in self._written:
+                nests.setdefault(self._nest_key(slot, root, reducing), []).append(slot)
+        other = [s for s in self._roots if s not in {*self._results} and s not in self._steps]
+        stored = [*self._results, *other]
         order = sorted(nests.values(), key=lambda slots: self._roots[slots[0]].level)
         # operands are numbered as they are read: buffers get their numbers at the end
         made = [NestBuilder(self, slots).nest() for slots in order]
@@ -101,6 +117,9 @@ class Group:
         for flag in self.checked:
             places[self._flag(flag)] = Place(len(buffers))
             buffers.append(Buffer((), "d"))
+        if self._checked:
+            places[self.fault] = Place(len(buffers))
+            buffers.append(Buffer((), "?"))
         return Kernel(
             tuple(buffers),
             len(self.operands),
@@ -108,6 +127,7 @@ class Group:
             tuple([places[self._flag(flag)].buffer for flag in self.checked]),
             tuple([_placed(nest, places) for nest in made]),
             tuple(map(float.fromhex, self._numbers)),
+            (places[self.fault].buffer,) if self._checked else (),
         )
 
     # What is stored
@@ -122,9 +142,20 @@ class Group:
         same: dict[int, int] = {}
         ready: dict[int, int] = {}
         depth: dict[int, int] = {}
+
+        def readable(arg: int, *, own: bool) -> int:
+            """The level from which an operand can be read, at its ``own`` index or any."""
+            base = self._views.bases[arg]
+            return 0 if base not in within else same[base] if own and base == arg else ready[base]
+
         for slot in self._slots:
             op, args, kind, _ = made[slot]
             assert isinstance(kind, ArrayType)
+            shapes: list[Shape] = [made[a].type.shape for a in args]  # type: ignore[union-attr]
+            for check in checks(op, args, shapes):
+                if check not in self._checked:
+                    level = readable(check.slot, own=True)
+                    self._checked[check] = self._step(roots, check.slot, check, level)
             pointwise = op.elementwise or isinstance(op, AsType)
             level, later, deepest = 0, 0, 0
             for arg in args:
@@ -137,6 +168,26 @@ class Group:
                 level = max(level, same[base] if own else ready[base])
                 later = max(later, ready[base])
             depth[slot] = 1 + deepest
+            if self._is_written(slot, results, forced):
+                level = -1
+                for write in writes(op, kind.shape, shapes):
+                    of = (
+                        args
+                        if write.selects
+                        else []
+                        if write.operand is None
+                        else [args[write.operand]]
+                    )
+                    own = not write.selects
+                    begin = max([readable(arg, own=own) for arg in of], default=0)
+                    begin = max(begin, level + 1) if write.selects else begin
+                    self._step(roots, slot, write, begin)
+                    level = max(level, begin)
+                self._written.add(slot)
+                roots[slot] = self._root(slot, level)
+                same[slot] = ready[slot] = level + 1
+                depth[slot] = 0
+                continue
             reduces = type(op) in REDUCTIONS or isinstance(op, Contract)
             if reduces or slot in results or slot in forced or depth[slot] > _DEEPEST:
                 roots[slot] = self._root(slot, level)
@@ -145,6 +196,23 @@ class Group:
             else:
                 same[slot], ready[slot] = level, max(level, later)
         return roots
+
+    def _step(
+        self, roots: dict[int, StoredRoot], slot: int, does: Write | Check, level: int
+    ) -> int:
+        """The number of a new step."""
+        number = 3 * len(self._made) + len(self._steps)
+        self._steps[number] = Step(slot, does)
+        shape = does.domain if isinstance(does, Write) else self._made[slot].type.shape  # type: ignore[union-attr]
+        roots[number] = StoredRoot(level, shape, len(shape), tuple(range(len(shape))))
+        return number
+
+    def _is_written(self, slot: int, results: Collection[int], forced: Collection[int]) -> bool:
+        """Whether a slot is stored by steps: joined arrays if they are stored at all."""
+        op, args, kind, _ = self._made[slot]
+        if isinstance(op, Concatenate | Stack):
+            return slot in results or slot in forced or len(args) > MOST_PIECES
+        return is_written(op, kind, [self._made[a].type for a in args])  # type: ignore[arg-type, misc]
 
     def _read_elsewhere(self) -> set[int]:
         """What takes long to compute and is read at other indices, or more than once."""
@@ -167,7 +235,10 @@ class Group:
                     continue
                 same = made[arg].type.shape == kind.shape or isinstance(op, Reduction)  # type: ignore[union-attr]
                 again = base != arg or not same or uses[base] > 1 or isinstance(op, Contract)
-                again = again or bool(chosen)
+                again = again or bool(chosen) or isinstance(op, GetItem)
+                if isinstance(op, Concatenate | Stack) and work[base] >= _STORED_WORK:
+                    forced.add(slot)  # piece by piece
+                    continue
                 if views.ordered[arg] or (again and work[base] >= _STORED_WORK):
                     forced.add(base)
                 total += 0 if base in forced else work[base]
@@ -196,6 +267,9 @@ class Group:
         """What roots have in common that are computed in one nest."""
         if root.labels:
             return root.level, slot
+        step = self._steps.get(slot)
+        if step is not None and isinstance(step.does, Write) and step.does.selects:
+            return root.level, "in order", root.whole
         # a value is stored in a nest that reduces others of its shape, if there is one
         alike = root.level, root.whole
         other = reducing.get(alike, root) if root.kept == len(root.lengths) else root
@@ -210,6 +284,15 @@ class Group:
     def root(self, slot: int) -> StoredRoot | None:
         """How a slot is computed, if it is stored."""
         return self._roots.get(slot)
+
+    def step(self, number: int) -> Step | None:
+        """The step of this number, if it is one."""
+        return self._steps.get(number)
+
+    @property
+    def fault(self) -> int:
+        """The buffer that tells whether an index is out of range."""
+        return 2 * len(self._made)
 
     def is_inside(self, slot: int) -> bool:
         """Whether the group computes a slot."""
@@ -255,7 +338,7 @@ class Group:
     def _is_stored_whole(self, slot: int) -> bool:
         """Whether a result is no reduction, of which its nest does not tell if it is finite."""
         root = self._roots[slot]
-        return root.kept == len(root.lengths) and not root.labels
+        return root.kept == len(root.lengths) and not root.labels and slot not in self._written
 
     def _buffer(self, slot: int, order: tuple[int, ...] | None = None) -> Buffer:
         kind = self._made[slot].type

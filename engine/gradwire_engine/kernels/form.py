@@ -1,8 +1,9 @@
 """The loop-level form: nests of loops whose bodies are expressions over elements of buffers.
 
-Indices are affine in the numbers of the loops, so reading a transposed, sliced, broadcast or
-concatenated array costs no copy. A kernel names no program, tape or backend, and no length but as
-an integer: ``Kernel.structure`` is equal for kernels that differ in lengths and numbers alone.
+Indices are affine in the numbers of the loops, and in whole numbers that nests compute, so reading
+a transposed, sliced, broadcast, concatenated or gathered array costs no copy. A kernel names no
+program, tape or backend, and no length but as an integer: ``Kernel.structure`` is equal for kernels
+that differ in lengths and numbers alone.
 """
 
 from __future__ import annotations
@@ -19,10 +20,14 @@ LEAST_ARGUMENT = 17
 
 
 class Affine(NamedTuple):
-    """``offset + sum coefficients[k] i[k]`` over the loops of a nest."""
+    """``offset + sum coefficients[k] i[k] + sum factor value``: of the loops of a nest, and terms.
+
+    A term is a value and its factor: a whole number that the nest computes from data.
+    """
 
     coefficients: tuple[int, ...]
     offset: int
+    terms: tuple[tuple[Value, int], ...] = ()
 
 
 class Load(NamedTuple):
@@ -57,6 +62,13 @@ class Within(NamedTuple):
     char: str = "?"
 
 
+class Count(NamedTuple):
+    """The whole number that an index is."""
+
+    at: Affine
+    char: str = "l"
+
+
 class Apply(NamedTuple):
     """A function of values, by its name; ``convert`` is to the dtype ``char``."""
 
@@ -65,21 +77,34 @@ class Apply(NamedTuple):
     char: str
 
 
-Node: TypeAlias = Load | Number | Literal | Within | Apply
+Node: TypeAlias = Load | Number | Literal | Within | Count | Apply
 
 
 class Store(NamedTuple):
-    """Every value is stored."""
+    """Every value is stored, in the order of the loops."""
 
     buffer: int
     at: Affine
     value: Value
 
 
+class Add(NamedTuple):
+    """Every value is added to what is there, in the order of the loops."""
+
+    buffer: int
+    at: Affine
+    value: Value
+
+
+#: The kinds of reductions that go over all loops, and that buffers bring together.
+EVERYWHERE = frozenset(("finite", "all"))
+
+
 class Reduce(NamedTuple):
     """Values are put together over all loops that are not kept: by ``sum``, ``max`` or ``min``.
 
-    ``finite`` ones are 0 where all values are finite, else NaN.
+    ``finite`` ones are 0 where all values are finite, else NaN; ``all`` ones are false where all
+    values are true.
     """
 
     kind: str
@@ -88,7 +113,7 @@ class Reduce(NamedTuple):
     value: Value
 
 
-Root: TypeAlias = Store | Reduce
+Root: TypeAlias = Store | Add | Reduce
 
 
 class Nest(NamedTuple):
@@ -129,7 +154,8 @@ class Kernel(NamedTuple):
     """Nests that are computed one after the other.
 
     Of the buffers the first are the operands. ``flags`` are those that begin with 0, and end with
-    NaN where what they tell of is not finite.
+    NaN where what they tell of is not finite. ``faults`` begin with false, and end with true where
+    an index from data is out of range: what the kernel gives is of no use then.
     """
 
     buffers: tuple[Buffer, ...]
@@ -139,6 +165,7 @@ class Kernel(NamedTuple):
     nests: tuple[Nest, ...]
     #: The values of ``Number``.
     numbers: tuple[float, ...]
+    faults: tuple[int, ...] = ()
 
     @property
     def steps(self) -> int:
@@ -166,12 +193,17 @@ class Kernel(NamedTuple):
         for nest in self.nests:
             yield from nest.lengths
             for node in nest.nodes:
-                if type(node) is Load:
-                    yield from node.at.coefficients
-                    yield node.at.offset
+                if type(node) is Load or type(node) is Count:
+                    yield from _integers_of(node.at)
                 elif type(node) is Within:
-                    yield from node.at.coefficients
-                    yield from (node.at.offset, node.low, node.high)
+                    yield from _integers_of(node.at)
+                    yield from (node.low, node.high)
             for root in nest.roots:
-                yield from root.at.coefficients
-                yield root.at.offset
+                yield from _integers_of(root.at)
+
+
+def _integers_of(at: Affine) -> Iterator[int]:
+    yield from at.coefficients
+    yield at.offset
+    for _, factor in at.terms:
+        yield factor

@@ -15,6 +15,8 @@ from gradwire_engine.kernels.maps import is_map, is_view
 from gradwire_engine.kernels.nests import is_reduction
 from gradwire_engine.kernels.scalar import DTYPES, has_expression
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.kernels.writes import index_slots, is_written
+from gradwire_engine.ops.arrays.indexing import ScatterAdd, SetItem
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.linalg.contraction import Contract
@@ -47,10 +49,13 @@ def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
         return False
     if isinstance(op, Contract):
         return is_reduction(op, kind, types) and _is_small(op, kind, types)  # type: ignore[arg-type]
+    if any(types[k].dtype.char != "l" for k in index_slots(op, range(len(types)))):  # type: ignore[union-attr]
+        return False
     return (
         has_expression(op, kind, types)
         or is_map(op, [t.shape for t in types])  # type: ignore[union-attr]
         or is_reduction(op, kind, types)  # type: ignore[arg-type]
+        or is_written(op, kind, types)  # type: ignore[arg-type]
     )
 
 
@@ -102,11 +107,17 @@ def _worthwhile(tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Pol
     results = _results(tape, views, part_of, poll)
     kept: list[Part] = []
     for piece in pieces:
-        work = [getattr(made[slot].op, "flops_per_element", 1) for slot in piece]
+        work = [_work(made[slot].op) for slot in piece]
         read = [slot for slot in piece if slot in results]
         if read and (len(piece) > 1 or work[0] >= _LONG):
             kept.append(Part(piece, read))
     return kept
+
+
+def _work(op: Op) -> int:
+    """Work for an element: much where NumPy moves elements one by one."""
+    one_by_one = isinstance(op, ScatterAdd | SetItem)
+    return _LONG if one_by_one else getattr(op, "flops_per_element", 1)
 
 
 def _results(tape: Tape, views: Views, part_of: Mapping[int, int], poll: Poll) -> set[int]:

@@ -67,7 +67,7 @@ class NativeKernel(FusedGroup):
         """Bytes of the temporaries."""
         form = self.form
         own = {*range(form.operands, len(form.buffers))}
-        own -= {*form.flags, *[place.buffer for place in form.results]}
+        own -= {*form.flags, *form.faults, *[place.buffer for place in form.results]}
         sizes: list[int] = [_nbytes(form.buffers[number]) for number in own]
         return sum(sizes)
 
@@ -145,6 +145,11 @@ def _in_order(x: Any) -> Any:
     return np.require(x, requirements=("C", "A"))
 
 
+def _leave() -> None:
+    """An index is out of range: NumPy computes everything once more, and says of which."""
+    raise ValueError("index out of range")
+
+
 def _refused() -> None:
     raise InternalError("machine code refused an array in row-major order")
 
@@ -170,11 +175,15 @@ def _written(
         if order is not None:
             text.write(f"{name} = {name}.transpose({order})")
     for number in range(kernel.operands, len(kernel.buffers)):
-        memory = _memory(kernel.buffers[number], text, zeroed=number in kernel.flags)
+        memory = _memory(
+            kernel.buffers[number], text, zeroed=number in (*kernel.flags, *kernel.faults)
+        )
         text.write(f"{names[number]} = {memory}")
     for piece, code in zip(pieces, codes, strict=True):
         for indent, line in _calls(piece, code, names, text):
             text.write(line, indent=indent)
+    for number in kernel.faults:
+        text.write(f"if {names[number]}: {text.bind(_leave, 'leave')}()")
     for number in kernel.flags:
         text.write(f"squares.append({names[number]}.item())")
     given = [
