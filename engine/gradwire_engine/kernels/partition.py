@@ -14,6 +14,8 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.kernels.phases import phases
 from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel, is_lone_loop, is_loop
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.ops.arrays.indexing import ScatterAdd, SetItem
+from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, Item
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
@@ -101,11 +103,17 @@ def _worthwhile(tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Pol
     results = _results(tape, views, part_of, poll)
     kept: list[Part] = []
     for piece in pieces:
-        work = [getattr(made[slot].op, "flops_per_element", 1) for slot in piece]
+        work = [_work(made[slot].op) for slot in piece]
         read = [slot for slot in piece if slot in results]
         if read and (len(piece) > 1 or work[0] >= _LONG):
             kept.append(Part(piece, read))
     return kept
+
+
+def _work(op: Op) -> int:
+    """Work for an element: much where NumPy moves elements one by one."""
+    one_by_one = isinstance(op, ScatterAdd | SetItem)
+    return _LONG if one_by_one else getattr(op, "flops_per_element", 1)
 
 
 def _results(tape: Tape, views: Views, part_of: Mapping[int, int], poll: Poll) -> set[int]:

@@ -11,6 +11,7 @@ from gradwire_engine.kernels.nests import is_reduction
 from gradwire_engine.kernels.scalar import DTYPES, has_expression
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.kernels.writes import index_slots, is_written
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.linalg.contraction import Contract
@@ -34,10 +35,13 @@ def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
         return False
     if isinstance(op, Contract):
         return is_reduction(op, kind, types) and _is_small(op, kind, types)  # type: ignore[arg-type]
+    if any(types[k].dtype.char != "l" for k in index_slots(op, range(len(types)))):  # type: ignore[union-attr]
+        return False
     return (
         has_expression(op, kind, types)
         or is_map(op, [t.shape for t in types])  # type: ignore[union-attr]
         or is_reduction(op, kind, types)  # type: ignore[arg-type]
+        or is_written(op, kind, types)  # type: ignore[arg-type]
     )
 
 

@@ -77,8 +77,10 @@ class NativeKernel(FusedGroup):
         if self._loop is not None:
             if self._loop.counted:
                 count = made[args[0]].op
-                is_known = isinstance(count, Constant)
-                self._total = str(count.value) if is_known else f"b{self.operands.index(args[0])}"
+                if isinstance(count, Constant):
+                    self._total = str(count.value)
+                else:
+                    self._total = f"b{self.operands.index(args[0])}"
             items = [made[slot].op for slot in part.results]
             numbers = [op.index for op in items if isinstance(op, Item)]
             trips = self._loop.trip_count
@@ -99,7 +101,7 @@ class NativeKernel(FusedGroup):
         """Bytes of the temporaries."""
         form = self.form
         own = {*range(form.operands, form.passed)}
-        own -= {*form.flags, *[place.buffer for place in form.results]}
+        own -= {*form.flags, *form.faults, *[place.buffer for place in form.results]}
         sizes: list[int] = [_nbytes(form.buffers[number]) for number in own]
         return sum(sizes)
 
@@ -128,7 +130,7 @@ class NativeKernel(FusedGroup):
                 text.write(f"{name} = {name}.transpose({order})")
         for number, value in enumerate(self._constants, len(self.operands)):
             names[number] = text.bind(np.ascontiguousarray(value))
-        zeroed = {*kernel.flags, *kernel.statuses}
+        zeroed = {*kernel.flags, *kernel.faults, *kernel.statuses}
         for number in range(kernel.operands, kernel.passed):
             if not kernel.buffers[number].grows:
                 memory = _memory(kernel.buffers[number], text, zeroed=number in zeroed)
@@ -141,6 +143,8 @@ class NativeKernel(FusedGroup):
             lines = self._passing(piece, code, names, text) if counted else None
             for indent, line in lines or _calls(piece, code, names, text):
                 text.write(line, indent=indent)
+        for number in kernel.faults:
+            text.write(f"if {names[number]}: {text.bind(_leave, 'leave')}()")
         for number in kernel.statuses:
             unrecorded = text.bind(UnrecordedPath, "unrecorded")
             text.write(f"if {names[number]}[0] == {FAILED}: raise {unrecorded}")
@@ -260,6 +264,11 @@ def _is_large(kind: Type) -> bool:
 def _in_order(x: Any) -> Any:
     """In row-major order, each element at a place that its size divides."""
     return np.require(x, requirements=("C", "A"))
+
+
+def _leave() -> None:
+    """An index is out of range: NumPy computes everything once more, and says of which."""
+    raise ValueError("index out of range")
 
 
 def _refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gradwire_engine.backends.numpy.rules import RULES as FOR_NUMPY
+from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.pointwise.comparison import IsFinite
 from gradwire_engine.ops.pointwise.selection import Where
@@ -14,7 +15,7 @@ from gradwire_engine.ops.reductions.reductions import Max, Sum
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
 
 #: What kernels compute sooner than what rules for NumPy make of it.
-_OWN = Sin, Cos, Hypot, Sum
+_OWN = Sin, Cos, Hypot, Sum, ScatterAdd
 
 
 def _shift(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
