@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gradwire_engine.kernels.domains import divided
 from gradwire_engine.kernels.form import Affine, Buffer, Kernel, Load, Nest, Place, Value
 from gradwire_engine.kernels.maps import Index, flat, pieces
-from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot
+from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot, merged
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.reductions.reductions import Reduction
@@ -37,7 +39,8 @@ class Group:
 
     ``results`` are the slots that are read outside, ``checked`` those of them of which it is told
     whether all their elements are finite. ``order_of`` a slot outside is that of its axes in
-    memory.
+    memory. ``by_arrays`` it is computed by functions of whole arrays: each elementwise operation is
+    one, by its name, and loops are divided rather than pieces chosen for each element.
     """
 
     def __init__(
@@ -48,7 +51,10 @@ class Group:
         results: Sequence[int],
         checked: Iterable[int] = (),
         order_of: Callable[[int], tuple[int, ...] | None] = lambda _: None,
+        *,
+        by_arrays: bool = False,
     ) -> None:
+        self.by_arrays = by_arrays
         self._made = instructions
         self._order_of = order_of
         self._views = views
@@ -74,9 +80,13 @@ class Group:
         for slot, root in self._roots.items():
             nests.setdefault(self._nest_key(slot, root, reducing), []).append(slot)
         stored = [*self._results, *[s for s in self._roots if s not in {*self._results}]]
-        order = sorted(nests.values(), key=lambda slots: self._roots[slots[0]].level)
+        levels: dict[int, list[Nest]] = {}
         # operands are numbered as they are read: buffers get their numbers at the end
-        made = [NestBuilder(self, slots).nest() for slots in order]
+        for slots in sorted(nests.values(), key=lambda slots: self._roots[slots[0]].level):
+            nest = NestBuilder(self, slots).nest()
+            levels.setdefault(self._roots[slots[0]].level, []).append(nest)
+        by_level = [divided(level) if self.by_arrays else level for level in levels.values()]
+        made = [merged(nest) for level in by_level for nest in level]
         read = {
             node.buffer
             for nest in made
@@ -133,7 +143,7 @@ class Group:
                 if base not in within:
                     continue
                 own = pointwise and made[arg].type.shape == kind.shape  # type: ignore[union-attr]
-                own = (own or type(op) in REDUCTIONS) and base == arg
+                own = (own or self._reduces_in_place(op)) and base == arg
                 level = max(level, same[base] if own else ready[base])
                 later = max(later, ready[base])
             depth[slot] = 1 + deepest
@@ -165,14 +175,24 @@ class Group:
                 base = views.bases[arg]
                 if base not in within:
                     continue
-                same = made[arg].type.shape == kind.shape or isinstance(op, Reduction)  # type: ignore[union-attr]
-                again = base != arg or not same or uses[base] > 1 or isinstance(op, Contract)
+                same = made[arg].type.shape == kind.shape  # type: ignore[union-attr]
+                same = (same and not isinstance(op, Contract)) or self._reduces_in_place(op)
+                again = base != arg or not same or uses[base] > 1
                 again = again or bool(chosen)
                 if views.ordered[arg] or (again and work[base] >= _STORED_WORK):
                     forced.add(base)
                 total += 0 if base in forced else work[base]
             work[slot] = total
         return forced
+
+    def _reduces_in_place(self, op: Op) -> bool:
+        """Whether what is reduced is read at the numbers of the loops, in a nest that may store it.
+
+        Products of arrays are summed beside what else is done with these.
+        """
+        if isinstance(op, Contract):
+            return self.by_arrays and not op.labels.result and op.labels[0] == op.labels[1]
+        return type(op) in REDUCTIONS
 
     def _root(self, slot: int, level: int) -> StoredRoot:
         op, args, kind, _ = self._made[slot]

@@ -91,17 +91,13 @@ class NestBuilder:
             self._nowhere() if n == 1 else loop for loop, n in zip(loops, of.lengths, strict=True)
         ]
         roots: list[Root] = []
+        reduces = any(n != 1 for n in of.lengths[of.kept :])
         for slot in sorted(self._slots):
             root = group.root(slot)
             assert root is not None
             op, args, kind, _ = group.instruction(slot)
             assert isinstance(kind, ArrayType)
-            if isinstance(op, Contract):
-                at = flat(tuple(loops[: root.kept]), kind.shape, self._loops)
-                value = self._product(op, args, dict(zip(root.labels, loops, strict=True)))
-                roots.append(Reduce("sum", slot, at, value))
-                continue
-            if root.kept == len(root.lengths):  # stored at its own index
+            if root.kept == len(root.lengths) and not root.labels:  # stored at its own index
                 own = [self._nowhere()] * len(kind.shape)
                 for loop, axis in enumerate(of.axes):
                     own[axis] = loops[loop]
@@ -115,14 +111,15 @@ class NestBuilder:
             at = flat(index, kind.shape, self._loops)
             if isinstance(op, Contract):
                 value = self._product(op, args, dict(zip(root.labels, loops, strict=True)))
-                roots.append(Reduce("sum", slot, at, value))
             else:
                 whole = [self._nowhere()] * self._loops
                 for loop, axis in enumerate(of.axes):
                     whole[axis] = loops[loop]
                 value = self.element(args[0], tuple(whole), None)
-                roots.append(Reduce(REDUCTIONS[type(op)], slot, at, value))
-        return merged(Nest(of.lengths, of.kept, tuple(self._nodes), tuple(roots)))
+            kind_of = "sum" if isinstance(op, Contract) else REDUCTIONS[type(op)]
+            made = Reduce(kind_of, slot, at, value) if reduces else Store(slot, at, value)
+            roots.append(made)
+        return Nest(of.lengths, of.kept, tuple(self._nodes), tuple(roots))
 
     def _loop(self, number: int) -> Affine:
         return Affine(tuple([int(k == number) for k in range(self._loops)]), 0)
@@ -155,11 +152,17 @@ class NestBuilder:
         inside = group.is_inside(slot)
         if inside and group.root(slot) is None:
             return self._defined(slot, index, guard)
-        if inside and slot in self._slots and self._is_own(slot, index):
+        if inside and self._is_here(slot) and self._is_own(slot, index):
             return self._defined(slot, index, guard)
         if group.base(slot) != slot:
             return self._defined(slot, index, guard)
         return self._node(group.load(slot, index, self._loops, guard))
+
+    def _is_here(self, slot: int) -> bool:
+        """Whether a root is computed in this nest, or in one that may be computed beside it."""
+        root = self._group.root(slot)
+        beside = self._group.by_arrays and root is not None and root.level == self._of.level
+        return slot in self._slots or beside
 
     def _is_own(self, slot: int, index: Index) -> bool:
         """Whether a root of this nest is read where it is computed."""
@@ -183,11 +186,14 @@ class NestBuilder:
         if isinstance(op, AsType):
             x = self.element(args[0], index, guard)
             return x if types[0].dtype == kind.dtype else self._convert(x, kind.dtype.char)  # type: ignore[union-attr]
-        if has_expression(op, kind, types):
+        whole = self._group.by_arrays and op.elementwise
+        if whole or has_expression(op, kind, types):
             operands = [
                 self.element(a, aligned(index, shape, self._loops), guard)
                 for a, shape in zip(args, shapes, strict=True)
             ]
+            if whole:
+                return self._node(Apply(op.name, tuple(operands), kind.dtype.char))
             return expression(op, operands, self._apply, self._literal)
         split = reads(op, Element(shapes, kind.shape, index, self._loops))
         if split is None:
@@ -301,12 +307,6 @@ def merged(nest: Nest) -> Nest:
             lengths[loop] = n * lengths[last]
         last = loop
 
-    def only(root: Root) -> Root:
-        """Nothing is put together where no loop is left to go over."""
-        if kept == sum(keep) and isinstance(root, Reduce) and root.kind != "finite":
-            return Store(root.buffer, fewer(root.at), root.value)
-        return root._replace(at=fewer(root.at))
-
     def fewer(index: Affine) -> Affine:
         return Affine(
             tuple([c for c, k in zip(index.coefficients, keep, strict=True) if k]), index.offset
@@ -316,6 +316,6 @@ def merged(nest: Nest) -> Nest:
         return node._replace(at=fewer(node.at)) if isinstance(node, Load | Within) else node
 
     nodes = [within(node) for node in nest.nodes]
-    roots = [only(root) for root in nest.roots]
+    roots = [root._replace(at=fewer(root.at)) for root in nest.roots]
     left = tuple([n for n, k in zip(lengths, keep, strict=True) if k])
     return Nest(left, kept, tuple(nodes), tuple(roots))

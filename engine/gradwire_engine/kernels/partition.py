@@ -7,7 +7,7 @@ no kernel waits for what waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
@@ -62,8 +62,16 @@ def _is_small(op: Contract, kind: ArrayType, types: Sequence[ArrayType]) -> bool
     return products <= _MOST_PRODUCTS or not kind.shape or products == kind.size
 
 
-def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
-    """The parts of a tape that are worth a kernel, in an order in which they can be computed."""
+def parts(
+    tape: Tape,
+    views: Views,
+    poll: Poll = unhurried,
+    takes: Callable[[Op, Type, Sequence[Type]], bool] = is_kernel,
+) -> list[Part]:
+    """The parts of a tape that are worth a kernel, in an order in which they can be computed.
+
+    ``takes`` says which instructions a kernel of the backend's can compute.
+    """
     made = tape.instructions
     #: Twice the number of times, and one more for what libraries compute.
     phases = [0] * len(made)
@@ -74,7 +82,7 @@ def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
         if views.bases[slot] != slot:
             phases[slot] = phases[args[0]]
             continue
-        inside = is_kernel(op, kind, [made[a].type for a in args])
+        inside = takes(op, kind, [made[a].type for a in args])
         phase = 0 if inside else 1
         for arg in args:
             before = phases[arg]
