@@ -7,15 +7,17 @@ processor's cache. What nothing outside a kernel reads is never made as a whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup, Line
+from gradwire_engine.backends.numpy import sweeps
 from gradwire_engine.backends.numpy.buffers import POOL
-from gradwire_engine.backends.numpy.sweeps import JOINS, Sweep
+from gradwire_engine.backends.numpy.sweeps import JOINS
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.kernels.build import Group
@@ -33,9 +35,10 @@ from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Tape, Type
 
 #: Smaller arrays are left alone: calling takes longer than moving them.
-SMALLEST_BYTES = 1 << 18
-#: Kernels whose arrays are no larger together gain nothing: the cache holds all of them.
-CACHE_BYTES = 1 << 21
+SMALLEST_BYTES = 1 << 16
+#: Fewest results that need not be made as a whole for which a kernel pays where the cache holds all
+#: of it, and what that is.
+FEWEST_SPARED, CACHE_BYTES = 6, 1 << 21
 
 
 class SweptKernel(FusedGroup):
@@ -76,9 +79,9 @@ class SweptKernel(FusedGroup):
     def nbytes(self) -> int:
         """Bytes beside the results: of what nests store for each other, and of the buffers."""
         form, results = self.form, {place.buffer for place in self.form.results}
-        own = {*range(form.operands, len(form.buffers))} - results - {*form.flags}
-        stored = [ArrayType(np.dtype(form.buffers[b].char), form.buffers[b].shape) for b in own]
-        return sum([kind.nbytes for kind in stored]) + self._written[1] * self._threads
+        own = [form.buffers[b] for b in {*range(form.operands, len(form.buffers))} - results]
+        stored = [prod(shape, start=np.dtype(char).itemsize) for shape, char in own]
+        return sum(stored) + self._written[1] * self._threads
 
     @property
     def lines(self) -> Sequence[Line]:
@@ -96,36 +99,37 @@ class SweptKernel(FusedGroup):
         form = self.form
         names = [f"b{number}" for number in range(len(form.buffers))]
         text = Text(f"def swept(poll, squares, {', '.join(names[: form.operands])}):")
-        roots = [root for nest in form.nests for root in nest.roots]
-        reduced = {
-            (root.buffer, root.at.offset): JOINS[root.kind]
-            for root in roots
-            if isinstance(root, Reduce) and root.kind != "finite"
-        }
-        flat, empty = text.bind(_flat, "flat"), text.bind(POOL.empty, "empty")
         for name in names[: form.operands]:
-            text.write(f"{name} = {flat}({name})")
+            text.write(f"{name} = {text.bind(_flat, 'flat')}({name})")
         for number in range(form.operands, len(form.buffers)):
             buffer = form.buffers[number]
-            if any(root.buffer == number and not isinstance(root, Reduce) for root in roots):
-                dtype = text.bind(np.dtype(buffer.char))
-                text.write(f"b{number} = {empty}({buffer.shape}, {dtype}).reshape(-1)")
-        for buffer, offset in reduced:
-            text.write(f"s{buffer}_{offset} = []")
+            shape, dtype = (prod(buffer.shape),), text.bind(np.dtype(buffer.char))
+            text.write(f"b{number} = {text.bind(POOL.empty, 'empty')}({shape}, {dtype})")
+        reduced = {
+            (root.buffer, root.at.offset): (JOINS[root.kind], number)
+            for number, nest in enumerate(form.nests)
+            for root in nest.roots
+            if isinstance(root, Reduce) and root.kind in JOINS
+        }
+        text.write(f"parts = {{{''.join([f'{place}: [], ' for place in reduced])}}}")
         most = 0
         for number, nest in enumerate(form.nests):
-            sweep = Sweep(text, nest, number, form.numbers)
-            sweep.write(self._threads)
-            most = max(most, sweep.nbytes)
-        given = []
-        for slot, place in zip(self.results, form.results, strict=True):
-            kind = self.instructions[self.slots.index(slot)].type
-            joins = reduced.get(place)
-            if joins is None:
-                given.append(f"b{place.buffer}.reshape({kind.shape}), ")  # type: ignore[union-attr]
+            if not nest.lengths or nest.steps <= sweeps.FEW_STEPS:
+                walk = text.bind(partial(sweeps.walked, nest, form.numbers))
+                text.write(f"{walk}(({''.join([f'{name}, ' for name in names])}), parts, squares)")
             else:
-                up = text.bind(joins.reduce, f"{joins.__name__}_parts")
-                given.append(f"{up}(s{place.buffer}_{place.element}), ")
+                sweep = sweeps.Sweep(text, nest, number, form.numbers)
+                sweep.write(self._threads)
+                most = max(most, sweep.nbytes)
+            for (buffer, offset), (join, last) in reduced.items():
+                if last == number:
+                    up = text.bind(join.reduce, f"{join.__name__}_up")
+                    text.write(f"b{buffer}[{offset}] = {up}(parts[{buffer}, {offset}])")
+        kinds = self.infer().items  # type: ignore[union-attr]
+        given = [
+            f"b{buffer}.reshape({kind.shape}), " if kind.shape else f"b{buffer}[{element}], "
+            for (buffer, element), kind in zip(form.results, kinds, strict=True)
+        ]
         text.write(f"return ({''.join(given)})")
         return text, most
 
@@ -176,7 +180,7 @@ def _pays(tape: Tape, part: Part) -> bool:
     """Whether large results need not be made as a whole."""
     sizes = {slot: tape.instructions[slot].type.nbytes for slot in part.slots}
     spared = [s for s in part.slots if s not in part.results and sizes[s] >= SMALLEST_BYTES]
-    return bool(spared) and sum(sizes.values()) > CACHE_BYTES
+    return len(spared) >= (1 if sum(sizes.values()) > CACHE_BYTES else FEWEST_SPARED)
 
 
 def _flat(x: Any) -> Any:
