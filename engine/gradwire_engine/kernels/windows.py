@@ -7,6 +7,7 @@ one array with a few rows more.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from math import prod
 from typing import NamedTuple, TypeAlias
 
@@ -53,20 +54,16 @@ class Windows:
     def _window(self, value: Value, node: Node, windows: Sequence[Window]) -> Window:
         if isinstance(node, Load):
             moved, own = self._moves.get(value, (0, node))
-            key = own, node.at.coefficients
             loops = tuple([c != 0 for c in node.at.coefficients])
-            return self._numbered(key, Rows(own, (), loops)), moved
+            return self._numbered(own, Rows(own, (), loops)), moved
         if not isinstance(node, Apply):
             return self._numbered((type(node), node), Rows(node, (), (False,))), 0
         read = [windows[arg] for arg in node.args]
         moving = [moved for number, moved in read if self.arrays[number].moves]
         base = moving[0] if moving else 0
         args = tuple([(n, moved - base if self.arrays[n].moves else 0) for n, moved in read])
-        along = [self.arrays[number].loops for number, _ in args]
-        most = max(map(len, along))
-        loops = tuple(
-            [any(each[loop : loop + 1] == (True,) for each in along) for loop in range(most)]
-        )
+        along = zip_longest(*[self.arrays[number].loops for number, _ in args], fillvalue=False)
+        loops = tuple(map(any, along))
         key = node.function, node.char, args
         return self._numbered(key, Rows(node, args, loops)), base
 

@@ -80,8 +80,8 @@ class SweptKernel(FusedGroup):
         """Bytes beside the results: of what nests store for each other, and of the buffers."""
         form, results = self.form, {place.buffer for place in self.form.results}
         own = [form.buffers[b] for b in {*range(form.operands, len(form.buffers))} - results]
-        stored = [prod(shape, start=np.dtype(char).itemsize) for shape, char in own]
-        return sum(stored) + self._written[1] * self._threads
+        stored = sum([prod(buffer.shape, start=np.dtype(buffer.char).itemsize) for buffer in own])
+        return stored + self._written[1] * self._threads
 
     @property
     def lines(self) -> Sequence[Line]:
@@ -121,14 +121,14 @@ class SweptKernel(FusedGroup):
                 sweep = sweeps.Sweep(text, nest, number, form.numbers)
                 sweep.write(self._threads)
                 most = max(most, sweep.nbytes)
-            for (buffer, offset), (join, last) in reduced.items():
+            for (of, offset), (join, last) in reduced.items():
                 if last == number:
                     up = text.bind(join.reduce, f"{join.__name__}_up")
-                    text.write(f"b{buffer}[{offset}] = {up}(parts[{buffer}, {offset}])")
+                    text.write(f"b{of}[{offset}] = {up}(parts[{of}, {offset}])")
         kinds = self.infer().items  # type: ignore[union-attr]
         given = [
-            f"b{buffer}.reshape({kind.shape}), " if kind.shape else f"b{buffer}[{element}], "
-            for (buffer, element), kind in zip(form.results, kinds, strict=True)
+            f"b{of}.reshape({kind.shape}), " if kind.shape else f"b{of}[{element}], "
+            for (of, element), kind in zip(form.results, kinds, strict=True)
         ]
         text.write(f"return ({''.join(given)})")
         return text, most
