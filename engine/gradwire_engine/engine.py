@@ -47,6 +47,11 @@ class Engine:
         self._lock = threading.Lock()
         self._apart: dict[str, Self] = {}
 
+    @property
+    def budget(self) -> SharedBudget:
+        """What all that is kept may take, for others to share."""
+        return self._context.cache.budget
+
     def apart(self, whose: str) -> Self:
         """An engine like this one that keeps apart what it parsed and compiled, in the same budget.
 
@@ -60,7 +65,7 @@ class Engine:
                 if engine is None:
                     engine = copy(self)
                     cache = Cache(self._context.cache.budget)
-                    backend = self._context.backend.apart()
+                    backend = self._context.backend.apart(whose)
                     engine._context = Context(cache, self.limits, backend)
                     engine._programs = Programs(self._programs.budget)
                     self._apart[whose] = engine

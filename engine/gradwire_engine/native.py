@@ -19,17 +19,32 @@ def is_available() -> bool:
 
 
 def native_backend(
-    compile_texts: Callable[[Sequence[Any]], Sequence[bytes]] | None = None,
+    compile_texts: Callable[[Sequence[Any], str], Sequence[bytes]] | None = None,
 ) -> Backend:
     """NumPy, and machine code in place of what it does element by element.
 
     Sources in LLVM's intermediate representation are compiled in the background, to an object file
-    each, by ``compile_texts``; without it where the code is wanted, and waited for.
+    each, by ``compile_texts`` of them and the tenant whose they are; without it where the code is
+    wanted, and waited for. It may postpone them.
     Raises: ``ModuleNotFoundError`` without llvmlite, the extra ``native``.
     """
     from gradwire_engine.backends.llvm.executable import NativeBackend
 
     return NativeBackend(compile_texts)
+
+
+def postponed(seconds: float) -> Exception:
+    """What ``compile_texts`` raises to be asked again after so many seconds."""
+    from gradwire_engine.backends.llvm.compiler import Postponed
+
+    return Postponed(seconds)
+
+
+def key_of(source: Any) -> bytes:
+    """Equal for sources of which the same code is made: by this compiler, for this processor."""
+    from gradwire_engine.backends.llvm import compiler
+
+    return compiler.key_of(source)
 
 
 def compile_texts(sources: Sequence[Any]) -> Sequence[bytes]:

@@ -19,6 +19,7 @@ from gradwire_service import __version__, openapi
 from gradwire_service.access.authentication import Authentication
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.keys_file import open_keys
+from gradwire_service.codes import open_codes
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.engines import open_engines
 from gradwire_service.http.cors import RefusingPreflights, with_cors
@@ -156,7 +157,8 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="gradwire")
     executors: ProcessPool | ThreadPool
     if settings.processes:
-        executors = ProcessPool(serve, settings, store, queue, threads, isolated=isolated)
+        codes = open_codes(settings, engines.budget, metrics)
+        executors = ProcessPool(serve, settings, store, codes, queue, threads, isolated=isolated)
     else:
         tapes_here = Tapes(engines, store, resolver, settings.tape_values_bytes)
         executors = ThreadPool(Tasks(engines, resolver, tapes_here), queue, settings)

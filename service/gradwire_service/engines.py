@@ -6,6 +6,7 @@ from gradwire_engine import Engine
 from gradwire_engine.answer import Limits
 from gradwire_engine.backends.base import Backend
 from gradwire_engine.memory import limit_buffers
+from gradwire_engine.shared_budget import SharedBudget
 
 from gradwire_service.settings import Settings
 
@@ -25,6 +26,11 @@ class Engines:
     @property
     def limits(self) -> Limits:
         return self._engine.limits
+
+    @property
+    def budget(self) -> SharedBudget:
+        """What all that they cache may take."""
+        return self._engine.budget
 
     def of(self, owner: str) -> Engine:
         """The engine of an owner."""

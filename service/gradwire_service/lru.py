@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from gradwire_engine.shared_budget import BudgetShare, SharedBudget
 
-from gradwire_service.store import Key, Kind
-
 Value = TypeVar("Value")
+#: What kind of value it is, whose, and which.
+_Key: TypeAlias = tuple[str, str, Any]
 
 
 class ByteBoundedLRU(Generic[Value]):
     """Values by the keys of their records. Thread-safe.
 
-    The least recently used values are evicted: of all owners or, if ``per_owner``, of the owner
-    with the most bytes. Each owner then costs a little memory for ever.
+    They take up to ``most`` bytes, or what a budget shared with others allows. The least recently
+    used are evicted: of all owners or, if ``per_owner``, of the owner with the most bytes. Each
+    owner then costs a little memory for ever.
     """
 
-    def __init__(self, max_bytes: int, *, per_owner: bool = False) -> None:
-        self._budget = SharedBudget(max_bytes)
+    def __init__(self, most: int | SharedBudget, *, per_owner: bool = False) -> None:
+        self._budget = SharedBudget(most) if isinstance(most, int) else most
         self._per_owner = per_owner
         self._partitions: dict[str, _Partition[Value]] = {}
 
-    def peek(self, key: tuple[Kind, str, str]) -> Value | None:
+    def peek(self, key: _Key) -> Value | None:
         """The cached value of ``key``, without counting as a use."""
         partition = self._partitions.get(key[1] if self._per_owner else "")
         found = None if partition is None else partition.values.get(key)
         return None if found is None else found[0]
 
-    def get(self, key: Key) -> Value | None:
+    def get(self, key: _Key) -> Value | None:
         """The cached value of ``key``, which becomes the most recently used."""
         partition = self._partition(key)
         with self._budget.lock:
@@ -40,7 +41,7 @@ class ByteBoundedLRU(Generic[Value]):
             partition.values.move_to_end(key)
             return found[0]
 
-    def put(self, key: Key, value: Value, nbytes: int) -> None:
+    def put(self, key: _Key, value: Value, nbytes: int) -> None:
         """Cache ``value`` in place of any other under ``key``, unless it alone is too large."""
         partition = self._partition(key)
         with self._budget.lock:
@@ -49,14 +50,14 @@ class ByteBoundedLRU(Generic[Value]):
                 partition.values[key] = value, nbytes
                 partition.take(nbytes)
 
-    def discard(self, key: Key) -> None:
+    def discard(self, key: _Key) -> None:
         """Remove ``key`` from the cache."""
         partition = self._partition(key)
         with self._budget.lock:
             partition.discard(key)
 
-    def _partition(self, key: Key) -> _Partition[Value]:
-        owner = key.owner if self._per_owner else ""
+    def _partition(self, key: _Key) -> _Partition[Value]:
+        owner = key[1] if self._per_owner else ""
         partition = self._partitions.get(owner)
         if partition is None:
             partition = self._partitions.setdefault(owner, _Partition(self._budget))
@@ -68,7 +69,7 @@ class _Partition(BudgetShare, Generic[Value]):
 
     def __init__(self, budget: SharedBudget) -> None:
         super().__init__(budget)
-        self.values: OrderedDict[tuple[Kind, str, str], tuple[Value, int]] = OrderedDict()
+        self.values: OrderedDict[_Key, tuple[Value, int]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self.values)
@@ -76,7 +77,7 @@ class _Partition(BudgetShare, Generic[Value]):
     def drop_oldest(self) -> int:
         return self.values.popitem(last=False)[1][1]
 
-    def discard(self, key: Key) -> None:
+    def discard(self, key: _Key) -> None:
         """Remove one value. The caller holds the lock."""
         found = self.values.pop(key, None)
         if found is not None:

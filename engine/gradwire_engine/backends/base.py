@@ -186,8 +186,11 @@ class Backend(ABC):
     def explain(self, op: Op, error: Exception) -> EngineError | None:
         """What a kernel's ``error`` means to the program; None where it is a bug of ours."""
 
-    def apart(self) -> Backend:
-        """One that shares nothing compiled with this: how long its work takes tells nothing."""
+    def apart(self, whose: str = "") -> Backend:
+        """One that shares nothing compiled with this: how long its work takes tells nothing.
+
+        It is for the tenant ``whose`` work it does.
+        """
         return self
 
     def release(self) -> None:  # noqa: B027 - not every backend keeps memory

@@ -20,9 +20,11 @@ from gradwire_engine.kernels.form import (
     Node,
     Reduce,
     Root,
+    Step,
     Value,
     Within,
 )
+from gradwire_engine.kernels.nests import merged
 
 #: Nests whose loops differ by no more are divided together.
 _NEAR = 16
@@ -32,21 +34,22 @@ _MOST_PARTS = 64
 _Box: TypeAlias = tuple[tuple[int, int], ...]
 
 
-def divided(nests: Sequence[Nest]) -> list[Nest]:
+def divided(steps: Sequence[Step]) -> list[Step]:
     """Equivalent nests, of ones that do not wait for each other, without choices of a piece.
 
     A sum that several of them reduce into is that of all their parts. What would be too many parts,
     or is chosen by more than one index, is left as it is.
     """
     families: list[list[Nest]] = []
-    for nest in nests:
+    for nest in steps:
+        assert isinstance(nest, Nest)
         for family in families:
             if _are_near(family[0].lengths, nest.lengths):
                 family.append(nest)
                 break
         else:
             families.append([nest])
-    return [nest for family in families for nest in _divided(family)]
+    return [merged(nest) for family in families for nest in _divided(family)]
 
 
 def _are_near(lengths: Sequence[int], others: Sequence[int]) -> bool:

@@ -7,7 +7,8 @@ an integer: ``Kernel.structure`` is equal for kernels that differ in lengths and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from gradwire_engine.tape import Shape
@@ -19,7 +20,7 @@ LEAST_ARGUMENT = 17
 
 
 class Affine(NamedTuple):
-    """``offset + sum coefficients[k] i[k]`` over the loops of a nest."""
+    """``offset + sum coefficients[k] i[k]`` over the loops around it, from the outermost."""
 
     coefficients: tuple[int, ...]
     offset: int
@@ -57,6 +58,13 @@ class Within(NamedTuple):
     char: str = "?"
 
 
+class Counter(NamedTuple):
+    """The number that an index is."""
+
+    at: Affine
+    char: str = "l"
+
+
 class Apply(NamedTuple):
     """A function of values, by its name; ``convert`` is to the dtype ``char``."""
 
@@ -65,7 +73,7 @@ class Apply(NamedTuple):
     char: str
 
 
-Node: TypeAlias = Load | Number | Literal | Within | Apply
+Node: TypeAlias = Load | Number | Literal | Within | Counter | Apply
 
 
 class Store(NamedTuple):
@@ -94,28 +102,126 @@ Root: TypeAlias = Store | Reduce
 class Nest(NamedTuple):
     """Loops of these lengths, the first ``kept`` of them around those that reductions go over.
 
-    Nodes come after those that they are computed from.
+    Nodes come after those that they are computed from. There are ``outer`` loops around it, which
+    the first coefficients of all indices are of.
     """
 
     lengths: Shape
     kept: int
     nodes: tuple[Node, ...]
     roots: tuple[Root, ...]
+    outer: int = 0
 
     @property
     def steps(self) -> int:
-        """How many times the innermost body is executed."""
-        steps = 1
-        for length in self.lengths:
-            steps *= length
-        return steps
+        """How many nodes are computed."""
+        return math.prod(self.lengths) * max(len(self.nodes), 1)
+
+    @property
+    def length(self) -> int:
+        """How many nodes and roots there are."""
+        return len(self.nodes) + len(self.roots)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether it writes a buffer that it reads."""
+        read = {node.buffer for node in self.nodes if isinstance(node, Load)}
+        return any(root.buffer in read for root in self.roots)
+
+
+class Repeat(NamedTuple):
+    """Steps that are computed one after the other, in each of so many passes.
+
+    Indices in them have a coefficient for the number of the pass, which goes from 0 on, and
+    ``backward`` down to 0. If the number of passes is only known when they are made, it is none.
+    ``status`` is the buffer of two integers where ``Leave`` tells how they ended.
+    """
+
+    passes: int | None
+    backward: bool
+    nests: tuple[Step, ...]
+    status: int | None = None
+
+    @property
+    def pass_steps(self) -> int:
+        """How many nodes are computed in a pass."""
+        return sum([each.steps for each in self.nests])
+
+    @property
+    def steps(self) -> int:
+        """How many nodes are computed."""
+        return (_GUESSED_PASSES if self.passes is None else self.passes) * self.pass_steps
+
+    @property
+    def length(self) -> int:
+        """How many nodes and roots there are."""
+        return sum([each.length for each in self.nests])
+
+
+class Choice(NamedTuple):
+    """The first steps where the number in a buffer is true, else the others."""
+
+    buffer: int
+    chosen: tuple[Step, ...]
+    otherwise: tuple[Step, ...]
+
+    @property
+    def nests(self) -> tuple[Step, ...]:
+        """All steps."""
+        return (*self.chosen, *self.otherwise)
+
+    @property
+    def steps(self) -> int:
+        """How many nodes are computed at most."""
+        ways = self.chosen, self.otherwise
+        return max([sum([each.steps for each in way]) for way in ways])
+
+    @property
+    def length(self) -> int:
+        """How many nodes and roots there are."""
+        return sum([each.length for each in self.nests])
+
+
+class Leave(NamedTuple):
+    """The end of the passes around it: 1 and their number are put into the status of these.
+
+    This one is one of them if ``counted``. If it ``fails``, nothing of the result is of use, and
+    the status is 2.
+    """
+
+    counted: bool
+    fails: bool = False
+    steps: int = 1
+    length: int = 1
+    nests: tuple[Step, ...] = ()
+
+
+#: What a kernel computes, one after the other.
+Step: TypeAlias = Nest | Repeat | Choice | Leave
+#: How a loop ended, in its status.
+ENDED, FAILED = 1, 2
+#: Passes that are taken for granted where nothing is known.
+_GUESSED_PASSES = 1000
+
+
+def nests_of(steps: Iterable[Step]) -> Iterator[Nest]:
+    """All nests, in the order in which they are first computed."""
+    for step in steps:
+        if isinstance(step, Nest):
+            yield step
+        else:
+            yield from nests_of(step.nests)
 
 
 class Buffer(NamedTuple):
-    """Memory that nests read and write: the elements of an array in row-major order."""
+    """Memory that nests read and write: the elements of an array in row-major order.
+
+    One that ``grows`` has as many items along its first axis as passes are made.
+    """
 
     shape: Shape
     char: str
+    grows: bool = False
 
 
 class Place(NamedTuple):
@@ -128,50 +234,73 @@ class Place(NamedTuple):
 class Kernel(NamedTuple):
     """Nests that are computed one after the other.
 
-    Of the buffers the first are the operands. ``flags`` are those that begin with 0, and end with
-    NaN where what they tell of is not finite.
+    Of the buffers the first are the ``operands``, the last are ``local``: nothing outside has them.
+    ``flags`` are those that begin with 0, and end with NaN where what they tell of is not finite;
+    ``statuses`` are those of passes.
     """
 
     buffers: tuple[Buffer, ...]
     operands: int
     results: tuple[Place, ...]
     flags: tuple[int, ...]
-    nests: tuple[Nest, ...]
+    nests: tuple[Step, ...]
     #: The values of ``Number``.
     numbers: tuple[float, ...]
+    local: int = 0
+    statuses: tuple[int, ...] = ()
 
     @property
     def steps(self) -> int:
         """Nodes that are computed, the innermost loops' counted."""
-        return sum([nest.steps * max(len(nest.nodes), 1) for nest in self.nests])
+        return sum([nest.steps for nest in self.nests])
 
     @property
     def length(self) -> int:
         """How many nodes and roots there are."""
-        return sum([len(nest.nodes) + len(nest.roots) for nest in self.nests])
+        return sum([nest.length for nest in self.nests])
 
-    def nests_apart(self) -> list[Kernel]:
-        """A kernel for each nest, of the same buffers."""
-        return [self._replace(nests=(nest,)) for nest in self.nests]
+    @property
+    def passed(self) -> int:
+        """How many buffers are arguments: all but those that are local."""
+        return len(self.buffers) - self.local
+
+    def apart(self, most_steps: int) -> list[Kernel]:
+        """Kernels of the same buffers, of which none is local, each of few steps or of one nest."""
+        parts: list[list[Step]] = []
+        total = most_steps
+        for nest in self.nests:
+            alone = isinstance(nest, Repeat) and nest.passes is None
+            if alone or total + nest.steps > most_steps:
+                parts.append([])
+                total = 0
+            parts[-1].append(nest)
+            total += most_steps if alone else nest.steps
+        return [self._replace(nests=tuple(part), local=0) for part in parts]
 
     def integers(self) -> dict[int, int]:
         """The integers that are arguments, numbered in the order in which they are met."""
         found: dict[int, int] = {}
-        for integer in self._integers():
+        for integer in _integers(self.nests):
             if abs(integer) >= LEAST_ARGUMENT:
                 found.setdefault(integer, len(found))
         return found
 
-    def _integers(self) -> Iterator[int]:
-        for nest in self.nests:
-            yield from nest.lengths
-            for node in nest.nodes:
-                if type(node) is Load:
-                    yield from node.at.coefficients
-                    yield node.at.offset
-                elif type(node) is Within:
-                    yield from node.at.coefficients
-                    yield from (node.at.offset, node.low, node.high)
-            for root in nest.roots:
-                yield from root.at.coefficients
-                yield root.at.offset
+
+def _integers(steps: Iterable[Step]) -> Iterator[int]:
+    for step in steps:
+        if not isinstance(step, Nest):
+            if isinstance(step, Repeat) and step.passes is not None:
+                yield step.passes
+                yield step.passes - 1
+            yield from _integers(step.nests)
+            continue
+        yield from step.lengths
+        for node in step.nodes:
+            if isinstance(node, Load | Within | Counter):
+                yield from node.at.coefficients
+                yield node.at.offset
+            if type(node) is Within:
+                yield from (node.low, node.high)
+        for root in step.roots:
+            yield from root.at.coefficients
+            yield root.at.offset

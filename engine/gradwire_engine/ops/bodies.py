@@ -90,7 +90,8 @@ class PathMerger:
         for slot in needed(trace, self._own):
             op, args, kind, self.b.origin = instruction = made[slot - start]
             if isinstance(op, Guard) and (
-                varies[slot - start] or self._may_differ(args[0], outside)
+                varies[slot - start]
+                or (args[0] not in fixed and self._may_differ(args[0], outside))
             ):
                 decisions.append((number(args[0]), bool(op.expected)))
             elif varies[slot - start]:

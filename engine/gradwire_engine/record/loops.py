@@ -126,9 +126,11 @@ def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
                 peeled = _MOST_PEELED
                 r.singly.update(tried)
             restore()
+            del r.warnings[warned:]
             if peeled == _MOST_PEELED:
                 passes.count()
-            del r.warnings[warned:]
+                if number == passes.length:
+                    return "over", stacked(r, written)
         r.poll()
         ending, value = passes.turn(number, ())
         if ending != "on":

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SecretStr
 
 from gradwire_service.settings.units import MEBIBYTE, Size
 
@@ -87,6 +87,31 @@ class ConcurrencySettings(BaseModel):
         "and in the background. Needs the extra `native` (llvmlite) and Linux; without them NumPy "
         "computes everything, and `/readyz` says so.",
     )
+    compile_seconds_per_minute: float = Field(
+        default=20,
+        ge=0,
+        allow_inf_nan=False,
+        description="Processor time that compiling a tenant's programs may take in each minute; "
+        "beyond it, they stay on NumPy until there is some again. Without keys, that of all "
+        "programs; 0 is unlimited. Each replica counts it separately.",
+    )
+    code_cache: str = Field(
+        default="",
+        description="Folder in which machine code is kept, so that a restart need not compile it "
+        "again; replicas may share it. By default it is kept in memory only. Only the service may "
+        "be able to write there: files are executed if their keyed digest is right.",
+    )
+    code_cache_key: SecretStr | None = Field(
+        default=None,
+        min_length=16,
+        description="Key of these digests, the same for all who share the folder. Without one, a "
+        "random key is stored in the folder, in a file that only its owner may read.",
+    )
+    code_cache_bytes: Size = Field(
+        default=256 * MEBIBYTE,
+        gt=0,
+        description="Most bytes in that folder; code that was used least recently is deleted.",
+    )
     blas_threads: int = Field(
         default=1,
         gt=0,
@@ -137,7 +162,8 @@ class ConcurrencySettings(BaseModel):
     cache_bytes: Size = Field(
         default=256 * MEBIBYTE,
         gt=0,
-        description="Most bytes of parsed programs and compiled executables in the cache.",
+        description="Most bytes of parsed programs, compiled executables and their machine code in "
+        "the cache.",
     )
     buffer_bytes: Size = Field(
         default=128 * MEBIBYTE,

@@ -70,6 +70,15 @@ class Metrics:
         self._shared = counter(
             "gradwire_joint_replays", "Replays that several computations shared."
         )
+        self._compile_seconds = counter(
+            "gradwire_machine_code_seconds", "Processor time of compiling to machine code."
+        )
+        self._kernels = counter(
+            "gradwire_kernels",
+            "Kernels that workers wanted as machine code: compiled, failed, cached, or postponed "
+            "because the tenant had compiled as much as it may.",
+            "outcome",
+        )
         phases = histograms(
             "gradwire_phase_seconds", "Duration of the phases of a computation.", "phase"
         )
@@ -144,3 +153,13 @@ class Metrics:
     def nonfinite(self, directions: Iterable[str]) -> None:
         """Count one answer that is not finite, in these directions."""
         self._nonfinite.counts.update((direction,) for direction in directions)
+
+    def found_code(self, cached: int, postponed: int) -> None:
+        """Count kernels that workers asked for; for one thread at a time, as the next."""
+        self._kernels.counts["cached",] += cached
+        self._kernels.counts["postponed",] += postponed
+
+    def compiled_code(self, kernels: int, seconds: float) -> None:
+        """Count kernels that a worker compiled, none where it failed."""
+        self._compile_seconds.counts[()] += seconds  # type: ignore[assignment]
+        self._kernels.counts["compiled" if kernels else "failed",] += kernels or 1

@@ -1,7 +1,8 @@
 """Machine code for programs that are replayed often, compiled in a process that may die.
 
-A worker forks a child for what it wants compiled. The child has the worker's compiler, loaded
-before, and none of its connections; its time is limited, and its end ends nothing else.
+A worker forks a child for what it wants compiled and no worker of the service has compiled before.
+The child has the worker's compiler, loaded before, and none of its connections; its time, memory
+and answer are limited, and its end ends nothing else.
 """
 
 from __future__ import annotations
@@ -12,15 +13,20 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from gradwire_engine import native
 
+from gradwire_service import __version__
+from gradwire_service.allocation import data_bytes
+from gradwire_service.codes import Found
 from gradwire_service.settings import Settings
 
 #: Processor time of a compilation, and time until it is given up.
 _CPU_SECONDS, _SECONDS = 10, 60
+#: Memory that compiling needs beside the worker's, and most code of a program.
+_MEMORY_BYTES, _MOST_CODE_BYTES = 512 << 20, 16 << 20
 #: How much less often than requests it gets a core where both want one.
 _NICENESS = 10
 #: Beyond the most files that Linux lets a process open, unless that is set higher.
@@ -29,7 +35,63 @@ _LENGTH = struct.Struct("<Q")
 
 
 class CompilationFailed(Exception):
-    """The child process ended without an answer."""
+    """The child process ended without an answer, after so many ``seconds`` of processor time."""
+
+    def __init__(self, detail: str, seconds: float) -> None:
+        super().__init__(detail)
+        self.seconds = seconds
+
+
+class Compiled(NamedTuple):
+    """An object file for each source, and the processor time that they took."""
+
+    objects: Sequence[bytes]
+    seconds: float
+
+
+class Codes(Protocol):
+    """The machine code of each tenant, which all workers share."""
+
+    def find(self, whose: str, keys: Sequence[bytes]) -> Found:
+        """What there is of a tenant's code."""
+        ...
+
+    def keep(self, whose: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
+        """Keep what took so long to compile; nothing where compiling failed."""
+        ...
+
+
+class Compiler:
+    """Compiles what is not known yet."""
+
+    def __init__(self, codes: Codes) -> None:
+        self._codes = codes
+
+    def __call__(self, sources: Sequence[Any], whose: str) -> Sequence[bytes]:
+        """An object file for each source of a tenant.
+
+        Raises: ``CompilationFailed``; what engines take as postponed, if the tenant has compiled
+        as much as it may for now.
+        """
+        keys = [native.key_of(source) + __version__.encode() for source in sources]
+        found, wait_seconds = self._codes.find(whose, keys)
+        missing = {
+            key: source for key, source in zip(keys, sources, strict=True) if key not in found
+        }
+        made: Mapping[bytes, bytes] = {}
+        if missing:
+            if wait_seconds:
+                raise native.postponed(wait_seconds)
+            seconds = 0.0
+            try:
+                objects, seconds = compile_apart([*missing.values()])
+                made = dict(zip(missing, objects, strict=True))
+            except CompilationFailed as error:
+                seconds = error.seconds
+                raise
+            finally:
+                self._codes.keep(whose, made, seconds)
+        return [made[key] if key in made else found[key] for key in keys]
 
 
 def is_compiled(settings: Settings) -> bool:
@@ -38,7 +100,7 @@ def is_compiled(settings: Settings) -> bool:
     return settings.machine_code and settings.processes > 0 and forks and native.is_available()
 
 
-def compile_apart(sources: Sequence[Any]) -> Sequence[bytes]:
+def compile_apart(sources: Sequence[Any]) -> Compiled:
     """Compile each source to an object file in a child process.
 
     Raises: ``CompilationFailed``.
@@ -53,7 +115,8 @@ def compile_apart(sources: Sequence[Any]) -> Sequence[bytes]:
     finally:
         os.close(ours)
         os.kill(child, signal.SIGKILL)  # where it is given up; else it has ended
-        _, status = os.waitpid(child, 0)
+        _, status, used = os.wait4(child, 0)
+    seconds = used.ru_utime + used.ru_stime
     found: list[bytes] = []
     at = 0
     while at + _LENGTH.size <= len(answer):
@@ -61,20 +124,22 @@ def compile_apart(sources: Sequence[Any]) -> Sequence[bytes]:
         at += _LENGTH.size + length
         found.append(answer[at - length : at])
     if len(found) != len(sources) or at != len(answer):
-        raise CompilationFailed(f"the compiling process ended with status {status}")
-    return found
+        detail = f"the compiling process ended with status {status} after {seconds:.1f} s"
+        raise CompilationFailed(detail, seconds)
+    return Compiled(found, seconds)
 
 
 def _received(connection: int) -> bytes:
-    """Everything written until the other end closes, or the time limit passes."""
+    """Everything written until the other end closes, or a limit is exceeded."""
     chunks: list[bytes] = []
-    ends = time.monotonic() + _SECONDS
-    while (left := ends - time.monotonic()) > 0:
+    ends, received = time.monotonic() + _SECONDS, 0
+    while (left := ends - time.monotonic()) > 0 and received <= _MOST_CODE_BYTES:
         if select.select([connection], [], [], left)[0]:
             chunk = os.read(connection, 1 << 20)
             if not chunk:
                 break
             chunks.append(chunk)
+            received += len(chunk)
     return b"".join(chunks)
 
 
@@ -86,6 +151,10 @@ def _compile(connection: int, sources: Sequence[Any]) -> NoReturn:
         os.closerange(0, connection)
         os.closerange(connection + 1, _MOST_FILES)
         resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
+        memory = data_bytes() + _MEMORY_BYTES
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        if most == resource.RLIM_INFINITY or memory < most:
+            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
         os.nice(_NICENESS)
         for compiled in native.compile_texts(sources):
             _send(connection, _LENGTH.pack(len(compiled)) + compiled)

@@ -18,7 +18,7 @@ from gradwire_service.telemetry import stack_of
 from gradwire_service.wire.codec import DOCUMENTS, DOWNLOADS, UPLOADS, Offer
 from gradwire_service.wire.envelope import FIELDS
 from gradwire_service.wire.shared import Body, packed, unpacked
-from gradwire_service.work.compilation import compile_apart, is_compiled
+from gradwire_service.work.compilation import Codes, Compiler, is_compiled
 from gradwire_service.work.compute import ComputeHandlers
 from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 from gradwire_service.work.pictures import FORMS, PictureHandlers
@@ -99,9 +99,9 @@ def execute(
         return TaskFailed(problem, trace, outcome)
 
 
-def open_tasks(settings: Settings, store: Store, *, isolated: bool) -> Tasks:
-    """All tasks on a store, with their own engines and resolver."""
-    backend = native_backend(compile_apart) if is_compiled(settings) else None
+def open_tasks(settings: Settings, store: Store, codes: Codes, *, isolated: bool) -> Tasks:
+    """All tasks on a store and machine code, with their own engines and resolver."""
+    backend = native_backend(Compiler(codes)) if is_compiled(settings) else None
     engines = open_engines(settings, isolated=isolated, backend=backend)
     resolver = ReferenceResolver(engines, store, settings.near_bytes)
     return Tasks(engines, resolver, Tapes(engines, store, resolver, settings.tape_values_bytes))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gradwire_engine.memory import forget_buffers
 
-from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES
+from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES, data_bytes
 
 #: Smaller amounts are not worth releasing.
 _NOISE_BYTES = 4 << 20
@@ -20,7 +20,6 @@ _LEFTOVER_BYTES = 16 << 20
 #: Where cores are short, a worker gets a third of what the event loop does. With 10, a tenth:
 #: tasks beside other programs of the machine missed their deadlines.
 _NICENESS = 5
-_STATUS = Path("/proc/self/status")
 _SMAPS = Path("/proc/self/smaps_rollup")
 
 
@@ -34,7 +33,7 @@ def limit_memory(most_bytes: int) -> None:
     if sys.platform == "linux":
         import resource
 
-        most = _data_bytes() + most_bytes
+        most = data_bytes() + most_bytes
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
 
@@ -113,8 +112,3 @@ def _private_bytes() -> int:
     except OSError:
         return 0
     return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(b"Private_"))
-
-
-def _data_bytes() -> int:
-    lines = _STATUS.read_bytes().splitlines()
-    return next(int(line.split()[1]) << 10 for line in lines if line.startswith(b"VmData:"))

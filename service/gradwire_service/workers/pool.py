@@ -9,6 +9,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from gradwire_service.codes import CodeCache
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
@@ -46,6 +47,7 @@ class ProcessPool:
         serve: Serve,
         settings: Settings,
         store: Store,
+        codes: CodeCache,
         queue: Queue,
         threads: ThreadPoolExecutor,
         *,
@@ -54,8 +56,10 @@ class ProcessPool:
         _find_temporary_folder()
         if is_compiled(settings):
             preload_compiler()
-        # Workers need neither the store's address nor the API keys.
-        self._settings = settings.model_copy(update={"store": "memory:", "keys": None})
+        # Workers need neither the store's address nor the keys of clients and of machine code.
+        needless = {"store": "memory:", "keys": None, "code_cache_key": None}
+        self._settings = settings.model_copy(update=needless)
+        self._codes = codes
         self._serve = serve
         self._store = store
         self._queue = queue
@@ -106,7 +110,7 @@ class ProcessPool:
         self._processes.add(process)
 
     def _make(self) -> StartedProcess:
-        return StartedProcess(self._serve, self._settings, isolated=self._isolated)
+        return StartedProcess(self._serve, self._settings, self._codes, isolated=self._isolated)
 
     def _ready(self, process: WorkerProcess) -> None:
         self._queue.add(process)

@@ -16,6 +16,7 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeAlias
 
+from gradwire_service.codes import CodeCache
 from gradwire_service.problems import WorkerCrashed
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
@@ -23,6 +24,7 @@ from gradwire_service.work.messages import Task
 from gradwire_service.workers.channel import Channel, ChannelClosed
 from gradwire_service.workers.messages import STOP, Ready, Recycle, StoreCall, TimeoutChanged
 from gradwire_service.workers.remote import dispatch
+from gradwire_service.workers.remote_codes import share_codes
 
 logger = logging.getLogger("gradwire")
 
@@ -37,7 +39,7 @@ _JOIN_SECONDS = 5
 _STATUS_LOCK = threading.Lock()
 
 #: The main function of a worker process: ``workers.worker.serve``.
-Serve: TypeAlias = Callable[[socket.socket, Settings, bool], None]
+Serve: TypeAlias = Callable[[socket.socket, socket.socket, Settings, bool], None]
 
 
 def preload_compiler() -> None:
@@ -46,17 +48,25 @@ def preload_compiler() -> None:
 
 
 class StartedProcess:
-    """A running process and its channel. Create it in a thread: forking blocks."""
+    """A running process and its channel. Create it in a thread: forking blocks.
 
-    def __init__(self, serve: Serve, settings: Settings, *, isolated: bool) -> None:
+    What it compiles, it shares with others through ``codes``.
+    """
+
+    def __init__(
+        self, serve: Serve, settings: Settings, codes: CodeCache, *, isolated: bool
+    ) -> None:
         ours, theirs = socket.socketpair()
-        with theirs:
+        our_codes, their_codes = socket.socketpair()
+        with theirs, their_codes:
+            arguments = theirs, their_codes, settings, isolated
             self.process: BaseProcess = _FORKING.Process(
-                target=serve, args=(theirs, settings, isolated), name="gradwire", daemon=True
+                target=serve, args=arguments, name="gradwire", daemon=True
             )
             with _STATUS_LOCK:
                 self.process.start()
         self.channel = Channel(ours)
+        share_codes(our_codes, codes)
 
     def end(self) -> None:
         """Kill the process and close the channel."""

@@ -21,6 +21,7 @@ from gradwire_service.workers.channel import Channel, ChannelClosed
 from gradwire_service.workers.memory import MemoryTrimmer, end_first, limit_memory, lower_priority
 from gradwire_service.workers.messages import STOP, Ready, Recycle, TimeoutChanged
 from gradwire_service.workers.remote import RemoteStore
+from gradwire_service.workers.remote_codes import RemoteCodes
 
 #: Idle time after which a process releases memory kept for the next task.
 _IDLE_SECONDS = 1.0
@@ -29,12 +30,14 @@ _IDLE_SECONDS = 1.0
 class Worker:
     """Runs tasks from a channel."""
 
-    def __init__(self, channel: Channel, settings: Settings, *, isolated: bool) -> None:
+    def __init__(
+        self, channel: Channel, codes: Channel, settings: Settings, *, isolated: bool
+    ) -> None:
         self._channel = channel
         self._settings = settings
         store = RemoteStore(channel, settings)
         share = divide_caches(settings, settings.processes)
-        self._tasks = open_tasks(share, store, isolated=isolated)
+        self._tasks = open_tasks(share, store, RemoteCodes(codes), isolated=isolated)
         self._deadline: Deadline | None = None
         self._trimmer = MemoryTrimmer(max_cache_bytes(share))
 
@@ -69,8 +72,10 @@ class Worker:
         self._channel.send(TimeoutChanged(allowed_ms))
 
 
-def serve(connection: socket.socket, settings: Settings, isolated: bool) -> None:
-    """Run tasks until the other end of the connection closes."""
+def serve(
+    connection: socket.socket, codes: socket.socket, settings: Settings, isolated: bool
+) -> None:
+    """Run tasks until the other end of the connection closes; through ``codes`` share code."""
     end_with_parent()
     # Sent to all processes of a service at once; the service lets workers finish.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -79,7 +84,7 @@ def serve(connection: socket.socket, settings: Settings, isolated: bool) -> None
     threadpool_limits(settings.blas_threads)
     keep_freed_memory(KEPT_BY_PROCESS_BYTES, in_one=True)
     channel = Channel(connection)
-    worker = Worker(channel, settings, isolated=isolated)
+    worker = Worker(channel, Channel(codes), settings, isolated=isolated)
     gc.freeze()
     signal.signal(STOP, worker.stop)
     end_first()

@@ -169,3 +169,18 @@ def test_constants_beside_arrays_are_arrays_and_results_are_of_their_type():
         assert product.dtype == constant.dtype == np.float32
         assert isinstance(constant, np.float32)
         assert product.tolist() == [0.5, 1.5]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64"])
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
+def test_extremes_of_numbers_are_the_same_at_each_replay(name, dtype):
+    engine = Engine()
+    for x, y in [(1, 2), (2, 1), (np.nan, 1), (1, np.nan)]:
+        if dtype == "int64" and x + y != 3:
+            continue
+        given = {"x": Leaf(np.asarray(x, dtype)), "y": Leaf(np.asarray(y, dtype))}
+        call = engine.call(engine.parse(f"{name}(x, y)"), given, Query("evaluate"))
+        for _ in range(3):
+            found = call.replay(lambda: None).value
+            np.testing.assert_array_equal(found, getattr(np, name)(x, y))
+            assert found.dtype == np.dtype(dtype)

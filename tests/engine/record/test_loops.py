@@ -548,6 +548,39 @@ def test_how_many_passes_there_are_needs_no_new_recording(counts):
         assert len(made.entry.paths) <= 2  # with passes, and without
 
 
+def test_a_loop_in_a_loop_that_is_never_entered(at_once):
+    program = """
+t = 0.1
+while t < 3:
+  u = 0.1
+  while u < 0:
+    y = equal(y, z)
+    u = u + 0.6 + x*x
+  t = t + 0.6 + x*x
+sum(y) * t
+"""
+    y, t = np.array([0.5, 0.7]), 0.1
+    made = call(program, Query("evaluate"), x=0.2, y=y, z=y)
+    while t < 3:
+        t = t + 0.6 + 0.2 * 0.2
+    np.testing.assert_allclose(made.replay(nothing).value, y.sum() * t, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "body", ["x = concatenate([x, x])", "if x[0] > i - 1:\n    x = x[0] * w\n  else:\n    w = sum(w)"]
+)
+def test_passes_that_cannot_be_one_instruction_are_as_many_as_asked_for(body):
+    program = f"for i in range(n):\n  {body}\nsum(x) * sum(w)"
+    for n in range(5):
+        values = {"x": [0.5, 0.7], "w": [1.0, 2.0], "n": n}
+        leaves = {name: Leaf(np.array(value)) for name, value in values.items()}
+        engine = Engine()
+        made = engine.call(engine.parse(program), leaves, Query("evaluate"))
+        singly = program.replace("range(n)", f"{[*range(n)]}")
+        unrolled = engine.call(engine.parse(singly), leaves, Query("evaluate"))
+        assert made.replay(nothing).value == unrolled.replay(nothing).value
+
+
 @pytest.mark.parametrize(
     "text",
     [

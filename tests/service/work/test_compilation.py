@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -12,15 +13,24 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query, native
 from gradwire_engine.polling import unhurried
+from gradwire_engine.shared_budget import SharedBudget
 from gradwire_service.app import create_app
+from gradwire_service.codes import CodeCache
 from gradwire_service.settings import Settings
-from gradwire_service.work.compilation import CompilationFailed, compile_apart, is_compiled
+from gradwire_service.telemetry import Metrics
+from gradwire_service.work import compilation
+from gradwire_service.work.compilation import (
+    CompilationFailed,
+    Compiler,
+    compile_apart,
+    is_compiled,
+)
 
 from tests.service.workers.processes import children
 
 pytest.importorskip("llvmlite")
 
-from gradwire_engine.backends.llvm.compiler import Source
+from gradwire_engine.backends.llvm.compiler import Postponed, Source
 
 pytestmark = pytest.mark.skipif(
     not (native.is_available() and sys.platform == "linux"), reason="no machine code here"
@@ -43,9 +53,11 @@ def descendants():
 
 def test_texts_come_back_as_object_files():
     before = descendants()
-    found = compile_apart([Source(ANSWER), Source(ANSWER.replace("42", "43"), optimised=False)])
+    sources = [Source(ANSWER), Source(ANSWER.replace("42", "43"), optimised=False)]
+    found, seconds = compile_apart(sources)
     assert [code[:4] for code in found] == [b"\x7fELF"] * 2
     assert found[0] != found[1]
+    assert 0 < seconds < 10
     assert descendants() == before
 
 
@@ -78,8 +90,107 @@ def test_a_child_has_none_of_our_connections():
     os.close(reading)
 
 
-def test_an_engine_goes_over_to_what_the_child_compiled():
-    engine = Engine(backend=native.native_backend(compile_apart))
+@pytest.fixture
+def compiler():
+    """Compiles what is not in a cache of its own."""
+    return Compiler(CodeCache(SharedBudget(1 << 24), Metrics()))
+
+
+def test_a_child_that_answers_too_much_fails_here_alone(monkeypatch):
+    before = descendants()
+    monkeypatch.setattr(compilation, "_MOST_CODE_BYTES", 1000)
+    with pytest.raises(CompilationFailed) as caught:
+        compile_apart([Source(ANSWER)] * 100)
+    assert caught.value.seconds > 0
+    assert descendants() == before
+
+
+def test_a_child_has_limited_memory():
+    before = descendants()
+    text = ANSWER.replace("i64 42", "[99999999 x i64] zeroinitializer")
+    with pytest.raises(CompilationFailed):
+        compile_apart([Source(text)])
+    assert descendants() == before
+
+
+def test_nothing_is_compiled_twice_for_a_tenant(compiler, monkeypatch):
+    sources = [Source(ANSWER), Source(ANSWER.replace("42", "43")), Source(ANSWER)]
+    made = compiler(sources, "alice")
+    assert made[0] == made[2] != made[1]
+    assert compiler(sources[:1], "bob") == made[:1]
+
+    def refused(_sources):
+        raise AssertionError
+
+    monkeypatch.setattr(compilation, "compile_apart", refused)
+    assert compiler(sources, "alice") == made
+    for source in (sources[0]._replace(optimised=False), Source(ANSWER.replace("42", "44"))):
+        with pytest.raises(AssertionError):
+            compiler([source], "alice")
+    with pytest.raises(AssertionError):
+        compiler(sources[1:2], "bob")
+
+
+def test_one_who_has_compiled_too_much_waits():
+    codes = CodeCache(SharedBudget(1 << 24), Metrics(), seconds_per_minute=0.01)
+    compiler = Compiler(codes)
+    with pytest.raises(CompilationFailed):
+        compiler([Source("no code")], "alice")
+    codes.keep("alice", {}, 0.1)
+    with pytest.raises(Postponed) as caught:
+        compiler([Source(ANSWER)], "alice")
+    assert caught.value.seconds > 60
+    assert compiler([Source(ANSWER)], "bob")
+
+
+RESTARTED = """
+import asyncio, re, sys
+import httpx
+from gradwire_service.app import create_app
+from gradwire_service.settings import Settings
+
+async def main(folder, program):
+    settings = Settings(cores=2, processes=2, inline_microseconds=0, code_cache=folder)
+    app = create_app(settings)
+    document = {"program": program, "variables": {"x": [0.1 * i for i in range(101)]}}
+    async with app.router.lifespan_context(app):
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+            for _ in range(600):
+                asked = [client.post("/v1/gradient", json=document) for _ in range(4)]
+                for answer in await asyncio.gather(*asked):
+                    assert answer.status_code == 200, answer.text
+                metrics = (await client.get("/metrics")).text
+                if re.search('gradwire_kernels_total{outcome="(compiled|cached)"} [1-9]', metrics):
+                    break
+                await asyncio.sleep(0.05)
+    print(metrics)
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def test_a_restart_compiles_nothing(tmp_path):
+    script = tmp_path / "restarted.py"
+    script.write_text(RESTARTED)
+    found = []
+    for _ in range(2):
+        command = [sys.executable, script, tmp_path / "code", PROGRAM]
+        run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        names = ('kernels_total{outcome="compiled"}', 'kernels_total{outcome="cached"}')
+        lines = dict(line.rsplit(" ", 1) for line in run.stdout.splitlines() if line)
+        values = [float(lines.get(f"gradwire_{name}", 0)) for name in names]
+        found.append([*values, float(lines.get("gradwire_machine_code_seconds_total", 0))])
+    (compiled, _, seconds), again = found
+    assert compiled > 0
+    assert seconds > 0
+    assert again[0] == again[2] == 0
+    assert again[1] >= compiled
+
+
+def test_an_engine_goes_over_to_what_the_child_compiled(compiler):
+    engine = Engine(backend=native.native_backend(compiler))
     program, x = engine.parse(PROGRAM), np.linspace(-2, 2, 101)
     query = Query("gradient", sources=["x"])
 

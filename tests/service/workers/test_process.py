@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gradwire_engine.shared_budget import SharedBudget
+from gradwire_service.codes import CodeCache
 from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.store import open_store
+from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.shared import packed
 from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.workers.process import StartedProcess, WorkerProcess
@@ -43,7 +46,8 @@ class RunningProcess:
         settings = Settings(processes=1, cache_bytes=1, near_bytes=0, tape_values_bytes=0)
         self.ready, self.ended = asyncio.Event(), asyncio.Event()
         self.ends = 0
-        self.started = StartedProcess(serve, settings, isolated=True)
+        codes = CodeCache(SharedBudget(1 << 20), Metrics())
+        self.started = StartedProcess(serve, settings, codes, isolated=True)
         store = open_store(settings)
         self.process = WorkerProcess(self.started, store, threads, self._is_ready, self._has_ended)
 

@@ -13,6 +13,7 @@ from functools import cache
 from typing import NamedTuple, TypeAlias
 from weakref import WeakValueDictionary
 
+import llvmlite
 import llvmlite.binding as llvm
 
 from gradwire_engine.backends.llvm import functions
@@ -25,8 +26,16 @@ class Source(NamedTuple):
     optimised: bool = True
 
 
-#: From texts to machine code, an object file each; may raise.
-Compile: TypeAlias = Callable[[Sequence[Source]], Sequence[bytes]]
+#: From a tenant's texts to machine code, an object file each; may raise, or postpone.
+Compile: TypeAlias = Callable[[Sequence[Source], str], Sequence[bytes]]
+
+
+class Postponed(Exception):
+    """The tenant has compiled as much as it may; it may again after so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"nothing more is compiled for {seconds:.1f} s")
+        self.seconds = seconds
 
 
 @cache
@@ -43,13 +52,33 @@ def _machine(optimises: int = 2) -> llvm.TargetMachine:
     return target.create_target_machine(cpu=cpu, features=features, opt=optimises, jit=True)
 
 
-def compile_here(sources: Sequence[Source]) -> Sequence[bytes]:
+@cache
+def _compiler() -> bytes:
+    """All that machine code depends on beside its source."""
+    _, cpu, features = _target()
+    versions = llvmlite.__version__, *llvm.llvm_version_info
+    found = versions, llvm.get_process_triple(), cpu, features, functions.library()
+    return hashlib.blake2b(repr(found).encode(), digest_size=32).digest()
+
+
+def key_of(source: Source) -> bytes:
+    """Equal for sources of which a compiler like this one makes the same code."""
+    how = b"optimised" if source.optimised else b"plain"
+    given = b"".join((_compiler(), how, source.text.encode()))
+    return hashlib.blake2b(given, digest_size=32).digest()
+
+
+def compile_here(sources: Sequence[Source], _whose: str = "") -> Sequence[bytes]:
     """Compile in this process."""
     made: list[bytes] = []
     machines = _machine(0), _machine()
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()  # what is local is kept in registers
+    builder = llvm.create_pass_builder(machines[1], llvm.create_pipeline_tuning_options())
     for text, optimised in sources:
         module = llvm.parse_assembly(text)
         module.verify()
+        passes.run(module, builder)
         made.append(machines[optimised].emit_object(module))
         module.close()
     return made
@@ -82,9 +111,10 @@ def _functions() -> Code:
 
 
 class Library:
-    """The functions that are in use, each once: programs of one structure share them."""
+    """A tenant's functions that are in use, each once: programs of one structure share them."""
 
-    def __init__(self) -> None:
+    def __init__(self, whose: str = "") -> None:
+        self.whose = whose
         self._codes: WeakValueDictionary[bytes, Code] = WeakValueDictionary()
         self._lock = threading.Lock()
 
@@ -95,21 +125,21 @@ class Library:
         found: dict[bytes, Code | bytes] = {}
         missing: dict[bytes, Source] = {}
         for source in sources:
-            key = _key(source)
+            key = key_of(source)
             code = self._codes.get(key)
             if code is None:
                 missing[key] = source
             else:
                 found[key] = code
         if missing:
-            found.update(zip(missing, compile_texts([*missing.values()]), strict=True))
+            found.update(zip(missing, compile_texts([*missing.values()], self.whose), strict=True))
         return found
 
     def load(self, sources: Sequence[Source], compiled: Mapping[bytes, Code | bytes]) -> list[Code]:
         """The function of each text, of which all have been compiled."""
         with self._lock:
             _functions()
-            return [self._loaded(key, compiled[key]) for key in map(_key, sources)]
+            return [self._loaded(key, compiled[key]) for key in map(key_of, sources)]
 
     def _loaded(self, key: bytes, compiled: Code | bytes) -> Code:
         if isinstance(compiled, Code):
@@ -118,10 +148,6 @@ class Library:
         if code is None:
             code = self._codes[key] = Code(compiled, "kernel")
         return code
-
-
-def _key(source: Source) -> bytes:
-    return hashlib.blake2b(source.text.encode(), digest_size=16).digest()
 
 
 def load_text(text: str) -> Code:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Mapping, Sequence
-from queue import SimpleQueue
 from typing import Any, NamedTuple
-from weakref import ref
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable, Listing, Replayed
+from gradwire_engine.backends.llvm.compilations import COMPILATIONS
 from gradwire_engine.backends.llvm.compiler import Code, Compile, Library, Source, compile_here
 from gradwire_engine.backends.llvm.kernels import NativeKernel, kernels_of
 from gradwire_engine.backends.numpy.backend import NumpyBackend
@@ -22,8 +20,6 @@ from gradwire_engine.backends.plan import plan
 from gradwire_engine.backends.reference.backend import EXACT_IDENTITIES
 from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.backends.tiers import Replay
-from gradwire_engine.kernels.partition import parts
-from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.target import rules
@@ -35,8 +31,10 @@ logger = logging.getLogger("gradwire")
 _OWN = Sin, Cos, Hypot, Sum
 #: Code in memory takes some 40 KiB a kernel, which is of some forty instructions.
 _CODE_BYTES_PER_INSTRUCTION = 1000
-#: Most kernels of a program, and most instructions of a tape that is looked through for them.
-_MOST_KERNELS, _MOST_INSTRUCTIONS = 200, 20_000
+#: Most instructions of a tape that is looked through for kernels.
+_MOST_INSTRUCTIONS = 20_000
+#: Most that is compiled for a program: an instruction takes some 300 bytes of text.
+_MOST_TEXT_BYTES = 8 << 20
 
 
 class NativeExecutable(NumpyExecutable):
@@ -56,12 +54,27 @@ class NativeExecutable(NumpyExecutable):
         self._compile = compile_texts or compile_here
         self._waits = compile_texts is None
         self._asked = False
+        #: Whether machine code may come, how often NumPy has replayed meanwhile, and what has come.
+        self._awaited = False
+        self._replays = 0
         self._compiled: _Compiled | None = None
+
+    @property
+    def whose(self) -> str:
+        """The tenant."""
+        return self._library.whose
+
+    @property
+    def spent(self) -> float:
+        """Seconds that NumPy has spent while machine code was awaited, as predicted."""
+        return self._replays * self.seconds
 
     def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
         """Compute the outputs, by machine code from when it is there."""
-        if self._compiled is not None:
-            self._take(poll)
+        if self._awaited:
+            self._replays += 1
+            if self._compiled is not None:
+                self._take(poll)
         return super().replay(inputs, poll)
 
     def generate(self, poll: Poll, *, careful: bool = False) -> Replay:
@@ -84,7 +97,7 @@ class NativeExecutable(NumpyExecutable):
         """Have kernels compiled, once."""
         if self._asked:
             return
-        self._asked = True
+        self._asked = self._awaited = True
         if self._waits:
             self.compile_kernels(poll)
             self._take(poll)
@@ -96,14 +109,15 @@ class NativeExecutable(NumpyExecutable):
         return super()._next(poll)
 
     def compile_kernels(self, poll: Poll = unhurried) -> None:
-        """Compile what machine code does sooner than NumPy, if there is any."""
+        """Compile what machine code does sooner than NumPy, if there is any.
+
+        Raises: what compiling does.
+        """
         if len(self.tape.instructions) > _MOST_INSTRUCTIONS:
             return
-        views = Views(self.tape.instructions, poll)
-        found = parts(self.tape, views, poll)
-        if 0 < len(found) <= _MOST_KERNELS:
-            kernels = kernels_of(self.tape, found, views, poll)
-            sources = [source for kernel in kernels for source in kernel.sources]
+        kernels = kernels_of(self.tape, poll)
+        sources = [source for kernel in kernels for source in kernel.sources]
+        if kernels and sum([len(source.text) for source in sources]) <= _MOST_TEXT_BYTES:
             compiled = self._library.compiled(sources, self._compile)
             self._compiled = _Compiled(kernels, sources, compiled)
 
@@ -112,6 +126,7 @@ class NativeExecutable(NumpyExecutable):
         compiled, self._compiled = self._compiled, None
         if compiled is None:  # another thread was first
             return
+        self._awaited = False
         try:
             codes = iter(self._library.load(compiled.sources, compiled.codes))
         except Exception:
@@ -124,7 +139,7 @@ class NativeExecutable(NumpyExecutable):
             replayed = tape, plan(tape, poll)
             generated = lower(*replayed, poll, self._loops, quick=True)
         except Exception:  # the deadline of this replay is over: the next one takes it
-            self._compiled = compiled
+            self._compiled, self._awaited = compiled, True
             raise
         self._replayed, self.generated = replayed, generated
 
@@ -142,54 +157,25 @@ class _Compiled(NamedTuple):
     codes: Mapping[bytes, Code | bytes]
 
 
-class Compilations:
-    """Executables that wait for machine code, and the thread that compiles it."""
-
-    def __init__(self) -> None:
-        self._waiting: SimpleQueue[ref[NativeExecutable]] = SimpleQueue()
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-
-    def put(self, executable: NativeExecutable) -> None:
-        """Compile one that is still there when its turn comes."""
-        self._waiting.put(ref(executable))
-        with self._lock:
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="compiler", daemon=True)
-                self._thread.start()
-
-    def _run(self) -> None:
-        while True:
-            executable = self._waiting.get()()
-            if executable is not None:
-                try:
-                    executable.compile_kernels()
-                except Exception:
-                    logger.exception("a kernel could not be compiled; NumPy goes on computing it")
-            del executable
-
-
-COMPILATIONS = Compilations()
-
-
 class NativeBackend(NumpyBackend):
     """NumPy, and machine code for what it would compute element by element.
 
-    It is compiled in the background by ``compile_texts``, without one at once, and waited for.
+    It is compiled in the background by ``compile_texts``, which is told ``whose`` it is; without
+    one at once, and waited for.
     """
 
     name = "native"
     rules = rules(EXACT_IDENTITIES, {op: rule for op, rule in RULES.items() if op not in _OWN})
 
-    def __init__(self, compile_texts: Compile | None = None) -> None:
+    def __init__(self, compile_texts: Compile | None = None, whose: str = "") -> None:
         super().__init__()
         self._compile = compile_texts
         #: Functions that programs share, but not those of others: who had one tells who asked what.
-        self._library = Library()
+        self._library = Library(whose)
 
-    def apart(self) -> NativeBackend:
+    def apart(self, whose: str = "") -> NativeBackend:
         """Another one, with functions of its own."""
-        return NativeBackend(self._compile)
+        return NativeBackend(self._compile, whose)
 
     def compile(
         self, tape: Tape, poll: Poll, *, exact: bool = False, threads: int = 1

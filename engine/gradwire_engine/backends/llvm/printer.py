@@ -8,11 +8,33 @@ of slots and small integers: lengths, offsets and numbers are arguments.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from math import inf
+from typing import NamedTuple
 
 from gradwire_engine.backends.llvm.elements import ElementPrinter
-from gradwire_engine.backends.llvm.writer import LANES, TYPES, Writer, constant, lanes, type_of
-from gradwire_engine.kernels.form import Kernel, Reduce, Store
+from gradwire_engine.backends.llvm.writer import (
+    LANES,
+    MEMORY,
+    TYPES,
+    Writer,
+    constant,
+    lanes,
+    type_of,
+)
+from gradwire_engine.kernels.form import (
+    ENDED,
+    FAILED,
+    LEAST_ARGUMENT,
+    Choice,
+    Kernel,
+    Leave,
+    Nest,
+    Reduce,
+    Repeat,
+    Step,
+    Store,
+)
 
 #: Terms from which on sums remember what rounding loses: NumPy adds up by pairs.
 _MANY_TERMS = 512
@@ -35,28 +57,104 @@ class Printer:
     def text(self) -> str:
         """The whole text."""
         kernel = self.kernel
-        tables = len(kernel.buffers)
-        for number in range(tables + 2):
+        tables = kernel.passed
+        names = [*[f"%b{number}" for number in range(tables)], "%integers", "%numbers"]
+        for number, name in enumerate(names):
             self._writer.do(f"%p{number} = getelementptr ptr, ptr %pointers, i64 {number}")
-            self._writer.do(f"%b{number} = load ptr, ptr %p{number}")
+            self._writer.do(f"{name} = load ptr, ptr %p{number}")
         if self.ranged:
-            self._writer.do(f"%begin = load i64, ptr %b{tables}")
-            self._writer.do(f"%behind = getelementptr i64, ptr %b{tables}, i64 1")
+            self._writer.do("%begin = load i64, ptr %integers")
+            self._writer.do("%behind = getelementptr i64, ptr %integers, i64 1")
             self._writer.do("%end = load i64, ptr %behind")
+            self._writer.do("%last = getelementptr i64, ptr %integers, i64 2")
+            self._writer.do("%passes = load i64, ptr %last")
         for number in self._writer.integers.values():
-            self._writer.do(f"%g{number} = getelementptr i64, ptr %b{tables}, i64 {number}")
+            self._writer.do(f"%g{number} = getelementptr i64, ptr %integers, i64 {number}")
             self._writer.do(f"%n{number} = load i64, ptr %g{number}")
         for number in range(len(kernel.numbers)):
-            self._writer.do(f"%q{number} = getelementptr double, ptr %b{tables + 1}, i64 {number}")
+            self._writer.do(f"%q{number} = getelementptr double, ptr %numbers, i64 {number}")
             self._writer.do(f"%x{number} = load double, ptr %q{number}")
-        for nest in kernel.nests:
-            _NestPrinter(self._writer, nest).print()
+        for number in range(tables, len(kernel.buffers)):
+            self._writer.do(self._room(number))
+        self._print(kernel.nests, _Around())
         body = "\n".join(self._writer.lines)
         declared = "\n".join(sorted(self._writer.declared))
         return (
             f"{declared}\ndefine void @{self._name}(ptr noalias %pointers) {{\nentry:\n{body}\n"
             "  ret void\n}\n"
         )
+
+    def _room(self, number: int) -> str:
+        """Room on the stack: for so many elements that few lengths are in the text."""
+        buffer = self.kernel.buffers[number]
+        size = math.prod(buffer.shape)
+        size = size if size < LEAST_ARGUMENT else 1 << (size - 1).bit_length()
+        return f"%b{number} = alloca [{size} x {MEMORY[buffer.char]}], align 64"
+
+    def _print(self, steps: Sequence[Step], around: _Around) -> None:
+        for step in steps:
+            match step:
+                case Repeat():
+                    self._repeat(step, around)
+                case Choice():
+                    self._choose(step, around)
+                case Leave():
+                    self._leave(step, around)
+                case Nest():
+                    _NestPrinter(self._writer, step, around.numbers).print()
+
+    def _repeat(self, repeat: Repeat, around: _Around) -> None:
+        """Write the passes, of which there is one at least."""
+        p = self._writer
+        bounded = p.ranged and not around.numbers
+        start, end = ("%begin", "%end") if bounded else ("0", p.integer(repeat.passes or 0))
+        number, before = p.new(), p.block
+        p.do(f"br label %again{number}")
+        p.label(f"again{number}")
+        line, t = p.reserve(), f"%t{number}"
+        k = t
+        if repeat.backward:
+            passes = "%passes" if repeat.passes is None else p.integer(repeat.passes)
+            k = p.let(f"sub i64 {p.let(f'sub i64 {passes}, 1')}, {t}")
+        within = _Around((*around.numbers, k), t, f"done{number}", repeat.status)
+        self._print(repeat.nests, within)
+        p.fill(line, f"{t} = phi i64 [ {start}, %{before} ], [ %u{number}, %{p.block} ]")
+        p.do(f"%u{number} = add nsw i64 {t}, 1")
+        more = p.let(f"icmp slt i64 %u{number}, {end}")
+        p.do(f"br i1 {more}, label %again{number}, label %done{number}")
+        p.label(f"done{number}")
+
+    def _choose(self, choice: Choice, around: _Around) -> None:
+        """Write both ways."""
+        p = self._writer
+        number = p.new()
+        byte = p.let(f"load i8, ptr %b{choice.buffer}")
+        true = p.let(f"icmp ne i8 {byte}, 0")
+        p.do(f"br i1 {true}, label %chosen{number}, label %otherwise{number}")
+        for name, steps in (("chosen", choice.chosen), ("otherwise", choice.otherwise)):
+            p.label(f"{name}{number}")
+            self._print(steps, around)
+            p.do(f"br label %both{number}")
+        p.label(f"both{number}")
+
+    def _leave(self, leave: Leave, around: _Around) -> None:
+        """Write the end of all passes."""
+        p, status = self._writer, around.status
+        passes = p.let(f"add i64 {around.turn}, {int(leave.counted)}")
+        at = p.let(f"getelementptr i64, ptr %b{status}, i64 1")
+        p.do(f"store i64 {FAILED if leave.fails else ENDED}, ptr %b{status}")
+        p.do(f"store i64 {passes}, ptr {at}")
+        p.do(f"br label %{around.done}")
+        p.label(f"behind{p.new()}")
+
+
+class _Around(NamedTuple):
+    """The numbers of passes around, and of the innermost: its turn, its end, and its status."""
+
+    numbers: tuple[str, ...] = ()
+    turn: str = ""
+    done: str = ""
+    status: int | None = None
 
 
 class _NestPrinter(ElementPrinter):
@@ -65,6 +163,11 @@ class _NestPrinter(ElementPrinter):
     def print(self) -> None:
         """Write it."""
         self._enter(0)
+
+    @property
+    def _bounded(self) -> bool:
+        """Whether its outermost loop goes from ``begin`` to ``end``."""
+        return self._p.ranged and not self._nest.outer
 
     # Loops
 
@@ -90,7 +193,7 @@ class _NestPrinter(ElementPrinter):
                         self._accumulated[~number] = self._neutral(root, level)
         carried = [*self._accumulated]
         length = p.integer(nest.lengths[level])
-        start, end = ("%begin", "%end") if p.ranged and level == 0 else ("0", length)
+        start, end = ("%begin", "%end") if self._bounded and level == 0 else ("0", length)
         number, before = p.new(), p.block
         p.do(f"br label %head{number}")
         p.label(f"head{number}")
@@ -138,7 +241,7 @@ class _NestPrinter(ElementPrinter):
         last = p.let(f"sub i64 {n}, {LANES}")
         beyond = p.let(f"icmp sgt i64 {i}, {last}")
         base = p.let(f"select i1 {beyond}, i64 {last}, i64 {i}")
-        if any(isinstance(root, Reduce) for root in self._nest.roots):
+        if self._in_place or any(isinstance(root, Reduce) for root in self._nest.roots):
             done = self._splat(p.let(f"sub i64 {i}, {base}"), "l")
             self._mask = p.let(f"icmp sge {type_of('l', wide=True)} {lanes(1)}, {done}")
         return base
@@ -227,7 +330,7 @@ class _NestPrinter(ElementPrinter):
             value = p.let(f"fadd double {old}, {value}")
             p.do(f"store double {value}, ptr %b{root.buffer}")
             return
-        if p.ranged and level == 0:
+        if self._bounded and level == 0:
             first = p.let("icmp eq i64 %begin, 0")
             place = p.integer(root.at.offset)
             at = p.let(f"getelementptr {TYPES[char]}, ptr %b{root.buffer}, i64 {place}")

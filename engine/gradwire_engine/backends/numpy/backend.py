@@ -26,7 +26,7 @@ class NumpyBackend(ReferenceBackend):
     def __init__(self) -> None:
         self._loops: Functions = WeakKeyDictionary()
 
-    def apart(self) -> NumpyBackend:
+    def apart(self, whose: str = "") -> NumpyBackend:
         """Another one, with functions of loops of its own."""
         return NumpyBackend()
 

@@ -136,7 +136,7 @@ def _(op: Where, bind: Bind, *types: ArrayType) -> str:
 @INLINED.of(Extremum)
 def _(op: Extremum, bind: Bind, *types: ArrayType) -> str:
     numbers = all(not kind.shape and kind.dtype.kind in "iuf" for kind in types)
-    return f"({op.scalar})" if numbers else ""
+    return f"({op.scalar})" if numbers and op.scalar else ""
 
 
 # Python's own syntax

@@ -20,8 +20,8 @@ from gradwire_engine.backends.numpy.buffers import POOL
 from gradwire_engine.backends.numpy.sweeps import JOINS
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.regroup import regrouped
-from gradwire_engine.kernels.build import Group
-from gradwire_engine.kernels.form import Kernel, Reduce, Within
+from gradwire_engine.kernels.build import KernelBuilder
+from gradwire_engine.kernels.form import Reduce, Within, nests_of
 from gradwire_engine.kernels.maps import is_map, is_view
 from gradwire_engine.kernels.nests import is_reduction
 from gradwire_engine.kernels.partition import Part, parts
@@ -57,10 +57,10 @@ class SweptKernel(FusedGroup):
         made = tape.instructions
         self.instructions = [made[slot] for slot in part.slots]
         checked = [s for s in part.results if s in outputs and made[s].type.dtype.kind == "f"]  # type: ignore[union-attr]
-        group = Group(made, views, part.slots, part.results, checked, by_arrays=True)
-        self.form: Kernel = group.kernel()
-        self.operands = [operand.slot for operand in group.operands]
-        self.squared = frozenset([part.results.index(slot) for slot in group.checked])
+        builder = KernelBuilder(made, views, part.slots, part.results, checked, by_arrays=True)
+        self.form = builder.kernel()
+        self.operands = [operand.slot for operand in builder.memory.operands]
+        self.squared = frozenset([part.results.index(slot) for slot in builder.checked])
         self.each = [
             op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
             for op, args, kind, _ in self.instructions
@@ -73,7 +73,8 @@ class SweptKernel(FusedGroup):
     @property
     def is_arrays(self) -> bool:
         """Whether no element is chosen among pieces."""
-        return not any(isinstance(x, Within) for nest in self.form.nests for x in nest.nodes)
+        nests = nests_of(self.form.nests)
+        return not any(isinstance(node, Within) for nest in nests for node in nest.nodes)
 
     @property
     def nbytes(self) -> int:
@@ -96,7 +97,7 @@ class SweptKernel(FusedGroup):
     @cached_property
     def _written(self) -> tuple[Text, int]:
         """The text, and the bytes of the buffers of a block."""
-        form = self.form
+        form, nests = self.form, [*nests_of(self.form.nests)]
         names = [f"b{number}" for number in range(len(form.buffers))]
         text = Text(f"def swept(poll, squares, {', '.join(names[: form.operands])}):")
         for name in names[: form.operands]:
@@ -107,14 +108,14 @@ class SweptKernel(FusedGroup):
             text.write(f"b{number} = {text.bind(POOL.empty, 'empty')}({shape}, {dtype})")
         reduced = {
             (root.buffer, root.at.offset): (JOINS[root.kind], number)
-            for number, nest in enumerate(form.nests)
+            for number, nest in enumerate(nests)
             for root in nest.roots
             if isinstance(root, Reduce) and root.kind in JOINS
         }
         text.write(f"parts = {{{''.join([f'{place}: [], ' for place in reduced])}}}")
         most = 0
-        for number, nest in enumerate(form.nests):
-            if not nest.lengths or nest.steps <= sweeps.FEW_STEPS:
+        for number, nest in enumerate(nests):
+            if not nest.lengths or prod(nest.lengths) <= sweeps.FEW_STEPS:
                 walk = text.bind(partial(sweeps.walked, nest, form.numbers))
                 text.write(f"{walk}(({''.join([f'{name}, ' for name in names])}), parts, squares)")
             else:
@@ -145,7 +146,7 @@ def fuse(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: bool
     checked = tape.outputs if returned else ()
     kernels = [
         kernel
-        for part in parts(tape, views, poll, is_swept)
+        for part in parts(tape, views, poll, is_swept, loops=False)
         if _pays(tape, part)
         and (kernel := SweptKernel(tape, views, part, checked, threads)).is_arrays
     ]

@@ -131,7 +131,7 @@ def test_values_that_are_not_finite_are_those_of_an_exact_replay(at_once):
                 assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
 
 
-def broken(_texts: Any) -> Any:
+def broken(_texts: Any, _whose: str) -> Any:
     """LLVM refuses what it is given."""
     return compile_here([Source("no text")])
 

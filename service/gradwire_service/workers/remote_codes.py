@@ -1,0 +1,50 @@
+"""The service's machine code in a worker process: every call goes through a channel of its own."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from gradwire_service.codes import CodeCache, Found
+from gradwire_service.workers.channel import Channel, ChannelClosed
+
+
+class RemoteCodes:
+    """Calls the service's cache and waits for the result."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._lock = threading.Lock()
+
+    def find(self, whose: str, keys: Sequence[bytes]) -> Found:
+        """What there is of a tenant's code."""
+        found: Found = self._call("find", whose, keys)
+        return found
+
+    def keep(self, whose: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
+        """Keep what took so long to compile."""
+        self._call("keep", whose, objects, seconds)
+
+    def _call(self, *call: Any) -> Any:
+        with self._lock:
+            self._channel.send(call)
+            return self._channel.receive()
+
+
+def share_codes(connection: socket.socket, codes: CodeCache) -> None:
+    """Answer a process from ``codes`` until it ends; in a thread, as files may be slow."""
+    channel = Channel(connection)
+
+    def answer() -> None:
+        try:
+            with suppress(ChannelClosed):
+                while True:
+                    name, *arguments = channel.receive()
+                    channel.send(getattr(codes, name)(*arguments))
+        finally:
+            channel.close()
+
+    threading.Thread(target=answer, name="gradwire-codes", daemon=True).start()
