@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from gradwire_engine.kernels.domains import divided
 from gradwire_engine.kernels.form import Affine, Literal, Load, Node, Number, Step, Value
 from gradwire_engine.kernels.maps import MOST_PIECES, Element, Index, flat, pieces, reads
 from gradwire_engine.kernels.memory import Key, Memory
@@ -18,6 +19,7 @@ from gradwire_engine.kernels.views import Views
 from gradwire_engine.kernels.writes import Check, Write, checks, is_written, writes
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
+from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Copy, Item
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
@@ -68,7 +70,9 @@ class Surroundings(ABC):
 class Group:
     """Instructions, those at ``slots``, that become nests in so many ``outer`` loops.
 
-    ``results`` are the slots that are read outside.
+    ``results`` are the slots that are read outside. ``by_arrays`` they are computed by functions of
+    whole arrays: each elementwise operation is one, by its name, and loops are divided rather than
+    pieces chosen for each element.
     """
 
     def __init__(
@@ -80,8 +84,11 @@ class Group:
         memory: Memory,
         around: Surroundings,
         outer: int = 0,
+        *,
+        by_arrays: bool = False,
     ) -> None:
         self._around = around
+        self.by_arrays = by_arrays
         self.memory = memory
         self.outer = outer
         self.instructions = instructions
@@ -114,13 +121,15 @@ class Group:
             nests.setdefault(self._nest_key(slot, root, reducing), []).append(slot)
         order = [(self._roots[slots[0]].level, slots) for slots in nests.values()]
         order += [(level, [slot]) for slot, level in self._loops.items()]
-        made: list[Step] = []
-        for _, slots in sorted(order, key=lambda each: each[0]):
+        levels: dict[int, list[Step]] = {}
+        for level, slots in sorted(order, key=lambda each: each[0]):
+            made = levels.setdefault(level, [])
             if slots[0] in self._loops:
                 made += self._around.repeated(self, slots[0], self._results_of(slots[0]))
             else:
                 made.append(NestBuilder(self, slots).nest())
-        return made
+        by_level = [divided(made) if self.by_arrays else made for made in levels.values()]
+        return [step for made in by_level for step in made]
 
     def _results_of(self, loop: int) -> dict[int, int]:
         """The slots of a loop's results that are read, by their numbers."""
@@ -172,7 +181,7 @@ class Group:
                 if base not in within:
                     continue
                 own = pointwise and made[arg].type.shape == kind.shape  # type: ignore[union-attr]
-                own = (own or type(op) in REDUCTIONS or is_like(op)) and base == arg
+                own = (own or self._reduces_in_place(op)) and base == arg
                 level = max(level, same[base] if own else ready[base])
                 later = max(later, ready[base])
             depth[slot] = 1 + deepest
@@ -244,8 +253,9 @@ class Group:
                 base = views.bases[arg]
                 if base not in within:
                     continue
-                same = made[arg].type.shape == kind.shape or isinstance(op, Reduction)  # type: ignore[union-attr]
-                again = base != arg or not same or uses[base] > 1 or isinstance(op, Contract)
+                same = made[arg].type.shape == kind.shape  # type: ignore[union-attr]
+                same = (same and not isinstance(op, Contract)) or self._reduces_in_place(op)
+                again = base != arg or not same or uses[base] > 1
                 again = again or bool(chosen) or isinstance(op, GetItem)
                 if isinstance(op, Concatenate | Stack) and work[base] >= _STORED_WORK:
                     forced.add(slot)  # piece by piece
@@ -255,6 +265,14 @@ class Group:
                 total += 0 if base in forced else work[base]
             work[slot] = total
         return forced
+
+    @staticmethod
+    def _reduces_in_place(op: Op) -> bool:
+        """Whether what is reduced is read at the numbers of the loops, in a nest that may store it.
+
+        Products of arrays are summed beside what else is done with these.
+        """
+        return type(op) in REDUCTIONS or is_like(op)
 
     def _root(self, slot: int, level: int) -> StoredRoot:
         op, args, kind, _ = self._made[slot]

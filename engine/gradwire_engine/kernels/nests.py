@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradwire_engine.kernels.form import (
-    EVERYWHERE,
     Add,
     Affine,
     Apply,
@@ -112,6 +111,7 @@ class NestBuilder:
             self._nowhere() if n == 1 else loop for loop, n in zip(loops, of.lengths, strict=True)
         ]
         roots: list[Root] = []
+        reduces = any(n != 1 for n in of.lengths[of.kept :])
         for slot in sorted(self._slots):
             stage = group.stage(slot)
             if stage is not None:
@@ -134,12 +134,13 @@ class NestBuilder:
             key, at = group.target(slot, index, self._loops)
             if isinstance(op, Contract):
                 value = self._product(op, args, dict(zip(root.labels, loops, strict=True)))
-                roots.append(Reduce("sum", key, at, value))
             else:
                 value = self.element(args[0], self._along_axes(loops), None)
-                roots.append(Reduce(REDUCTIONS[type(op)], key, at, value))
+            reduced = "sum" if isinstance(op, Contract) else REDUCTIONS[type(op)]
+            made = Reduce(reduced, key, at, value) if reduces else Store(key, at, value)
+            roots.append(made)
         nest = Nest(of.lengths, of.kept, tuple(self._nodes), tuple(roots), group.outer)
-        return merged(nest)
+        return nest if group.by_arrays else merged(nest)
 
     def _along_axes(self, loops: Sequence[Affine]) -> Index:
         """The index whose axes the loops go along."""
@@ -218,9 +219,15 @@ class NestBuilder:
         group = self._group
         if group.base(slot) != slot or (group.is_inside(slot) and not group.is_stored(slot)):
             return self._defined(slot, index, guard)
-        if slot in self._slots and self._is_own(slot, index):
+        if self._is_here(slot) and self._is_own(slot, index):
             return self._defined(slot, index, guard)
         return self._node(group.load(slot, index, self._loops, guard))
+
+    def _is_here(self, slot: int) -> bool:
+        """Whether a root is computed in this nest, or in one that is computed beside it."""
+        root = self._group.root(slot)
+        beside = self._group.by_arrays and root is not None and root.level == self._of.level
+        return slot in self._slots or beside
 
     def _is_own(self, slot: int, index: Index) -> bool:
         """Whether a root of this nest is read where it is computed."""
@@ -244,11 +251,14 @@ class NestBuilder:
         if isinstance(op, AsType):
             x = self.element(args[0], index, guard)
             return x if types[0].dtype == kind.dtype else self._convert(x, kind.dtype.char)  # type: ignore[union-attr]
-        if has_expression(op, kind, types):
+        whole = self._group.by_arrays and op.elementwise
+        if whole or has_expression(op, kind, types):
             operands = [
                 self.element(a, aligned(index, shape, self._loops), guard)
                 for a, shape in zip(args, shapes, strict=True)
             ]
+            if whole:
+                return self._node(Apply(op.name, tuple(operands), kind.dtype.char))
             return expression(op, operands, self._apply, self._literal)
         selecting = self._selecting(args, guard)
         split = reads(op, Element(shapes, kind.shape, index, self._loops, selecting))
@@ -359,12 +369,6 @@ def merged(nest: Nest) -> Nest:
             lengths[loop] = n * lengths[last]
         last = loop
 
-    def only(root: Root) -> Root:
-        """Nothing is put together where no loop is left to go over."""
-        if kept == sum(keep) and isinstance(root, Reduce) and root.kind not in EVERYWHERE:
-            return Store(root.buffer, fewer(root.at), root.value)
-        return root._replace(at=fewer(root.at))
-
     def fewer(index: Affine) -> Affine:
         around, own = index.coefficients[:outer], index.coefficients[outer:]
         left = [c for c, k in zip(own, keep, strict=True) if k]
@@ -374,6 +378,6 @@ def merged(nest: Nest) -> Nest:
         return node._replace(at=fewer(node.at)) if isinstance(node, _INDEXED) else node
 
     nodes = [indexed(node) for node in nest.nodes]
-    roots = [only(root) for root in nest.roots]
+    roots = [root._replace(at=fewer(root.at)) for root in nest.roots]
     left = tuple([n for n, k in zip(lengths, keep, strict=True) if k])
     return Nest(left, kept, tuple(nodes), tuple(roots), outer)

@@ -7,7 +7,7 @@ later one. So no kernel waits for what waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
@@ -19,7 +19,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, Item
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import Instruction, Tape
+from gradwire_engine.tape import Instruction, Tape, Type
 
 #: Work for an element from which on an instruction by itself is worth a kernel.
 _LONG = 8
@@ -32,12 +32,22 @@ class Part(NamedTuple):
     results: Sequence[int]
 
 
-def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
-    """The parts of a tape that are worth a kernel, in an order in which they can be computed."""
+def parts(
+    tape: Tape,
+    views: Views,
+    poll: Poll = unhurried,
+    takes: Callable[[Op, Type, Sequence[Type]], bool] = is_kernel,
+    *,
+    loops: bool = True,
+) -> list[Part]:
+    """The parts of a tape that are worth a kernel, in an order in which they can be computed.
+
+    ``takes`` says which instructions a kernel of the backend's can compute, beside ``loops``.
+    """
     made, outputs = tape.instructions, {*tape.outputs}
     inside: list[int] = []
     #: The loops in kernels with others, and those that are by themselves with their results.
-    loops: set[int] = set()
+    taken: set[int] = set()
     alone: dict[int, list[int]] = {}
     for slot, (op, args, kind, _) in enumerate(polled(made, poll)):
         if isinstance(op, Input | Constant) or views.bases[slot] != slot:
@@ -45,17 +55,17 @@ def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
         if isinstance(op, Item):
             if args[0] in alone:
                 alone[args[0]].append(slot)
-            elif args[0] in loops:
+            elif args[0] in taken:
                 inside.append(slot)
         elif isinstance(op, Loop):
-            if slot in outputs:  # which are each of its results by itself else
+            if slot in outputs or not loops:  # which are each of its results by itself else
                 continue
             if is_loop(made, views, slot):
-                loops.add(slot)
+                taken.add(slot)
                 inside.append(slot)
             elif is_lone_loop(made, views, slot):
                 alone[slot] = [slot]
-        elif is_kernel(op, kind, [made[a].type for a in args]):
+        elif takes(op, kind, [made[a].type for a in args]):
             inside.append(slot)
     phase_of = phases(tape, views, {*inside}, poll)
     found: dict[int, list[int]] = {}
