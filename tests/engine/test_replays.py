@@ -267,7 +267,8 @@ def in_blocks_of(nbytes: int) -> Iterator[None]:
     """Have what is meant for large arrays and long loops done to all, in blocks of this size."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fusion, "SMALLEST_BYTES", 1)
-        patch.setattr(fusion, "FEWEST_SPARED", 0)
+        patch.setattr(fusion, "LEAST_SPARED", 1)
+        patch.setattr(fusion, "LEAST_SHARE", 0)
         patch.setattr(sweeps, "BLOCK_BYTES", nbytes)
         patch.setattr(sweeps, "ALIGNED", 2)
         patch.setattr(sweeps, "FEWEST_ELEMENTS", 1)

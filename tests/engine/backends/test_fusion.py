@@ -55,7 +55,8 @@ PROGRAMS = [
 def small(request, monkeypatch):
     """Kernels of arrays however small, and blocks of this size."""
     monkeypatch.setattr(fusion, "SMALLEST_BYTES", 1)
-    monkeypatch.setattr(fusion, "FEWEST_SPARED", 0)
+    monkeypatch.setattr(fusion, "LEAST_SPARED", 1)
+    monkeypatch.setattr(fusion, "LEAST_SHARE", 0)
     monkeypatch.setattr(sweeps, "BLOCK_BYTES", request.param)
     monkeypatch.setattr(sweeps, "ALIGNED", 3)
     monkeypatch.setattr(sweeps, "FEWEST_ELEMENTS", 1)

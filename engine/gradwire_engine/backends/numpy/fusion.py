@@ -37,9 +37,9 @@ from gradwire_engine.tape import ArrayType, Tape, Type
 
 #: Smaller arrays are left alone: calling takes longer than moving them.
 SMALLEST_BYTES = 1 << 16
-#: Fewest results that need not be made as a whole for which a kernel pays where the cache holds all
-#: of it, and what that is.
-FEWEST_SPARED, CACHE_BYTES = 6, 1 << 21
+#: Kernels pay that spare at least as many bytes, and by what share of those that they move: less is
+#: in the cache anyway, or takes no longer than what blocks cost.
+LEAST_SPARED, LEAST_SHARE = 1 << 22, 1.0
 
 
 class SweptKernel(FusedGroup):
@@ -150,7 +150,7 @@ def fuse(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: bool
     kernels = [
         kernel
         for part in parts(tape, views, poll, is_swept, loops=False)
-        if _pays(tape, part)
+        if _pays(tape, views, part)
         and (kernel := SweptKernel(tape, views, part, checked, threads)).is_arrays
     ]
     return regrouped(tape, kernels, poll) if kernels else tape
@@ -180,11 +180,14 @@ def is_swept(op: Op, kind: Type, types: Sequence[Type]) -> bool:
     return not index_slots(op, range(len(types))) and is_map(op, [each.shape for each in operands])
 
 
-def _pays(tape: Tape, part: Part) -> bool:
-    """Whether large results need not be made as a whole."""
-    sizes = {slot: tape.instructions[slot].type.nbytes for slot in part.slots}
-    spared = [s for s in part.slots if s not in part.results and sizes[s] >= SMALLEST_BYTES]
-    return len(spared) >= (1 if sum(sizes.values()) > CACHE_BYTES else FEWEST_SPARED)
+def _pays(tape: Tape, views: Views, part: Part) -> bool:
+    """Whether it spares as much as it moves: to make large results as a whole, and to read them."""
+    made, within = tape.instructions, {*part.slots}
+    bases = [views.bases[arg] for slot in part.slots for arg in made[slot].args]
+    moved = {*part.results, *[base for base in bases if base not in within]}
+    spared = sum([made[slot].type.nbytes for slot in within.difference(moved)])
+    share = LEAST_SHARE * sum([made[slot].type.nbytes for slot in moved])
+    return bool(spared) and spared >= max(share, LEAST_SPARED)
 
 
 def _flat(x: Any) -> Any:
