@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import marshal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -65,16 +66,25 @@ class Query(NamedTuple):
     outputs: Names = None
     target: Names = None
     sources: Names = None
+    batch: Mapping[str, int] | None = None
     unconnected: Literal["none", "zero"] = "none"
     promotion: Promotion = "numpy"
     mode: Mode = "auto"
     format: Literal["dense", "coo"] = "dense"
     slices: Repeats | None = None
-    batch: Mapping[str, int] | None = None
     step: float | None = None
     rtol: float | None = None
     atol: float | None = None
     exact: bool = False
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Equal for queries that ask the same: what may be nested is written out, as in programs.
+
+        Raises: ``ValueError`` where it is more than lists and dicts of names and numbers.
+        """
+        nested: Any = self[1:5]
+        return self[0], marshal.dumps(nested, 0), self[5:]
 
 
 @dataclass(frozen=True, slots=True)

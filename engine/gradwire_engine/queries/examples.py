@@ -35,8 +35,26 @@ def ask(
     """A query that is neither compiled nor run yet, for one point or a batch of them."""
     if not query.batch:
         return Call(context, program, query, Arguments(variables, vectors), compiler)
-    examples = Examples(variables, vectors, query)
-    return Call(context, program, query, examples.arguments(), compiler, examples.answer)
+    return BatchCall(context, program, query, Examples(variables, vectors, query), compiler)
+
+
+class BatchCall(Call):
+    """One query for many examples."""
+
+    def __init__(
+        self,
+        context: Context,
+        program: Program,
+        query: Query,
+        examples: Examples,
+        compiler: Compiler,
+    ) -> None:
+        super().__init__(context, program, query, examples.arguments(), compiler)
+        self._examples = examples
+
+    def answer(self, poll: Poll) -> Answer:
+        """The answers of all examples, stacked."""
+        return self._examples.answer(self, poll)
 
 
 class Examples:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping, Sequence
+from functools import partial
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import ref
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.base import Executable, Listing, Replayed
+from gradwire_engine.backends.base import Executable, Listing
 from gradwire_engine.backends.llvm.compiler import Code, Compile, Library, Source, compile_here
 from gradwire_engine.backends.llvm.kernels import NativeKernel, kernels_of
 from gradwire_engine.backends.numpy.backend import NumpyBackend
@@ -56,13 +57,6 @@ class NativeExecutable(NumpyExecutable):
         self._compile = compile_texts or compile_here
         self._waits = compile_texts is None
         self._asked = False
-        self._compiled: _Compiled | None = None
-
-    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
-        """Compute the outputs, by machine code from when it is there."""
-        if self._compiled is not None:
-            self._take(poll)
-        return super().replay(inputs, poll)
 
     def generate(self, poll: Poll, *, careful: bool = False) -> Replay:
         """Straight-line Python, which machine code may replace."""
@@ -87,7 +81,7 @@ class NativeExecutable(NumpyExecutable):
         self._asked = True
         if self._waits:
             self.compile_kernels(poll)
-            self._take(poll)
+            self.take_better(poll)
         else:
             COMPILATIONS.put(self)
 
@@ -105,27 +99,20 @@ class NativeExecutable(NumpyExecutable):
             kernels = kernels_of(self.tape, found, views, poll)
             sources = [source for kernel in kernels for source in kernel.sources]
             compiled = self._library.compiled(sources, self._compile)
-            self._compiled = _Compiled(kernels, sources, compiled)
+            self.better = partial(self._take, _Compiled(kernels, sources, compiled))
 
-    def _take(self, poll: Poll) -> None:
+    def _take(self, compiled: _Compiled, poll: Poll) -> None:
         """Load what was compiled: at the beginning of a replay, when little memory is in use."""
-        compiled, self._compiled = self._compiled, None
-        if compiled is None:  # another thread was first
-            return
         try:
             codes = iter(self._library.load(compiled.sources, compiled.codes))
         except Exception:
             logger.exception("machine code could not be loaded; NumPy goes on computing it")
             return
-        try:
-            for kernel in compiled.kernels:
-                kernel.load([next(codes) for _ in kernel.sources])
-            tape = regrouped(self.tape, compiled.kernels, poll)
-            replayed = tape, plan(tape, poll)
-            generated = lower(*replayed, poll, self._loops, quick=True)
-        except Exception:  # the deadline of this replay is over: the next one takes it
-            self._compiled = compiled
-            raise
+        for kernel in compiled.kernels:
+            kernel.load([next(codes) for _ in kernel.sources])
+        tape = regrouped(self.tape, compiled.kernels, poll)
+        replayed = tape, plan(tape, poll)
+        generated = lower(*replayed, poll, self._loops, quick=True)
         self._replayed, self.generated = replayed, generated
 
     @property
