@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
@@ -155,21 +155,20 @@ class Nonfinite(NamedTuple):
     hint: str | None = None
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What a query gives: arrays in the structure of the names that were asked for.
 
     ``value`` is the target's, or what was evaluated; ``outputs`` what was wanted beside a gradient;
     ``derivatives`` what the kind of query gives: ``gradients``, ``jacobian``, ``hessian``, ….
     """
 
-    value: Any = None
-    outputs: Any = None
-    derivatives: dict[str, Any] = field(default_factory=dict)
-    unconnected: Mapping[str, Unconnected] = field(default_factory=dict)
-    updates: dict[str, Array] = field(default_factory=dict)
-    warnings: Sequence[Notice] = ()
-    nonfinite: dict[Direction, Nonfinite] = field(default_factory=dict)
+    value: Any
+    outputs: Any
+    derivatives: dict[str, Any]
+    unconnected: Mapping[str, Unconnected]
+    updates: dict[str, Array]
+    warnings: Sequence[Notice]
+    nonfinite: dict[Direction, Nonfinite]
     checks: dict[str, Check] | None = None
 
     @property

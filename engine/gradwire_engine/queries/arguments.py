@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -33,34 +33,37 @@ class Arguments:
         self.variables = variables
         #: One after the other; None stands for ones.
         self.vectors = None if vectors is None else leaves(vectors)
-        inputs: list[Array] = []
-        residents: dict[int, str] = {}
+        self.inputs: list[Array] = []
+        self._residents: dict[int, str] = {}
         types: list[Hashable] = []
         for name, given in variables.items():
-            pairs: Iterable[tuple[str, Leaf]] = ((name, given),)
-            if type(given) is not Leaf:
+            if type(given) is Leaf:
+                self._add(name, given, types)
+            else:
                 types.append((None, name, _nesting(given)))
-                pairs = below(name, given)
-            for path, (value, trainable, any_shape, resident) in pairs:
-                if isinstance(value, str):
-                    types.append((path, value))
-                    continue
-                if resident is not None:
-                    residents[len(inputs)] = resident
-                inputs.append(value)
-                types.append((path, value.dtype, value.shape, trainable, any_shape))
+                for path, leaf in below(name, given):
+                    self._add(path, leaf, types)
         if self.vectors:
             types += [None if v is None else (v.dtype, v.shape) for v in self.vectors]
-            inputs += [v for v in self.vectors if v is not None]
+            self.inputs += [v for v in self.vectors if v is not None]
         if stacks is not None:
             types += [(i, x.shape) for i, x in stacks.items()]
-            inputs += stacks.values()
+            self.inputs += stacks.values()
             self.stacks = {i: ArrayType(x.dtype, x.shape) for i, x in stacks.items()}
-        self.inputs = inputs
         #: The digests of residents, by the numbers of their inputs.
-        self.digests: Mapping[int, str] = residents if digests is None else digests
+        self.digests: Mapping[int, str] = self._residents if digests is None else digests
         #: What recordings depend on: types, names and nesting.
         self.signature: tuple[Hashable, ...] = tuple(types)
+
+    def _add(self, path: str, leaf: Leaf, types: list[Hashable]) -> None:
+        value, trainable, any_shape, resident = leaf
+        if isinstance(value, str):
+            types.append((path, value))
+            return
+        if resident is not None:
+            self._residents[len(self.inputs)] = resident
+        self.inputs.append(value)
+        types.append((path, value.dtype, value.shape, trainable, any_shape))
 
     def path(self, number: int) -> str:
         """The path of the variable whose value or examples an input has; "" of a vector."""

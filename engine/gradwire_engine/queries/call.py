@@ -71,6 +71,7 @@ class Call:
 
     #: Hears of every tape on the way, where somebody asks.
     on_tape: TapeListener | None = None
+    _residents: Residents | None = None
 
     def __init__(
         self,
@@ -92,7 +93,6 @@ class Call:
             entry = context.cache.make(key, nbytes)
         #: What is kept for this key: equal keys have the same, as long as it is.
         self.entry = entry
-        self._residents: Residents | None = None
         if arguments.digests:
             changed = partial(context.cache.count, entry)
             self._residents = Residents(arguments.digests, entry, context.limits, changed)
@@ -131,7 +131,7 @@ class Call:
         """The answer. Where a guard fails on all recorded paths, the program is recorded anew."""
         answer = self.answer(poll)
         if self.query.kind == "check":
-            answer.checks = judged(answer.derivatives, self.query)
+            return answer._replace(checks=judged(answer.derivatives, self.query))
         return answer
 
     def answer(self, poll: Poll) -> Answer:
@@ -141,9 +141,9 @@ class Call:
             return compiled.answer(replayed.outputs)
         outputs = self.as_recorded(compiled, replayed.outputs, poll)
         answer = compiled.answer(outputs)
-        if not all_finite(outputs):
-            answer.nonfinite = self.nonfinite(compiled, poll)
-        return answer
+        if all_finite(outputs):
+            return answer
+        return answer._replace(nonfinite=self.nonfinite(compiled, poll))
 
     # Finding what replays
 

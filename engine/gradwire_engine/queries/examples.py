@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,7 +152,7 @@ class Examples:
             outputs = [np.asarray(x)[took] for x in outputs]
         answer = compiled.answer(outputs)
         if not finite and not all_finite(outputs):
-            answer.nonfinite = call.nonfinite(compiled, poll)
+            answer = answer._replace(nonfinite=call.nonfinite(compiled, poll))
         return [(took, answer)]
 
     def _alone(self, call: Call, k: int, poll: Poll) -> Part:
@@ -167,8 +166,7 @@ class Examples:
 
         took = np.zeros(self._size, bool)
         took[k] = True
-        of_one = replace(
-            answer,
+        of_one = answer._replace(
             value=stacked(answer.value),
             outputs=stacked(answer.outputs),
             derivatives=stacked(answer.derivatives),

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup, Line
+from gradwire_engine.backends.llvm.calls import STEPS_BETWEEN_POLLS, Whole, in_pieces, nbytes
 from gradwire_engine.backends.llvm.compiler import Code, Source
 from gradwire_engine.backends.llvm.printer import Printer
-from gradwire_engine.backends.llvm.shim import callable_of
-from gradwire_engine.backends.llvm.writer import LANES
-from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
+from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.backends.numpy.contraction import lowered
-from gradwire_engine.backends.numpy.text import Text
-from gradwire_engine.errors import InternalError
 from gradwire_engine.kernels.build import Group
-from gradwire_engine.kernels.form import Buffer, Kernel
+from gradwire_engine.kernels.form import Kernel
 from gradwire_engine.kernels.partition import Part
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape, Type
+from gradwire_engine.tape import ArrayType, Instruction, Tape
 
-#: Nodes that are computed in about half a millisecond, after which one looks at the deadline, and
-#: in less time than it takes to let other threads run.
-_STEPS_BETWEEN_POLLS = 1 << 21
-_FEW_STEPS = 1 << 16
 #: How often nodes are computed, on average, from which on optimised code saves enough.
 _OPTIMISED_STEPS = 64
-_DTYPES = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
 
 
 class NativeKernel(FusedGroup):
@@ -44,20 +33,27 @@ class NativeKernel(FusedGroup):
         self.slots, self.results = part
         made = tape.instructions
         self.instructions = [made[slot] for slot in part.slots]
-        large = [s for s in part.results if s in outputs and _is_large(made[s].type)]
+        returned = [s for s in part.results if s in outputs and _kind(made, s).dtype.char in "df"]
+        large = [s for s in returned if _kind(made, s).nbytes >= POOLED_BYTES]
         order_of = partial(_order_of, made)
         group = Group(made, views, part.slots, part.results, large, order_of)
         self.form = group.kernel()
         self.operands = [operand.slot for operand in group.operands]
         self._orders = [operand.order for operand in group.operands]
-        self.squared = frozenset([part.results.index(slot) for slot in group.checked])
+        #: Whether it takes so long that one has to look at the deadline meanwhile.
+        self._is_long = self.form.steps > STEPS_BETWEEN_POLLS
+        checked = [*group.checked]
+        if not self._is_long:  # what a call makes it looks through
+            checked += [s for s in returned if _kind(made, s).nbytes < POOLED_BYTES]
+        self.checked = frozenset([part.results.index(slot) for slot in checked])
         self.each = [
             op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
             for op, args, kind, _ in self.instructions
         ]
-        whole = self.form.steps <= _STEPS_BETWEEN_POLLS
-        pieces = [self.form] if whole else self.form.nests_apart()
+        pieces = self.form.nests_apart() if self._is_long else [self.form]
         self._pieces = [_Piece.of(piece) for piece in pieces]
+        #: Where a call is all that there is.
+        self._call: Whole | None = None
 
     def __str__(self) -> str:
         return f"native[{len(self.slots)} instructions]"
@@ -68,7 +64,7 @@ class NativeKernel(FusedGroup):
         form = self.form
         own = {*range(form.operands, len(form.buffers))}
         own -= {*form.flags, *[place.buffer for place in form.results]}
-        sizes: list[int] = [_nbytes(form.buffers[number]) for number in own]
+        sizes: list[int] = [nbytes(form.buffers[number]) for number in own]
         return sum(sizes)
 
     @property
@@ -82,8 +78,20 @@ class NativeKernel(FusedGroup):
     def load(self, codes: Sequence[Code]) -> None:
         """Call these functions, which have been compiled."""
         shapes = [kind.shape for kind in self.infer().items]  # type: ignore[union-attr]
-        text = _written(self.form, self._orders, self._pieces, codes, shapes)
+        if self._is_long:
+            pairs = zip(self._pieces, codes, strict=True)
+            pieces = [(piece.kernel, piece.ranged, code) for piece, code in pairs]
+            text = in_pieces(self.form, self._orders, pieces, shapes)
+        else:
+            call = Whole(self.form, codes[0], shapes, self.checked)
+            text = call.text(self._orders)
+            if not call.lent and all(order is None for order in self._orders):
+                self._call = call
         self._lines, self._passes = text.lines, text.function("native")
+
+    def called(self, operands: Sequence[str], bind: Callable[..., str]) -> str:
+        """The call itself, where there is nothing beside it."""
+        return self._call.code(operands, bind) if self._call else super().called(operands, bind)
 
     @property
     def passes(self) -> Callable[..., tuple[Any, ...]]:
@@ -135,93 +143,7 @@ def _order_of(made: Sequence[Instruction], slot: int) -> tuple[int, ...] | None:
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 
-def _is_large(kind: Type) -> bool:
-    """Whether it takes time to see if a result is finite."""
-    return kind.nbytes >= POOLED_BYTES and kind.dtype.char in "df"  # type: ignore[union-attr]
-
-
-def _in_order(x: Any) -> Any:
-    """In row-major order, each element at a place that its size divides."""
-    return np.require(x, requirements=("C", "A"))
-
-
-def _refused() -> None:
-    raise InternalError("machine code refused an array in row-major order")
-
-
-def _nbytes(buffer: Buffer) -> int:
-    return math.prod(buffer.shape, start=np.dtype(buffer.char).itemsize)
-
-
-# The Python that calls machine code
-
-
-def _written(
-    kernel: Kernel,
-    orders: Sequence[tuple[int, ...] | None],
-    pieces: Sequence[_Piece],
-    codes: Sequence[Code],
-    shapes: Sequence[Shape],
-) -> Text:
-    """A function of the poll, the list of what tells whether results are finite, and operands."""
-    names = [f"b{number}" for number in range(len(kernel.buffers))]
-    text = Text(f"def native(poll, squares, {', '.join(names[: kernel.operands])}):")
-    for name, order in zip(names, orders, strict=False):
-        if order is not None:
-            text.write(f"{name} = {name}.transpose({order})")
-    for number in range(kernel.operands, len(kernel.buffers)):
-        memory = _memory(kernel.buffers[number], text, zeroed=number in kernel.flags)
-        text.write(f"{names[number]} = {memory}")
-    for piece, code in zip(pieces, codes, strict=True):
-        for indent, line in _calls(piece, code, names, text):
-            text.write(line, indent=indent)
-    for number in kernel.flags:
-        text.write(f"squares.append({names[number]}.item())")
-    given = [
-        f"{names[buffer]}{'' if shape else f'[{element}]'}, "
-        for (buffer, element), shape in zip(kernel.results, shapes, strict=True)
-    ]
-    text.write(f"return {''.join(given)}")
-    return text
-
-
-def _memory(buffer: Buffer, text: Text, *, zeroed: bool) -> str:
-    """Code that makes room for a result or a temporary."""
-    dtype = text.bind(np.dtype(buffer.char), _DTYPES[buffer.char])
-    if zeroed:
-        return f"{text.bind(np.zeros, 'zeros')}({buffer.shape}, {dtype})"
-    if _nbytes(buffer) >= POOLED_BYTES:
-        return f"{text.bind(POOL.empty, 'lent')}({buffer.shape}, {dtype})"
-    return f"{text.bind(np.empty, 'empty')}({buffer.shape}, {dtype})"
-
-
-def _calls(
-    piece: _Piece, code: Code, names: Sequence[str], text: Text
-) -> Iterator[tuple[int, str]]:
-    """Lines that call a piece: once, or for some passes at a time, looking at the deadline."""
-    kernel, steps = piece.kernel, piece.kernel.steps
-    call = text.bind(callable_of(code, releases=steps > _FEW_STEPS))
-    length = kernel.nests[0].lengths[0] if piece.ranged else 0
-    integers = text.bind(np.array([0, length, *kernel.integers()], np.int64))
-    numbers = text.bind(np.array(kernel.numbers or (0.0,), np.float64))
-    in_order, refused = text.bind(_in_order, "in_order"), text.bind(_refused, "refused")
-    copied = [
-        f"{in_order}({name})" if number < kernel.operands else name
-        for number, name in enumerate(names)
-    ]
-
-    def called(table: str) -> str:
-        """Once more with copies, if an operand is not in row-major order."""
-        rest = f"{table}, {numbers})"
-        first, second = (f"{call}({', '.join(each)}, {rest}" for each in (names, copied))
-        return f"{first} or {second} or {refused}()"
-
-    rows = max(_STEPS_BETWEEN_POLLS * length // max(steps, 1) // LANES, 1) * LANES
-    if not piece.ranged or rows >= length:
-        yield 1, called(integers)
-        return
-    yield 1, f"n = {integers}.copy()"
-    yield 1, f"for at in {text.bind(range, 'range')}(0, {length}, {rows}):"
-    yield 2, f"n[0], n[1] = at, {text.bind(min, 'min')}(at + {rows}, {length})"
-    yield 2, called("n")
-    yield 2, "poll()"
+def _kind(made: Sequence[Instruction], slot: int) -> ArrayType:
+    kind = made[slot].type
+    assert isinstance(kind, ArrayType)
+    return kind

@@ -17,7 +17,7 @@ class FusedKernel(FusedGroup):
 
     ``operands`` are the slots that it reads, ``results`` those of its own that others read. Its
     blocks are computed by as many ``threads``, that of the caller among them. Of the results among
-    ``outputs``, of the numbers ``squared``, the squares are added up block by block.
+    ``outputs``, of the numbers ``checked``, the squares are added up block by block.
     """
 
     name = "fused"
@@ -42,7 +42,7 @@ class FusedKernel(FusedGroup):
             *(self.key, tape, slots, self.operands, results, tilings, outputs, threads)
         )
         #: The numbers of the results whose squares are added up.
-        self.squared = self._tile_loop.squared
+        self.checked = self._tile_loop.checked
         #: Arithmetic of each instruction.
         self.each: list[int] = [
             op.flops(kind, *[tape.instructions[a].type for a in args])  # type: ignore[arg-type]
@@ -69,5 +69,5 @@ class FusedKernel(FusedGroup):
 
     @cached_property
     def passes(self) -> Callable[..., tuple[Any, ...]]:
-        """From the poll of the deadline, a list for sums of squares, and operands, to results."""
+        """From the poll of the deadline and operands to results, and a sum of squares."""
         return self._tile_loop.text.function("fused")

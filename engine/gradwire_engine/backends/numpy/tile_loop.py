@@ -28,14 +28,13 @@ _FLOPS_BETWEEN_POLLS = 1_000_000
 class TileLoop(NamedTuple):
     """The text of a function, the rows of a block, and the bytes of its buffers.
 
-    ``fused(poll, squares, *operands)`` gives results; to ``squares`` it appends the sum of squares
-    of those that are ``squared``.
+    ``fused(poll, *operands)`` gives results, and then the sum of squares of those ``checked``.
     """
 
     text: Text
     block: int
     nbytes: int
-    squared: frozenset[int]
+    checked: frozenset[int]
 
 
 def tile_loop(
@@ -49,15 +48,15 @@ def tile_loop(
     threads: int,
 ) -> TileLoop:
     """Write the function that gives the ``results`` of the group ``slots``."""
-    text = Text(f"def fused(poll, squares, {', '.join(f'a{slot}' for slot in operands)}):")
+    text = Text(f"def fused(poll, {', '.join(f'a{slot}' for slot in operands)}):")
     block = TileBody(key, tape, slots, results, tilings, text)
     rows = _rows(block)
     count = 1 if _overlaps(block) > rows else threads
     writer = _Writer(block, rows, count, outputs)
     writer.write()
     wanted = frozenset(writer.squared)
-    squared = frozenset([number for number, slot in enumerate(results) if slot in wanted])
-    return TileLoop(text, rows, block.scratch * rows * count, squared)
+    checked = frozenset([number for number, slot in enumerate(results) if slot in wanted])
+    return TileLoop(text, rows, block.scratch * rows * count, checked)
 
 
 def _rows(block: TileBody) -> int:
@@ -105,6 +104,8 @@ class _Writer:
         if block.flat:
             for slot in block.cut_operands:
                 text.write(f"a{slot} = a{slot}.reshape(-1)")
+        if self.squared:
+            text.write("squares = []")
         for slot in self.whole:
             kind, shifts = block.instructions[slot].type, block.tilings[slot].shifts
             assert isinstance(kind, ArrayType)
@@ -116,7 +117,8 @@ class _Writer:
             self._alone()
         else:
             self._parts()
-        text.write(f"return ({''.join(map(self._returned, block.results))})")
+        total = f"{text.bind(sum, 'sum')}(squares)" if self.squared else ""
+        text.write(f"return ({''.join(map(self._returned, block.results))}{total})")
 
     def _alone(self) -> None:
         """Write what computes the only block."""
