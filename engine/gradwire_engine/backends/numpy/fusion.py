@@ -94,7 +94,7 @@ class SweptKernel(FusedGroup):
 
     @cached_property
     def passes(self) -> Callable[..., tuple[Any, ...]]:
-        """From the poll of the deadline and operands to results, and what tells if they are finite."""
+        """From the poll and operands to results, and what tells if they are finite."""
         return self._written[0].function("swept")
 
     @cached_property
