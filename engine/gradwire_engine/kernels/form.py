@@ -7,7 +7,8 @@ an integer: ``Kernel.structure`` is equal for kernels that differ in lengths and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from gradwire_engine.tape import Shape
@@ -19,7 +20,7 @@ LEAST_ARGUMENT = 17
 
 
 class Affine(NamedTuple):
-    """``offset + sum coefficients[k] i[k]`` over the loops of a nest."""
+    """``offset + sum coefficients[k] i[k]`` over the loops around it, from the outermost."""
 
     coefficients: tuple[int, ...]
     offset: int
@@ -57,6 +58,13 @@ class Within(NamedTuple):
     char: str = "?"
 
 
+class Counter(NamedTuple):
+    """The number that an index is."""
+
+    at: Affine
+    char: str = "l"
+
+
 class Apply(NamedTuple):
     """A function of values, by its name; ``convert`` is to the dtype ``char``."""
 
@@ -65,7 +73,7 @@ class Apply(NamedTuple):
     char: str
 
 
-Node: TypeAlias = Load | Number | Literal | Within | Apply
+Node: TypeAlias = Load | Number | Literal | Within | Counter | Apply
 
 
 class Store(NamedTuple):
@@ -94,21 +102,66 @@ Root: TypeAlias = Store | Reduce
 class Nest(NamedTuple):
     """Loops of these lengths, the first ``kept`` of them around those that reductions go over.
 
-    Nodes come after those that they are computed from.
+    Nodes come after those that they are computed from. There are ``outer`` loops around it, which
+    the first coefficients of all indices are of.
     """
 
     lengths: Shape
     kept: int
     nodes: tuple[Node, ...]
     roots: tuple[Root, ...]
+    outer: int = 0
 
     @property
     def steps(self) -> int:
-        """How many times the innermost body is executed."""
-        steps = 1
-        for length in self.lengths:
-            steps *= length
-        return steps
+        """How many nodes are computed."""
+        return math.prod(self.lengths) * max(len(self.nodes), 1)
+
+    @property
+    def length(self) -> int:
+        """How many nodes and roots there are."""
+        return len(self.nodes) + len(self.roots)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether it writes a buffer that it reads."""
+        read = {node.buffer for node in self.nodes if isinstance(node, Load)}
+        return any(root.buffer in read for root in self.roots)
+
+
+class Repeat(NamedTuple):
+    """Nests that are computed one after the other, in each of so many passes.
+
+    Indices in them have a coefficient for the number of the pass, which goes from 0 on, and
+    ``backward`` down to 0.
+    """
+
+    passes: int
+    backward: bool
+    nests: tuple[Nest | Repeat, ...]
+
+    @property
+    def steps(self) -> int:
+        """How many nodes are computed."""
+        return self.passes * sum([each.steps for each in self.nests])
+
+    @property
+    def length(self) -> int:
+        """How many nodes and roots there are."""
+        return sum([each.length for each in self.nests])
+
+
+#: What a kernel computes, one after the other.
+Step: TypeAlias = Nest | Repeat
+
+
+def nests_of(steps: Iterable[Step]) -> Iterator[Nest]:
+    """All nests, in the order in which they are first computed."""
+    for step in steps:
+        if isinstance(step, Repeat):
+            yield from nests_of(step.nests)
+        else:
+            yield step
 
 
 class Buffer(NamedTuple):
@@ -128,50 +181,61 @@ class Place(NamedTuple):
 class Kernel(NamedTuple):
     """Nests that are computed one after the other.
 
-    Of the buffers the first are the operands. ``flags`` are those that begin with 0, and end with
-    NaN where what they tell of is not finite.
+    Of the buffers the first are the ``operands``, the last are ``local``: nothing outside has them.
+    ``flags`` are those that begin with 0, and end with NaN where what they tell of is not finite.
     """
 
     buffers: tuple[Buffer, ...]
     operands: int
     results: tuple[Place, ...]
     flags: tuple[int, ...]
-    nests: tuple[Nest, ...]
+    nests: tuple[Step, ...]
     #: The values of ``Number``.
     numbers: tuple[float, ...]
+    local: int = 0
 
     @property
     def steps(self) -> int:
         """Nodes that are computed, the innermost loops' counted."""
-        return sum([nest.steps * max(len(nest.nodes), 1) for nest in self.nests])
+        return sum([nest.steps for nest in self.nests])
 
     @property
     def length(self) -> int:
         """How many nodes and roots there are."""
-        return sum([len(nest.nodes) + len(nest.roots) for nest in self.nests])
+        return sum([nest.length for nest in self.nests])
+
+    @property
+    def passed(self) -> int:
+        """How many buffers are arguments: all but those that are local."""
+        return len(self.buffers) - self.local
 
     def nests_apart(self) -> list[Kernel]:
-        """A kernel for each nest, of the same buffers."""
-        return [self._replace(nests=(nest,)) for nest in self.nests]
+        """A kernel for each nest, of the same buffers, of which none is local."""
+        return [self._replace(nests=(nest,), local=0) for nest in self.nests]
 
     def integers(self) -> dict[int, int]:
         """The integers that are arguments, numbered in the order in which they are met."""
         found: dict[int, int] = {}
-        for integer in self._integers():
+        for integer in _integers(self.nests):
             if abs(integer) >= LEAST_ARGUMENT:
                 found.setdefault(integer, len(found))
         return found
 
-    def _integers(self) -> Iterator[int]:
-        for nest in self.nests:
-            yield from nest.lengths
-            for node in nest.nodes:
-                if type(node) is Load:
-                    yield from node.at.coefficients
-                    yield node.at.offset
-                elif type(node) is Within:
-                    yield from node.at.coefficients
-                    yield from (node.at.offset, node.low, node.high)
-            for root in nest.roots:
-                yield from root.at.coefficients
-                yield root.at.offset
+
+def _integers(steps: Iterable[Step]) -> Iterator[int]:
+    for step in steps:
+        if isinstance(step, Repeat):
+            yield step.passes
+            yield step.passes - 1
+            yield from _integers(step.nests)
+            continue
+        yield from step.lengths
+        for node in step.nodes:
+            if isinstance(node, Load | Within | Counter):
+                yield from node.at.coefficients
+                yield node.at.offset
+            if type(node) is Within:
+                yield from (node.low, node.high)
+        for root in step.roots:
+            yield from root.at.coefficients
+            yield root.at.offset

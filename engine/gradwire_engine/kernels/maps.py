@@ -15,6 +15,7 @@ from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.arrays.slicing import Pad, Slice
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.patterns import ARRAY, Pattern, Span
+from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.tape import Shape
 
 #: One index for each axis of an array.
@@ -222,6 +223,19 @@ def _pad(op: Pad, at: Element) -> Split:
     return Split([Piece(0, tuple(moved), tuple(bounds))], added=True)
 
 
+def _rows(op: Rows, at: Element) -> Split:
+    """Of the rows of an array, the first axis of whose type is that along which they are."""
+    number, *rest = at.place
+    return Split([Piece(0, (*rest[: op.axis], number, *rest[op.axis :]))])
+
+
+def _stacked(op: Stacked, at: Element) -> Split:
+    own, (source,) = at.place[op.axis], at.shapes
+    place = (own, *at.place[: op.axis], *at.place[op.axis + 1 :])
+    bounds = () if source[0] >= op.length else (Bound(own, 0, source[0]),)
+    return Split([Piece(0, place, bounds)], added=True)
+
+
 def _scatter(op: ScatterAdd, at: Element) -> Split:
     return _added([op.pattern], at)
 
@@ -267,5 +281,7 @@ _MAPS: dict[type[Op], _Map] = {
     Pad: _pad,
     ScatterAdd: _scatter,
     Placed: _placed,
+    Rows: _rows,
+    Stacked: _stacked,
 }
-_VIEWS = frozenset((BroadcastTo, Transpose, Reshape, GetItem, Slice, Flip))
+_VIEWS = frozenset((BroadcastTo, Transpose, Reshape, GetItem, Slice, Flip, Rows))

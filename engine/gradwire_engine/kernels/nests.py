@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from gradwire_engine.kernels.form import (
     Affine,
     Apply,
+    Counter,
     Literal,
     Load,
     Nest,
     Node,
-    Number,
     Reduce,
     Root,
     Store,
@@ -22,19 +22,18 @@ from gradwire_engine.kernels.form import (
 from gradwire_engine.kernels.maps import Bound, Element, Index, Split, aligned, flat, reads
 from gradwire_engine.kernels.scalar import expression, has_expression
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.reductions.reductions import Max, Min, Reduction, Sum
 from gradwire_engine.tape import ArrayType, Shape
 
 if TYPE_CHECKING:
-    from gradwire_engine.kernels.build import Group
+    from gradwire_engine.kernels.groups import Group
 
 #: The reductions that nests know, by their kinds.
 REDUCTIONS: Mapping[type[Op], str] = {Sum: "sum", Max: "max", Min: "min"}
-#: Numbers that are part of a kernel, all others are its arguments.
-_LITERALS = frozenset(map(float.hex, (0.0, 1.0, 2.0, 0.5, -1.0)))
+#: Nodes that depend on the numbers of loops.
+_INDEXED = Load, Within, Counter
 
 
 def is_reduction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
@@ -77,7 +76,8 @@ class NestBuilder:
         shape = next((r for r in roots if r is not None and r.kept < len(r.lengths)), roots[0])
         assert shape is not None
         self._of = shape
-        self._loops = len(shape.lengths)
+        #: All loops, those outside the nest included.
+        self._loops = group.outer + len(shape.lengths)
         self._nodes: list[Node] = []
         self._values: dict[tuple[type[Node], Node], Value] = {}
         self._known: dict[tuple[int, Index, Value | None], Value] = {}
@@ -85,7 +85,7 @@ class NestBuilder:
     def nest(self) -> Nest:
         """The nest of all its roots."""
         group, of = self._group, self._of
-        loops = [self._loop(k) for k in range(self._loops)]
+        loops = [self._loop(k) for k in range(len(of.lengths))]
         # axes of length 1 have the index 0 wherever they are read
         loops = [
             self._nowhere() if n == 1 else loop for loop, n in zip(loops, of.lengths, strict=True)
@@ -96,36 +96,35 @@ class NestBuilder:
             assert root is not None
             op, args, kind, _ = group.instruction(slot)
             assert isinstance(kind, ArrayType)
-            if isinstance(op, Contract):
-                at = flat(tuple(loops[: root.kept]), kind.shape, self._loops)
-                value = self._product(op, args, dict(zip(root.labels, loops, strict=True)))
-                roots.append(Reduce("sum", slot, at, value))
-                continue
-            if root.kept == len(root.lengths):  # stored at its own index
+            if root.kept == len(root.lengths) and not isinstance(
+                op, Contract
+            ):  # stored at its own index
                 own = [self._nowhere()] * len(kind.shape)
                 for loop, axis in enumerate(of.axes):
                     own[axis] = loops[loop]
                 index = tuple(own)
                 value = self._defined(slot, index, None)
-                roots.append(Store(slot, flat(index, kind.shape, self._loops), value))
+                roots.append(Store(*group.target(slot, index, self._loops), value))
                 if (flag := group.flag(slot)) is not None:
                     roots.append(Reduce("finite", flag, self._nowhere(), value))
                 continue
             index = tuple(loops[: root.kept])
-            at = flat(index, kind.shape, self._loops)
+            key, at = group.target(slot, index, self._loops)
             if isinstance(op, Contract):
                 value = self._product(op, args, dict(zip(root.labels, loops, strict=True)))
-                roots.append(Reduce("sum", slot, at, value))
+                roots.append(Reduce("sum", key, at, value))
             else:
                 whole = [self._nowhere()] * self._loops
                 for loop, axis in enumerate(of.axes):
                     whole[axis] = loops[loop]
                 value = self.element(args[0], tuple(whole), None)
-                roots.append(Reduce(REDUCTIONS[type(op)], slot, at, value))
-        return merged(Nest(of.lengths, of.kept, tuple(self._nodes), tuple(roots)))
+                roots.append(Reduce(REDUCTIONS[type(op)], key, at, value))
+        nest = Nest(of.lengths, of.kept, tuple(self._nodes), tuple(roots), group.outer)
+        return merged(nest)
 
     def _loop(self, number: int) -> Affine:
-        return Affine(tuple([int(k == number) for k in range(self._loops)]), 0)
+        own = self._group.outer + number
+        return Affine(tuple([int(k == own) for k in range(self._loops)]), 0)
 
     def _nowhere(self) -> Affine:
         return Affine((0,) * self._loops, 0)
@@ -148,16 +147,9 @@ class NestBuilder:
 
     def _element(self, slot: int, index: Index, guard: Value | None) -> Value:
         group = self._group
-        op, _, kind, _ = group.instruction(slot)
-        assert isinstance(kind, ArrayType)
-        if type(op) is Constant and not kind.shape:
-            return self._number(op.value.item(), kind.dtype.char)
-        inside = group.is_inside(slot)
-        if inside and group.root(slot) is None:
+        if group.base(slot) != slot or (group.is_inside(slot) and not group.is_stored(slot)):
             return self._defined(slot, index, guard)
-        if inside and slot in self._slots and self._is_own(slot, index):
-            return self._defined(slot, index, guard)
-        if group.base(slot) != slot:
+        if slot in self._slots and self._is_own(slot, index):
             return self._defined(slot, index, guard)
         return self._node(group.load(slot, index, self._loops, guard))
 
@@ -249,11 +241,6 @@ class NestBuilder:
             self._nodes.append(node)
         return found
 
-    def _number(self, value: float, char: str) -> Value:
-        if char not in "df" or float.hex(value) in _LITERALS:
-            return self._node(Literal(value, char))
-        return self._node(Number(self._group.number(value), char))
-
     def _literal(self, value: float, like: Value) -> Value:
         return self._node(Literal(value, self._nodes[like].char))
 
@@ -274,12 +261,13 @@ _PREDICATES = frozenset(
 
 def merged(nest: Nest) -> Nest:
     """The same with fewer loops: those that all accesses go through as through one are joined."""
-    lengths, kept = [*nest.lengths], nest.kept
+    lengths, kept, outer = [*nest.lengths], nest.kept, nest.outer
     affine = [
         *[node.at for node in nest.nodes if isinstance(node, Load)],
         *[root.at for root in nest.roots],
     ]
-    tested = [node.at for node in nest.nodes if isinstance(node, Within)]
+    steps = [at.coefficients[outer:] for at in affine]
+    numbered = [n.at.coefficients[outer:] for n in nest.nodes if isinstance(n, Within | Counter)]
     keep = [True] * len(lengths)
     for loop in range(len(lengths)):
         if lengths[loop] == 1:
@@ -293,8 +281,8 @@ def merged(nest: Nest) -> Nest:
         n = lengths[loop]
         if (
             both
-            and all(a.coefficients[last] == a.coefficients[loop] * n for a in affine)
-            and not any(a.coefficients[last] or a.coefficients[loop] for a in tested)
+            and all(by[last] == by[loop] * n for by in steps)
+            and not any(by[last] or by[loop] for by in numbered)
         ):
             keep[last] = False
             kept -= last < nest.kept
@@ -308,14 +296,13 @@ def merged(nest: Nest) -> Nest:
         return root._replace(at=fewer(root.at))
 
     def fewer(index: Affine) -> Affine:
-        return Affine(
-            tuple([c for c, k in zip(index.coefficients, keep, strict=True) if k]), index.offset
-        )
+        around, own = index.coefficients[:outer], index.coefficients[outer:]
+        return Affine((*around, *[c for c, k in zip(own, keep, strict=True) if k]), index.offset)
 
-    def within(node: Node) -> Node:
-        return node._replace(at=fewer(node.at)) if isinstance(node, Load | Within) else node
+    def indexed(node: Node) -> Node:
+        return node._replace(at=fewer(node.at)) if isinstance(node, _INDEXED) else node
 
-    nodes = [within(node) for node in nest.nodes]
+    nodes = [indexed(node) for node in nest.nodes]
     roots = [only(root) for root in nest.roots]
     left = tuple([n for n, k in zip(lengths, keep, strict=True) if k])
-    return Nest(left, kept, tuple(nodes), tuple(roots))
+    return Nest(left, kept, tuple(nodes), tuple(roots), outer)

@@ -11,20 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.kernels.maps import is_map, is_view
-from gradwire_engine.kernels.nests import is_reduction
-from gradwire_engine.kernels.scalar import DTYPES, has_expression
+from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel, is_loop
 from gradwire_engine.kernels.views import Views
-from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.ops.linalg.contraction import Contract
+from gradwire_engine.ops.constants import Constant, Input, Item
+from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import ArrayType, Tape, Type
+from gradwire_engine.tape import Instruction, Tape
 
-#: Products that are fewer are computed in place, more by BLAS.
-_MOST_PRODUCTS = 4096
-#: Most instructions of a kernel: compiling takes time in proportion.
-MOST_INSTRUCTIONS = 600
 #: Work for an element from which on an instruction by itself is worth a kernel.
 _LONG = 8
 
@@ -36,61 +29,64 @@ class Part(NamedTuple):
     results: Sequence[int]
 
 
-def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
-    """Whether a kernel can compute an instruction."""
-    if not isinstance(kind, ArrayType) or kind.dtype.char not in DTYPES or not kind.size:
-        return False
-    for each in types:
-        if not isinstance(each, ArrayType) or not each.size or each.dtype.char not in DTYPES:
-            return False
-    if is_view(op):  # whose elements are not in the order of what they are of
-        return False
-    if isinstance(op, Contract):
-        return is_reduction(op, kind, types) and _is_small(op, kind, types)  # type: ignore[arg-type]
-    return (
-        has_expression(op, kind, types)
-        or is_map(op, [t.shape for t in types])  # type: ignore[union-attr]
-        or is_reduction(op, kind, types)  # type: ignore[arg-type]
-    )
-
-
-def _is_small(op: Contract, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
-    """Whether BLAS has nothing to win: few products, a single number, or nothing is summed."""
-    products = 1
-    for length in op.lengths(*[t.shape for t in types]).values():
-        products *= length
-    return products <= _MOST_PRODUCTS or not kind.shape or products == kind.size
-
-
 def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
     """The parts of a tape that are worth a kernel, in an order in which they can be computed."""
     made = tape.instructions
     #: Twice the number of times, and one more for what libraries compute.
     phases = [0] * len(made)
     found: dict[int, list[int]] = {}
+    loops: set[int] = set()
     for slot, (op, args, kind, _) in enumerate(polled(made, poll)):
         if isinstance(op, Input | Constant):
             continue
         if views.bases[slot] != slot:
             phases[slot] = phases[args[0]]
             continue
-        inside = is_kernel(op, kind, [made[a].type for a in args])
+        if isinstance(op, Loop):
+            inside = is_loop(made, views, slot)
+        elif isinstance(op, Item):
+            inside = args[0] in loops
+        else:
+            inside = is_kernel(op, kind, [made[a].type for a in args])
         phase = 0 if inside else 1
         for arg in args:
             before = phases[arg]
             phase = max(phase, before + (before % 2 == inside))
         phases[slot] = phase
+        if inside and isinstance(op, Loop):
+            loops.add(slot)
         if inside:
             found.setdefault(phase, []).append(slot)
-    pieces = [piece for phase in sorted(found) for piece in _pieces(found[phase])]
+    pieces = [piece for phase in sorted(found) for piece in _pieces(made, found[phase])]
     return _worthwhile(tape, views, pieces, poll)
 
 
-def _pieces(slots: Sequence[int]) -> list[list[int]]:
-    """As many as a kernel may have."""
-    n = -(-len(slots) // MOST_INSTRUCTIONS)
-    size = -(-len(slots) // n)
-    return [[*slots[start : start + size]] for start in range(0, len(slots), size)]
+def _pieces(made: Sequence[Instruction], slots: Sequence[int]) -> list[list[int]]:
+    """As many as a kernel may have; the results of a loop are with it."""
+    weights = [_weight(made[slot]) for slot in slots]
+    most = -(-sum(weights) // -(-sum(weights) // MOST_INSTRUCTIONS))
+    pieces: list[list[int]] = []
+    of_loop: dict[int, list[int]] = {}
+    weight = most
+    for slot, own in zip(slots, weights, strict=True):
+        if isinstance(made[slot].op, Item):
+            of_loop[made[slot].args[0]].append(slot)
+            continue
+        if weight + own > most or not pieces:
+            pieces.append([])
+            weight = 0
+        weight += own
+        pieces[-1].append(slot)
+        if isinstance(made[slot].op, Loop):
+            of_loop[slot] = pieces[-1]
+    return pieces
+
+
+def _weight(instruction: Instruction) -> int:
+    op = instruction.op
+    if isinstance(op, Loop):
+        return sum(map(_weight, op.body.tape.instructions))
+    return 0 if isinstance(op, Item) else 1
 
 
 def _worthwhile(tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Poll) -> list[Part]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 COUNT = ArrayType(np.dtype("int64"), ())
+#: What a scalar in a list takes.
+_SCALAR_BYTES = 48
 #: Passes that are taken for granted where nothing is known.
 _GUESSED_PASSES = 1000
 
@@ -168,6 +170,18 @@ class Loop(Op):
         made = [kind for number, kind in kinds if self.wants(number)]
         times = self.passes or 1
         return sum(k.nbytes * (times if isinstance(k, StackType) else 1) for k in made)
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether all passes take one path, as many as are counted."""
+        (first, *more) = self.paths
+        return self.counted and not more and first.known and not (first.ends or first.decisions)
+
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of what stacks keep of each pass."""
+        kinds = [kind for number, kind in enumerate(self.infer().items) if self.wants(number)]
+        return sum([max(k.nbytes, _SCALAR_BYTES) for k in kinds if isinstance(k, StackType)])
 
     @property
     def steps(self) -> int:

@@ -22,6 +22,7 @@ class Rows(Op):
 
     axis: int
     linear = True
+    views = True
 
     def infer(self, *types: ArrayType) -> StackType:
         """A part has the other axes."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gradwire_engine.kernels.partition import MOST_INSTRUCTIONS, parts
+from gradwire_engine.kernels.partition import parts
+from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.base import PRIMITIVES

@@ -72,9 +72,13 @@ def compile_here(sources: Sequence[Source], _whose: str = "") -> Sequence[bytes]
     """Compile in this process."""
     made: list[bytes] = []
     machines = _machine(0), _machine()
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()  # what is local is kept in registers
+    builder = llvm.create_pass_builder(machines[1], llvm.create_pipeline_tuning_options())
     for text, optimised in sources:
         module = llvm.parse_assembly(text)
         module.verify()
+        passes.run(module, builder)
         made.append(machines[optimised].emit_object(module))
         module.close()
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import inf
 
 from gradwire_engine.backends.llvm import functions
@@ -20,6 +20,7 @@ from gradwire_engine.kernels.form import (
     LEAST_ARGUMENT,
     Affine,
     Apply,
+    Counter,
     Literal,
     Load,
     Nest,
@@ -53,9 +54,11 @@ _INTRINSIC = {
 class ElementPrinter:
     """Writes the values of the nodes of a nest, each within the loops that it needs."""
 
-    def __init__(self, writer: Writer, nest: Nest) -> None:
+    def __init__(self, writer: Writer, nest: Nest, around: Sequence[str] = ()) -> None:
         self._p, self._nest = writer, nest
         self._loops = len(nest.lengths)
+        #: The numbers of the loops around, then of those that are entered.
+        self._at: list[str] = [*around]
         self._along = _vectorized(nest)
         self._levels: list[int] = []
         self._vector: list[bool] = []
@@ -64,8 +67,9 @@ class ElementPrinter:
         self._analyse()
         self._values: list[str] = [""] * len(nest.nodes)
         self._splats: dict[Value, str] = {}
-        self._at: list[str] = []
+        #: Which lanes of a vector were not computed before, where some were.
         self._mask: str | None = None
+        self._in_place = nest.is_in_place
         self._accumulated: dict[int, str] = {}
         self._by_level: list[list[Value]] = [[] for _ in range(self._loops + 1)]
         for value, level in enumerate(self._levels):
@@ -81,10 +85,9 @@ class ElementPrinter:
             match node:
                 case Load(_, at, guard, _):
                     args = () if guard is None else (guard,)
-                    level, vector = _level(at), along is not None and bool(at.coefficients[along])
-                case Within(at):
-                    level = _level(at)
-                    vector = along is not None and bool(at.coefficients[along])
+                    level, vector = self._level(at), bool(self._step(at))
+                case Within(at) | Counter(at):
+                    level, vector = self._level(at), bool(self._step(at))
                 case Apply(_, operands, _):
                     args = operands
             self._levels.append(max([level, *[self._levels[a] for a in args]]))
@@ -112,12 +115,23 @@ class ElementPrinter:
                 return self._load(node, wide=self._vector[value])
             case Within():
                 return self._within(node, wide=self._vector[value])
+            case Counter(at):
+                return self._numbered(at, wide=self._vector[value])
             case Apply(function, args, char):
                 wide = self._vector[value]
                 chars = [self._nest.nodes[a].char for a in args]
                 operands = [self._wide(a) if wide else self._values[a] for a in args]
                 return self._applied(function, operands, chars, char, wide=wide)
         raise AssertionError(node)
+
+    def _step(self, index: Affine) -> int:
+        """By how much an index grows along the loop that is vectorised."""
+        return 0 if self._along is None else index.coefficients[self._nest.outer + self._along]
+
+    def _level(self, index: Affine) -> int:
+        """How many of the nest's loops are around what needs an index."""
+        own = index.coefficients[self._nest.outer :]
+        return max([loop + 1 for loop, c in enumerate(own) if c], default=0)
 
     def _wide(self, value: Value) -> str:
         """A value as a vector."""
@@ -241,9 +255,19 @@ class ElementPrinter:
             return p.let(f"icmp ult i64 {low}, {span}")
         assert self._along is not None
         kind = type_of("l", wide=True)
-        lanes = self._steps(node.at.coefficients[self._along])
+        lanes = self._steps(self._step(node.at))
         each = p.let(f"add {kind} {self._splat(low, 'l')}, {lanes}")
         return p.let(f"icmp ult {kind} {each}, {self._splat(span, 'l')}")
+
+    def _numbered(self, index: Affine, *, wide: bool) -> str:
+        """The number that an index is."""
+        place = self._place(index)
+        if not wide:
+            return place
+        kind = type_of("l", wide=True)
+        return self._p.let(
+            f"add {kind} {self._splat(place, 'l')}, {self._steps(self._step(index))}"
+        )
 
     def _steps(self, by: int) -> str:
         """``by`` times the number of each lane."""
@@ -263,7 +287,7 @@ class ElementPrinter:
             at = p.let(f"getelementptr {memory}, ptr %b{node.buffer}, i64 {place}")
             return self._from_memory(p.let(f"load {memory}, ptr {at}"), char, wide=False)
         assert self._along is not None
-        step = node.at.coefficients[self._along]
+        step = self._step(node.at)
         if node.guard is not None:
             guard = self._wide(node.guard)
         vector = f"<{LANES} x {memory}>"
@@ -321,8 +345,9 @@ class ElementPrinter:
 
     def _store(self, buffer: int, index: Affine, value: str, char: str) -> None:
         p, memory = self._p, MEMORY[char]
-        along = self._along
-        step = 0 if along is None or len(self._at) <= along else index.coefficients[along]
+        # what is stored behind the loop that is vectorised is a number
+        behind = self._along is None or len(self._at) <= self._nest.outer + self._along
+        step = 0 if behind else self._step(index)
         wide = bool(step)
         if char == "?":
             value = p.let(
@@ -335,9 +360,22 @@ class ElementPrinter:
             return
         size = {"double": 8, "float": 4, "i64": 8, "i8": 1}[memory]
         vector = f"<{LANES} x {memory}>"
-        if step == 1:
+        held = self._mask if self._in_place else None
+        # what was computed before may have been from what is replaced since
+        if step == 1 and not held:
             p.do(f"store {vector} {value}, ptr {at}, align {size}")
             return
+        if step == 1:
+            bits = {"double": "f64", "float": "f32", "i64": "i64", "i8": "i8"}[memory]
+            truth, name = type_of("?", wide=True), f"llvm.masked.store.v{LANES}{bits}.p0"
+            p.declare(f"void @{name}({vector}, ptr, i32, {truth})")
+            p.do(f"call void @{name}({vector} {value}, ptr {at}, i32 {size}, {truth} {held})")
+            return
+        if held:
+            old = self._gathered(buffer, place, step, None, memory)
+            value = p.let(
+                f"select {type_of('?', wide=True)} {held}, {vector} {value}, {vector} {old}"
+            )
         for lane in range(LANES):
             x = p.let(f"extractelement {vector} {value}, i32 {lane}")
             off = p.let(f"mul i64 {p.integer(step)}, {lane}")
@@ -351,13 +389,8 @@ def _vectorized(nest: Nest) -> int | None:
     affine += [root.at for root in nest.roots if isinstance(root, Store)]
 
     def cost(loop: int) -> tuple[int, int]:
-        steps = [at.coefficients[loop] for at in affine]
+        steps = [at.coefficients[nest.outer + loop] for at in affine]
         return sum([0 if step in (0, 1) else 1 if step == -1 else LANES for step in steps]), -loop
 
     long = [loop for loop, n in enumerate(nest.lengths) if n >= LANES]
     return min(long, key=cost) if long else None
-
-
-def _level(index: Affine) -> int:
-    """How many loops are around what needs an index."""
-    return max([loop + 1 for loop, c in enumerate(index.coefficients) if c], default=0)

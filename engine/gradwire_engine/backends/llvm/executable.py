@@ -20,8 +20,6 @@ from gradwire_engine.backends.plan import plan
 from gradwire_engine.backends.reference.backend import EXACT_IDENTITIES
 from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.backends.tiers import Replay
-from gradwire_engine.kernels.partition import parts
-from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.target import rules
@@ -33,10 +31,9 @@ logger = logging.getLogger("gradwire")
 _OWN = Sin, Cos, Hypot, Sum
 #: Code in memory takes some 40 KiB a kernel, which is of some forty instructions.
 _CODE_BYTES_PER_INSTRUCTION = 1000
-#: Most kernels of a program, and most instructions of a tape that is looked through for them.
-_MOST_KERNELS, _MOST_INSTRUCTIONS = 200, 20_000
-#: Most that is compiled for a program: an instruction takes some 300 bytes of text.
-_MOST_TEXT_BYTES = 8 << 20
+#: Most instructions of a tape that is looked through for kernels, and most text that is compiled
+#: for it: an instruction takes some 300 bytes.
+_MOST_INSTRUCTIONS, _MOST_TEXT_BYTES = 20_000, 8 << 20
 
 
 class NativeExecutable(NumpyExecutable):
@@ -117,13 +114,9 @@ class NativeExecutable(NumpyExecutable):
         """
         if len(self.tape.instructions) > _MOST_INSTRUCTIONS:
             return
-        views = Views(self.tape.instructions, poll)
-        found = parts(self.tape, views, poll)
-        if not 0 < len(found) <= _MOST_KERNELS:
-            return
-        kernels = kernels_of(self.tape, found, views, poll)
+        kernels = kernels_of(self.tape, poll)
         sources = [source for kernel in kernels for source in kernel.sources]
-        if sum([len(source.text) for source in sources]) <= _MOST_TEXT_BYTES:
+        if kernels and sum([len(source.text) for source in sources]) <= _MOST_TEXT_BYTES:
             compiled = self._library.compiled(sources, self._compile)
             self._compiled = _Compiled(kernels, sources, compiled)
 

@@ -19,12 +19,13 @@ from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.contraction import lowered
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.errors import InternalError
-from gradwire_engine.kernels.build import Group
-from gradwire_engine.kernels.form import Buffer, Kernel
-from gradwire_engine.kernels.partition import Part
+from gradwire_engine.kernels.build import KernelBuilder
+from gradwire_engine.kernels.form import Buffer, Kernel, Repeat
+from gradwire_engine.kernels.partition import Part, parts
+from gradwire_engine.kernels.stacks import settled
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.tape import ArrayType, Instruction, Shape, Tape, Type
+from gradwire_engine.tape import ArrayType, Instruction, StackType, Tape, Type
 
 #: Nodes that are computed in about half a millisecond, after which one looks at the deadline, and
 #: in less time than it takes to let other threads run.
@@ -32,6 +33,8 @@ _STEPS_BETWEEN_POLLS = 1 << 21
 _FEW_STEPS = 1 << 16
 #: How often nodes are computed, on average, from which on optimised code saves enough.
 _OPTIMISED_STEPS = 64
+#: Most kernels of a program.
+_MOST_KERNELS = 200
 _DTYPES = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
 
 
@@ -40,22 +43,33 @@ class NativeKernel(FusedGroup):
 
     name = "native"
 
-    def __init__(self, tape: Tape, views: Views, part: Part, outputs: Collection[int]) -> None:
+    def __init__(
+        self,
+        tape: Tape,
+        made: Sequence[Instruction],
+        views: Views,
+        part: Part,
+        outputs: Collection[int],
+    ) -> None:
         self.slots, self.results = part
-        made = tape.instructions
-        self.instructions = [made[slot] for slot in part.slots]
+        self.instructions = [tape.instructions[slot] for slot in part.slots]
         large = [s for s in part.results if s in outputs and _is_large(made[s].type)]
         order_of = partial(_order_of, made)
-        group = Group(made, views, part.slots, part.results, large, order_of)
-        self.form = group.kernel()
-        self.operands = [operand.slot for operand in group.operands]
-        self._orders = [operand.order for operand in group.operands]
-        self.squared = frozenset([part.results.index(slot) for slot in group.checked])
+        builder = KernelBuilder(made, views, part.slots, part.results, large, order_of)
+        form = builder.kernel()
+        whole = form.steps <= _STEPS_BETWEEN_POLLS
+        self.form = form if whole else form._replace(local=0)
+        given = builder.memory.operands
+        self.operands = [operand.slot for operand in given]
+        self._orders = [operand.order for operand in given]
+        self._stacks = [isinstance(tape.instructions[o.slot].type, StackType) for o in given]
+        self._constants = builder.memory.constants
+        self._shapes = [made[slot].type.shape for slot in part.results]  # type: ignore[union-attr]
+        self.squared = frozenset([part.results.index(slot) for slot in builder.checked])
         self.each = [
             op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
             for op, args, kind, _ in self.instructions
         ]
-        whole = self.form.steps <= _STEPS_BETWEEN_POLLS
         pieces = [self.form] if whole else self.form.nests_apart()
         self._pieces = [_Piece.of(piece) for piece in pieces]
 
@@ -66,7 +80,7 @@ class NativeKernel(FusedGroup):
     def nbytes(self) -> int:
         """Bytes of the temporaries."""
         form = self.form
-        own = {*range(form.operands, len(form.buffers))}
+        own = {*range(form.operands, form.passed)}
         own -= {*form.flags, *[place.buffer for place in form.results]}
         sizes: list[int] = [_nbytes(form.buffers[number]) for number in own]
         return sum(sizes)
@@ -81,9 +95,35 @@ class NativeKernel(FusedGroup):
 
     def load(self, codes: Sequence[Code]) -> None:
         """Call these functions, which have been compiled."""
-        shapes = [kind.shape for kind in self.infer().items]  # type: ignore[union-attr]
-        text = _written(self.form, self._orders, self._pieces, codes, shapes)
+        text = self._written(codes)
         self._lines, self._passes = text.lines, text.function("native")
+
+    def _written(self, codes: Sequence[Code]) -> Text:
+        """A function of the poll, the list of what tells if results are finite, and operands."""
+        kernel = self.form
+        names = [f"b{number}" for number in range(kernel.passed)]
+        text = Text(f"def native(poll, squares, {', '.join(names[: len(self.operands)])}):")
+        for name, order, is_stack in zip(names, self._orders, self._stacks, strict=False):
+            if is_stack:
+                text.write(f"{name} = {text.bind(np.asarray, 'asarray')}({name})")
+            if order is not None:
+                text.write(f"{name} = {name}.transpose({order})")
+        for number, value in enumerate(self._constants, len(self.operands)):
+            names[number] = text.bind(np.ascontiguousarray(value))
+        for number in range(kernel.operands, kernel.passed):
+            memory = _memory(kernel.buffers[number], text, zeroed=number in kernel.flags)
+            text.write(f"{names[number]} = {memory}")
+        for piece, code in zip(self._pieces, codes, strict=True):
+            for indent, line in _calls(piece, code, names, text):
+                text.write(line, indent=indent)
+        for number in kernel.flags:
+            text.write(f"squares.append({names[number]}.item())")
+        given = [
+            f"{names[buffer]}{'' if shape else f'[{element}]'}, "
+            for (buffer, element), shape in zip(kernel.results, self._shapes, strict=True)
+        ]
+        text.write(f"return {''.join(given)}")
+        return text
 
     @property
     def passes(self) -> Callable[..., tuple[Any, ...]]:
@@ -110,14 +150,18 @@ class _Piece(NamedTuple):
         return cls(kernel, printer.text(), printer.ranged)
 
 
-def kernels_of(tape: Tape, parts: Sequence[Part], views: Views, poll: Poll) -> list[NativeKernel]:
-    """The kernels of the parts of a tape, to be compiled and loaded."""
-    outputs = {*tape.outputs}
-    made: list[NativeKernel] = []
-    for part in parts:
-        made.append(NativeKernel(tape, views, part, outputs))
+def kernels_of(tape: Tape, poll: Poll) -> list[NativeKernel]:
+    """The kernels of a tape, to be compiled and loaded."""
+    outputs, made = {*tape.outputs}, settled(tape.instructions, poll)
+    views = Views(made, poll)
+    found = parts(Tape(tuple(made), tape.inputs, tape.outputs), views, poll)
+    if len(found) > _MOST_KERNELS:
+        return []
+    kernels: list[NativeKernel] = []
+    for part in found:
+        kernels.append(NativeKernel(tape, made, views, part, outputs))
         poll()
-    return made
+    return kernels
 
 
 def _order_of(made: Sequence[Instruction], slot: int) -> tuple[int, ...] | None:
@@ -156,35 +200,6 @@ def _nbytes(buffer: Buffer) -> int:
 # The Python that calls machine code
 
 
-def _written(
-    kernel: Kernel,
-    orders: Sequence[tuple[int, ...] | None],
-    pieces: Sequence[_Piece],
-    codes: Sequence[Code],
-    shapes: Sequence[Shape],
-) -> Text:
-    """A function of the poll, the list of what tells whether results are finite, and operands."""
-    names = [f"b{number}" for number in range(len(kernel.buffers))]
-    text = Text(f"def native(poll, squares, {', '.join(names[: kernel.operands])}):")
-    for name, order in zip(names, orders, strict=False):
-        if order is not None:
-            text.write(f"{name} = {name}.transpose({order})")
-    for number in range(kernel.operands, len(kernel.buffers)):
-        memory = _memory(kernel.buffers[number], text, zeroed=number in kernel.flags)
-        text.write(f"{names[number]} = {memory}")
-    for piece, code in zip(pieces, codes, strict=True):
-        for indent, line in _calls(piece, code, names, text):
-            text.write(line, indent=indent)
-    for number in kernel.flags:
-        text.write(f"squares.append({names[number]}.item())")
-    given = [
-        f"{names[buffer]}{'' if shape else f'[{element}]'}, "
-        for (buffer, element), shape in zip(kernel.results, shapes, strict=True)
-    ]
-    text.write(f"return {''.join(given)}")
-    return text
-
-
 def _memory(buffer: Buffer, text: Text, *, zeroed: bool) -> str:
     """Code that makes room for a result or a temporary."""
     dtype = text.bind(np.dtype(buffer.char), _DTYPES[buffer.char])
@@ -195,13 +210,19 @@ def _memory(buffer: Buffer, text: Text, *, zeroed: bool) -> str:
     return f"{text.bind(np.empty, 'empty')}({buffer.shape}, {dtype})"
 
 
+def _passes(kernel: Kernel) -> int:
+    """Those of the outermost loop of the only nest."""
+    (nest,) = kernel.nests
+    return nest.passes if isinstance(nest, Repeat) else nest.lengths[0]
+
+
 def _calls(
     piece: _Piece, code: Code, names: Sequence[str], text: Text
 ) -> Iterator[tuple[int, str]]:
     """Lines that call a piece: once, or for some passes at a time, looking at the deadline."""
     kernel, steps = piece.kernel, piece.kernel.steps
     call = text.bind(callable_of(code, releases=steps > _FEW_STEPS))
-    length = kernel.nests[0].lengths[0] if piece.ranged else 0
+    length = _passes(kernel) if piece.ranged else 0
     integers = text.bind(np.array([0, length, *kernel.integers()], np.int64))
     numbers = text.bind(np.array(kernel.numbers or (0.0,), np.float64))
     in_order, refused = text.bind(_in_order, "in_order"), text.bind(_refused, "refused")

@@ -8,11 +8,20 @@ of slots and small integers: lengths, offsets and numbers are arguments.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from math import inf
 
 from gradwire_engine.backends.llvm.elements import ElementPrinter
-from gradwire_engine.backends.llvm.writer import LANES, TYPES, Writer, constant, lanes, type_of
-from gradwire_engine.kernels.form import Kernel, Reduce, Store
+from gradwire_engine.backends.llvm.writer import (
+    LANES,
+    MEMORY,
+    TYPES,
+    Writer,
+    constant,
+    lanes,
+    type_of,
+)
+from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Reduce, Repeat, Step, Store
 
 #: Terms from which on sums remember what rounding loses: NumPy adds up by pairs.
 _MANY_TERMS = 512
@@ -35,28 +44,62 @@ class Printer:
     def text(self) -> str:
         """The whole text."""
         kernel = self.kernel
-        tables = len(kernel.buffers)
-        for number in range(tables + 2):
+        tables = kernel.passed
+        names = [*[f"%b{number}" for number in range(tables)], "%integers", "%numbers"]
+        for number, name in enumerate(names):
             self._writer.do(f"%p{number} = getelementptr ptr, ptr %pointers, i64 {number}")
-            self._writer.do(f"%b{number} = load ptr, ptr %p{number}")
+            self._writer.do(f"{name} = load ptr, ptr %p{number}")
         if self.ranged:
-            self._writer.do(f"%begin = load i64, ptr %b{tables}")
-            self._writer.do(f"%behind = getelementptr i64, ptr %b{tables}, i64 1")
+            self._writer.do("%begin = load i64, ptr %integers")
+            self._writer.do("%behind = getelementptr i64, ptr %integers, i64 1")
             self._writer.do("%end = load i64, ptr %behind")
         for number in self._writer.integers.values():
-            self._writer.do(f"%g{number} = getelementptr i64, ptr %b{tables}, i64 {number}")
+            self._writer.do(f"%g{number} = getelementptr i64, ptr %integers, i64 {number}")
             self._writer.do(f"%n{number} = load i64, ptr %g{number}")
         for number in range(len(kernel.numbers)):
-            self._writer.do(f"%q{number} = getelementptr double, ptr %b{tables + 1}, i64 {number}")
+            self._writer.do(f"%q{number} = getelementptr double, ptr %numbers, i64 {number}")
             self._writer.do(f"%x{number} = load double, ptr %q{number}")
-        for nest in kernel.nests:
-            _NestPrinter(self._writer, nest).print()
+        for number in range(tables, len(kernel.buffers)):
+            self._writer.do(self._room(number))
+        self._print(kernel.nests, [])
         body = "\n".join(self._writer.lines)
         declared = "\n".join(sorted(self._writer.declared))
         return (
             f"{declared}\ndefine void @{self._name}(ptr noalias %pointers) {{\nentry:\n{body}\n"
             "  ret void\n}\n"
         )
+
+    def _room(self, number: int) -> str:
+        """Room on the stack: for so many elements that few lengths are in the text."""
+        buffer = self.kernel.buffers[number]
+        size = math.prod(buffer.shape)
+        size = size if size < LEAST_ARGUMENT else 1 << (size - 1).bit_length()
+        return f"%b{number} = alloca [{size} x {MEMORY[buffer.char]}], align 64"
+
+    def _print(self, steps: Sequence[Step], around: Sequence[str]) -> None:
+        for step in steps:
+            if isinstance(step, Repeat):
+                self._repeat(step, around)
+            else:
+                _NestPrinter(self._writer, step, around).print()
+
+    def _repeat(self, repeat: Repeat, around: Sequence[str]) -> None:
+        """Write the passes, of which there is one at least."""
+        p = self._writer
+        bounded = p.ranged and not around
+        start, end = ("%begin", "%end") if bounded else ("0", p.integer(repeat.passes))
+        number, before = p.new(), p.block
+        p.do(f"br label %again{number}")
+        p.label(f"again{number}")
+        t = f"%t{number}"
+        line = p.reserve()
+        k = p.let(f"sub i64 {p.integer(repeat.passes - 1)}, {t}") if repeat.backward else t
+        self._print(repeat.nests, [*around, k])
+        p.fill(line, f"{t} = phi i64 [ {start}, %{before} ], [ %u{number}, %{p.block} ]")
+        p.do(f"%u{number} = add nsw i64 {t}, 1")
+        more = p.let(f"icmp slt i64 %u{number}, {end}")
+        p.do(f"br i1 {more}, label %again{number}, label %done{number}")
+        p.label(f"done{number}")
 
 
 class _NestPrinter(ElementPrinter):
@@ -65,6 +108,11 @@ class _NestPrinter(ElementPrinter):
     def print(self) -> None:
         """Write it."""
         self._enter(0)
+
+    @property
+    def _bounded(self) -> bool:
+        """Whether its outermost loop goes from ``begin`` to ``end``."""
+        return self._p.ranged and not self._nest.outer
 
     # Loops
 
@@ -90,7 +138,7 @@ class _NestPrinter(ElementPrinter):
                         self._accumulated[~number] = self._neutral(root, level)
         carried = [*self._accumulated]
         length = p.integer(nest.lengths[level])
-        start, end = ("%begin", "%end") if p.ranged and level == 0 else ("0", length)
+        start, end = ("%begin", "%end") if self._bounded and level == 0 else ("0", length)
         number, before = p.new(), p.block
         p.do(f"br label %head{number}")
         p.label(f"head{number}")
@@ -138,7 +186,7 @@ class _NestPrinter(ElementPrinter):
         last = p.let(f"sub i64 {n}, {LANES}")
         beyond = p.let(f"icmp sgt i64 {i}, {last}")
         base = p.let(f"select i1 {beyond}, i64 {last}, i64 {i}")
-        if any(isinstance(root, Reduce) for root in self._nest.roots):
+        if self._in_place or any(isinstance(root, Reduce) for root in self._nest.roots):
             done = self._splat(p.let(f"sub i64 {i}, {base}"), "l")
             self._mask = p.let(f"icmp sge {type_of('l', wide=True)} {lanes(1)}, {done}")
         return base
@@ -227,7 +275,7 @@ class _NestPrinter(ElementPrinter):
             value = p.let(f"fadd double {old}, {value}")
             p.do(f"store double {value}, ptr %b{root.buffer}")
             return
-        if p.ranged and level == 0:
+        if self._bounded and level == 0:
             first = p.let("icmp eq i64 %begin, 0")
             place = p.integer(root.at.offset)
             at = p.let(f"getelementptr {TYPES[char]}, ptr %b{root.buffer}, i64 {place}")

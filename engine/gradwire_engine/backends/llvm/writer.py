@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from gradwire_engine.backends.llvm import functions
-from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel
+from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Repeat
 
 #: Elements of a vector: two registers with AVX2, one with AVX-512.
 LANES = functions.LANES
@@ -48,7 +48,8 @@ class Writer:
         self.declared: set[str] = set()
         self.integers = {n: number + 2 for n, number in kernel.integers().items()}
         #: Whether the outermost loop of the only nest goes from ``%begin`` to ``%end``.
-        self.ranged = len(kernel.nests) == 1 and bool(kernel.nests[0].lengths)
+        (first, *more) = kernel.nests
+        self.ranged = not more and (isinstance(first, Repeat) or bool(first.lengths))
         self._count = 0
         self._block = "entry"
 

@@ -20,7 +20,7 @@ from gradwire_engine.backends.numpy.emit import function
 from gradwire_engine.backends.numpy.fusion import fuse
 from gradwire_engine.backends.numpy.nesting import PART
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
-from gradwire_engine.backends.numpy.straight import Straight, is_straight
+from gradwire_engine.backends.numpy.straight import Straight
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.ops.base import Op
@@ -141,7 +141,7 @@ def written(
     by_blocks = swept(op, poll) if quick else op
     if by_blocks is not op:
         return _Writer(by_blocks, poll, loops, quick=True).written()
-    if is_straight(op) and len(op.body.tape.instructions) <= PART:
+    if op.is_straight and len(op.body.tape.instructions) <= PART:
         writer = Straight(op, expression, poll, loops, quick=quick)
         return writer.written(stack_check(op), _between_polls(op))
     return _Writer(op, poll, loops, quick=quick).written()

@@ -35,12 +35,6 @@ _SMALL_BYTES = 8192
 _OUT = dict.fromkeys(("maximum", "minimum"), "out=")
 
 
-def is_straight(op: Loop) -> bool:
-    """Whether all passes take one path, as many as are counted."""
-    (first, *more) = op.paths
-    return op.counted and not more and first.known and not (first.ends or first.decisions)
-
-
 class Straight:
     """Writes the function; ``check`` refuses a number of passes."""
 

@@ -17,8 +17,6 @@ from gradwire_engine.tape import Instruction, StackType, Tape
 from gradwire_engine.traversal import ancestors
 
 P = TypeVar("P", bound="Pass")
-#: What a scalar in a list takes.
-_SCALAR_BYTES = 48
 
 
 class Pass:
@@ -114,9 +112,7 @@ def run(op: Loop, operands: Sequence[Any], poll: Poll, evaluate: Callable[..., A
 
 def stack_check(op: Loop) -> Callable[[int], None]:
     """What refuses stacks of so many passes that take more memory than is allowed."""
-    kinds = [kind for number, kind in enumerate(op.infer().items) if op.wants(number)]
-    each = sum(max(k.nbytes, _SCALAR_BYTES) for k in kinds if isinstance(k, StackType))
-    most = op.most_bytes
+    each, most = op.kept_bytes, op.most_bytes
 
     def check(passes: int) -> None:
         if passes * each > most:

@@ -1,0 +1,300 @@
+"""From instructions to nests: what is stored, in which nest, and what is computed where it is read.
+
+A value is stored where it must be: it is read outside, it is a reduction, or it takes long and is
+read at other indices than its own. All else is an expression in the nests that read it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from gradwire_engine.kernels.form import Affine, Literal, Load, Node, Number, Step, Value
+from gradwire_engine.kernels.maps import Element, Index, flat, pieces, reads
+from gradwire_engine.kernels.memory import Key, Memory
+from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot
+from gradwire_engine.kernels.views import Views
+from gradwire_engine.ops.constants import Constant, Copy, Item
+from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.linalg.contraction import Contract
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.reductions.reductions import Reduction
+from gradwire_engine.tape import ArrayType, Instruction, Shape
+
+#: Arithmetic that computing a value again takes, from which on it is stored instead, and what a
+#: function takes, of which operations say how much they do.
+_STORED_WORK = 8
+#: Most operations and views that a value may be from what is stored: beyond, it is stored itself.
+_DEEPEST = 150
+#: Numbers that are part of a kernel, all others are its arguments.
+_LITERALS = frozenset(map(float.hex, (0.0, 1.0, 2.0, 0.5, -1.0)))
+
+
+class Surroundings(ABC):
+    """What a group is in: where it reads what it does not compute, and where its results go."""
+
+    @abstractmethod
+    def load(self, slot: int, index: Index, loops: int, guard: Value | None) -> Node:
+        """An element of a slot outside."""
+
+    @abstractmethod
+    def load_in_order(self, slot: int, at: Affine, guard: Value | None) -> Node:
+        """The same, by its place in row-major order."""
+
+    @abstractmethod
+    def repeated(self, group: Group, loop: int, results: Mapping[int, int]) -> Sequence[Step]:
+        """A loop of ``group``, of which slots are ``results``, by their numbers."""
+
+    def target(self, slot: int, index: Index, loops: int) -> tuple[Key, Affine] | None:
+        """Where an element of a result is stored, if that is not the group's memory."""
+        return None
+
+    def flag(self, slot: int) -> Key | None:
+        """The buffer that tells whether a result is finite, if that is to be told."""
+        return None
+
+
+class Group:
+    """Instructions, those at ``slots``, that become nests in so many ``outer`` loops.
+
+    ``results`` are the slots that are read outside.
+    """
+
+    def __init__(
+        self,
+        instructions: Sequence[Instruction],
+        views: Views,
+        slots: Sequence[int],
+        results: Sequence[int],
+        memory: Memory,
+        around: Surroundings,
+        outer: int = 0,
+    ) -> None:
+        self._around = around
+        self.memory = memory
+        self.outer = outer
+        self._made = instructions
+        self._views = views
+        self._slots = slots
+        self._within = {*slots}
+        self._results = results
+        #: The buffers of what is stored.
+        self._keys: dict[int, Key] = {}
+        #: The slots of loops, with their levels, and their results by slot.
+        self._loops: dict[int, int] = {}
+        self._items: dict[int, int] = {}
+        self._roots = self._stored()
+
+    def steps(self) -> list[Step]:
+        """The nests, one after the other."""
+        reducing: dict[tuple[int, Shape], StoredRoot] = {}
+        for root in self._roots.values():
+            if root.kept < len(root.lengths) and not root.labels:
+                reducing.setdefault((root.level, root.whole), root)
+        nests: dict[tuple[object, ...], list[int]] = {}
+        for slot, root in self._roots.items():
+            nests.setdefault(self._nest_key(slot, root, reducing), []).append(slot)
+        order = [(self._roots[slots[0]].level, slots) for slots in nests.values()]
+        order += [(level, [slot]) for slot, level in self._loops.items()]
+        made: list[Step] = []
+        for _, slots in sorted(order, key=lambda each: each[0]):
+            if slots[0] in self._loops:
+                made += self._around.repeated(self, slots[0], self._results_of(slots[0]))
+            else:
+                made.append(NestBuilder(self, slots).nest())
+        return made
+
+    def _results_of(self, loop: int) -> dict[int, int]:
+        """The slots of a loop's results that are read, by their numbers."""
+        return {
+            self._made[item].op.index: item  # type: ignore[attr-defined]
+            for item, of in self._items.items()
+            if of == loop
+        }
+
+    # What is stored
+
+    def _stored(self) -> dict[int, StoredRoot]:
+        """How each stored slot is computed, in order."""
+        made, within = self._made, self._within
+        results = {*self._results}
+        forced = self._read_elsewhere()
+        roots: dict[int, StoredRoot] = {}
+        #: The levels from which a value can be read at its own index, and at any.
+        same: dict[int, int] = {}
+        ready: dict[int, int] = {}
+        depth: dict[int, int] = {}
+        for slot in self._slots:
+            op, args, kind, _ = made[slot]
+            if isinstance(op, Item):
+                self._items[slot] = args[0]
+                same[slot] = ready[slot] = self._loops[args[0]] + 1
+                continue
+            if isinstance(op, Loop):
+                bases = [self._views.bases[arg] for arg in args]
+                self._loops[slot] = max([ready.get(base, 0) for base in bases], default=0)
+                continue
+            assert isinstance(kind, ArrayType)
+            pointwise = op.elementwise or isinstance(op, AsType | Copy)
+            level, later, deepest = 0, 0, 0
+            for arg in args:
+                base = self._views.bases[arg]
+                deepest = max(deepest, depth.get(base, 0) + self._views.passed[arg])
+                if base not in within:
+                    continue
+                own = pointwise and made[arg].type.shape == kind.shape  # type: ignore[union-attr]
+                own = (own or type(op) in REDUCTIONS) and base == arg
+                level = max(level, same[base] if own else ready[base])
+                later = max(later, ready[base])
+            depth[slot] = 1 + deepest
+            reduces = type(op) in REDUCTIONS or isinstance(op, Contract)
+            if reduces or slot in results or slot in forced or depth[slot] > _DEEPEST:
+                roots[slot] = self._root(slot, level)
+                same[slot], ready[slot] = level + reduces, level + 1
+                depth[slot] = 0
+            else:
+                same[slot], ready[slot] = level, max(level, later)
+        return roots
+
+    def _read_elsewhere(self) -> set[int]:
+        """What takes long to compute and is read at other indices, or more than once."""
+        made, within, views = self._made, self._within, self._views
+        uses: dict[int, int] = {}
+        for slot in self._slots:
+            for arg in made[slot].args:
+                base = views.bases[arg]
+                uses[base] = uses.get(base, 0) + 1
+        work: dict[int, int] = {}
+        forced: set[int] = set()
+        for slot in self._slots:
+            op, args, kind, _ = made[slot]
+            if isinstance(op, Item | Loop):
+                work[slot] = 0
+                forced.update([views.bases[arg] for arg in args if isinstance(op, Loop)])
+                continue
+            assert isinstance(kind, ArrayType)
+            chosen = pieces(op, len(args))
+            total = getattr(op, "flops_per_element", 0) + chosen
+            for arg in args:
+                base = views.bases[arg]
+                if base not in within:
+                    continue
+                same = made[arg].type.shape == kind.shape or isinstance(op, Reduction)  # type: ignore[union-attr]
+                again = base != arg or not same or uses[base] > 1 or isinstance(op, Contract)
+                again = again or bool(chosen)
+                if views.ordered[arg] or (again and work[base] >= _STORED_WORK):
+                    forced.add(base)
+                total += 0 if base in forced else work[base]
+            work[slot] = total
+        return forced
+
+    def _root(self, slot: int, level: int) -> StoredRoot:
+        op, args, kind, _ = self._made[slot]
+        assert isinstance(kind, ArrayType)
+        if isinstance(op, Contract):
+            lengths = op.lengths(*[self._made[a].type.shape for a in args])  # type: ignore[union-attr]
+            result = op.labels.result
+            labels = result + "".join([label for label in lengths if label not in result])
+            shape = tuple([lengths[label] for label in labels])
+            return StoredRoot(level, shape, len(result), tuple(range(len(labels))), labels)
+        if isinstance(op, Reduction):
+            shape = self._made[args[0]].type.shape  # type: ignore[union-attr]
+            kept = [axis for axis in range(len(shape)) if axis not in op.axes]
+            axes = (*kept, *op.axes)
+            return StoredRoot(level, tuple([shape[a] for a in axes]), len(kept), axes)
+        return StoredRoot(level, kind.shape, len(kind.shape), tuple(range(len(kind.shape))))
+
+    def _nest_key(
+        self, slot: int, root: StoredRoot, reducing: Mapping[tuple[int, Shape], StoredRoot]
+    ) -> tuple[object, ...]:
+        """What roots have in common that are computed in one nest."""
+        if root.labels:
+            return root.level, slot
+        # a value is stored in a nest that reduces others of its shape, if there is one
+        alike = root.level, root.whole
+        other = reducing.get(alike, root) if root.kept == len(root.lengths) else root
+        return *alike, other.axes, other.kept
+
+    # What nests ask
+
+    def instruction(self, slot: int) -> Instruction:
+        """That of a slot."""
+        return self._made[slot]
+
+    def root(self, slot: int) -> StoredRoot | None:
+        """How a slot is computed, if a nest stores it."""
+        return self._roots.get(slot)
+
+    def is_inside(self, slot: int) -> bool:
+        """Whether the group computes a slot."""
+        return slot in self._within
+
+    def is_stored(self, slot: int) -> bool:
+        """Whether the group computes a slot and keeps it in memory."""
+        return slot in self._roots or slot in self._items
+
+    def is_stored_whole(self, slot: int) -> bool:
+        """Whether a nest stores a slot that is no reduction: it can tell if that is finite."""
+        root = self._roots.get(slot)
+        return root is not None and root.kept == len(root.lengths) and not root.labels
+
+    def base(self, slot: int) -> int:
+        """What a slot is a view of, itself if it is none."""
+        found: int = self._views.bases[slot]
+        return found
+
+    def key(self, slot: int) -> Key:
+        """The buffer of a slot that is stored."""
+        if slot not in self._keys:
+            kind = self._made[slot].type
+            assert isinstance(kind, ArrayType)
+            self._keys[slot] = self.memory.own(kind.shape, kind.dtype.char)
+        return self._keys[slot]
+
+    def target(self, slot: int, index: Index, loops: int) -> tuple[Key, Affine]:
+        """Where an element of a slot is stored."""
+        elsewhere = self._around.target(slot, index, loops)
+        return elsewhere or (self.key(slot), flat(index, self.shape(slot), loops))
+
+    def flag(self, slot: int) -> Key | None:
+        """The buffer that tells whether a result is finite, if that is to be told."""
+        return self._around.flag(slot)
+
+    def shape(self, slot: int) -> Shape:
+        """The lengths of a slot's axes."""
+        kind = self._made[slot].type
+        assert isinstance(kind, ArrayType)
+        return kind.shape
+
+    def load(self, slot: int, index: Index, loops: int, guard: Value | None) -> Node:
+        """An element of a slot that is stored, or known, or outside."""
+        op, _, kind, _ = self._made[slot]
+        assert isinstance(kind, ArrayType)
+        char = kind.dtype.char
+        if type(op) is Constant and not kind.shape:
+            number = op.value.item()
+            if char not in "df" or float.hex(number) in _LITERALS:
+                return Literal(number, char)
+            return Number(self.memory.number(number), char)
+        if slot in self._within:
+            return Load(self.key(slot), flat(index, kind.shape, loops), guard, char)
+        return self._around.load(slot, index, loops, guard)
+
+    def load_in_order(self, slot: int, at: Affine, guard: Value | None) -> Node:
+        """An element of a slot that is stored or outside, by its place in row-major order."""
+        if slot in self._within:
+            kind = self._made[slot].type
+            assert isinstance(kind, ArrayType)
+            return Load(self.key(slot), at, guard, kind.dtype.char)
+        return self._around.load_in_order(slot, at, guard)
+
+    def read(self, slot: int, index: Index, loops: int, guard: Value | None = None) -> Node:
+        """An element of a slot that is in memory, or a view of what is."""
+        while self.base(slot) != slot:
+            op, (x,), _, _ = self._made[slot]
+            shape = self.shape(slot)
+            split = reads(op, Element([self.shape(x)], shape, index, loops))
+            if split is None:
+                return self.load_in_order(self.base(slot), flat(index, shape, loops), guard)
+            slot, index = x, split.pieces[0].place
+        return self.load(slot, index, loops, guard)

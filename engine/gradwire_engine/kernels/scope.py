@@ -1,0 +1,92 @@
+"""Which instructions kernels can compute."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from gradwire_engine.kernels.loops import LoopBody
+from gradwire_engine.kernels.maps import is_map, is_view
+from gradwire_engine.kernels.nests import is_reduction
+from gradwire_engine.kernels.scalar import DTYPES, has_expression
+from gradwire_engine.kernels.views import Views
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.linalg.contraction import Contract
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.tape import ArrayType, Instruction, Type
+
+#: Products that are fewer are computed in place, more by BLAS.
+_MOST_PRODUCTS = 4096
+#: Most instructions of a kernel: compiling takes time in proportion.
+MOST_INSTRUCTIONS = 600
+
+
+def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
+    """Whether a kernel can compute an instruction."""
+    if not isinstance(kind, ArrayType) or kind.dtype.char not in DTYPES or not kind.size:
+        return False
+    for each in types:
+        if not isinstance(each, ArrayType) or not each.size or each.dtype.char not in DTYPES:
+            return False
+    if is_view(op):  # whose elements are not in the order of what they are of
+        return False
+    if isinstance(op, Contract):
+        return is_reduction(op, kind, types) and _is_small(op, kind, types)  # type: ignore[arg-type]
+    return (
+        has_expression(op, kind, types)
+        or is_map(op, [t.shape for t in types])  # type: ignore[union-attr]
+        or is_reduction(op, kind, types)  # type: ignore[arg-type]
+    )
+
+
+def _is_small(op: Contract, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
+    """Whether BLAS has nothing to win: few products, a single number, or nothing is summed."""
+    products = math.prod(op.lengths(*[t.shape for t in types]).values())
+    return products <= _MOST_PRODUCTS or not kind.shape or products == kind.size
+
+
+def is_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
+    """Whether a kernel can make all passes of the loop at ``slot``: it knows all of its body."""
+    op, args, _, _ = made[slot]
+    assert isinstance(op, Loop)
+    if not (op.is_straight and op.passes and op.kept_bytes * op.passes <= op.most_bytes):
+        return False
+    if not all(_is_known(made[arg].type) for arg in args):
+        return False
+    body = LoopBody(op)
+    if len(body.slots) > MOST_INSTRUCTIONS:
+        return False
+    inside = body.instructions
+    if not all(_is_in_loop(inside, body.views, slot) for slot in body.slots):
+        return False
+    # what is shared is read in row-major order where it is, not through other views
+    ordered = [x for slot in body.slots for x in inside[slot].args if body.views.ordered[x]]
+    shared = [body.numbers.get(body.views.bases[x], 0) for x in ordered]
+    given = [args[number] for number in shared if number > op.carries]
+    return all(views.bases[x] == x for x in given) and all(
+        _is_known(inside[copy].type) for copy in body.copies.values()
+    )
+
+
+def _is_in_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
+    """Whether a kernel can compute an instruction of a loop's body."""
+    op, args, kind, _ = made[slot]
+    if isinstance(op, Loop):
+        return is_loop(made, views, slot)
+    if isinstance(op, Item):
+        return isinstance(made[args[0]].op, Loop) and _is_known(kind)
+    types = [made[arg].type for arg in args]
+    return is_kernel(op, kind, types) or _is_read_once(op, kind, types)
+
+
+def _is_known(kind: Type) -> bool:
+    return isinstance(kind, ArrayType) and kind.dtype.char in DTYPES and bool(kind.size)
+
+
+def _is_read_once(op: Op, kind: Type, types: Sequence[Type]) -> bool:
+    """Whether a contraction takes each element of its larger operand once: memory bounds it."""
+    if not isinstance(op, Contract) or not is_reduction(op, kind, types):  # type: ignore[arg-type]
+        return False
+    shapes = [kind.shape for kind in types]  # type: ignore[union-attr]
+    return math.prod(op.lengths(*shapes).values()) <= max(map(math.prod, shapes))
