@@ -36,10 +36,14 @@ class Replayed(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The code of an executable; that of loops and fused groups by their slots, in turn."""
+    """The code of an executable; that of loops and fused groups by their slots, in turn.
+
+    ``apart`` says of a slot and one that it reads why they are not in one kernel.
+    """
 
     code: Sequence[Line] = ()
     inner: Mapping[tuple[int, ...], Sequence[Line]] = {}
+    apart: Mapping[tuple[int, int], str] = {}
 
 
 #: Operations that hold constants.

@@ -20,17 +20,19 @@ from gradwire_engine.backends.plan import plan
 from gradwire_engine.backends.reference.backend import EXACT_IDENTITIES
 from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.backends.tiers import Replay
+from gradwire_engine.kernels.apart import why_alone, why_apart
+from gradwire_engine.ops import constants
+from gradwire_engine.ops.constants import Item
 from gradwire_engine.optimize.target import rules
-from gradwire_engine.polling import unhurried
-from gradwire_engine.tape import Tape
+from gradwire_engine.polling import polled, unhurried
+from gradwire_engine.tape import Instruction, Tape
 
 logger = logging.getLogger("gradwire")
 #: Code in memory takes some 40 KiB a kernel, which is of some forty instructions.
 _CODE_BYTES_PER_INSTRUCTION = 1000
-#: Most instructions of a tape that is looked through for kernels.
-_MOST_INSTRUCTIONS = 20_000
-#: Most that is compiled for a program: an instruction takes some 300 bytes of text.
-_MOST_TEXT_BYTES = 8 << 20
+#: Most instructions of a tape that is looked through for kernels, and most text that is compiled
+#: for it: an instruction takes some 300 bytes.
+_MOST_INSTRUCTIONS, _MOST_TEXT_BYTES = 20_000, 8 << 20
 
 
 class NativeExecutable(NumpyExecutable):
@@ -79,7 +81,7 @@ class NativeExecutable(NumpyExecutable):
         """The Python, and that which calls machine code where it waits for this."""
         if self._waits:
             self._ask(poll)
-        return super().listing(poll)
+        return super().listing(poll)._replace(apart=_apart(self.replayed.instructions, poll))
 
     def _ask(self, poll: Poll) -> None:
         """Have kernels compiled, once."""
@@ -140,6 +142,25 @@ class NativeExecutable(NumpyExecutable):
     def nbytes(self) -> int:
         """Approximate memory that the executable itself takes, with the code that it may get."""
         return super().nbytes + _CODE_BYTES_PER_INSTRUCTION * len(self.tape.instructions)
+
+
+def _apart(made: Sequence[Instruction], poll: Poll) -> dict[tuple[int, int], str]:
+    """Why kernels and what they read, or what reads them, are not in one."""
+    found: dict[tuple[int, int], str] = {}
+    for slot, (op, args, _, _) in enumerate(polled(made, poll)):
+        if isinstance(op, Item):
+            continue
+        for arg in args:
+            other = made[arg].op
+            if isinstance(other, Item):
+                other = made[made[arg].args[0]].op
+            if isinstance(op, NativeKernel) and isinstance(other, NativeKernel):
+                found[slot, arg] = why_apart(op.instructions, other.instructions)
+            elif isinstance(op, NativeKernel) and not isinstance(other, constants.Source):
+                found[slot, arg] = why_alone(made, arg)
+            elif isinstance(other, NativeKernel):
+                found[slot, arg] = why_alone(made, slot)
+    return found
 
 
 class _Compiled(NamedTuple):
