@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from gradwire_engine.kernels.form import Affine, Buffer, Kernel, Load, Nest, Place, Value
 from gradwire_engine.kernels.maps import MOST_PIECES, Index, flat, pieces
 from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot
+from gradwire_engine.kernels.scans import is_scan
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.kernels.writes import Check, Write, checks, is_written, writes
 from gradwire_engine.ops.arrays.indexing import GetItem
@@ -24,6 +25,8 @@ from gradwire_engine.tape import ArrayType, Instruction, Shape
 #: Arithmetic that computing a value again takes, from which on it is stored instead, and what a
 #: function takes, of which operations say how much they do.
 _STORED_WORK = 8
+#: Scans of fewer rows are computed element by element, but not what they are of.
+_FEW = 8
 #: Most operations and views that a value may be from what is stored: beyond, it is stored itself.
 _DEEPEST = 150
 
@@ -82,7 +85,7 @@ class Group:
         """The kernel."""
         reducing: dict[tuple[int, Shape], StoredRoot] = {}
         for root in self._roots.values():
-            if root.kept < len(root.lengths) and not root.labels:
+            if root.kept < len(root.lengths) and not (root.labels or root.scans):
                 reducing.setdefault((root.level, root.whole), root)
         nests: dict[tuple[object, ...], list[int]] = {}
         for slot, root in self._roots.items():
@@ -188,7 +191,8 @@ class Group:
                 same[slot] = ready[slot] = level + 1
                 depth[slot] = 0
                 continue
-            reduces = type(op) in REDUCTIONS or isinstance(op, Contract)
+            scans = self._scans(slot)
+            reduces = type(op) in REDUCTIONS or isinstance(op, Contract) or scans
             if reduces or slot in results or slot in forced or depth[slot] > _DEEPEST:
                 roots[slot] = self._root(slot, level)
                 same[slot], ready[slot] = level + reduces, level + 1
@@ -206,6 +210,11 @@ class Group:
         shape = does.domain if isinstance(does, Write) else self._made[slot].type.shape  # type: ignore[union-attr]
         roots[number] = StoredRoot(level, shape, len(shape), tuple(range(len(shape))))
         return number
+
+    def _scans(self, slot: int) -> bool:
+        """Whether a slot is computed by passes that carry values on."""
+        op, args, kind, _ = self._made[slot]
+        return is_scan(op, kind, [self._made[a].type for a in args])  # type: ignore[arg-type, misc]
 
     def _is_written(self, slot: int, results: Collection[int], forced: Collection[int]) -> bool:
         """Whether a slot is stored by steps: joined arrays if they are stored at all."""
@@ -236,6 +245,7 @@ class Group:
                 same = made[arg].type.shape == kind.shape or isinstance(op, Reduction)  # type: ignore[union-attr]
                 again = base != arg or not same or uses[base] > 1 or isinstance(op, Contract)
                 again = again or bool(chosen) or isinstance(op, GetItem)
+                again = again or (self._scans(slot) and kind.size // kind.shape[op.axis] < _FEW)  # type: ignore[attr-defined]
                 if isinstance(op, Concatenate | Stack) and work[base] >= _STORED_WORK:
                     forced.add(slot)  # piece by piece
                     continue
@@ -259,7 +269,13 @@ class Group:
             kept = [axis for axis in range(len(shape)) if axis not in op.axes]
             axes = (*kept, *op.axes)
             return StoredRoot(level, tuple([shape[a] for a in axes]), len(kept), axes)
-        return StoredRoot(level, kind.shape, len(kind.shape), tuple(range(len(kind.shape))))
+        n = len(kind.shape)
+        if self._scans(slot):
+            last: int = op.axis  # type: ignore[attr-defined]
+            order = (*[axis for axis in range(n) if axis != last], last)
+            shape = tuple([kind.shape[axis] for axis in order])
+            return StoredRoot(level, shape, n - 1, order, scans=True)
+        return StoredRoot(level, kind.shape, n, tuple(range(n)))
 
     def _nest_key(
         self, slot: int, root: StoredRoot, reducing: Mapping[tuple[int, Shape], StoredRoot]
@@ -267,6 +283,8 @@ class Group:
         """What roots have in common that are computed in one nest."""
         if root.labels:
             return root.level, slot
+        if root.scans:
+            return root.level, "scan", root.whole, root.axes
         step = self._steps.get(slot)
         if step is not None and isinstance(step.does, Write) and step.does.selects:
             return root.level, "in order", root.whole

@@ -10,6 +10,8 @@ from gradwire_engine.kernels.form import (
     Add,
     Affine,
     Apply,
+    Carried,
+    Carry,
     Count,
     Literal,
     Load,
@@ -33,6 +35,7 @@ from gradwire_engine.kernels.maps import (
     reads,
 )
 from gradwire_engine.kernels.scalar import expression, has_expression
+from gradwire_engine.kernels.scans import scanned
 from gradwire_engine.kernels.writes import Check, Write, index_slots, target
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
@@ -70,6 +73,8 @@ class StoredRoot(NamedTuple):
     kept: int
     axes: tuple[int, ...]
     labels: str = ""
+    #: Whether passes along the last loop carry values on.
+    scans: bool = False
 
     @property
     def whole(self) -> Shape:
@@ -92,6 +97,7 @@ class NestBuilder:
         self._of = shape
         self._loops = len(shape.lengths)
         self._nodes: list[Node] = []
+        self._carries: list[Carry] = []
         self._values: dict[tuple[type[Node], Node], Value] = {}
         self._known: dict[tuple[int, Index, Value | None], Value] = {}
 
@@ -121,6 +127,12 @@ class NestBuilder:
                 value = self._product(op, args, dict(zip(root.labels, loops, strict=True)))
                 roots.append(Reduce("sum", slot, at, value))
                 continue
+            if root.scans:
+                index = self._along_axes(loops)
+                operands = [self.element(arg, index, None) for arg in args]
+                value = scanned(op, operands, _Pass(self, loops[-1]))
+                roots.append(Store(slot, flat(index, kind.shape, self._loops), value))
+                continue
             if root.kept == len(root.lengths):  # stored at its own index
                 index = self._along_axes(loops)
                 value = self._defined(slot, index, None)
@@ -136,7 +148,8 @@ class NestBuilder:
             else:
                 value = self.element(args[0], self._along_axes(loops), None)
                 roots.append(Reduce(REDUCTIONS[type(op)], slot, at, value))
-        return merged(Nest(of.lengths, of.kept, tuple(self._nodes), tuple(roots)))
+        carries = tuple(self._carries)
+        return merged(Nest(of.lengths, of.kept, tuple(self._nodes), tuple(roots), carries))
 
     def _along_axes(self, loops: Sequence[Affine]) -> Index:
         """The index whose axes the loops go along."""
@@ -332,6 +345,40 @@ class NestBuilder:
         return self._node(Apply(function, args, char))
 
 
+class _Pass:
+    """A pass of the scans of a nest, along ``loop``."""
+
+    def __init__(self, nest: NestBuilder, loop: Affine) -> None:
+        self._nest, self._loop = nest, loop
+
+    def apply(self, function: str, *args: Value) -> Value:
+        return self._nest._apply(function, *args)
+
+    def literal(self, value: float, like: Value) -> Value:
+        return self._nest._literal(value, like)
+
+    def carried(self, first: float, like: Value) -> Value:
+        nest = self._nest
+        char = nest._nodes[like].char
+        nest._carries.append(Carry(-1, first, char))
+        return nest._node(Carried(len(nest._carries) - 1, char))
+
+    def give(self, carried: Value, value: Value) -> Value:
+        nest = self._nest
+        node = nest._nodes[carried]
+        assert isinstance(node, Carried)
+        nest._carries[node.carry] = nest._carries[node.carry]._replace(value=value)
+        return value
+
+    @property
+    def place(self) -> Value:
+        return self._nest._node(Count(self._loop))
+
+    @property
+    def is_first(self) -> Value:
+        return self._nest._node(Within(self._loop, 0, 1))
+
+
 _PREDICATES = frozenset(
     "equal not_equal less less_equal greater greater_equal isnan isinf isfinite not and or".split()
 )
@@ -382,4 +429,4 @@ def merged(nest: Nest) -> Nest:
     nodes = [within(node) for node in nest.nodes]
     roots = [only(root) for root in nest.roots]
     left = tuple([n for n, k in zip(lengths, keep, strict=True) if k])
-    return Nest(left, kept, tuple(nodes), tuple(roots))
+    return Nest(left, kept, tuple(nodes), tuple(roots), nest.carries)

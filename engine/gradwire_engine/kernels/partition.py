@@ -14,12 +14,15 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.kernels.maps import is_map, is_view
 from gradwire_engine.kernels.nests import is_reduction
 from gradwire_engine.kernels.scalar import DTYPES, has_expression
+from gradwire_engine.kernels.scans import is_scan
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.kernels.writes import index_slots, is_written
 from gradwire_engine.ops.arrays.indexing import ScatterAdd, SetItem
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.linalg.contraction import Contract
+from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
+from gradwire_engine.ops.sequences.running import RunningPlace
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Tape, Type
 
@@ -56,6 +59,7 @@ def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
         or is_map(op, [t.shape for t in types])  # type: ignore[union-attr]
         or is_reduction(op, kind, types)  # type: ignore[arg-type]
         or is_written(op, kind, types)  # type: ignore[arg-type]
+        or is_scan(op, kind, types)  # type: ignore[arg-type]
     )
 
 
@@ -115,8 +119,8 @@ def _worthwhile(tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Pol
 
 
 def _work(op: Op) -> int:
-    """Work for an element: much where NumPy moves elements one by one."""
-    one_by_one = isinstance(op, ScatterAdd | SetItem)
+    """Work for an element: much where NumPy computes elements one by one, or several times."""
+    one_by_one = isinstance(op, ScatterAdd | SetItem | LinearRecurrence | RunningPlace)
     return _LONG if one_by_one else getattr(op, "flops_per_element", 1)
 
 

@@ -27,13 +27,14 @@ from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
 from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.optimize.target import rules
 from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import Tape
 
 logger = logging.getLogger("gradwire")
 #: What kernels compute sooner than what rules for NumPy make of it.
-_OWN = Sin, Cos, Hypot, Sum, ScatterAdd
+_OWN = Sin, Cos, Hypot, Sum, ScatterAdd, LinearRecurrence
 #: Code in memory takes some 40 KiB a kernel, which is of some forty instructions.
 _CODE_BYTES_PER_INSTRUCTION = 1000
 #: Most kernels of a program, and most instructions of a tape that is looked through for them.

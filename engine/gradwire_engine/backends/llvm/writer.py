@@ -48,7 +48,9 @@ class Writer:
         self.declared: set[str] = set()
         self.integers = {n: number + 2 for n, number in kernel.integers().items()}
         #: Whether the outermost loop of the only nest goes from ``%begin`` to ``%end``.
-        self.ranged = len(kernel.nests) == 1 and bool(kernel.nests[0].lengths)
+        nest = kernel.nests[0]
+        self.ranged = len(kernel.nests) == 1 and bool(nest.lengths)
+        self.ranged &= nest.kept > 0 or not nest.carries
         self._count = 0
         self._block = "entry"
 
