@@ -85,6 +85,30 @@ class Times(NamedTuple):
         return sum(self.steps)
 
 
+class Kernel(NamedTuple):
+    """Instructions that are computed together: how many, their arithmetic, and bytes moved.
+
+    These are the operands and the results, each once. ``seconds`` are those of the kernel at
+    ``slot``, if it was timed.
+    """
+
+    slot: int
+    instructions: int
+    flops: int
+    moved_bytes: int
+    seconds: float | None
+
+    @property
+    def gigabytes_per_second(self) -> float | None:
+        """How fast it moves them, in 10⁹ bytes per second."""
+        return self.moved_bytes / self.seconds / 1e9 if self.seconds else None
+
+    @property
+    def gigaflops_per_second(self) -> float | None:
+        """How fast it computes, in 10⁹ operations per second."""
+        return self.flops / self.seconds / 1e9 if self.seconds else None
+
+
 class Explanation(NamedTuple):
     """What becomes of a program.
 
@@ -93,6 +117,8 @@ class Explanation(NamedTuple):
     several; simplified; compacted; fused, if some is computed by blocks; residual instead, if what
     constants give is kept beside it. The last is ``replayed``: by ``code``, and that in ``inner``
     for the loop or the fused kernel at these slots, each in the body of the one before.
+    ``kernels`` are the fused ones, and ``apart`` says of a slot and one that it reads, both of the
+    last stage, why machine code does not compute them together.
     """
 
     stages: Mapping[str, Listing]
@@ -102,6 +128,8 @@ class Explanation(NamedTuple):
     dead: Sequence[Sequence[int]]
     code: Sequence[Line]
     inner: Mapping[tuple[int, ...], Sequence[Line]]
+    kernels: Sequence[Kernel]
+    apart: Mapping[tuple[int, int], str]
     times: Times | None
 
     @property
@@ -121,22 +149,25 @@ def explain(
     query: Query,
     vectors: Any = None,
     *,
+    backend: Backend | None = None,
     clock: Clock | None = None,
     poll: Poll = unhurried,
 ) -> Explanation:
     """Explain what answers ``query``: of the paths that examples take, the one recorded last.
 
-    With a ``clock`` its instructions are timed; all passes of a loop are one, and all blocks.
-    ``poll`` is called often, and may end it all by raising.
+    It is computed by ``backend``, by default NumPy. With a ``clock`` its instructions are timed;
+    all passes of a loop are one, and all blocks. ``poll`` is called often, and may end it all by
+    raising.
 
     Raises: what answering does.
     """
-    call = Engine().call(program, variables, query, vectors)
+    backend = backend or Engine.backend
+    call = Engine(backend=backend).call(program, variables, query, vectors)
     tapes: dict[str, Tape] = {}
     call.on_tape = tapes.__setitem__
     call.replay(poll)
     executable = call.entry.paths[0].executable
-    code, inner = executable.listing(poll)
+    code, inner, apart = executable.listing(poll)
     tape = executable.replayed
     if tape is not executable.tape:
         tapes["residual" if executable.kept else "fused"] = tape
@@ -148,12 +179,24 @@ def explain(
     times = None
     if clock is not None:
         inputs = [x[()] for x in (*call.arguments.inputs, *executable.kept)]  # numbers as scalars
-        walks = [_walked(tape, Engine.backend, inputs, clock, poll) for _ in range(_WALKS)]
+        walks = [_walked(tape, backend, inputs, clock, poll) for _ in range(_WALKS)]
         seconds = [median(spent) for spent in zip(*walks, strict=True)]
         times = _summed(tape, [*stages.values()][-1].steps, seconds)
     bodies = {slots: _lines(lines, within) for slots, lines in inner.items()}
     costs = executable.flops, executable.peak_bytes, dead_after(tape)
-    return Explanation(stages, *costs, _lines(code, call.place), bodies, times)
+    kernels = [
+        _kernel(tape, slot, None if times is None else times.steps[slot])
+        for slot, instruction in enumerate(tape.instructions)
+        if isinstance(instruction.op, FusedGroup)
+    ]
+    return Explanation(stages, *costs, _lines(code, call.place), bodies, kernels, apart, times)
+
+
+def _kernel(tape: Tape, slot: int, seconds: float | None) -> Kernel:
+    op, args, kind, _ = tape.instructions[slot]
+    assert isinstance(op, FusedGroup)
+    moved = sum([tape.instructions[arg].type.nbytes for arg in args], kind.nbytes)
+    return Kernel(slot, len(op.slots), sum(op.each), moved, seconds)
 
 
 def _listing(tape: Tape, where: _Where, within: _Where) -> Listing:

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from gradwire_engine import Engine
+from gradwire_engine import Engine, native
 from gradwire_engine.errors import EngineError, Place
 from gradwire_engine.explain import Explanation, Line, Listing, explain
 
@@ -44,6 +44,7 @@ def page(explained: Explanation) -> Iterator[str]:
     yield from _code("the replay", explained.code)
     for slots, lines in explained.inner.items():
         yield from _code(" within ".join(f"%{s}" for s in reversed(slots)), lines)
+    yield from _kernels(explained)
     if (times := explained.times) is not None:
         yield f"\nmeasured: {1e6 * times.total:.1f} µs"
         yield from _shares("operation", times.by_op.items(), times.total)
@@ -57,6 +58,21 @@ def _beside(explained: Explanation) -> Iterator[str]:
         if explained.times is not None:
             cost += f"{1e6 * explained.times.steps[step.slot]:10.1f} µs"
         yield cost
+
+
+def _kernels(explained: Explanation) -> Iterator[str]:
+    """What each kernel does and how fast, and why it is not one with its neighbours."""
+    if explained.kernels:
+        yield "\nkernels:"
+    for kernel in explained.kernels:
+        line = f"  %{kernel.slot}: {kernel.instructions} instructions, {kernel.flops:,} op, "
+        line += f"{kernel.moved_bytes:,} B moved"
+        if kernel.seconds:
+            line += f", {1e6 * kernel.seconds:.1f} µs: {kernel.gigaflops_per_second:.2f} Gop/s, "
+            line += f"{kernel.gigabytes_per_second:.2f} GB/s"
+        yield line
+    for (slot, arg), why in explained.apart.items():
+        yield f"  %{slot} is not one with %{arg}: {why}"
 
 
 def _listed(listing: Listing, beside: Sequence[str], indent: str = "  ") -> Iterator[str]:
@@ -133,15 +149,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--fields", type=_object, default={}, help="further fields of the request, as a JSON object"
     )
     parser.add_argument("--time", action="store_true", help="measure each instruction")
+    parser.add_argument(
+        "--machine-code", action="store_true", help="as worker processes compute it"
+    )
     options = parser.parse_args(arguments)
     document = {"program": options.program, "variables": options.variables}
     clock = perf_counter if options.time else None
+    if options.machine_code and not native.is_available():
+        parser.error("machine code needs the extra native")
+    backend = native.native_backend() if options.machine_code else None
     try:
         envelope = read_envelope(options.fields | document, options.query)
         program = Engine().parse(envelope.program)
-        explained = explain(
-            program, envelope.variables, envelope.query, envelope.vectors, clock=clock
-        )
+        asked = program, envelope.variables, envelope.query, envelope.vectors
+        explained = explain(*asked, backend=backend, clock=clock)
     except RequestError as error:
         parser.error(f"{error.pointer}: {error.detail}")
     except EngineError as error:

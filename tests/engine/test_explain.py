@@ -205,3 +205,41 @@ def test_a_fused_kernel_is_shown_with_its_instructions_and_its_code():
     ops = {step.op.split("[")[0] for step in swept}
     assert {line.op for line in lines if line.op} == ops
     assert len(found.replayed.steps) < len(before)
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        ("sum(tanh(sort(tanh(x))) * x)", {"a library computes it"}),
+        ("y = tanh(x)\nif sum(y) > 0:\n  y = sin(y)\nsum(y * y)", {"a decision"}),
+        (
+            "y = tanh(x) + 1\nsum(astype(y, 'float16')) + sum(y)",
+            {"dtype float16", "too little work"},
+        ),
+        ("sum(tanh(x) * exp(x))", set()),
+    ],
+)
+def test_machine_code_says_why_neighbours_are_apart(program, why):
+    pytest.importorskip("llvmlite")
+    from gradwire_engine.native import native_backend
+
+    ticks = count()
+    found = explain(
+        Engine().parse(program),
+        {"x": Leaf(np.linspace(0.1, 1, 40))},
+        Query("evaluate"),
+        backend=native_backend(),
+        clock=lambda: float(next(ticks)),
+    )
+    assert {*found.apart.values()} - {"another phase"} == why
+    for slot, arg in found.apart:
+        assert arg in found.replayed.steps[slot].operands
+    fused = [step.slot for step in found.replayed.steps if step.op.startswith("native")]
+    assert [kernel.slot for kernel in found.kernels] == fused
+    for kernel in found.kernels:
+        body = found.replayed.steps[kernel.slot].body
+        assert body is not None
+        assert kernel.instructions == len(body.steps)
+        assert kernel.flops == sum(step.flops for step in body.steps)
+        assert kernel.moved_bytes > 0
+        assert kernel.gigabytes_per_second == kernel.moved_bytes / 1e9  # a tick

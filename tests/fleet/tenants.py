@@ -42,7 +42,7 @@ class House:
     """A service with keys for pairs of tenants, and an operator."""
 
     def __init__(self, server: Replica, tokens: list[str]) -> None:
-        self._server = server
+        self.server = server
         self._operator, *self._tokens = tokens
 
     @asynccontextmanager
@@ -52,7 +52,7 @@ class House:
         async with AsyncExitStack() as stack:
             clients = [
                 await stack.enter_async_context(
-                    self._server.client(headers={"authorization": f"Bearer {token}"})
+                    self.server.client(headers={"authorization": f"Bearer {token}"})
                 )
                 for token in tokens
             ]
@@ -60,8 +60,10 @@ class House:
 
 
 @asynccontextmanager
-async def house(folder: Path, **settings: object) -> AsyncIterator[House]:
-    """A server process that requires keys."""
+async def house(
+    folder: Path, memory_bytes: int | None = None, /, **settings: object
+) -> AsyncIterator[House]:
+    """A server process that requires keys, with a memory limit for all its processes."""
     entries, tokens = [], []
     for number in range(1 + 2 * _PAIRS):
         token = new_token()
@@ -75,5 +77,5 @@ async def house(folder: Path, **settings: object) -> AsyncIterator[House]:
         entries.append(KeyEntry.model_validate(entry))
         tokens.append(token)
     settings = {"keys": write_entries(entries), **settings}
-    async with replica(folder, **settings) as server:
+    async with replica(folder, memory_bytes, **settings) as server:
         yield House(server, tokens)

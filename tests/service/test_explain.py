@@ -64,6 +64,24 @@ def test_loops_are_printed_in_the_tape_and_as_code(printed):
     assert text.count("def passes(") == text.split("compacted:")[1].count("= loop[") == 2
 
 
+@pytest.mark.parametrize("options", [[], ["--time"]])
+def test_kernels_are_printed_with_their_neighbours(printed, options):
+    pytest.importorskip("llvmlite")
+    arguments = ["--program", "model.txt", "--variables", "values.json", "--machine-code"]
+    program = "y = sin(x) * x\nsum(exp(sort(y)) * y) + sum(inv(m) * m)"
+    values = {"x": [0.1 * k for k in range(30)], "m": [[2.0, 1.0], [0.5, 3.0]]}
+    text = printed(program, json.dumps(values), *arguments, *options)
+    kernels = re.findall(
+        r"^  %(\d+): \d+ instructions, [\d,]+ op, ([\d,]+) B moved(.*)$", text, re.MULTILINE
+    )
+    assert len(kernels) >= 2
+    assert all(int(moved.replace(",", "")) > 0 for _, moved, _ in kernels)
+    assert all(("GB/s" in speed) == bool(options) for _, _, speed in kernels)
+    apart = dict(re.findall(r"^  %(\d+) is not one with %\d+: (.*)$", text, re.MULTILINE))
+    assert {"a library computes it", "another phase"} <= {*apart.values()}
+    assert {number for number, _, _ in kernels} & apart.keys()
+
+
 def test_options_are_the_fields_of_a_request(printed):
     arguments = ["--program", "model.txt", "--variables", "values.json", "--query", "jvp"]
     arguments += ["--fields", json.dumps({"tangents": {"x": [1, 0]}})]

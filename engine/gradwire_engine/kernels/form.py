@@ -1,8 +1,9 @@
 """The loop-level form: nests of loops whose bodies are expressions over elements of buffers.
 
-Indices are affine in the numbers of the loops, so reading a transposed, sliced, broadcast or
-concatenated array costs no copy. A kernel names no program, tape or backend, and no length but as
-an integer: ``Kernel.structure`` is equal for kernels that differ in lengths and numbers alone.
+Indices are affine in the numbers of the loops, and in whole numbers that nests compute, so reading
+a transposed, sliced, broadcast, concatenated or gathered array costs no copy. A kernel names no
+program, tape or backend, and no length but as an integer: ``Kernel.structure`` is equal for kernels
+that differ in lengths and numbers alone.
 """
 
 from __future__ import annotations
@@ -20,10 +21,15 @@ LEAST_ARGUMENT = 17
 
 
 class Affine(NamedTuple):
-    """``offset + sum coefficients[k] i[k]`` over the loops around it, from the outermost."""
+    """``offset + sum coefficients[k] i[k] + sum factor value``: of the loops around it, and terms.
+
+    The outermost loop is the first. A term is a value and its factor: a whole number that the nest
+    computes from data.
+    """
 
     coefficients: tuple[int, ...]
     offset: int
+    terms: tuple[tuple[Value, int], ...] = ()
 
 
 class Load(NamedTuple):
@@ -58,8 +64,8 @@ class Within(NamedTuple):
     char: str = "?"
 
 
-class Counter(NamedTuple):
-    """The number that an index is."""
+class Count(NamedTuple):
+    """The whole number that an index is."""
 
     at: Affine
     char: str = "l"
@@ -73,21 +79,34 @@ class Apply(NamedTuple):
     char: str
 
 
-Node: TypeAlias = Load | Number | Literal | Within | Counter | Apply
+Node: TypeAlias = Load | Number | Literal | Within | Count | Apply
 
 
 class Store(NamedTuple):
-    """Every value is stored."""
+    """Every value is stored, in the order of the loops."""
 
     buffer: int
     at: Affine
     value: Value
 
 
+class Add(NamedTuple):
+    """Every value is added to what is there, in the order of the loops."""
+
+    buffer: int
+    at: Affine
+    value: Value
+
+
+#: The kinds of reductions that go over all loops, and that buffers bring together.
+EVERYWHERE = frozenset(("finite", "all"))
+
+
 class Reduce(NamedTuple):
     """Values are put together over all loops that are not kept: by ``sum``, ``max`` or ``min``.
 
-    ``finite`` ones are 0 where all values are finite, else NaN.
+    ``finite`` ones are 0 where all values are finite, else NaN; ``all`` ones are false where all
+    values are true.
     """
 
     kind: str
@@ -96,7 +115,7 @@ class Reduce(NamedTuple):
     value: Value
 
 
-Root: TypeAlias = Store | Reduce
+Root: TypeAlias = Store | Add | Reduce
 
 
 class Nest(NamedTuple):
@@ -235,8 +254,9 @@ class Kernel(NamedTuple):
     """Nests that are computed one after the other.
 
     Of the buffers the first are the ``operands``, the last are ``local``: nothing outside has them.
-    ``flags`` are those that begin with 0, and end with NaN where what they tell of is not finite;
-    ``statuses`` are those of passes.
+    ``flags`` are those that begin with 0, and end with NaN where what they tell of is not finite.
+    ``faults`` begin with false, and end with true where an index from data is out of range: what
+    the kernel gives is of no use then. ``statuses`` are those of passes.
     """
 
     buffers: tuple[Buffer, ...]
@@ -246,6 +266,7 @@ class Kernel(NamedTuple):
     nests: tuple[Step, ...]
     #: The values of ``Number``.
     numbers: tuple[float, ...]
+    faults: tuple[int, ...] = ()
     local: int = 0
     statuses: tuple[int, ...] = ()
 
@@ -296,11 +317,16 @@ def _integers(steps: Iterable[Step]) -> Iterator[int]:
             continue
         yield from step.lengths
         for node in step.nodes:
-            if isinstance(node, Load | Within | Counter):
-                yield from node.at.coefficients
-                yield node.at.offset
+            if isinstance(node, Load | Within | Count):
+                yield from _integers_of(node.at)
             if type(node) is Within:
                 yield from (node.low, node.high)
         for root in step.roots:
-            yield from root.at.coefficients
-            yield root.at.offset
+            yield from _integers_of(root.at)
+
+
+def _integers_of(at: Affine) -> Iterator[int]:
+    yield from at.coefficients
+    yield at.offset
+    for _, factor in at.terms:
+        yield factor

@@ -13,7 +13,7 @@ from gradwire_engine.kernels.bodies import LoopBody, Numbered
 from gradwire_engine.kernels.form import (
     Affine,
     Choice,
-    Counter,
+    Count,
     Leave,
     Load,
     Nest,
@@ -167,7 +167,7 @@ class _Loop(Surroundings):
         """The number of the pass, a carry, an item of a stack, or what all passes share."""
         number = self._body.inputs.get(slot)
         if number == 0:
-            return Counter(self._counter(loops))
+            return Count(self._counter(loops))
         if number is None or number <= self._op.carries:
             kind = self._body.kind(slot)
             return Load(self._key(slot), flat(index, kind.shape, loops), guard, kind.dtype.char)
@@ -228,7 +228,7 @@ def _copied(source: Key, target: Key, kind: ArrayType, outer: int) -> Nest:
 
 def _number(target: Key, at: Affine, value: int, outer: int) -> Nest:
     """What stores an integer."""
-    known = Counter(Affine((0,) * outer, value))
+    known = Count(Affine((0,) * outer, value))
     return Nest((), 0, (known,), (Store(target, at, 0),), outer)
 
 

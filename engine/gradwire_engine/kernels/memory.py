@@ -48,11 +48,19 @@ class Memory:
         self._constants: dict[int, Key] = {}
         self._numbers: dict[str, int] = {}
         self._statuses: list[Key] = []
+        self._fault: Key | None = None
 
     def own(self, shape: Shape, char: str) -> Key:
         """A buffer that nests write."""
         self._buffers.append(Buffer(shape, char))
         return len(self._buffers) - 1
+
+    @property
+    def fault(self) -> Key:
+        """The one that tells whether an index from data is out of range."""
+        if self._fault is None:
+            self._fault = self.own((), "?")
+        return self._fault
 
     def growing(self, shape: Shape, char: str) -> Key:
         """One of items of this shape, as many as passes are made."""
@@ -102,7 +110,8 @@ class Memory:
         for char, keys in numbers.items():  # numbers are stored together
             places.update({key: Place(len(buffers), k) for k, key in enumerate(keys)})
             buffers.append(Buffer((len(keys),), char))
-        for key in (*flags, *self._statuses):
+        faults = [] if self._fault is None else [self._fault]
+        for key in (*flags, *faults, *self._statuses):
             places[key] = Place(len(buffers))
             buffers.append(self._buffers[key])
         read = {n.buffer for nest in nests_of(steps) for n in nest.nodes if isinstance(n, Load)}
@@ -119,6 +128,7 @@ class Memory:
             tuple([places[key].buffer for key in flags]),
             tuple(_placed(steps, places)),
             tuple(map(float.fromhex, self._numbers)),
+            tuple([places[key].buffer for key in faults]),
             len(local),
             tuple([places[key].buffer for key in self._statuses]),
         )

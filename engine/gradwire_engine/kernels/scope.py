@@ -11,6 +11,7 @@ from gradwire_engine.kernels.nests import is_reduction
 from gradwire_engine.kernels.scalar import DTYPES, has_expression
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.kernels.writes import index_slots, is_written
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.linalg.contraction import Contract
@@ -34,17 +35,21 @@ def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
         return False
     if isinstance(op, Contract):
         return is_reduction(op, kind, types) and _is_small(op, kind, types)  # type: ignore[arg-type]
+    if any(types[k].dtype.char != "l" for k in index_slots(op, range(len(types)))):  # type: ignore[union-attr]
+        return False
     return (
         has_expression(op, kind, types)
         or is_map(op, [t.shape for t in types])  # type: ignore[union-attr]
         or is_reduction(op, kind, types)  # type: ignore[arg-type]
+        or is_written(op, kind, types)  # type: ignore[arg-type]
     )
 
 
 def _is_small(op: Contract, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
-    """Whether BLAS has nothing to win: few products, a single number, or nothing is summed."""
+    """Whether BLAS has nothing to win: few products, or of each element one, or of each result."""
     products = math.prod(op.lengths(*[t.shape for t in types]).values())
-    return products <= _MOST_PRODUCTS or not kind.shape or products == kind.size
+    once = all(products == each.size for each in types)
+    return once or products <= _MOST_PRODUCTS or products == kind.size or not kind.shape
 
 
 def is_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:

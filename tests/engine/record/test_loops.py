@@ -567,7 +567,8 @@ sum(y) * t
 
 
 @pytest.mark.parametrize(
-    "body", ["x = concatenate([x, x])", "if x[0] > i - 1:\n    x = x[0] * w\n  else:\n    w = sum(w)"]
+    "body",
+    ["x = concatenate([x, x])", "if x[0] > i - 1:\n    x = x[0] * w\n  else:\n    w = sum(w)"],
 )
 def test_passes_that_cannot_be_one_instruction_are_as_many_as_asked_for(body):
     program = f"for i in range(n):\n  {body}\nsum(x) * sum(w)"
@@ -942,7 +943,7 @@ def test_a_path_leads_through_the_last_passes(at_once, singly, name, checkpointe
 def test_requests_and_tapes_find_that_path(at_once, singly, name):
     *loop, source = TIED[name]
     text, points = START.format(9, *loop), {"x": 0.9, "w": 1.3}
-    engine, query = Engine(), Query("gradient", None, "d", [source], "zero")
+    engine, query = Engine(), Query("gradient", None, "d", [source], unconnected="zero")
     recorded = engine.recording(
         engine.parse(text), {key: Leaf(np.asarray(value)) for key, value in points.items()}
     )

@@ -24,8 +24,10 @@ from gradwire_engine.backends.llvm.writer import (
 )
 from gradwire_engine.kernels.form import (
     ENDED,
+    EVERYWHERE,
     FAILED,
     LEAST_ARGUMENT,
+    Add,
     Choice,
     Kernel,
     Leave,
@@ -38,7 +40,7 @@ from gradwire_engine.kernels.form import (
 
 #: Terms from which on sums remember what rounding loses: NumPy adds up by pairs.
 _MANY_TERMS = 512
-_NEUTRAL = {"sum": 0.0, "finite": 0.0, "max": -inf, "min": inf}
+_NEUTRAL = {"sum": 0.0, "finite": 0.0, "max": -inf, "min": inf, "all": 1.0}
 
 
 class Printer:
@@ -179,18 +181,17 @@ class _NestPrinter(ElementPrinter):
             self._values[value] = self._computed(value)
             if value in self._repeated:
                 self._splats[value] = self._splat(self._values[value], self._nest.nodes[value].char)
+        for number, root in enumerate(nest.roots):
+            if isinstance(root, Reduce) and level == self._begins(root):
+                self._accumulated[number] = self._neutral(root, level)
+                if self._is_compensated(root):
+                    self._accumulated[~number] = self._neutral(root, level)
         if level == self._loops:
             self._finish_pass()
+            if not level:
+                self._finish_reductions(level)
             self._places.pop()
             return
-        reduces = level == nest.kept
-        for number, root in enumerate(nest.roots):
-            if isinstance(root, Reduce):
-                everywhere = root.kind == "finite"
-                if (everywhere and level == 0) or (reduces and not everywhere):
-                    self._accumulated[number] = self._neutral(root, level)
-                    if self._is_compensated(root):
-                        self._accumulated[~number] = self._neutral(root, level)
         carried = [*self._accumulated]
         length = p.integer(nest.lengths[level])
         start, end = ("%begin", "%end") if self._bounded and level == 0 else ("0", length)
@@ -223,14 +224,22 @@ class _NestPrinter(ElementPrinter):
         p.label(f"exit{number}")
         if level == self._along:
             self._mask = None
-        for key in carried:
-            root = nest.roots[max(key, ~key)]
+        self._finish_reductions(level)
+        self._places.pop()
+
+    def _begins(self, root: Reduce) -> int:
+        """How many loops are around what a reduction goes over."""
+        return 0 if root.kind in EVERYWHERE else self._nest.kept
+
+    def _finish_reductions(self, level: int) -> None:
+        """Those that begin within so many loops."""
+        for key in [*self._accumulated]:
+            root = self._nest.roots[max(key, ~key)]
             assert isinstance(root, Reduce)
-            if level == (0 if root.kind == "finite" else nest.kept):
+            if level == self._begins(root):
                 reduced = self._accumulated.pop(key)
                 if key >= 0:
                     self._finish_reduction(root, reduced, level)
-        self._places.pop()
 
     def _overlapping(self, i: str, length: int, n: str) -> str:
         """Where a vector begins: the last one ends with the last element."""
@@ -241,7 +250,8 @@ class _NestPrinter(ElementPrinter):
         last = p.let(f"sub i64 {n}, {LANES}")
         beyond = p.let(f"icmp sgt i64 {i}, {last}")
         base = p.let(f"select i1 {beyond}, i64 {last}, i64 {i}")
-        if self._in_place or any(isinstance(root, Reduce) for root in self._nest.roots):
+        added = any(isinstance(root, Reduce | Add) for root in self._nest.roots)
+        if self._in_place or added:
             done = self._splat(p.let(f"sub i64 {i}, {base}"), "l")
             self._mask = p.let(f"icmp sge {type_of('l', wide=True)} {lanes(1)}, {done}")
         return base
@@ -254,6 +264,9 @@ class _NestPrinter(ElementPrinter):
         for number, root in enumerate(self._nest.roots):
             char = self._nest.nodes[root.value].char
             wide = self._along is not None
+            if isinstance(root, Add):
+                self._add(root)
+                continue
             value = self._wide(root.value) if wide else self._values[root.value]
             if isinstance(root, Store):
                 self._store(root.buffer, root.at, value, char)
@@ -266,6 +279,8 @@ class _NestPrinter(ElementPrinter):
                 new = self._compensated(number, old, value, kind)
             elif root.kind in ("sum", "finite"):
                 new = p.let(f"fadd {kind} {old}, {value}")
+            elif root.kind == "all":
+                new = p.let(f"and {kind} {old}, {value}")
             else:
                 new = self._extreme(root.kind, old, value, kind)
             if self._mask is not None and self._counts_twice(root):
@@ -330,6 +345,11 @@ class _NestPrinter(ElementPrinter):
             value = p.let(f"fadd double {old}, {value}")
             p.do(f"store double {value}, ptr %b{root.buffer}")
             return
+        if root.kind == "all":
+            fails = p.let(f"zext i1 {p.let(f'xor i1 {value}, true')} to i8")
+            old = p.let(f"load i8, ptr %b{root.buffer}")
+            p.do(f"store i8 {p.let(f'or i8 {old}, {fails}')}, ptr %b{root.buffer}")
+            return
         if self._bounded and level == 0:
             first = p.let("icmp eq i64 %begin, 0")
             place = p.integer(root.at.offset)
@@ -353,6 +373,10 @@ class _NestPrinter(ElementPrinter):
             p.declare(f"{of} @{name}({of}, {vector})")
             zero = constant(-0.0, char)
             return p.let(f"call reassoc {of} @{name}({of} {zero}, {vector} {value})")
+        if kind == "all":
+            name = f"llvm.vector.reduce.and.v{LANES}i1"
+            p.declare(f"i1 @{name}({vector})")
+            return p.let(f"call i1 @{name}({vector} {value})")
         lanes = [p.let(f"extractelement {vector} {value}, i32 {k}") for k in range(LANES)]
         while len(lanes) > 1:
             pairs = zip(lanes[::2], lanes[1::2], strict=True)

@@ -21,7 +21,7 @@ from gradwire_engine.backends.numpy.buffers import POOL
 from gradwire_engine.backends.numpy.emit import function, ufunc_of
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.numpy.threads import on_threads
-from gradwire_engine.kernels.form import Affine, Apply, Load, Nest, Node, Number, Reduce, Store
+from gradwire_engine.kernels.form import Add, Affine, Apply, Load, Nest, Node, Number, Reduce, Store
 from gradwire_engine.kernels.windows import Rows, Windows
 from gradwire_engine.ops.base import SINGLETONS
 from gradwire_engine.tape import Shape
@@ -32,6 +32,8 @@ BLOCK_BYTES = 1 << 20
 FEWEST_ELEMENTS = 4096
 #: Blocks of more rows than this are of a multiple of it, so that all begin at a line of the cache.
 ALIGNED = 64
+#: Elements that are computed between two looks at the deadline: about a millisecond's work.
+_ELEMENTS_BETWEEN_POLLS = 200_000
 #: Nests of no more elements, as the ends of arrays are, are computed sooner than written.
 FEW_STEPS = 512
 #: Operations by which pieces of arrays are put together, where their names are not these.
@@ -75,6 +77,7 @@ def walked(
             values.append(_number(node, numbers))
     for root in nest.roots:
         x = values[root.value]
+        assert not isinstance(root, Add)  # of what only machine code computes
         if isinstance(root, Store):
             viewed(buffers[root.buffer], root.at, nest.lengths)[...] = x
         elif root.kind == "finite":
@@ -167,8 +170,11 @@ class Sweep:
             text.write(f"if n < {rows}:", indent=3)
             for k, (_, more, _) in enumerate(self._buffers):
                 text.write(f"t{k} = t{k}[:{_plus('n', more)}]", indent=4)
-        for line in [*self._heads, *self._lines]:
+        between = max(_ELEMENTS_BETWEEN_POLLS // (rows * prod(self._nest.lengths[1:])), 1)
+        for count, line in enumerate([*self._heads, *self._lines], 1):
             text.write(line, indent=3)
+            if not count % between:
+                text.write("poll()", indent=3)
         text.write(f"{text.bind(partial(POOL.give, key))}(taken)", indent=2)
         text.write(f"return ({''.join([f'q{k}, ' for k in lists])})", indent=2)
         run = text.bind(partial(on_threads, length, rows, threads))
@@ -242,6 +248,7 @@ class Sweep:
     def _root(self, k: int, number: int) -> None:
         root, (_, moved) = self._roots[k]
         x = self._window(number, (moved, moved))
+        assert not isinstance(root, Add)  # of what only machine code computes
         if isinstance(root, Store):
             self._lines.append(f"{self._stored(k, self._arrays[number].node.char)}[...] = {x}")
             return
