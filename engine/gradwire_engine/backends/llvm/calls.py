@@ -37,7 +37,7 @@ from gradwire_engine.tape import Shape
 STEPS_BETWEEN_POLLS = 1 << 21
 _FEW_STEPS = 1 << 16
 _DTYPES = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
-#: What is in scratch memory is apart by whole lines of the cache.
+#: Scratch memory begins and ends at lines of the cache.
 _LINE = 64
 #: In which order the axes of an operand are in memory, if it is not theirs.
 Order: TypeAlias = tuple[int, ...] | None
