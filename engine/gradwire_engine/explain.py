@@ -24,7 +24,7 @@ from gradwire_engine.optimize.liveness import readers
 from gradwire_engine.polling import unhurried
 from gradwire_engine.program import Program
 from gradwire_engine.tape import Instruction, Tape
-from gradwire_engine.traversal import dead_after, last_readers
+from gradwire_engine.traversal import dead_after
 
 #: Gives seconds, from any moment on.
 Clock: TypeAlias = Callable[[], float]
@@ -183,7 +183,7 @@ def explain(
         seconds = [median(spent) for spent in zip(*walks, strict=True)]
         times = _summed(tape, [*stages.values()][-1].steps, seconds)
     bodies = {slots: _lines(lines, within) for slots, lines in inner.items()}
-    costs = executable.flops, executable.peak_bytes, dead_after(last_readers(tape))
+    costs = executable.flops, executable.peak_bytes, dead_after(tape)
     kernels = [
         _kernel(tape, slot, None if times is None else times.steps[slot])
         for slot, instruction in enumerate(tape.instructions)
@@ -260,7 +260,7 @@ def _walked(
         finally:
             spent.append(0.0 if isinstance(op, Source) else clock() - start)
 
-    dead = dead_after(last_readers(tape))
+    dead = dead_after(tape)
     with np.errstate(all="ignore"):
         for _ in evaluated(tape, inputs, range(len(tape.instructions)), timed, dead):
             poll()

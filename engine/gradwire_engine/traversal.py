@@ -59,21 +59,19 @@ def renumbered(
     return Tape(tuple(made), tuple([moved[s] for s in inputs]), tuple([moved[s] for s in outputs]))
 
 
-def last_readers(tape: Tape, poll: Poll = unhurried) -> list[int]:
-    """The last instruction that reads each slot: itself where none does, -1 for outputs."""
-    last = list(range(len(tape.instructions)))
-    for slot, (_, args, _, _) in enumerate(polled(tape.instructions, poll)):
-        for arg in args:
-            last[arg] = slot
+def dead_after(tape: Tape, poll: Poll = unhurried) -> list[list[int]]:
+    """The slots that nothing reads after each instruction, which may be its own; no outputs."""
+    dead: list[list[int]] = [[] for _ in polled(tape.instructions, poll)]
+    read = bytearray(len(dead))
     for slot in tape.outputs:
-        last[slot] = -1
-    return last
-
-
-def dead_after(last: Sequence[int], poll: Poll = unhurried) -> list[list[int]]:
-    """The slots that nothing reads after each instruction, by their ``last_readers``."""
-    dead: list[list[int]] = [[] for _ in polled(last, poll)]
-    for slot, reader in enumerate(polled(last, poll)):
-        if reader >= 0:
-            dead[reader].append(slot)
+        read[slot] = 1
+    slot = len(dead)
+    for _, args, _, _ in polled(tape.instructions[::-1], poll):
+        slot -= 1
+        if not read[slot]:
+            dead[slot].append(slot)
+        for arg in args:
+            if not read[arg]:
+                read[arg] = 1
+                dead[slot].append(arg)
     return dead

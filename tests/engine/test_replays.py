@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.answer import Kind
-from gradwire_engine.backends.numpy import contraction, fusion, rules, tile_loop, tiling
+from gradwire_engine.backends.numpy import contraction, fusion, rules, sweeps
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.loops import bound
 from gradwire_engine.backends.staged import Specialised
@@ -267,11 +267,12 @@ def in_blocks_of(nbytes: int) -> Iterator[None]:
     """Have what is meant for large arrays and long loops done to all, in blocks of this size."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fusion, "SMALLEST_BYTES", 1)
-        patch.setattr(fusion, "FEWEST_SPARED", 0)
-        patch.setattr(tile_loop, "BLOCK_BYTES", nbytes)
-        patch.setattr(tile_loop, "ALIGNED", 2)
-        patch.setattr(tile_loop, "FEWEST_ELEMENTS", 1)
-        patch.setattr(tiling, "_FEWEST_ROWS", 3)
+        patch.setattr(fusion, "LEAST_SPARED", 1)
+        patch.setattr(fusion, "LEAST_SHARE", 0)
+        patch.setattr(sweeps, "BLOCK_BYTES", nbytes)
+        patch.setattr(sweeps, "ALIGNED", 2)
+        patch.setattr(sweeps, "FEWEST_ELEMENTS", 1)
+        patch.setattr(sweeps, "FEW_STEPS", 1)
         patch.setattr(rules, "_FEWEST_ANGLES", 2)
         patch.setattr(contraction, "_MANY", 2)
         patch.setattr(contraction, "_LARGE", 2)

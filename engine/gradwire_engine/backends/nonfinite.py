@@ -16,7 +16,7 @@ from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import Instruction, Tape
-from gradwire_engine.traversal import dead_after, last_readers
+from gradwire_engine.traversal import dead_after
 
 #: From an operation and its operands to its result.
 Evaluate: TypeAlias = Callable[..., Any]
@@ -47,7 +47,7 @@ def nonfinite_results(
         return None if isinstance(op, Guard) else backend.evaluate(op, poll, *operands)
 
     found: dict[int, NonfiniteResult] = {}
-    dead = dead_after(last_readers(tape, poll), poll)
+    dead = dead_after(tape, poll)
     with np.errstate(all="ignore"):
         slots = range(len(tape.instructions))
         for slot, operands, value in evaluated(tape, inputs, slots, evaluate, dead):

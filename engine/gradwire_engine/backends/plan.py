@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Constant, Input
+from gradwire_engine.ops.constants import Constant
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Tape
-from gradwire_engine.traversal import dead_after, last_readers
+from gradwire_engine.traversal import dead_after
 
 #: Operations between two looks at the deadline: about a millisecond's work.
 _FLOPS_BETWEEN_POLLS = 1_000_000
@@ -37,78 +38,80 @@ class Plan(NamedTuple):
 
 
 def plan(tape: Tape, poll: Poll = unhurried) -> Plan:
-    """Go through the tape once."""
+    """What there is to know of a tape."""
     instructions = tape.instructions
-    last = last_readers(tape, poll)
-    kinds = {*map(type, map(itemgetter(0), instructions))}
+    kinds = {*map(type, map(itemgetter(0), polled(instructions, poll)))}
     nbytes = _sizes(instructions, kinds, poll)
-    peak_bytes = _peak(instructions, kinds, nbytes, last, poll)
-    return Plan(dead_after(last, poll), *_work(instructions, kinds, nbytes, poll), peak_bytes)
+    dead = dead_after(tape, poll)
+    work = _work(instructions, kinds, nbytes, poll)
+    return Plan(dead, *work, _peak(tape, kinds, nbytes, dead, poll))
 
 
 def _peak(
-    instructions: Sequence[Instruction],
-    kinds: set[type[Op]],
-    nbytes: list[int],
-    last: list[int],
-    poll: Poll,
+    tape: Tape, kinds: set[type[Op]], nbytes: list[int], dead: list[list[int]], poll: Poll
 ) -> int:
     """Most bytes alive at once: whoever replays has the inputs, and a view keeps what it is of."""
-    sizes = [*nbytes]
-    ends = [reader if reader >= 0 else len(last) for reader in polled(last, poll)]
-    bases: dict[int, int] = {}
-    alive = peak = 0
-    for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
-        if type(op) is Input:
-            alive += sizes[slot]
+    sizes, alive = [*nbytes], 0
+    for slot in tape.inputs:
+        alive += sizes[slot]
+        sizes[slot] = 0
+    bases = _bases(tape, nbytes, poll) if any(kind.views for kind in kinds) else {}
+    #: How many slots keep an array: itself, and what is a view of it.
+    keepers = Counter([*bases.values(), *{*bases.values()}])
+    for slot in bases:
+        if nbytes[slot] < nbytes[tape.instructions[slot].args[0]]:
             sizes[slot] = 0
-        elif op.views and len(args) == 1 and kind.shape:  # type: ignore[union-attr]
-            is_part = nbytes[slot] < nbytes[args[0]]
-            base = bases.get(args[0], args[0])
-            if is_part or base != args[0]:
-                bases[slot] = base
-                ends[base] = max(ends[base], ends[slot])
-            if is_part:
-                sizes[slot] = 0
-    freed = [0] * (len(last) + 1)
-    for size, end in zip(polled(sizes, poll), ends, strict=True):
-        freed[end] += size
     needed = sizes
-    if spaces := _workspaces(instructions, kinds, poll):
-        needed = [size + spaces.get(slot, 0) for slot, size in enumerate(polled(sizes, poll))]
-    for most, size, gone in zip(polled(needed, poll), sizes, freed, strict=False):
+    if any(kind.workspace for kind in kinds):
+        needed = _with_workspaces(tape.instructions, sizes, poll)
+    peak = 0
+    for most, size, gone in zip(polled(needed, poll), sizes, dead, strict=True):
         if alive + most > peak:
             peak = alive + most
-        alive += size - gone
+        alive += size
+        for slot in gone:
+            if slot not in keepers:
+                alive -= sizes[slot]
+            for kept in (slot, bases.get(slot, -1)) if bases else ():
+                if kept in keepers:
+                    keepers[kept] -= 1
+                    alive -= 0 if keepers[kept] else sizes[kept]
     return peak
 
 
-def _workspaces(
-    instructions: Sequence[Instruction], kinds: set[type[Op]], poll: Poll
-) -> dict[int, int]:
-    """Bytes that kernels take beside operands and results, by slot."""
+def _bases(tape: Tape, nbytes: list[int], poll: Poll) -> dict[int, int]:
+    """The arrays that views are of which keep more than their own bytes."""
     found: dict[int, int] = {}
-    if any(kind.workspace for kind in kinds):
-        for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
-            if op.workspace:
-                given = sum([instructions[arg].type.nbytes for arg in args])
-                found[slot] = int(op.workspace * max(given, kind.nbytes))
+    for slot, (op, args, kind, _) in enumerate(polled(tape.instructions, poll)):
+        if op.views and len(args) == 1 and kind.shape:  # type: ignore[union-attr]
+            (arg,) = args
+            if arg in found or nbytes[slot] < nbytes[arg]:
+                found[slot] = found.get(arg, arg)
     return found
+
+
+def _with_workspaces(
+    instructions: Sequence[Instruction], sizes: list[int], poll: Poll
+) -> list[int]:
+    """The bytes of results with those that kernels take beside operands and results."""
+    needed = [*sizes]
+    for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
+        if op.workspace:
+            given = sum([instructions[arg].type.nbytes for arg in args])
+            needed[slot] += int(op.workspace * max(given, kind.nbytes))
+    return needed
 
 
 def _sizes(instructions: Sequence[Instruction], kinds: set[type[Op]], poll: Poll) -> list[int]:
     """Bytes of each result, none of constants."""
-    made = polled(instructions, poll)
-    types = {id(kind): kind for _, _, kind, _ in made}  # instructions share their types
-    nbytes = {key: kind.nbytes for key, kind in types.items()}
-    sizes = [
-        0 if type(op) is Constant else nbytes[id(kind)]
-        for op, _, kind, _ in polled(instructions, poll)
-    ]
-    if any(kind.composite for kind in kinds):
+    types = [*map(itemgetter(2), polled(instructions, poll))]
+    each = {kind: kind.nbytes for kind in {*types}}
+    sizes = [*map(each.__getitem__, polled(types, poll))]
+    others = {kind for kind in kinds if kind is Constant or kind.composite}
+    if others:
         for slot, (op, _, _, _) in enumerate(polled(instructions, poll)):
-            if op.composite:
-                sizes[slot] = op.nbytes
+            if type(op) in others:
+                sizes[slot] = op.nbytes if op.composite else 0
     return sizes
 
 
@@ -119,9 +122,10 @@ def _work(
     regularly = range(
         _INSTRUCTIONS_BETWEEN_POLLS - 1, len(instructions), _INSTRUCTIONS_BETWEEN_POLLS
     )
-    large = {slot for slot, size in enumerate(polled(nbytes, poll)) if size > _SMALL_BYTES}
-    if not large and not any(kind.composite for kind in kinds):
+    composite = any(kind.composite for kind in kinds)
+    if not composite and max(nbytes, default=0) <= _SMALL_BYTES:
         return frozenset(regularly), 0
+    large = {slot for slot, size in enumerate(polled(nbytes, poll)) if size > _SMALL_BYTES}
     polls = [*regularly]
     flops = since_poll = 0
     for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):

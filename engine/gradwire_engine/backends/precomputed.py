@@ -6,6 +6,7 @@ Most that is small is folded into the tape.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from gradwire_engine.answer import Limits, Poll
@@ -45,6 +46,9 @@ def prepared(
 
 def _is_worth_it(tape: Tape, poll: Poll) -> bool:
     """Whether more than views and a few numbers is computed of constants alone."""
+    types = {*map(itemgetter(2), polled(tape.instructions, poll))}
+    if all(kind.nbytes <= _FEWEST_BYTES for kind in types):
+        return False
     fixed = bytearray()
     for op, args, kind, _ in polled(tape.instructions, poll):
         fixed.append(type(op) is not Input and all(fixed[arg] for arg in args))

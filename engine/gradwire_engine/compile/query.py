@@ -127,7 +127,7 @@ class Question:
         self.watched = watched
         self._rolls = rolls
         #: Whether steps or expressions were put together.
-        self._rolled = rolls and recorder.program.repetition is not None
+        self._rolled = recorder.rolled
         self.outputs: list[Var] = []
 
     def compile(self, result: Any, kept: int = 0) -> Compiled:

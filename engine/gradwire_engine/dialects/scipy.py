@@ -13,7 +13,8 @@ from gradwire_engine.ops.base import Static
 from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import conj
-from gradwire_engine.ops.linalg.solving import Cholesky, SolveTriangular, adjoint
+from gradwire_engine.ops.linalg.cholesky import Cholesky
+from gradwire_engine.ops.linalg.solving import SolveTriangular, adjoint
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder

@@ -16,6 +16,7 @@ from typing import TypeAlias, overload
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.frontends.expressions import PREFIXES
+from gradwire_engine.frontends.repetitions import Repetitions
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.program import (
     MOST_DIGITS,
@@ -25,7 +26,6 @@ from gradwire_engine.program import (
     Output,
     Position,
     Program,
-    Repetition,
     Target,
     flat_names,
 )
@@ -59,8 +59,6 @@ _OPENING = frozenset("-(")
 #: Most that waits at once, and most pieces of a line: Python's parser has limits, too, and is to
 #: find the positions.
 _MOST, _LONGEST = 40, 1000
-#: What is written so often, in so many nodes, counts as a repetition.
-_MANY_TIMES, _MANY_NODES = 8, 500
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
@@ -117,7 +115,8 @@ def read_plain(
         return None
     output, nodes = reader.output if names is None else _listed(names), tuple(reader.nodes)
     positions = Positions(len(nodes), find)
-    return Program(Block(nodes), output, positions, (last + 1, 1), reader.repetition())
+    repetition = reader.statements.longest(len(nodes))
+    return Program(Block(nodes), output, positions, (last + 1, 1), repetition)
 
 
 class _Reader:
@@ -134,9 +133,7 @@ class _Reader:
         self._operands: dict[str, tuple[str, object]] = {}
         #: The number of the first node of each line, where it was written first.
         self._first: dict[str, int] = {}
-        #: The same of every statement, and where its own nodes begin.
-        self._lines: list[int] = []
-        self._starts: list[int] = []
+        self.statements = Repetitions()
         #: The number of which a sign was read last as a part.
         self._signed = -1
 
@@ -148,8 +145,7 @@ class _Reader:
     def statement(self, line: str) -> None:
         """Write an assignment, or an expression whose value may be the program's."""
         first = self._first.setdefault(line, len(self.nodes))
-        self._lines.append(first)
-        self._starts.append(len(self.nodes))
+        self.statements.add(line, len(self.nodes))
         if first < len(self.nodes):
             self._repeat(first)
         else:
@@ -162,26 +158,8 @@ class _Reader:
 
     def ends_in_names(self) -> bool:
         """Whether the last statement is an expression of names alone."""
-        *value, store = self.nodes[self._starts[-1] :]
+        *value, store = self.nodes[self.statements.starts[-1] :]
         return store.value == RESULT and all(n.kind in ("load", "tuple") for n in value)
-
-    def repetition(self) -> Repetition | None:
-        """The most nodes of lines that stand above, too, all at the same distance."""
-        found, most = None, _MANY_NODES
-        last: dict[int, int] = {}
-        distance = begin = 0
-        for at, line in enumerate([*self._lines, -1]):
-            now = at - last.get(line, at)
-            last[line] = at
-            if now == distance:
-                continue
-            if distance:
-                start, second = self._starts[begin - distance], self._starts[begin]
-                times = (at - begin) // distance + 1
-                if (second - start) * times > most and times >= _MANY_TIMES:
-                    found, most = Repetition(start, second - start, times), (second - start) * times
-            distance, begin = now, at
-        return found
 
     def _read(self, line: str) -> None:
         head, equals, body = line.partition("=")

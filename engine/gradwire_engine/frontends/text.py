@@ -18,6 +18,7 @@ from gradwire_engine.frontends.expressions import (
     none_at,
 )
 from gradwire_engine.frontends.plain import read_plain
+from gradwire_engine.frontends.repetitions import Repetitions
 from gradwire_engine.frontends.statements import Statements, check_names, statements
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.program import RESULT, Block, Output, Position, Program, Target
@@ -66,6 +67,8 @@ class _Reader(ExpressionReader):
         self._functions = 0
         self._loops = 0
         self._has_expression = False
+        self._lines = text.split("\n")
+        self._repetitions = Repetitions()
 
     @property
     def was_mistaken(self) -> bool:
@@ -89,12 +92,17 @@ class _Reader(ExpressionReader):
         if last is not None and names is None:
             self._read([last], self.above)
         place = self._absolute(at(last)) if last is not None else (1, 1)
-        return Program(self.close(), names or self._output, self.positions, place)
+        block = self.close()
+        repetition = self._repetitions.longest(len(block.nodes))
+        return Program(block, names or self._output, self.positions, place, repetition)
 
     def _read(self, body: Sequence[ast.stmt], above: int) -> None:
         """Read statements whose lines are counted from the one after so many ``above``."""
         self.above, first = above, len(self.positions)
-        self.statements(body)
+        for statement in polled(body, self.poll):
+            lines = self._lines[above + statement.lineno - 1 : above + (statement.end_lineno or 0)]
+            self._repetitions.add("\n".join(lines), len(self._nodes), statement.col_offset)
+            self.statements([statement])
         if above or not self.is_ascii:
             self.positions[first:] = map(self._absolute, self.positions[first:])
 

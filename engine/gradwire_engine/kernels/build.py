@@ -10,14 +10,14 @@ from gradwire_engine.kernels.loops import repeated
 from gradwire_engine.kernels.maps import Index, flat
 from gradwire_engine.kernels.memory import Key, Memory, Operand
 from gradwire_engine.kernels.views import Views
-from gradwire_engine.tape import ArrayType, Instruction
+from gradwire_engine.tape import ArrayType, Instruction, StackType
 
 
 class KernelBuilder(Surroundings):
     """Builds the kernel of the instructions at ``slots``, of which ``results`` are read outside.
 
     ``checked`` are those of the results of which it is told whether all their elements are finite.
-    ``order_of`` a slot outside is that of its axes in memory.
+    ``order_of`` a slot outside is that of its axes in memory. ``by_arrays`` is as for groups.
     """
 
     def __init__(
@@ -28,10 +28,14 @@ class KernelBuilder(Surroundings):
         results: Sequence[int],
         checked: Iterable[int] = (),
         order_of: Callable[[int], tuple[int, ...] | None] = lambda _: None,
+        *,
+        by_arrays: bool = False,
     ) -> None:
         self._made, self._results, self._order_of = instructions, results, order_of
         self.memory = Memory()
-        self._group = group = Group(instructions, views, slots, results, self.memory, self)
+        self._group = group = Group(
+            instructions, views, slots, results, self.memory, self, by_arrays=by_arrays
+        )
         #: The buffers that tell of results whether they are finite.
         self._flags: dict[int, Key] = {
             slot: self.memory.own((), "d") for slot in checked if group.is_stored_whole(slot)
@@ -76,5 +80,7 @@ class KernelBuilder(Surroundings):
 
     def _kind(self, slot: int) -> ArrayType:
         kind = self._made[slot].type
+        if isinstance(kind, StackType):  # an array of as many items as there are
+            return ArrayType(kind.dtype, (1, *kind.shape))
         assert isinstance(kind, ArrayType)
         return kind

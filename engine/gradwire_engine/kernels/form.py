@@ -1,8 +1,9 @@
 """The loop-level form: nests of loops whose bodies are expressions over elements of buffers.
 
-Indices are affine in the numbers of the loops, so reading a transposed, sliced, broadcast or
-concatenated array costs no copy. A kernel names no program, tape or backend, and no length but as
-an integer: ``Kernel.structure`` is equal for kernels that differ in lengths and numbers alone.
+Indices are affine in the numbers of the loops, and in whole numbers that nests compute, so reading
+a transposed, sliced, broadcast, concatenated or gathered array costs no copy. A kernel names no
+program, tape or backend, and no length but as an integer: ``Kernel.structure`` is equal for kernels
+that differ in lengths and numbers alone.
 """
 
 from __future__ import annotations
@@ -20,10 +21,15 @@ LEAST_ARGUMENT = 17
 
 
 class Affine(NamedTuple):
-    """``offset + sum coefficients[k] i[k]`` over the loops around it, from the outermost."""
+    """``offset + sum coefficients[k] i[k] + sum factor value``: of the loops around it, and terms.
+
+    The outermost loop is the first. A term is a value and its factor: a whole number that the nest
+    computes from data.
+    """
 
     coefficients: tuple[int, ...]
     offset: int
+    terms: tuple[tuple[Value, int], ...] = ()
 
 
 class Load(NamedTuple):
@@ -58,8 +64,8 @@ class Within(NamedTuple):
     char: str = "?"
 
 
-class Counter(NamedTuple):
-    """The number that an index is."""
+class Count(NamedTuple):
+    """The whole number that an index is."""
 
     at: Affine
     char: str = "l"
@@ -73,21 +79,34 @@ class Apply(NamedTuple):
     char: str
 
 
-Node: TypeAlias = Load | Number | Literal | Within | Counter | Apply
+Node: TypeAlias = Load | Number | Literal | Within | Count | Apply
 
 
 class Store(NamedTuple):
-    """Every value is stored."""
+    """Every value is stored, in the order of the loops."""
 
     buffer: int
     at: Affine
     value: Value
 
 
+class Add(NamedTuple):
+    """Every value is added to what is there, in the order of the loops."""
+
+    buffer: int
+    at: Affine
+    value: Value
+
+
+#: The kinds of reductions that go over all loops, and that buffers bring together.
+EVERYWHERE = frozenset(("finite", "all"))
+
+
 class Reduce(NamedTuple):
     """Values are put together over all loops that are not kept: by ``sum``, ``max`` or ``min``.
 
-    ``finite`` ones are 0 where all values are finite, else NaN.
+    ``finite`` ones are 0 where all values are finite, else NaN; ``all`` ones are false where all
+    values are true.
     """
 
     kind: str
@@ -96,7 +115,7 @@ class Reduce(NamedTuple):
     value: Value
 
 
-Root: TypeAlias = Store | Reduce
+Root: TypeAlias = Store | Add | Reduce
 
 
 class Nest(NamedTuple):
@@ -130,20 +149,27 @@ class Nest(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """Nests that are computed one after the other, in each of so many passes.
+    """Steps that are computed one after the other, in each of so many passes.
 
     Indices in them have a coefficient for the number of the pass, which goes from 0 on, and
-    ``backward`` down to 0.
+    ``backward`` down to 0. If the number of passes is only known when they are made, it is none.
+    ``status`` is the buffer of two integers where ``Leave`` tells how they ended.
     """
 
-    passes: int
+    passes: int | None
     backward: bool
-    nests: tuple[Nest | Repeat, ...]
+    nests: tuple[Step, ...]
+    status: int | None = None
+
+    @property
+    def pass_steps(self) -> int:
+        """How many nodes are computed in a pass."""
+        return sum([each.steps for each in self.nests])
 
     @property
     def steps(self) -> int:
         """How many nodes are computed."""
-        return self.passes * sum([each.steps for each in self.nests])
+        return (_GUESSED_PASSES if self.passes is None else self.passes) * self.pass_steps
 
     @property
     def length(self) -> int:
@@ -151,24 +177,70 @@ class Repeat(NamedTuple):
         return sum([each.length for each in self.nests])
 
 
+class Choice(NamedTuple):
+    """The first steps where the number in a buffer is true, else the others."""
+
+    buffer: int
+    chosen: tuple[Step, ...]
+    otherwise: tuple[Step, ...]
+
+    @property
+    def nests(self) -> tuple[Step, ...]:
+        """All steps."""
+        return (*self.chosen, *self.otherwise)
+
+    @property
+    def steps(self) -> int:
+        """How many nodes are computed at most."""
+        ways = self.chosen, self.otherwise
+        return max([sum([each.steps for each in way]) for way in ways])
+
+    @property
+    def length(self) -> int:
+        """How many nodes and roots there are."""
+        return sum([each.length for each in self.nests])
+
+
+class Leave(NamedTuple):
+    """The end of the passes around it: 1 and their number are put into the status of these.
+
+    This one is one of them if ``counted``. If it ``fails``, nothing of the result is of use, and
+    the status is 2.
+    """
+
+    counted: bool
+    fails: bool = False
+    steps: int = 1
+    length: int = 1
+    nests: tuple[Step, ...] = ()
+
+
 #: What a kernel computes, one after the other.
-Step: TypeAlias = Nest | Repeat
+Step: TypeAlias = Nest | Repeat | Choice | Leave
+#: How a loop ended, in its status.
+ENDED, FAILED = 1, 2
+#: Passes that are taken for granted where nothing is known.
+_GUESSED_PASSES = 1000
 
 
 def nests_of(steps: Iterable[Step]) -> Iterator[Nest]:
     """All nests, in the order in which they are first computed."""
     for step in steps:
-        if isinstance(step, Repeat):
-            yield from nests_of(step.nests)
-        else:
+        if isinstance(step, Nest):
             yield step
+        else:
+            yield from nests_of(step.nests)
 
 
 class Buffer(NamedTuple):
-    """Memory that nests read and write: the elements of an array in row-major order."""
+    """Memory that nests read and write: the elements of an array in row-major order.
+
+    One that ``grows`` has as many items along its first axis as passes are made.
+    """
 
     shape: Shape
     char: str
+    grows: bool = False
 
 
 class Place(NamedTuple):
@@ -183,6 +255,8 @@ class Kernel(NamedTuple):
 
     Of the buffers the first are the ``operands``, the last are ``local``: nothing outside has them.
     ``flags`` are those that begin with 0, and end with NaN where what they tell of is not finite.
+    ``faults`` begin with false, and end with true where an index from data is out of range: what
+    the kernel gives is of no use then. ``statuses`` are those of passes.
     """
 
     buffers: tuple[Buffer, ...]
@@ -192,7 +266,9 @@ class Kernel(NamedTuple):
     nests: tuple[Step, ...]
     #: The values of ``Number``.
     numbers: tuple[float, ...]
+    faults: tuple[int, ...] = ()
     local: int = 0
+    statuses: tuple[int, ...] = ()
 
     @property
     def steps(self) -> int:
@@ -209,9 +285,18 @@ class Kernel(NamedTuple):
         """How many buffers are arguments: all but those that are local."""
         return len(self.buffers) - self.local
 
-    def nests_apart(self) -> list[Kernel]:
-        """A kernel for each nest, of the same buffers, of which none is local."""
-        return [self._replace(nests=(nest,), local=0) for nest in self.nests]
+    def apart(self, most_steps: int) -> list[Kernel]:
+        """Kernels of the same buffers, of which none is local, each of few steps or of one nest."""
+        parts: list[list[Step]] = []
+        total = most_steps
+        for nest in self.nests:
+            alone = isinstance(nest, Repeat) and nest.passes is None
+            if alone or total + nest.steps > most_steps:
+                parts.append([])
+                total = 0
+            parts[-1].append(nest)
+            total += most_steps if alone else nest.steps
+        return [self._replace(nests=tuple(part), local=0) for part in parts]
 
     def integers(self) -> dict[int, int]:
         """The integers that are arguments, numbered in the order in which they are met."""
@@ -224,18 +309,24 @@ class Kernel(NamedTuple):
 
 def _integers(steps: Iterable[Step]) -> Iterator[int]:
     for step in steps:
-        if isinstance(step, Repeat):
-            yield step.passes
-            yield step.passes - 1
+        if not isinstance(step, Nest):
+            if isinstance(step, Repeat) and step.passes is not None:
+                yield step.passes
+                yield step.passes - 1
             yield from _integers(step.nests)
             continue
         yield from step.lengths
         for node in step.nodes:
-            if isinstance(node, Load | Within | Counter):
-                yield from node.at.coefficients
-                yield node.at.offset
+            if isinstance(node, Load | Within | Count):
+                yield from _integers_of(node.at)
             if type(node) is Within:
                 yield from (node.low, node.high)
         for root in step.roots:
-            yield from root.at.coefficients
-            yield root.at.offset
+            yield from _integers_of(root.at)
+
+
+def _integers_of(at: Affine) -> Iterator[int]:
+    yield from at.coefficients
+    yield at.offset
+    for _, factor in at.terms:
+        yield factor

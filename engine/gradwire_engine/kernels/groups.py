@@ -7,19 +7,25 @@ read at other indices than its own. All else is an expression in the nests that 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
+from gradwire_engine.kernels.domains import divided
 from gradwire_engine.kernels.form import Affine, Literal, Load, Node, Number, Step, Value
-from gradwire_engine.kernels.maps import Element, Index, flat, pieces, reads
+from gradwire_engine.kernels.maps import MOST_PIECES, Element, Index, flat, pieces, reads
 from gradwire_engine.kernels.memory import Key, Memory
-from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot
+from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot, is_like
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.kernels.writes import Check, Write, checks, is_written, writes
+from gradwire_engine.ops.arrays.indexing import GetItem
+from gradwire_engine.ops.arrays.joining import Concatenate, Stack
+from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Copy, Item
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.reductions.reductions import Reduction
-from gradwire_engine.tape import ArrayType, Instruction, Shape
+from gradwire_engine.tape import ArrayType, Instruction, Shape, StackType
 
 #: Arithmetic that computing a value again takes, from which on it is stored instead, and what a
 #: function takes, of which operations say how much they do.
@@ -28,6 +34,13 @@ _STORED_WORK = 8
 _DEEPEST = 150
 #: Numbers that are part of a kernel, all others are its arguments.
 _LITERALS = frozenset(map(float.hex, (0.0, 1.0, 2.0, 0.5, -1.0)))
+
+
+class Stage(NamedTuple):
+    """One of several writes of a slot, or a check of it."""
+
+    slot: int
+    does: Write | Check
 
 
 class Surroundings(ABC):
@@ -57,7 +70,9 @@ class Surroundings(ABC):
 class Group:
     """Instructions, those at ``slots``, that become nests in so many ``outer`` loops.
 
-    ``results`` are the slots that are read outside.
+    ``results`` are the slots that are read outside. ``by_arrays`` they are computed by functions of
+    whole arrays: each elementwise operation is one, by its name, and loops are divided rather than
+    pieces chosen for each element.
     """
 
     def __init__(
@@ -69,10 +84,14 @@ class Group:
         memory: Memory,
         around: Surroundings,
         outer: int = 0,
+        *,
+        by_arrays: bool = False,
     ) -> None:
         self._around = around
+        self.by_arrays = by_arrays
         self.memory = memory
         self.outer = outer
+        self.instructions = instructions
         self._made = instructions
         self._views = views
         self._slots = slots
@@ -83,26 +102,34 @@ class Group:
         #: The slots of loops, with their levels, and their results by slot.
         self._loops: dict[int, int] = {}
         self._items: dict[int, int] = {}
+        #: What is stored by stages, and these by numbers of their own.
+        self._written: set[int] = set()
+        self._stages: dict[int, Stage] = {}
+        self._checked: set[Check] = set()
         self._roots = self._stored()
 
     def steps(self) -> list[Step]:
         """The nests, one after the other."""
         reducing: dict[tuple[int, Shape], StoredRoot] = {}
         for root in self._roots.values():
-            if root.kept < len(root.lengths) and not root.labels:
+            if root.kept < len(root.lengths) and root.axes:
                 reducing.setdefault((root.level, root.whole), root)
         nests: dict[tuple[object, ...], list[int]] = {}
         for slot, root in self._roots.items():
+            if slot in self._written:
+                continue
             nests.setdefault(self._nest_key(slot, root, reducing), []).append(slot)
         order = [(self._roots[slots[0]].level, slots) for slots in nests.values()]
         order += [(level, [slot]) for slot, level in self._loops.items()]
-        made: list[Step] = []
-        for _, slots in sorted(order, key=lambda each: each[0]):
+        levels: dict[int, list[Step]] = {}
+        for level, slots in sorted(order, key=lambda each: each[0]):
+            made = levels.setdefault(level, [])
             if slots[0] in self._loops:
                 made += self._around.repeated(self, slots[0], self._results_of(slots[0]))
             else:
                 made.append(NestBuilder(self, slots).nest())
-        return made
+        by_level = [divided(made) if self.by_arrays else made for made in levels.values()]
+        return [step for made in by_level for step in made]
 
     def _results_of(self, loop: int) -> dict[int, int]:
         """The slots of a loop's results that are read, by their numbers."""
@@ -124,6 +151,12 @@ class Group:
         same: dict[int, int] = {}
         ready: dict[int, int] = {}
         depth: dict[int, int] = {}
+
+        def readable(arg: int, *, own: bool) -> int:
+            """The level from which an operand can be read, at its ``own`` index or any."""
+            base = self._views.bases[arg]
+            return 0 if base not in within else same[base] if own and base == arg else ready[base]
+
         for slot in self._slots:
             op, args, kind, _ = made[slot]
             if isinstance(op, Item):
@@ -135,6 +168,11 @@ class Group:
                 self._loops[slot] = max([ready.get(base, 0) for base in bases], default=0)
                 continue
             assert isinstance(kind, ArrayType)
+            shapes: list[Shape] = [made[a].type.shape for a in args]  # type: ignore[union-attr]
+            for check in checks(op, args, shapes):
+                if check not in self._checked:
+                    self._checked.add(check)
+                    self._stage(roots, check.slot, check, readable(check.slot, own=True))
             pointwise = op.elementwise or isinstance(op, AsType | Copy)
             level, later, deepest = 0, 0, 0
             for arg in args:
@@ -143,10 +181,16 @@ class Group:
                 if base not in within:
                     continue
                 own = pointwise and made[arg].type.shape == kind.shape  # type: ignore[union-attr]
-                own = (own or type(op) in REDUCTIONS) and base == arg
+                own = (own or self._reduces_in_place(op)) and base == arg
                 level = max(level, same[base] if own else ready[base])
                 later = max(later, ready[base])
             depth[slot] = 1 + deepest
+            if self._is_written(slot, results, forced):
+                level = self._staged(roots, slot, readable)
+                roots[slot] = self._root(slot, level)
+                same[slot] = ready[slot] = level + 1
+                depth[slot] = 0
+                continue
             reduces = type(op) in REDUCTIONS or isinstance(op, Contract)
             if reduces or slot in results or slot in forced or depth[slot] > _DEEPEST:
                 roots[slot] = self._root(slot, level)
@@ -155,6 +199,36 @@ class Group:
             else:
                 same[slot], ready[slot] = level, max(level, later)
         return roots
+
+    def _staged(self, roots: dict[int, StoredRoot], slot: int, readable: Callable[..., int]) -> int:
+        """The level of the last of the writes that store a slot, all of which become roots."""
+        op, args, _, _ = self._made[slot]
+        shapes = [self.shape(arg) for arg in args]
+        level = -1
+        for write in writes(op, self.shape(slot), shapes):
+            read = args if write.selects else () if write.operand is None else [args[write.operand]]
+            begin = max([readable(arg, own=not write.selects) for arg in read], default=0)
+            begin = max(begin, level + 1) if write.selects else begin
+            self._stage(roots, slot, write, begin)
+            level = max(level, begin)
+        self._written.add(slot)
+        return level
+
+    def _stage(
+        self, roots: dict[int, StoredRoot], slot: int, does: Write | Check, level: int
+    ) -> None:
+        """Add a stage, by a number of its own."""
+        number = len(self._made) + len(self._stages)
+        self._stages[number] = Stage(slot, does)
+        shape = does.domain if isinstance(does, Write) else self.shape(slot)
+        roots[number] = StoredRoot(level, shape, len(shape), tuple(range(len(shape))))
+
+    def _is_written(self, slot: int, results: Collection[int], forced: Collection[int]) -> bool:
+        """Whether a slot is stored by stages: joined arrays if they are stored at all."""
+        op, args, kind, _ = self._made[slot]
+        if isinstance(op, Concatenate | Stack):
+            return slot in results or slot in forced or len(args) > MOST_PIECES
+        return is_written(op, kind, [self._made[a].type for a in args])  # type: ignore[arg-type, misc]
 
     def _read_elsewhere(self) -> set[int]:
         """What takes long to compute and is read at other indices, or more than once."""
@@ -179,14 +253,26 @@ class Group:
                 base = views.bases[arg]
                 if base not in within:
                     continue
-                same = made[arg].type.shape == kind.shape or isinstance(op, Reduction)  # type: ignore[union-attr]
-                again = base != arg or not same or uses[base] > 1 or isinstance(op, Contract)
-                again = again or bool(chosen)
+                same = made[arg].type.shape == kind.shape  # type: ignore[union-attr]
+                same = (same and not isinstance(op, Contract)) or self._reduces_in_place(op)
+                again = base != arg or not same or uses[base] > 1
+                again = again or bool(chosen) or isinstance(op, GetItem)
+                if isinstance(op, Concatenate | Stack) and work[base] >= _STORED_WORK:
+                    forced.add(slot)  # piece by piece
+                    continue
                 if views.ordered[arg] or (again and work[base] >= _STORED_WORK):
                     forced.add(base)
                 total += 0 if base in forced else work[base]
             work[slot] = total
         return forced
+
+    @staticmethod
+    def _reduces_in_place(op: Op) -> bool:
+        """Whether what is reduced is read at the numbers of the loops, in a nest that may store it.
+
+        Products of arrays are summed beside what else is done with these.
+        """
+        return type(op) in REDUCTIONS or is_like(op)
 
     def _root(self, slot: int, level: int) -> StoredRoot:
         op, args, kind, _ = self._made[slot]
@@ -196,7 +282,8 @@ class Group:
             result = op.labels.result
             labels = result + "".join([label for label in lengths if label not in result])
             shape = tuple([lengths[label] for label in labels])
-            return StoredRoot(level, shape, len(result), tuple(range(len(labels))), labels)
+            axes = tuple([op.labels.left.index(i) for i in labels]) if is_like(op) else ()
+            return StoredRoot(level, shape, len(result), axes, labels)
         if isinstance(op, Reduction):
             shape = self._made[args[0]].type.shape  # type: ignore[union-attr]
             kept = [axis for axis in range(len(shape)) if axis not in op.axes]
@@ -208,8 +295,11 @@ class Group:
         self, slot: int, root: StoredRoot, reducing: Mapping[tuple[int, Shape], StoredRoot]
     ) -> tuple[object, ...]:
         """What roots have in common that are computed in one nest."""
-        if root.labels:
+        if root.labels and not root.axes:
             return root.level, slot
+        stage = self._stages.get(slot)
+        if stage is not None and isinstance(stage.does, Write) and stage.does.selects:
+            return root.level, "in order", root.whole
         # a value is stored in a nest that reduces others of its shape, if there is one
         alike = root.level, root.whole
         other = reducing.get(alike, root) if root.kept == len(root.lengths) else root
@@ -225,6 +315,10 @@ class Group:
         """How a slot is computed, if a nest stores it."""
         return self._roots.get(slot)
 
+    def stage(self, number: int) -> Stage | None:
+        """The stage of this number, if it is one."""
+        return self._stages.get(number)
+
     def is_inside(self, slot: int) -> bool:
         """Whether the group computes a slot."""
         return slot in self._within
@@ -236,7 +330,8 @@ class Group:
     def is_stored_whole(self, slot: int) -> bool:
         """Whether a nest stores a slot that is no reduction: it can tell if that is finite."""
         root = self._roots.get(slot)
-        return root is not None and root.kept == len(root.lengths) and not root.labels
+        whole = root is not None and root.kept == len(root.lengths) and not root.labels
+        return whole and slot not in self._written
 
     def base(self, slot: int) -> int:
         """What a slot is a view of, itself if it is none."""
@@ -247,8 +342,8 @@ class Group:
         """The buffer of a slot that is stored."""
         if slot not in self._keys:
             kind = self._made[slot].type
-            assert isinstance(kind, ArrayType)
-            self._keys[slot] = self.memory.own(kind.shape, kind.dtype.char)
+            own = self.memory.growing if isinstance(kind, StackType) else self.memory.own
+            self._keys[slot] = own(kind.shape, kind.dtype.char)  # type: ignore[union-attr]
         return self._keys[slot]
 
     def target(self, slot: int, index: Index, loops: int) -> tuple[Key, Affine]:
@@ -269,6 +364,8 @@ class Group:
     def load(self, slot: int, index: Index, loops: int, guard: Value | None) -> Node:
         """An element of a slot that is stored, or known, or outside."""
         op, _, kind, _ = self._made[slot]
+        if isinstance(kind, StackType):  # of which a loop reads items
+            return self._around.load(slot, index, loops, guard)
         assert isinstance(kind, ArrayType)
         char = kind.dtype.char
         if type(op) is Constant and not kind.shape:

@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple, TypeAlias
 
-from gradwire_engine.kernels.form import Affine
+from gradwire_engine.kernels.form import Affine, Value
+from gradwire_engine.ops.arrays.diagonals import (
+    MatrixDiagonal,
+    OnDiagonal,
+    Tril,
+    Triu,
+    nearest_offset,
+)
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.arrays.placements import Placed
@@ -14,7 +21,8 @@ from gradwire_engine.ops.arrays.rearranging import Flip, Roll
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.arrays.slicing import Pad, Slice
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.patterns import ARRAY, Pattern, Span
+from gradwire_engine.ops.elementwise import broadcast_shapes
+from gradwire_engine.ops.patterns import ARRAY, Pattern, Span, axes_ahead
 from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.tape import Shape
 
@@ -51,6 +59,15 @@ class Split(NamedTuple):
 _Map: TypeAlias = Callable[[Any, "Element"], Split | None]
 
 
+#: The place along an axis of some length that an element of an operand says, as NumPy counts.
+Selected: TypeAlias = Callable[[int, Index, int], Affine]
+
+
+def _nothing(number: int, index: Index, length: int) -> Affine:
+    """For views, whose places are not from data."""
+    raise AssertionError(number)
+
+
 class Element(NamedTuple):
     """An element at ``place`` of a result of ``shape``, in a nest of so many ``loops``."""
 
@@ -58,6 +75,12 @@ class Element(NamedTuple):
     shape: Shape
     place: Index
     loops: int
+    selected: Selected = _nothing
+
+    @property
+    def nowhere(self) -> Affine:
+        """The index 0."""
+        return Affine((0,) * self.loops, 0)
 
 
 def reads(op: Op, at: Element) -> Split | None:
@@ -67,10 +90,8 @@ def reads(op: Op, at: Element) -> Split | None:
 
 def is_map(op: Op, shapes: Sequence[Shape]) -> bool:
     """Whether ``reads`` knows the operation."""
-    if type(op) not in _MAPS or len(shapes) > MOST_PIECES:
+    if type(op) not in _MAPS or (type(op) in _CHOICES and len(shapes) > MOST_PIECES):
         return False
-    if isinstance(op, GetItem):
-        return ARRAY not in op.pattern
     if isinstance(op, ScatterAdd):
         return _one_by_one(op.pattern)
     return not isinstance(op, Placed) or all(map(_one_by_one, op.patterns))
@@ -85,7 +106,7 @@ def pieces(op: Op, operands: int) -> int:
     """Between how many pieces an element of the result is chosen, 0 where that is no question."""
     if isinstance(op, Roll):
         return 1 << len({*op.axes})
-    return operands if type(op) in _MAPS and operands > 1 else 0
+    return operands if type(op) in _CHOICES and operands > 1 else 0
 
 
 def is_view(op: Op) -> bool:
@@ -95,12 +116,23 @@ def is_view(op: Op) -> bool:
 
 def plus(index: Affine, offset: int) -> Affine:
     """``index + offset``."""
-    return Affine(index.coefficients, index.offset + offset)
+    return index._replace(offset=index.offset + offset)
 
 
 def times(index: Affine, factor: int, offset: int = 0) -> Affine:
     """``index factor + offset``."""
-    return Affine(tuple([c * factor for c in index.coefficients]), index.offset * factor + offset)
+    return Affine(
+        tuple([c * factor for c in index.coefficients]),
+        index.offset * factor + offset,
+        tuple([(value, f * factor) for value, f in index.terms]),
+    )
+
+
+def minus(index: Affine, other: Affine) -> Affine:
+    """``index - other``."""
+    pairs = zip(index.coefficients, other.coefficients, strict=True)
+    terms = (*index.terms, *[(value, -factor) for value, factor in other.terms])
+    return Affine(tuple([a - b for a, b in pairs]), index.offset - other.offset, terms)
 
 
 def aligned(index: Index, shape: Shape, loops: int) -> Index:
@@ -113,12 +145,15 @@ def aligned(index: Index, shape: Shape, loops: int) -> Index:
 def flat(index: Index, shape: Shape, loops: int) -> Affine:
     """The place in row-major order."""
     coefficients, offset, stride = [0] * loops, 0, 1
+    terms: dict[Value, int] = {}
     for each, length in zip(reversed(index), reversed(shape), strict=True):
         offset += each.offset * stride
         for loop, c in enumerate(each.coefficients):
             coefficients[loop] += c * stride
+        for value, factor in each.terms:
+            terms[value] = terms.get(value, 0) + factor * stride
         stride *= length
-    return Affine(tuple(coefficients), offset)
+    return Affine(tuple(coefficients), offset, tuple(sorted(terms.items())))
 
 
 def _broadcast(op: BroadcastTo, at: Element) -> Split:
@@ -141,20 +176,33 @@ def _reshape(op: Reshape, at: Element) -> Split | None:
 
 
 def _getitem(op: GetItem, at: Element) -> Split:
-    ours, found = iter(at.place), list[Affine]()
-    axis = 0
-    for item in op.pattern:
+    return Split([Piece(0, selected_place(op.pattern, at))])
+
+
+def selected_place(pattern: Pattern, at: Element) -> Index:
+    """Where in the first operand an element is that ``pattern`` selects by the other operands."""
+    shape, *arrays = at.shapes
+    gathered = len(broadcast_shapes(*arrays)) if arrays else 0
+    ahead = axes_ahead(pattern) if arrays else 0
+    own = at.place[ahead : ahead + gathered]
+    ours = iter((*at.place[:ahead], *at.place[ahead + gathered :]))
+    found = list[Affine]()
+    number = 0
+    for item in pattern:
         if item is None:
             next(ours)
             continue
-        length = at.shapes[0][axis]
+        length = shape[len(found)]
         if isinstance(item, Span):
             start, _, step = slice(*item).indices(length)
             found.append(times(next(ours), step, start))
+        elif item == ARRAY:
+            number += 1
+            index = aligned(own, arrays[number - 1], at.loops)
+            found.append(at.selected(number, index, length))
         else:
             found.append(Affine((0,) * at.loops, item % length if item < 0 else item))
-        axis += 1
-    return Split([Piece(0, tuple(found))])
+    return tuple(found)
 
 
 def _slice(op: Slice, at: Element) -> Split:
@@ -268,6 +316,33 @@ def _added(patterns: Sequence[Pattern], at: Element) -> Split:
     return Split(pieces, added=True)
 
 
+def _tril(op: Tril, at: Element) -> Split:
+    rows, _ = at.shape[-2:]
+    return _between(at, -rows, nearest_offset(op.k, at.shape))
+
+
+def _triu(op: Triu, at: Element) -> Split:
+    _, columns = at.shape[-2:]
+    return _between(at, nearest_offset(op.k, at.shape), columns)
+
+
+def _between(at: Element, first: int, last: int) -> Split:
+    """The elements on some diagonals, 0 elsewhere."""
+    *_, i, j = at.place
+    return Split([Piece(0, at.place, (Bound(minus(j, i), first, last + 1),))], added=True)
+
+
+def _on_diagonal(op: OnDiagonal, at: Element) -> Split:
+    *batch, i, j = at.place
+    own = (*batch, plus(j, -max(op.offset, 0)))
+    return Split([Piece(0, own, (Bound(minus(j, i), op.offset, op.offset + 1),))], added=True)
+
+
+def _diagonal(op: MatrixDiagonal, at: Element) -> Split:
+    *batch, k = at.place
+    return Split([Piece(0, (*batch, plus(k, -min(op.offset, 0)), plus(k, max(op.offset, 0))))])
+
+
 _MAPS: dict[type[Op], _Map] = {
     BroadcastTo: _broadcast,
     Transpose: _transpose,
@@ -283,5 +358,11 @@ _MAPS: dict[type[Op], _Map] = {
     Placed: _placed,
     Rows: _rows,
     Stacked: _stacked,
+    Tril: _tril,
+    Triu: _triu,
+    OnDiagonal: _on_diagonal,
+    MatrixDiagonal: _diagonal,
 }
-_VIEWS = frozenset((BroadcastTo, Transpose, Reshape, GetItem, Slice, Flip, Rows))
+#: Those of which an element is one of several operands.
+_CHOICES = frozenset((Concatenate, Stack, Placed))
+_VIEWS = frozenset((BroadcastTo, Transpose, Reshape, GetItem, Slice, Flip, Rows, MatrixDiagonal))

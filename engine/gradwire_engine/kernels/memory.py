@@ -8,8 +8,19 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradwire_engine.kernels.form import Affine, Buffer, Kernel, Load, Nest, Place, Repeat, Step
-from gradwire_engine.kernels.form import nests_of as _all
+from gradwire_engine.kernels.form import (
+    Affine,
+    Buffer,
+    Choice,
+    Kernel,
+    Leave,
+    Load,
+    Nest,
+    Place,
+    Repeat,
+    Step,
+    nests_of,
+)
 from gradwire_engine.tape import Shape
 
 #: What stands for a buffer before it has its number.
@@ -36,11 +47,30 @@ class Memory:
         self._given: dict[Operand, Key] = {}
         self._constants: dict[int, Key] = {}
         self._numbers: dict[str, int] = {}
+        self._statuses: list[Key] = []
+        self._fault: Key | None = None
 
     def own(self, shape: Shape, char: str) -> Key:
         """A buffer that nests write."""
         self._buffers.append(Buffer(shape, char))
         return len(self._buffers) - 1
+
+    @property
+    def fault(self) -> Key:
+        """The one that tells whether an index from data is out of range."""
+        if self._fault is None:
+            self._fault = self.own((), "?")
+        return self._fault
+
+    def growing(self, shape: Shape, char: str) -> Key:
+        """One of items of this shape, as many as passes are made."""
+        self._buffers.append(Buffer((1, *shape), char, grows=True))
+        return len(self._buffers) - 1
+
+    def status(self) -> Key:
+        """One that tells how passes ended."""
+        self._statuses.append(self.own((2,), "l"))
+        return self._statuses[-1]
 
     def operand(self, operand: Operand, shape: Shape, char: str) -> Key:
         """That of a slot outside, whose axes have these lengths."""
@@ -80,10 +110,12 @@ class Memory:
         for char, keys in numbers.items():  # numbers are stored together
             places.update({key: Place(len(buffers), k) for k, key in enumerate(keys)})
             buffers.append(Buffer((len(keys),), char))
-        for key in flags:
+        faults = [] if self._fault is None else [self._fault]
+        for key in (*flags, *faults, *self._statuses):
             places[key] = Place(len(buffers))
             buffers.append(self._buffers[key])
-        read = {n.buffer for nest in _all(steps) for n in nest.nodes if isinstance(n, Load)}
+        read = {n.buffer for nest in nests_of(steps) for n in nest.nodes if isinstance(n, Load)}
+        read |= _decisive(steps)
         own = [key for key in range(len(self._buffers)) if key in read and key not in places]
         local = self._local(own)
         for key in sorted(own, key=local.__contains__):
@@ -96,7 +128,9 @@ class Memory:
             tuple([places[key].buffer for key in flags]),
             tuple(_placed(steps, places)),
             tuple(map(float.fromhex, self._numbers)),
+            tuple([places[key].buffer for key in faults]),
             len(local),
+            tuple([places[key].buffer for key in self._statuses]),
         )
 
     def _local(self, keys: Iterable[Key]) -> set[Key]:
@@ -112,6 +146,17 @@ class Memory:
         return found
 
 
+def _decisive(steps: Iterable[Step]) -> set[Key]:
+    """What is read to choose between steps."""
+    found: set[Key] = set()
+    for step in steps:
+        if not isinstance(step, Nest):
+            found |= _decisive(step.nests)
+        if isinstance(step, Choice):
+            found.add(step.buffer)
+    return found
+
+
 def _placed(steps: Iterable[Step], places: dict[Key, Place]) -> list[Step]:
     """With the places of buffers; roots of those that have none are left out."""
 
@@ -122,9 +167,20 @@ def _placed(steps: Iterable[Step], places: dict[Key, Place]) -> list[Step]:
 
     placed: list[Step] = []
     for step in steps:
-        if isinstance(step, Repeat):
-            placed.append(step._replace(nests=tuple(_placed(step.nests, places))))
-            continue
+        match step:
+            case Repeat():
+                status = None if step.status is None else places[step.status].buffer
+                placed.append(
+                    step._replace(nests=tuple(_placed(step.nests, places)), status=status)
+                )
+                continue
+            case Choice(key, chosen, otherwise):
+                ways = (tuple(_placed(way, places)) for way in (chosen, otherwise))
+                placed.append(Choice(places[key].buffer, *ways))
+                continue
+            case Leave():
+                placed.append(step)
+                continue
         nodes = [moved(node) if isinstance(node, Load) else node for node in step.nodes]
         roots = [moved(root) for root in step.roots if root.buffer in places]
         if roots:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradwire_engine.kernels.form import (
+    Add,
     Affine,
     Apply,
-    Counter,
+    Count,
     Literal,
     Load,
     Nest,
@@ -19,8 +20,18 @@ from gradwire_engine.kernels.form import (
     Value,
     Within,
 )
-from gradwire_engine.kernels.maps import Bound, Element, Index, Split, aligned, flat, reads
+from gradwire_engine.kernels.maps import (
+    Bound,
+    Element,
+    Index,
+    Selected,
+    Split,
+    aligned,
+    flat,
+    reads,
+)
 from gradwire_engine.kernels.scalar import expression, has_expression
+from gradwire_engine.kernels.writes import Check, Write, index_slots, target
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
@@ -33,7 +44,7 @@ if TYPE_CHECKING:
 #: The reductions that nests know, by their kinds.
 REDUCTIONS: Mapping[type[Op], str] = {Sum: "sum", Max: "max", Min: "min"}
 #: Nodes that depend on the numbers of loops.
-_INDEXED = Load, Within, Counter
+_INDEXED = Load, Within, Count
 
 
 def is_reduction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
@@ -45,10 +56,19 @@ def is_reduction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
     return kind.dtype.char in "df" and all(t.dtype == kind.dtype and t.size for t in types)
 
 
+def is_like(op: Op) -> bool:
+    """Whether an operation adds up products of elements at the same index, as a reduction does."""
+    if not isinstance(op, Contract):
+        return False
+    left, right, result = op.labels
+    return left == right and len(result) < len(left)
+
+
 class StoredRoot(NamedTuple):
     """How a stored value is computed: in a nest of these loops, the first ``kept`` outside.
 
-    Loop k goes along axis ``axes[k]`` of the value, of a reduction along one of its operand.
+    Loop k goes along axis ``axes[k]`` of the value, of a reduction along one of its operand, of a
+    contraction along ``labels[k]``. One of unlike arrays has no ``axes``.
     """
 
     level: int
@@ -91,18 +111,20 @@ class NestBuilder:
             self._nowhere() if n == 1 else loop for loop, n in zip(loops, of.lengths, strict=True)
         ]
         roots: list[Root] = []
+        reduces = any(n != 1 for n in of.lengths[of.kept :])
         for slot in sorted(self._slots):
+            stage = group.stage(slot)
+            if stage is not None:
+                index, does = self._along_axes(loops), stage.does
+                one = self._checked if isinstance(does, Check) else self._written
+                roots.append(one(stage.slot, does, index))  # type: ignore[arg-type]
+                continue
             root = group.root(slot)
             assert root is not None
             op, args, kind, _ = group.instruction(slot)
             assert isinstance(kind, ArrayType)
-            if root.kept == len(root.lengths) and not isinstance(
-                op, Contract
-            ):  # stored at its own index
-                own = [self._nowhere()] * len(kind.shape)
-                for loop, axis in enumerate(of.axes):
-                    own[axis] = loops[loop]
-                index = tuple(own)
+            if root.kept == len(root.lengths) and not isinstance(op, Contract):
+                index = self._along_axes(loops)  # stored at its own index
                 value = self._defined(slot, index, None)
                 roots.append(Store(*group.target(slot, index, self._loops), value))
                 if (flag := group.flag(slot)) is not None:
@@ -112,15 +134,63 @@ class NestBuilder:
             key, at = group.target(slot, index, self._loops)
             if isinstance(op, Contract):
                 value = self._product(op, args, dict(zip(root.labels, loops, strict=True)))
-                roots.append(Reduce("sum", key, at, value))
             else:
-                whole = [self._nowhere()] * self._loops
-                for loop, axis in enumerate(of.axes):
-                    whole[axis] = loops[loop]
-                value = self.element(args[0], tuple(whole), None)
-                roots.append(Reduce(REDUCTIONS[type(op)], key, at, value))
+                value = self.element(args[0], self._along_axes(loops), None)
+            reduced = "sum" if isinstance(op, Contract) else REDUCTIONS[type(op)]
+            made = Reduce(reduced, key, at, value) if reduces else Store(key, at, value)
+            roots.append(made)
         nest = Nest(of.lengths, of.kept, tuple(self._nodes), tuple(roots), group.outer)
-        return merged(nest)
+        return nest if group.by_arrays else merged(nest)
+
+    def _along_axes(self, loops: Sequence[Affine]) -> Index:
+        """The index whose axes the loops go along."""
+        whole = [self._nowhere()] * len(loops)
+        for loop, axis in zip(loops, self._of.axes, strict=True):
+            whole[axis] = loop
+        return tuple(whole)
+
+    def _checked(self, slot: int, check: Check, index: Index) -> Root:
+        """Whether all indices are in range."""
+        place = self._counted(self.element(slot, index, None), check.length)
+        within = self._node(Within(self._term(place), 0, check.length))
+        return Reduce("all", self._group.memory.fault, self._nowhere(), within)
+
+    def _written(self, slot: int, write: Write, index: Index) -> Root:
+        """An element that goes to its place."""
+        group = self._group
+        op, args, kind, _ = group.instruction(slot)
+        assert isinstance(kind, ArrayType)
+        shapes = [group.instruction(a).type.shape for a in args]  # type: ignore[union-attr]
+        if write.operand is None:
+            value = self._node(Literal(0.0, kind.dtype.char))
+        else:
+            own = aligned(index, shapes[write.operand], self._loops)
+            value = self.element(args[write.operand], own, None)
+        chosen = index_slots(op, args) if write.selects else args
+        if write.selects:
+            shapes = [kind.shape, *[group.instruction(a).type.shape for a in chosen]]  # type: ignore[union-attr]
+        at = Element(shapes, kind.shape, index, self._loops, self._selecting([slot, *chosen], None))
+        key, place = group.target(slot, target(op, write, at), self._loops)
+        return (Add if write.adds else Store)(key, place, value)
+
+    def _selecting(self, args: Sequence[int], guard: Value | None) -> Selected:
+        """What elements of operands select: never a place beyond the end."""
+
+        def selected(number: int, index: Index, length: int) -> Affine:
+            place = self._counted(self.element(args[number], index, guard), length)
+            within = self._node(Within(self._term(place), 0, length))
+            return self._term(self._apply("where", within, place, self._literal(0.0, place)))
+
+        return selected
+
+    def _counted(self, index: Value, length: int) -> Value:
+        """An index from the beginning, where negative ones count from the end."""
+        behind = self._node(Count(self._term(index)._replace(offset=length)))
+        negative = self._apply("less", index, self._literal(0.0, index))
+        return self._apply("where", negative, behind, index)
+
+    def _term(self, value: Value) -> Affine:
+        return self._nowhere()._replace(terms=((value, 1),))
 
     def _loop(self, number: int) -> Affine:
         own = self._group.outer + number
@@ -149,9 +219,15 @@ class NestBuilder:
         group = self._group
         if group.base(slot) != slot or (group.is_inside(slot) and not group.is_stored(slot)):
             return self._defined(slot, index, guard)
-        if slot in self._slots and self._is_own(slot, index):
+        if self._is_here(slot) and self._is_own(slot, index):
             return self._defined(slot, index, guard)
         return self._node(group.load(slot, index, self._loops, guard))
+
+    def _is_here(self, slot: int) -> bool:
+        """Whether a root is computed in this nest, or in one that is computed beside it."""
+        root = self._group.root(slot)
+        beside = self._group.by_arrays and root is not None and root.level == self._of.level
+        return slot in self._slots or beside
 
     def _is_own(self, slot: int, index: Index) -> bool:
         """Whether a root of this nest is read where it is computed."""
@@ -175,13 +251,17 @@ class NestBuilder:
         if isinstance(op, AsType):
             x = self.element(args[0], index, guard)
             return x if types[0].dtype == kind.dtype else self._convert(x, kind.dtype.char)  # type: ignore[union-attr]
-        if has_expression(op, kind, types):
+        whole = self._group.by_arrays and op.elementwise
+        if whole or has_expression(op, kind, types):
             operands = [
                 self.element(a, aligned(index, shape, self._loops), guard)
                 for a, shape in zip(args, shapes, strict=True)
             ]
+            if whole:
+                return self._node(Apply(op.name, tuple(operands), kind.dtype.char))
             return expression(op, operands, self._apply, self._literal)
-        split = reads(op, Element(shapes, kind.shape, index, self._loops))
+        selecting = self._selecting(args, guard)
+        split = reads(op, Element(shapes, kind.shape, index, self._loops, selecting))
         if split is None:
             return self._in_order(args[0], index, kind.shape, guard)
         return self._split(split, args, guard)
@@ -263,11 +343,11 @@ def merged(nest: Nest) -> Nest:
     """The same with fewer loops: those that all accesses go through as through one are joined."""
     lengths, kept, outer = [*nest.lengths], nest.kept, nest.outer
     affine = [
-        *[node.at for node in nest.nodes if isinstance(node, Load)],
+        *[node.at for node in nest.nodes if isinstance(node, Load | Count)],
         *[root.at for root in nest.roots],
     ]
     steps = [at.coefficients[outer:] for at in affine]
-    numbered = [n.at.coefficients[outer:] for n in nest.nodes if isinstance(n, Within | Counter)]
+    numbered = [n.at.coefficients[outer:] for n in nest.nodes if isinstance(n, Within)]
     keep = [True] * len(lengths)
     for loop in range(len(lengths)):
         if lengths[loop] == 1:
@@ -289,20 +369,15 @@ def merged(nest: Nest) -> Nest:
             lengths[loop] = n * lengths[last]
         last = loop
 
-    def only(root: Root) -> Root:
-        """Nothing is put together where no loop is left to go over."""
-        if kept == sum(keep) and isinstance(root, Reduce) and root.kind != "finite":
-            return Store(root.buffer, fewer(root.at), root.value)
-        return root._replace(at=fewer(root.at))
-
     def fewer(index: Affine) -> Affine:
         around, own = index.coefficients[:outer], index.coefficients[outer:]
-        return Affine((*around, *[c for c, k in zip(own, keep, strict=True) if k]), index.offset)
+        left = [c for c, k in zip(own, keep, strict=True) if k]
+        return index._replace(coefficients=(*around, *left))
 
     def indexed(node: Node) -> Node:
         return node._replace(at=fewer(node.at)) if isinstance(node, _INDEXED) else node
 
     nodes = [indexed(node) for node in nest.nodes]
-    roots = [only(root) for root in nest.roots]
+    roots = [root._replace(at=fewer(root.at)) for root in nest.roots]
     left = tuple([n for n, k in zip(lengths, keep, strict=True) if k])
     return Nest(left, kept, tuple(nodes), tuple(roots), outer)

@@ -1,22 +1,25 @@
 """Which instructions of a tape become kernels.
 
 An instruction that a kernel can compute is in the kernel of its *phase*: the number of times that
-one has to leave kernels for what libraries compute, and come back, before it can be computed. So
-no kernel waits for what waits for it.
+one has to leave kernels for what libraries compute, and come back, before it can be computed, or a
+later one. So no kernel waits for what waits for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel, is_loop
+from gradwire_engine.kernels.phases import phases
+from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel, is_lone_loop, is_loop
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.ops.arrays.indexing import ScatterAdd, SetItem
+from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, Item
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import Instruction, Tape
+from gradwire_engine.tape import Instruction, Tape, Type
 
 #: Work for an element from which on an instruction by itself is worth a kernel.
 _LONG = 8
@@ -29,35 +32,47 @@ class Part(NamedTuple):
     results: Sequence[int]
 
 
-def parts(tape: Tape, views: Views, poll: Poll = unhurried) -> list[Part]:
-    """The parts of a tape that are worth a kernel, in an order in which they can be computed."""
-    made = tape.instructions
-    #: Twice the number of times, and one more for what libraries compute.
-    phases = [0] * len(made)
-    found: dict[int, list[int]] = {}
-    loops: set[int] = set()
+def parts(
+    tape: Tape,
+    views: Views,
+    poll: Poll = unhurried,
+    takes: Callable[[Op, Type, Sequence[Type]], bool] = is_kernel,
+    *,
+    loops: bool = True,
+) -> list[Part]:
+    """The parts of a tape that are worth a kernel, in an order in which they can be computed.
+
+    ``takes`` says which instructions a kernel of the backend's can compute, beside ``loops``.
+    """
+    made, outputs = tape.instructions, {*tape.outputs}
+    inside: list[int] = []
+    #: The loops in kernels with others, and those that are by themselves with their results.
+    taken: set[int] = set()
+    alone: dict[int, list[int]] = {}
     for slot, (op, args, kind, _) in enumerate(polled(made, poll)):
-        if isinstance(op, Input | Constant):
+        if isinstance(op, Input | Constant) or views.bases[slot] != slot:
             continue
-        if views.bases[slot] != slot:
-            phases[slot] = phases[args[0]]
-            continue
-        if isinstance(op, Loop):
-            inside = is_loop(made, views, slot)
-        elif isinstance(op, Item):
-            inside = args[0] in loops
-        else:
-            inside = is_kernel(op, kind, [made[a].type for a in args])
-        phase = 0 if inside else 1
-        for arg in args:
-            before = phases[arg]
-            phase = max(phase, before + (before % 2 == inside))
-        phases[slot] = phase
-        if inside and isinstance(op, Loop):
-            loops.add(slot)
-        if inside:
-            found.setdefault(phase, []).append(slot)
+        if isinstance(op, Item):
+            if args[0] in alone:
+                alone[args[0]].append(slot)
+            elif args[0] in taken:
+                inside.append(slot)
+        elif isinstance(op, Loop):
+            if slot in outputs or not loops:  # which are each of its results by itself else
+                continue
+            if is_loop(made, views, slot):
+                taken.add(slot)
+                inside.append(slot)
+            elif is_lone_loop(made, views, slot):
+                alone[slot] = [slot]
+        elif takes(op, kind, [made[a].type for a in args]):
+            inside.append(slot)
+    phase_of = phases(tape, views, {*inside}, poll)
+    found: dict[int, list[int]] = {}
+    for slot in inside:
+        found.setdefault(phase_of[slot], []).append(slot)
     pieces = [piece for phase in sorted(found) for piece in _pieces(made, found[phase])]
+    pieces += alone.values()
     return _worthwhile(tape, views, pieces, poll)
 
 
@@ -98,11 +113,17 @@ def _worthwhile(tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Pol
     results = _results(tape, views, part_of, poll)
     kept: list[Part] = []
     for piece in pieces:
-        work = [getattr(made[slot].op, "flops_per_element", 1) for slot in piece]
+        work = [_work(made[slot].op) for slot in piece]
         read = [slot for slot in piece if slot in results]
         if read and (len(piece) > 1 or work[0] >= _LONG):
             kept.append(Part(piece, read))
     return kept
+
+
+def _work(op: Op) -> int:
+    """Work for an element: much where NumPy moves elements one by one."""
+    one_by_one = isinstance(op, ScatterAdd | SetItem)
+    return _LONG if one_by_one else getattr(op, "flops_per_element", 1)
 
 
 def _results(tape: Tape, views: Views, part_of: Mapping[int, int], poll: Poll) -> set[int]:

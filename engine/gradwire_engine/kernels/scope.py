@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from gradwire_engine.kernels.loops import LoopBody
+from gradwire_engine.kernels.bodies import LoopBody
 from gradwire_engine.kernels.maps import is_map, is_view
 from gradwire_engine.kernels.nests import is_reduction
 from gradwire_engine.kernels.scalar import DTYPES, has_expression
+from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
+from gradwire_engine.kernels.writes import index_slots, is_written
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
-from gradwire_engine.tape import ArrayType, Instruction, Type
+from gradwire_engine.tape import ArrayType, Instruction, StackType, Type
 
 #: Products that are fewer are computed in place, more by BLAS.
 _MOST_PRODUCTS = 4096
@@ -33,27 +35,48 @@ def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
         return False
     if isinstance(op, Contract):
         return is_reduction(op, kind, types) and _is_small(op, kind, types)  # type: ignore[arg-type]
+    if any(types[k].dtype.char != "l" for k in index_slots(op, range(len(types)))):  # type: ignore[union-attr]
+        return False
     return (
         has_expression(op, kind, types)
         or is_map(op, [t.shape for t in types])  # type: ignore[union-attr]
         or is_reduction(op, kind, types)  # type: ignore[arg-type]
+        or is_written(op, kind, types)  # type: ignore[arg-type]
     )
 
 
 def _is_small(op: Contract, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
-    """Whether BLAS has nothing to win: few products, a single number, or nothing is summed."""
+    """Whether BLAS has nothing to win: few products, or of each element one, or of each result."""
     products = math.prod(op.lengths(*[t.shape for t in types]).values())
-    return products <= _MOST_PRODUCTS or not kind.shape or products == kind.size
+    once = all(products == each.size for each in types)
+    return once or products <= _MOST_PRODUCTS or products == kind.size or not kind.shape
 
 
 def is_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
-    """Whether a kernel can make all passes of the loop at ``slot``: it knows all of its body."""
+    """Whether a kernel can make all passes of the loop at ``slot``, whose number is known."""
+    passes = passes_of(made, slot)
     op, args, _, _ = made[slot]
     assert isinstance(op, Loop)
-    if not (op.is_straight and op.passes and op.kept_bytes * op.passes <= op.most_bytes):
+    if not passes or op.kept_bytes * passes > op.most_bytes:
         return False
-    if not all(_is_known(made[arg].type) for arg in args):
+    return all(_is_known(made[arg].type) for arg in args) and _is_body(op, args, views)
+
+
+def is_lone_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
+    """Whether a kernel by itself can make the passes, whose number is known when they are made."""
+    op, args, _, _ = made[slot]
+    assert isinstance(op, Loop)
+    if passes_of(made, slot) is not None:
         return False
+    stacks = range(op.counted + op.carries, op.counted + op.carries + op.stacks)
+    items = [made[args[number]].type for number in stacks]
+    others = [made[arg].type for number, arg in enumerate(args) if number not in stacks]
+    known = [kind.item if isinstance(kind, StackType) else kind for kind in items]
+    return all(map(_is_known, [*known, *others])) and _is_body(op, args, views)
+
+
+def _is_body(op: Loop, args: Sequence[int], views: Views) -> bool:
+    """Whether kernels can compute all of a loop's body."""
     body = LoopBody(op)
     if len(body.slots) > MOST_INSTRUCTIONS:
         return False
@@ -62,10 +85,11 @@ def is_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
         return False
     # what is shared is read in row-major order where it is, not through other views
     ordered = [x for slot in body.slots for x in inside[slot].args if body.views.ordered[x]]
-    shared = [body.numbers.get(body.views.bases[x], 0) for x in ordered]
-    given = [args[number] for number in shared if number > op.carries]
+    numbers = [body.inputs.get(body.views.bases[x], 0) for x in ordered]
+    given = [args[op.counted + number - 1] for number in numbers if number > op.carries]
+    copies = [*body.number_of, *body.decisions.values()]
     return all(views.bases[x] == x for x in given) and all(
-        _is_known(inside[copy].type) for copy in body.copies.values()
+        _is_known(inside[copy].type) for copy in copies
     )
 
 

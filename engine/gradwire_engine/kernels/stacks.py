@@ -5,12 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
 from gradwire_engine.ops.stacks import AddStacks, Rows
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, Instruction, StackType
+
+
+def passes_of(made: Sequence[Instruction], slot: int) -> int | None:
+    """How many passes the loop at ``slot`` makes, if that is known: no path ends it earlier."""
+    op, args, _, _ = made[slot]
+    assert isinstance(op, Loop)
+    if not op.counted or any(path.ends for path in op.paths):
+        return None
+    count, given, _, _ = made[args[0]]
+    if isinstance(count, Constant):
+        return int(count.value)
+    if isinstance(count, Item):  # of a loop that this one goes through backward
+        of = made[given[0]].op
+        if isinstance(of, Loop) and count.index == of.trip_count:
+            return passes_of(made, given[0])
+    return None
 
 
 def settled(instructions: Sequence[Instruction], poll: Poll = unhurried) -> list[Instruction]:
@@ -26,8 +42,8 @@ def settled(instructions: Sequence[Instruction], poll: Poll = unhurried) -> list
             case Rows(), [ArrayType(shape=shape)]:
                 length = shape[op.axis]
             case Item(), _:
-                of = made[args[0]].op
-                length = of.passes if isinstance(of, Loop) and of.is_straight else None
+                is_loop = isinstance(made[args[0]].op, Loop)
+                length = passes_of(made, args[0]) if is_loop else None
             case AddStacks(), [ArrayType(shape=x), ArrayType(shape=y)] if x == y:
                 added, length = Add(), x[0]
         if length is not None:

@@ -28,6 +28,7 @@ from gradwire_engine.ops.images import (
     splines,
 )
 from gradwire_engine.ops.linalg import (
+    cholesky,
     contraction,
     coordinates,
     determinants,
@@ -138,6 +139,7 @@ __all__ = [
     "bins",
     "boundaries",
     "choices",
+    "cholesky",
     "closeness",
     "colors",
     "combinatorial",

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.ops.arrays.diagonals import OnDiagonal
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
-from gradwire_engine.ops.arrays.shape import BroadcastTo
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
-from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative
+from gradwire_engine.ops.pointwise.arithmetic import Multiply, Negative, Sqrt
 from gradwire_engine.optimize.costs import Costs
 from gradwire_engine.optimize.partial_evaluation import stands
 from gradwire_engine.polling import polled, unhurried
@@ -65,6 +66,8 @@ class ValueTable:
         #: Operands of broadcasts, and slots whose elements are all 1.
         self.repeated: dict[int, int] = {}
         self.ones: set[int] = set()
+        #: All those, and whatever else rules of arithmetic look for among its operands.
+        self.marked: set[int] = set()
         self.at = 0
         self._counts, self._moved, self._poll = counts, moved, poll
         self._reads: dict[int, int] = {}
@@ -119,6 +122,7 @@ class ValueTable:
         """Look at an instruction that has just been appended, of a type in ``NOTED``."""
         op, args, _, _ = self.code[slot]
         of = type(op)
+        self.marked.add(slot)
         if of is Constant:
             value = self.constants[slot] = op.value  # type: ignore[attr-defined]
             self.multiples.add(slot)
@@ -131,7 +135,13 @@ class ValueTable:
             self.repeated[slot] = args[0]
             if args[0] in self.ones:
                 self.ones.add(slot)
-        elif of is not Multiply or args[0] in self.numbers or args[1] in self.numbers:
+        elif of is Multiply:
+            x, y = args
+            if x in self.numbers or y in self.numbers:
+                self.multiples.add(slot)
+            elif self.code[x].type is self.code[y].type:
+                self.marked.discard(slot)
+        elif of in _MULTIPLES:
             self.multiples.add(slot)
 
     def find(self, op: Op, *args: int) -> int | None:
@@ -167,7 +177,8 @@ def constant(value: Any, dtype: DType) -> Expression:
     return Constant.of(np.asarray(value, dtype)), ()
 
 
-#: What a ``ValueTable`` notes.
-NOTED = frozenset((Constant, BroadcastTo, Multiply, Negative, *PARTS))
+_MULTIPLES = frozenset((Negative, *PARTS))
+#: What a ``ValueTable`` notes: rules of arithmetic look for these among operands.
+NOTED = frozenset((Constant, BroadcastTo, Multiply, OnDiagonal, Reshape, Sqrt, *_MULTIPLES))
 #: What gives the value of an operation of slots with less work, where it knows how.
 Rule: TypeAlias = Callable[[Op, Sequence[int], ValueTable], "Expression | Settled | None"]

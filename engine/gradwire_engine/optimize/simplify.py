@@ -105,30 +105,40 @@ class Simplifier:
     ) -> None:
         """Simplify what is ``live``; ``moved`` takes where it is then.
 
-        Arithmetic on numbers comes to something else only with constants and their multiples, and
-        a product only with two of these: of all else nothing is asked.
+        Arithmetic, and what has no rules, comes to something else only of operands that are
+        ``marked``; of all else nothing is asked. On numbers a product does only of two of these.
         """
         values = self._values
-        code, known = values.code, values.known
+        code, known, marked = values.code, values.known, values.marked
         multiples, constants = values.multiples, values.constants
         commutative = () if self._exact else _COMMUTATIVE
+        ruled = _LOOKED_AT.union(self._every, self._derived).difference(_ARITHMETIC)
         for slot, (op, args, kind, origin) in enumerate(polled(old, poll)):
             if not live[slot]:
                 continue
-            if len(args) == 2:
+            of, count = type(op), len(args)
+            if count == 2:
                 x, y = moved[args[0]], moved[args[1]]
-                of = type(op)
-                plain = of in _ARITHMETIC and not kind.shape  # type: ignore[union-attr]
-                if plain and (x in multiples or y in multiples):
-                    both = x in multiples and y in multiples
-                    plain = of is Multiply and not (both or x in constants or y in constants)
+                now: tuple[int, ...] = (x, y)
+                plain = of not in ruled and x not in marked and y not in marked
+                if not plain and of is Multiply and not kind.shape:  # type: ignore[union-attr]
+                    plain = not (x in constants or y in constants or {x, y} <= multiples)
                 if plain:
-                    key = (op, (y, x)) if x > y and of in commutative else (op, (x, y))
+                    key = (op, (y, x)) if x > y and of in commutative else (op, now)
                     found = moved[slot] = known.setdefault(key, len(code))
                     if found == len(code):
-                        code.append(_new_tuple(Instruction, (op, (x, y), kind, origin)))
+                        code.append(_new_tuple(Instruction, (op, now, kind, origin)))
+                        if of is Multiply and code[x][2] is not code[y][2]:
+                            marked.add(slot)
                     continue
-                now: tuple[int, ...] = (x, y)
+            elif count == 1:
+                x = moved[args[0]]
+                now = (x,)
+                if of not in ruled and x not in marked:
+                    found = moved[slot] = known.setdefault((op, now), len(code))
+                    if found == len(code):
+                        code.append(_new_tuple(Instruction, (op, now, kind, origin)))
+                    continue
             else:
                 now = tuple([moved[arg] for arg in args])
             self._origin, values.at = origin, slot
@@ -220,6 +230,8 @@ class Simplifier:
 
 
 _ARITHMETIC = frozenset((Add, Subtract, Multiply, Divide))
+#: What is noted where it is kept, or changes its operands' order.
+_LOOKED_AT = NOTED | {Contract}
 #: Operations whose operands may change places.
 _COMMUTATIVE = frozenset((Add, Multiply))
 

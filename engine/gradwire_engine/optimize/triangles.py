@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 from gradwire_engine.ops.arrays.diagonals import OnDiagonal, Tril, Triu
 from gradwire_engine.ops.arrays.shape import Transpose
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.linalg.cholesky import Cholesky, Congruence
 from gradwire_engine.ops.linalg.contraction import contract
 from gradwire_engine.ops.linalg.products import MatMul
-from gradwire_engine.ops.linalg.solving import Cholesky, Solve, SolveTriangular
+from gradwire_engine.ops.linalg.solving import Solve, SolveTriangular
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply, Negative, Subtract
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable
 
@@ -36,17 +37,18 @@ def _undone(op: Op, of: Sequence[int], values: ValueTable) -> Expression | None:
 
 
 def _triangle(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """The lower triangle of ``L^T M`` by the terms of ``M``."""
-    assert isinstance(op, Tril)
-    product, of, _, _ = values.code[args[0]]
-    if op.k > 0 or product != _BY_COLUMNS or values.dtype(args[0]).kind != "f":
+    """The lower triangle of ``L^T M``, where only that is read, by the terms of ``M``."""
+    *before, slot = args
+    product, of, _, _ = values.code[slot]
+    above = isinstance(op, Tril) and op.k > 0
+    if above or product != _BY_COLUMNS or values.dtype(slot).kind != "f":
         return None
     if not isinstance(values.code[of[0]].op, Cholesky):
         return None
     if type(values.code[of[1]].op) not in (Tril, Add, Subtract, Negative):
         return None
     terms = _multiplied(of[0], of[1], values)
-    return terms and (op, (terms,))
+    return terms and (op, (*before, terms))
 
 
 def _multiplied(factor: int, slot: int, values: ValueTable) -> Expression | None:
@@ -87,4 +89,9 @@ def _transposed_factor(slot: int, values: ValueTable) -> int | None:
     return args[0] if turned and isinstance(values.code[args[0]].op, Cholesky) else None
 
 
-RULES: Mapping[type[Op], Rule] = {MatMul: _undone, Tril: _triangle, Solve: _by_substitution}
+RULES: Mapping[type[Op], Rule] = {
+    MatMul: _undone,
+    Tril: _triangle,
+    Congruence: _triangle,
+    Solve: _by_substitution,
+}

@@ -76,6 +76,8 @@ class Recorder:
         self.unroll = unroll
         #: Where repeated lines are recorded as loops, the names of which values are asked for.
         self._rerolled = rerolled
+        #: Whether any were.
+        self.rolled = False
         #: Bodies that could not be recorded for all passes, and whether within another's.
         self.singly: set[tuple[Block, bool]] = set()
         #: Instructions recorded of paths through bodies.
@@ -96,7 +98,7 @@ class Recorder:
         """Run the whole program; gives what it returns by default, if that is wanted."""
         try:
             if self._rerolled is not None and self.program.repetition is not None:
-                repeated_lines.run(self, self.program.repetition, self._rerolled)
+                self.rolled = repeated_lines.run(self, self.program.repetition, self._rerolled)
                 return self.named(self.program.output) if default else None
             signal = self.run(self.program.body)
             if signal is not None:

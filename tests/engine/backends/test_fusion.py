@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Leaf, Limits, Query
-from gradwire_engine.backends.numpy import fusion, tile_loop, tiling
-from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
+from gradwire_engine.backends.numpy import fusion, sweeps
+from gradwire_engine.backends.numpy.fusion import SweptKernel
 from gradwire_engine.errors import DeadlineExceeded
 
 from tests.engine.conftest import Asker
@@ -51,16 +51,16 @@ PROGRAMS = [
 ]
 
 
-@pytest.fixture(params=[(64, True), (200, True), (1 << 20, True), (300, False)])
+@pytest.fixture(params=[64, 200, 1 << 20])
 def small(request, monkeypatch):
-    """Groups of arrays however small, and blocks of this size."""
-    size, by_rows = request.param
+    """Kernels of arrays however small, and blocks of this size."""
     monkeypatch.setattr(fusion, "SMALLEST_BYTES", 1)
-    monkeypatch.setattr(fusion, "FEWEST_SPARED", 0)
-    monkeypatch.setattr(tile_loop, "BLOCK_BYTES", size)
-    monkeypatch.setattr(tile_loop, "ALIGNED", 3)
-    monkeypatch.setattr(tile_loop, "FEWEST_ELEMENTS", 1)
-    monkeypatch.setattr(tiling, "_FEWEST_ROWS", 2 if by_rows else 1000)
+    monkeypatch.setattr(fusion, "LEAST_SPARED", 1)
+    monkeypatch.setattr(fusion, "LEAST_SHARE", 0)
+    monkeypatch.setattr(sweeps, "BLOCK_BYTES", request.param)
+    monkeypatch.setattr(sweeps, "ALIGNED", 3)
+    monkeypatch.setattr(sweeps, "FEWEST_ELEMENTS", 1)
+    monkeypatch.setattr(sweeps, "FEW_STEPS", 1)
 
 
 def variables(seed=0):
@@ -119,29 +119,29 @@ def executable(ask, text, values, **query):
     return call, call.entry.paths[0].executable
 
 
-def sweeps(run):
-    return [i.op for i in run.replayed.instructions if isinstance(i.op, FusedKernel)]
+def swept(run):
+    return [i.op for i in run.replayed.instructions if isinstance(i.op, SweptKernel)]
 
 
 def test_value_and_gradient_are_one_sweep(ask):
     values = {"x": Leaf(np.linspace(-1, 1, 100_000))}
     _, run = executable(ask, "sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)", values)
-    (sweep,) = sweeps(run)
+    (sweep,) = swept(run)
     assert len(sweep.results) == 2
-    assert run.peak_bytes < 2.2 * 800_000 + tile_loop.BLOCK_BYTES  # what is given, what is returned
+    assert run.peak_bytes < 2.2 * 800_000 + sweeps.BLOCK_BYTES  # what is given, what is returned
 
 
 def test_what_needs_a_whole_sum_is_swept_after_it(ask):
     values = {"x": Leaf(np.linspace(-1, 1, 200_000))}
     _, run = executable(ask, "sum(exp(x * x) * x) ** 2 / sum(tanh(x) * x)", values)
-    assert len(sweeps(run)) == 2
+    assert len(swept(run)) == 2
 
 
 def test_very_large_arrays_are_swept_at_once(ask):
     x = {"x": Leaf(np.linspace(-1, 1, 1_000_000))}
     call = ask.engine.call(ask.engine.parse("sum(sin(x) * x)"), x, Query("gradient"))
     call.compile(ask.poll)
-    assert len(sweeps(call.entry.paths[0].executable)) == 1
+    assert len(swept(call.entry.paths[0].executable)) == 1
 
 
 def test_a_walk_goes_on_as_it_began_when_another_groups_what_it_walks(ask):
@@ -161,7 +161,7 @@ def test_a_walk_goes_on_as_it_began_when_another_groups_what_it_walks(ask):
             thread.join()
 
     walked = run.replay(call.arguments.inputs, poll).outputs
-    assert sweeps(run)
+    assert swept(run)
     (found,) = others
     for one, other in zip(walked, found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
@@ -169,7 +169,7 @@ def test_a_walk_goes_on_as_it_began_when_another_groups_what_it_walks(ask):
 
 def test_small_arrays_are_not_swept(ask):
     _, run = executable(ask, "sum(sin(x) * x)", {"x": Leaf(np.ones(100))})
-    assert not sweeps(run)
+    assert not swept(run)
     assert run.replayed is run.tape
 
 
@@ -247,15 +247,15 @@ def test_a_deadline_ends_all_threads():
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("text", ["sum(1 / x)", "sum(x[4:] / x[:-4] + x[:-4])", "sum(1 / m)"])
 def test_what_is_not_finite_is_found_wherever_it_is(monkeypatch, text, threads, at):
-    monkeypatch.setattr(tile_loop, "BLOCK_BYTES", 1 << 18)
-    monkeypatch.setattr(tile_loop, "FEWEST_ELEMENTS", 1)
+    monkeypatch.setattr(sweeps, "BLOCK_BYTES", 1 << 18)
+    monkeypatch.setattr(sweeps, "FEWEST_ELEMENTS", 1)
     ask = Asker(Limits(threads=threads))
     x = np.linspace(1, 2, 100_000)
     name = "m" if "m" in text.replace("sum", "") else "x"
     for value in (x, np.where(np.arange(100_000) == at, 0, x)):
         shaped = value if name == "x" else value.reshape(100, 1000)
         call, run = executable(ask, text, {name: Leaf(shaped)})
-        assert len(sweeps(run)) == 1
+        assert len(swept(run)) == 1
         gradient = call.replay(ask.poll).gradients[name]
         found = call.replay(ask.poll).nonfinite
         assert ("backward" in found) == (not np.isfinite(gradient).all())

@@ -10,6 +10,7 @@ import pytest
 from gradwire_engine import Limits
 from gradwire_engine.backends.base import Executable
 from gradwire_engine.backends.reference.backend import REFERENCE
+from gradwire_engine.ops.arrays.diagonals import MatrixDiagonal, OnDiagonal, Tril, Triu
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.arrays.placements import Placed
@@ -201,9 +202,33 @@ def placement(draw: st.DrawFn, x: Var, shape: Shape | None) -> tuple[tuple[Any, 
     return tuple(pattern), tuple(whole)
 
 
+def matrices(x: Var) -> Var:
+    return x if x.ndim > 1 else Reshape((1, *x.shape))(x)
+
+
+def triangle(draw: st.DrawFn, x: Var) -> Var:
+    return draw(st.sampled_from([Tril, Triu]))(draw(st.integers(-50, 50)))(matrices(x))
+
+
+def on_diagonal(draw: st.DrawFn, x: Var) -> Var:
+    below, above = (draw(st.integers(0, 9)) for _ in range(2))
+    if draw(st.booleans()):  # one side may go on beyond the end of the diagonal
+        extra = (below, 0) if draw(st.booleans()) else (0, above)
+        return OnDiagonal(x.shape[-1] + extra[0], x.shape[-1] + extra[1], 0)(x)
+    offset = above or -below
+    rows, columns = max(-offset, 0), max(offset, 0)
+    return OnDiagonal(x.shape[-1] + rows, x.shape[-1] + columns, offset)(x)
+
+
+def diagonal(draw: st.DrawFn, x: Var) -> Var:
+    x = matrices(x)
+    rows, columns = x.shape[-2:]
+    return MatrixDiagonal(draw(st.integers(1 - rows, columns - 1)))(x)
+
+
 UNIT = st.sampled_from([None, 1])
 MOVES: list[Callable[..., Var]] = [slice_, getitem, flip, roll, pad, concatenate, stack]
-MOVES += [transpose, reshape, broadcast, scatter, placed]
+MOVES += [transpose, reshape, broadcast, scatter, placed, triangle, on_diagonal, diagonal]
 
 
 def moved(draw: st.DrawFn, x: Var) -> Var:

@@ -9,7 +9,7 @@ import pytest
 from gradwire_engine.errors import EngineError
 from gradwire_engine.kernels.scalar import _PLAIN as PLAIN
 from gradwire_engine.kernels.scalar import has_expression
-from gradwire_engine.ops.arrays.shape import BroadcastTo
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape
 from gradwire_engine.ops.arrays.slicing import Slice
 from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.conversion import AsType
@@ -252,6 +252,41 @@ def test_contractions(subscripts, dtype, data, seed):
     assert found[1].dtype == dtype
     np.testing.assert_array_equal(found[0], -found[1])
     assert kernels(run)
+
+
+@examples(100)
+@given(data=st.data(), shape=st.tuples(LENGTHS, LENGTHS), seed=SEEDS)
+def test_sums_and_contractions_of_the_same_arrays(data, shape, seed):
+    rng, w = np.random.default_rng(seed), Writer()
+    x = w.input(rng.normal(size=shape))
+    known, outputs = [x, apply("exp", x)], []
+    for _ in range(data.draw(st.integers(2, 8))):
+        one, other = (data.draw(st.sampled_from(known)) for _ in range(2))
+        kind = data.draw(st.sampled_from(["contract", "sum", "add"]))
+        if kind == "add":
+            known.append(apply("tanh", apply("add", one, other)))
+            outputs += [known[-1]] * data.draw(st.booleans())
+            continue
+        labels = data.draw(st.sampled_from(["", "a", "b", "ab", "ba"]))
+        axes = tuple([axis for axis, label in enumerate("ab") if label not in labels])
+        sums = Contract(f"ab,ab->{labels}")(one, other) if kind == "contract" else Sum(axes)(one)
+        outputs.append(sums)
+        if len(labels) == 1:
+            row = (1, shape[1]) if labels == "b" else (shape[0], 1)
+            known.append(apply("tanh", apply("multiply", one, Reshape(row)(sums))))
+    outputs.append(apply("negative", known[-1]))
+    for found, expected in zip(*both(w.tape(*outputs), w.inputs), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_sums_of_products_of_the_same_arrays_share_their_loops():
+    w = Writer()
+    x = w.input(np.linspace(-1, 1, 600))
+    y, z = apply("tanh", x), apply("exp", x)
+    dots = [Contract("a,a->")(one, other) for one, other in ((x, y), (y, z), (z, z))]
+    run = native(w.tape(*dots, Sum((0,))(y), z))
+    run.replay(w.inputs, go_on)
+    assert [nest.lengths for nest in kernels(run)[0].form.nests] == [(600,)]
 
 
 def test_sums_over_no_axes_and_axes_of_length_1():

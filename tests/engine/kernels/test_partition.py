@@ -116,6 +116,43 @@ def test_parts_give_what_instructions_give(w):
             np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
+def kept_by_first(tape: Tape) -> list[str]:
+    """What the first kernel leaves to others."""
+    made = native(tape)
+    made.replay(
+        [np.full(i.type.shape, 0.5) for i in tape.instructions if isinstance(i.op, Input)], go_on
+    )
+    first = kernels(made)[0]
+    return [tape.instructions[slot].op.name for slot in first.results]
+
+
+def test_what_is_cheap_to_make_of_what_is_kept_is_made_where_it_is_read():
+    w = Writer()
+    h = apply("tanh", w.input(np.ones((40, 40))))
+    slope = apply("negative", apply("multiply", h, h))
+    z = apply("multiply", slope, Contract("ab,bc->ac")(h, h))
+    assert kept_by_first(w.tape(apply("tanh", z))) == ["tanh"]
+
+
+@pytest.mark.parametrize("read_by", ["a library", "the client"])
+def test_what_others_read_is_made_first(read_by):
+    w = Writer()
+    h = apply("tanh", w.input(np.ones((40, 40))))
+    slope = apply("negative", apply("multiply", h, h))
+    z = apply("multiply", slope, Contract("ab,bc->ac")(h, h))
+    last = Contract("ab,bc->ac")(z, slope) if read_by == "a library" else Transpose((1, 0))(slope)
+    assert kept_by_first(w.tape(apply("tanh", z), last)) == ["tanh", "negative"]
+
+
+def test_what_would_be_kept_in_place_of_less_is_made_first():
+    w = Writer()
+    x = apply("tanh", w.input(np.ones((40, 40))))
+    total = apply("negative", Sum((1,))(apply("multiply", x, x)))
+    product = Contract("ab,b->a")(w.input(np.ones((4000, 40))), Sum((0,))(x))
+    late = apply("tanh", apply("add", Sum((0,))(apply("sin", product)), total))
+    assert kept_by_first(w.tape(late)) == ["sum", "sum"]
+
+
 def test_long_tapes_are_computed_in_pieces():
     w = Writer()
     x = w.input(np.linspace(-1, 1, 11))
@@ -130,6 +167,18 @@ def test_long_tapes_are_computed_in_pieces():
     assert all(len(kernel.slots) <= MOST_INSTRUCTIONS for kernel in kernels(made))
     for found, expected in zip(*both(tape, w.inputs), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+def test_sums_of_products_of_elements_are_not_left_to_einsum():
+    w = Writer()
+    x, y = (w.input(np.random.default_rng(k).normal(size=(50, 7, 41))) for k in (1, 2))
+    tape = w.tape(apply("exp", Contract("abc,abc->ca")(apply("subtract", x, y), y)))
+    made = native(tape)
+    made.replay(w.inputs, go_on)
+    (kernel,) = kernels(made)
+    assert len(kernel.slots) == 3
+    for found, expected in zip(*both(tape, w.inputs), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [16, 17])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.backends.reference.namespace import NUMPY
+from gradwire_engine.ops.linalg.cholesky import Congruence
 from gradwire_engine.ops.linalg.solving import SolveTriangular
 
 LIKELIHOOD = """
@@ -30,7 +31,7 @@ def drawn(n, seed=0):
     return {"covariance": root @ root.T + n * np.eye(n), "y": rng.normal(size=n)}
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 40])
+@pytest.mark.parametrize("n", [1, 2, 7, 40, 100])
 def test_the_likelihoods_gradient_is_the_closed_form(n):
     """Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, equation 5.9."""
     values = drawn(n)
@@ -86,6 +87,31 @@ def test_triangles_are_solved_with_as_arrays_lie(dtype, lower, adjoint, unit):
                 found = op.kernel(NUMPY, factor, layout)
                 assert found.shape == layout.shape
                 np.testing.assert_allclose(matrix @ found, layout, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize("n", [0, 1, 7, 79, 80, 131])
+def test_congruences_read_the_lower_triangles(n, dtype):
+    rng = np.random.default_rng(n)
+    a, h = rng.normal(size=(2, n, n)) + 1j * rng.normal(size=(2, n, n))
+    a, h = (x if dtype == "complex128" else x.real.astype(dtype) for x in (a + n * np.eye(n), h))
+    inverse = np.linalg.inv(np.tril(a).astype("complex128"))
+    whole = np.tril(h, -1) + np.tril(h, -1).conj().T + np.diag(h.diagonal().real)
+    expected = inverse.conj().T @ whole @ inverse
+    close = {"rtol": 0, "atol": np.abs(expected).max(initial=0) * 40 * np.finfo(dtype).eps}
+    for factor in (a, np.asfortranarray(a)):
+        found = Congruence().kernel(NUMPY, factor, h.copy()[::-1][::-1])
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, found.conj().T)
+        np.testing.assert_allclose(found, expected, **close)
+    stacks = Congruence().kernel(NUMPY, np.stack([a, a]), np.stack([h, h]))
+    np.testing.assert_allclose(stacks, [expected, expected], **close)
+
+
+@pytest.mark.parametrize("n", [2, 80])
+def test_congruences_of_singular_triangles_are_refused(n):
+    with pytest.raises(np.linalg.LinAlgError):
+        Congruence().kernel(NUMPY, np.tri(n, k=-1), np.eye(n))
 
 
 def test_singular_triangles_are_refused():

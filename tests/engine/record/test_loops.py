@@ -567,7 +567,8 @@ sum(y) * t
 
 
 @pytest.mark.parametrize(
-    "body", ["x = concatenate([x, x])", "if x[0] > i - 1:\n    x = x[0] * w\n  else:\n    w = sum(w)"]
+    "body",
+    ["x = concatenate([x, x])", "if x[0] > i - 1:\n    x = x[0] * w\n  else:\n    w = sum(w)"],
 )
 def test_passes_that_cannot_be_one_instruction_are_as_many_as_asked_for(body):
     program = f"for i in range(n):\n  {body}\nsum(x) * sum(w)"

@@ -18,9 +18,10 @@ from gradwire_engine.backends.llvm.writer import (
 )
 from gradwire_engine.kernels.form import (
     LEAST_ARGUMENT,
+    Add,
     Affine,
     Apply,
-    Counter,
+    Count,
     Literal,
     Load,
     Nest,
@@ -74,7 +75,7 @@ class ElementPrinter:
         self._by_level: list[list[Value]] = [[] for _ in range(self._loops + 1)]
         for value, level in enumerate(self._levels):
             self._by_level[level].append(value)
-        self._places: list[dict[tuple[int, ...], str]] = []
+        self._places: list[dict[tuple[object, ...], str]] = []
 
     def _analyse(self) -> None:
         """The level of each node, that is of the innermost loop it needs, and which are vectors."""
@@ -84,9 +85,10 @@ class ElementPrinter:
             level, vector = 0, False
             match node:
                 case Load(_, at, guard, _):
-                    args = () if guard is None else (guard,)
+                    args = (*_values(at), *(() if guard is None else (guard,)))
                     level, vector = self._level(at), bool(self._step(at))
-                case Within(at) | Counter(at):
+                case Within(at) | Count(at):
+                    args = _values(at)
                     level, vector = self._level(at), bool(self._step(at))
                 case Apply(_, operands, _):
                     args = operands
@@ -115,8 +117,8 @@ class ElementPrinter:
                 return self._load(node, wide=self._vector[value])
             case Within():
                 return self._within(node, wide=self._vector[value])
-            case Counter(at):
-                return self._numbered(at, wide=self._vector[value])
+            case Count(at):
+                return self._places_at(at) if self._vector[value] else self._place(at)
             case Apply(function, args, char):
                 wide = self._vector[value]
                 chars = [self._nest.nodes[a].char for a in args]
@@ -225,49 +227,69 @@ class ElementPrinter:
     # Memory
 
     def _place(self, index: Affine) -> str:
-        """The number that an index is, in the vectorised loop that of the first lane."""
+        """The number that an index is, in the vectorised loop that of the first lane.
+
+        Terms that differ between lanes are left out.
+        """
         p = self._p
+        terms = [term for term in index.terms if not self._vector[term[0]]]
+        key = index.coefficients, *terms
         for known in self._places:
-            if index.coefficients in known:
-                total = known[index.coefficients]
+            if key in known:
+                total = known[key]
                 break
         else:
             total = ""
             for loop, c in enumerate(index.coefficients):
                 if not c:
                     continue
-                i = self._at[loop]
-                term = i if c == 1 else p.let(f"mul i64 {i}, {p.integer(c)}")
-                total = term if not total else p.let(f"add i64 {total}, {term}")
-            self._places[-1][index.coefficients] = total
+                total = self._plus(total, self._at[loop], c)
+            for value, factor in terms:
+                total = self._plus(total, self._values[value], factor)
+            self._places[-1][key] = total
         if not total:
             return p.integer(index.offset)
         if not index.offset:
             return total
         return p.let(f"add i64 {total}, {p.integer(index.offset)}")
 
+    def _plus(self, total: str, i: str, factor: int) -> str:
+        p = self._p
+        term = i if factor == 1 else p.let(f"mul i64 {i}, {p.integer(factor)}")
+        return term if not total else p.let(f"add i64 {total}, {term}")
+
+    def _places_at(self, index: Affine) -> str:
+        """The number that an index is in each lane."""
+        p, kind = self._p, type_of("l", wide=True)
+        assert self._along is not None
+        total = self._splat(self._place(index), "l")
+        if step := self._step(index):
+            total = p.let(f"add {kind} {total}, {self._steps(step)}")
+        for value, factor in index.terms:
+            if self._vector[value]:
+                each = self._values[value]
+                if factor != 1:
+                    by = self._splat(p.integer(factor), "l")
+                    each = p.let(f"mul {kind} {each}, {by}")
+                total = p.let(f"add {kind} {total}, {each}")
+        return total
+
+    def _is_scattered(self, index: Affine) -> bool:
+        """Whether terms of an index differ between lanes."""
+        return any(self._vector[value] for value, _ in index.terms)
+
     def _within(self, node: Within, *, wide: bool) -> str:
         """One comparison without sign tells both."""
         p = self._p
-        low = p.let(f"sub i64 {self._place(node.at)}, {p.integer(node.low)}")
-        span = p.let(f"sub i64 {p.integer(node.high)}, {p.integer(node.low)}")
-        if not wide:
-            return p.let(f"icmp ult i64 {low}, {span}")
-        assert self._along is not None
-        kind = type_of("l", wide=True)
-        lanes = self._steps(self._step(node.at))
-        each = p.let(f"add {kind} {self._splat(low, 'l')}, {lanes}")
-        return p.let(f"icmp ult {kind} {each}, {self._splat(span, 'l')}")
-
-    def _numbered(self, index: Affine, *, wide: bool) -> str:
-        """The number that an index is."""
-        place = self._place(index)
-        if not wide:
-            return place
-        kind = type_of("l", wide=True)
-        return self._p.let(
-            f"add {kind} {self._splat(place, 'l')}, {self._steps(self._step(index))}"
+        kind = type_of("l", wide=wide)
+        low, span = (
+            p.integer(node.low),
+            p.let(f"sub i64 {p.integer(node.high)}, {p.integer(node.low)}"),
         )
+        each = self._places_at(node.at) if wide else self._place(node.at)
+        if wide:
+            low, span = self._splat(low, "l"), self._splat(span, "l")
+        return p.let(f"icmp ult {kind} {p.let(f'sub {kind} {each}, {low}')}, {span}")
 
     def _steps(self, by: int) -> str:
         """``by`` times the number of each lane."""
@@ -291,8 +313,8 @@ class ElementPrinter:
         if node.guard is not None:
             guard = self._wide(node.guard)
         vector = f"<{LANES} x {memory}>"
-        if step not in (1, -1):
-            x = self._gathered(node.buffer, place, step, guard, memory)
+        if step not in (1, -1) or self._is_scattered(node.at):
+            x = self._gathered(node.buffer, self._places_at(node.at), guard, memory)
             return self._from_memory(x, char, wide=True)
         if step == -1:
             place = p.let(f"sub i64 {place}, {LANES - 1}")
@@ -315,11 +337,8 @@ class ElementPrinter:
             x = self._reversed(x, vector)
         return self._from_memory(x, char, wide=True)
 
-    def _gathered(self, buffer: int, place: str, step: int, guard: str | None, memory: str) -> str:
+    def _gathered(self, buffer: int, each: str, guard: str | None, memory: str) -> str:
         p, vector, truth = self._p, f"<{LANES} x {memory}>", type_of("?", wide=True)
-        each = p.let(
-            f"add {type_of('l', wide=True)} {self._splat(place, 'l')}, {self._steps(step)}"
-        )
         at = p.let(f"getelementptr {memory}, ptr %b{buffer}, {type_of('l', wide=True)} {each}")
         bits = {"double": "f64", "float": "f32", "i64": "i64", "i8": "i8"}[memory]
         size = {"double": 8, "float": 4, "i64": 8, "i8": 1}[memory]
@@ -348,18 +367,25 @@ class ElementPrinter:
         # what is stored behind the loop that is vectorised is a number
         behind = self._along is None or len(self._at) <= self._nest.outer + self._along
         step = 0 if behind else self._step(index)
-        wide = bool(step)
+        scattered = self._is_scattered(index)
+        wide = bool(step) or scattered
         if char == "?":
             value = p.let(
                 f"zext {type_of('?', wide=wide)} {value} to {f'<{LANES} x i8>' if wide else 'i8'}"
             )
+        vector = f"<{LANES} x {memory}>"
+        if scattered:
+            places = self._places_at(index)
+            for lane in range(LANES):
+                x = p.let(f"extractelement {vector} {value}, i32 {lane}")
+                p.do(f"store {memory} {x}, ptr {self._lane_at(buffer, places, lane, memory)}")
+            return
         place = self._place(index)
         at = p.let(f"getelementptr {memory}, ptr %b{buffer}, i64 {place}")
         if not wide:
             p.do(f"store {memory} {value}, ptr {at}")
             return
         size = {"double": 8, "float": 4, "i64": 8, "i8": 1}[memory]
-        vector = f"<{LANES} x {memory}>"
         held = self._mask if self._in_place else None
         # what was computed before may have been from what is replaced since
         if step == 1 and not held:
@@ -372,7 +398,7 @@ class ElementPrinter:
             p.do(f"call void @{name}({vector} {value}, ptr {at}, i32 {size}, {truth} {held})")
             return
         if held:
-            old = self._gathered(buffer, place, step, None, memory)
+            old = self._gathered(buffer, self._places_at(index), None, memory)
             value = p.let(
                 f"select {type_of('?', wide=True)} {held}, {vector} {value}, {vector} {old}"
             )
@@ -382,15 +408,84 @@ class ElementPrinter:
             each = p.let(f"getelementptr {memory}, ptr {at}, i64 {off}")
             p.do(f"store {memory} {x}, ptr {each}")
 
+    def _add(self, root: Add) -> None:
+        """Add to what is there, lane after lane where several may go to one place."""
+        p, char, along = self._p, self._nest.nodes[root.value].char, self._along
+        kind, add = TYPES[char], "add" if char == "l" else "fadd"
+        if along is None:
+            at = p.let(f"getelementptr {kind}, ptr %b{root.buffer}, i64 {self._place(root.at)}")
+            self._add_at(at, self._values[root.value], kind, add)
+            return
+        value, vector = self._wide(root.value), type_of(char, wide=True)
+        if self._mask is not None:  # what was added before: adding -0 changes nothing
+            nothing = self._constant(-0.0, char, wide=True)
+            truth = type_of("?", wide=True)
+            value = p.let(f"select {truth} {self._mask}, {vector} {value}, {vector} {nothing}")
+        if self._step(root.at) == 1 and not self._is_scattered(root.at):
+            at = p.let(f"getelementptr {kind}, ptr %b{root.buffer}, i64 {self._place(root.at)}")
+            self._add_at(at, value, vector, add)
+            return
+        places = self._places_at(root.at)
+        for lane in range(LANES):
+            x = p.let(f"extractelement {vector} {value}, i32 {lane}")
+            self._add_at(self._lane_at(root.buffer, places, lane, kind), x, kind, add)
+
+    def _add_at(self, at: str, value: str, kind: str, add: str) -> None:
+        p, size = self._p, 4 if "float" in kind else 8
+        old = p.let(f"load {kind}, ptr {at}, align {size}")
+        p.do(f"store {kind} {p.let(f'{add} {kind} {old}, {value}')}, ptr {at}, align {size}")
+
+    def _lane_at(self, buffer: int, places: str, lane: int, memory: str) -> str:
+        """Where the place of a lane is in memory."""
+        p = self._p
+        place = p.let(f"extractelement {type_of('l', wide=True)} {places}, i32 {lane}")
+        return p.let(f"getelementptr {memory}, ptr %b{buffer}, i64 {place}")
+
 
 def _vectorized(nest: Nest) -> int | None:
-    """The loop along which the most accesses are to neighbours, if there is one long enough."""
-    affine = [*[node.at for node in nest.nodes if isinstance(node, Load)]]
-    affine += [root.at for root in nest.roots if isinstance(root, Store)]
+    """The loop along which the most accesses are to neighbours, if there is one long enough.
+
+    Where elements go to places from data, their order is that of the loops: no other of these is
+    within that which is vectorised.
+    """
+    loads = [node.at for node in nest.nodes if isinstance(node, Load)]
+    stores = [root.at for root in nest.roots if isinstance(root, Store | Add)]
+    depends = _loops_of(nest)
+
+    def scattered(at: Affine) -> set[int]:
+        return set().union(*[depends[value] for value in _values(at)])
 
     def cost(loop: int) -> tuple[int, int]:
-        steps = [at.coefficients[nest.outer + loop] for at in affine]
-        return sum([0 if step in (0, 1) else 1 if step == -1 else LANES for step in steps]), -loop
+        total = 0
+        for at in (*loads, *stores):
+            step = at.coefficients[nest.outer + loop]
+            far = loop in scattered(at) or step not in (0, 1, -1)
+            total += LANES if far else int(step == -1)
+        return total, -loop
 
-    long = [loop for loop, n in enumerate(nest.lengths) if n >= LANES]
+    ordered = max([max(scattered(at), default=0) for at in stores], default=0)
+    long = [loop for loop, n in enumerate(nest.lengths) if n >= LANES and loop >= ordered]
     return min(long, key=cost) if long else None
+
+
+def _loops_of(nest: Nest) -> list[frozenset[int]]:
+    """The loops of a nest that each node depends on."""
+    found: list[frozenset[int]] = []
+    for node in nest.nodes:
+        own: set[int] = set()
+        args: tuple[Value, ...] = ()
+        if isinstance(node, Load | Within | Count):
+            steps = node.at.coefficients[nest.outer :]
+            own.update([loop for loop, c in enumerate(steps) if c])
+            args = _values(node.at)
+        if isinstance(node, Apply):
+            args = node.args
+        if isinstance(node, Load) and node.guard is not None:
+            args = (*args, node.guard)
+        found.append(frozenset(own.union(*[found[a] for a in args])))
+    return found
+
+
+def _values(index: Affine) -> tuple[Value, ...]:
+    """The values that an index is computed from."""
+    return tuple([value for value, _ in index.terms])

@@ -11,11 +11,11 @@ from gradwire_engine.backends.base import Executable, Listing, Replayed
 from gradwire_engine.backends.llvm.compilations import COMPILATIONS
 from gradwire_engine.backends.llvm.compiler import Code, Compile, Library, Source, compile_here
 from gradwire_engine.backends.llvm.kernels import NativeKernel, kernels_of
+from gradwire_engine.backends.llvm.rules import RULES
 from gradwire_engine.backends.numpy.backend import NumpyBackend
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.loops import Functions
 from gradwire_engine.backends.numpy.lower import lower
-from gradwire_engine.backends.numpy.rules import RULES
 from gradwire_engine.backends.plan import plan
 from gradwire_engine.backends.reference.backend import EXACT_IDENTITIES
 from gradwire_engine.backends.regroup import regrouped
@@ -23,20 +23,17 @@ from gradwire_engine.backends.tiers import Replay
 from gradwire_engine.kernels.apart import why_alone, why_apart
 from gradwire_engine.ops import constants
 from gradwire_engine.ops.constants import Item
-from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
-from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.optimize.target import rules
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Tape
 
 logger = logging.getLogger("gradwire")
-#: What kernels compute sooner than what rules for NumPy make of it.
-_OWN = Sin, Cos, Hypot, Sum
 #: Code in memory takes some 40 KiB a kernel, which is of some forty instructions.
 _CODE_BYTES_PER_INSTRUCTION = 1000
-#: Most instructions of a tape that is looked through for kernels, and most text that is compiled
-#: for it: an instruction takes some 300 bytes.
-_MOST_INSTRUCTIONS, _MOST_TEXT_BYTES = 20_000, 8 << 20
+#: Most instructions of a tape that is looked through for kernels.
+_MOST_INSTRUCTIONS = 20_000
+#: Most that is compiled for a program: an instruction takes some 300 bytes of text.
+_MOST_TEXT_BYTES = 8 << 20
 
 
 class NativeExecutable(NumpyExecutable):
@@ -186,7 +183,7 @@ class NativeBackend(NumpyBackend):
     """
 
     name = "native"
-    rules = rules(EXACT_IDENTITIES, {op: rule for op, rule in RULES.items() if op not in _OWN})
+    rules = rules(EXACT_IDENTITIES, RULES)
 
     def __init__(self, compile_texts: Compile | None = None, whose: str = "") -> None:
         super().__init__()

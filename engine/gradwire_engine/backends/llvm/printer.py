@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from math import inf
+from typing import NamedTuple
 
 from gradwire_engine.backends.llvm.elements import ElementPrinter
 from gradwire_engine.backends.llvm.writer import (
@@ -21,11 +22,25 @@ from gradwire_engine.backends.llvm.writer import (
     lanes,
     type_of,
 )
-from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Reduce, Repeat, Step, Store
+from gradwire_engine.kernels.form import (
+    ENDED,
+    EVERYWHERE,
+    FAILED,
+    LEAST_ARGUMENT,
+    Add,
+    Choice,
+    Kernel,
+    Leave,
+    Nest,
+    Reduce,
+    Repeat,
+    Step,
+    Store,
+)
 
 #: Terms from which on sums remember what rounding loses: NumPy adds up by pairs.
 _MANY_TERMS = 512
-_NEUTRAL = {"sum": 0.0, "finite": 0.0, "max": -inf, "min": inf}
+_NEUTRAL = {"sum": 0.0, "finite": 0.0, "max": -inf, "min": inf, "all": 1.0}
 
 
 class Printer:
@@ -53,6 +68,8 @@ class Printer:
             self._writer.do("%begin = load i64, ptr %integers")
             self._writer.do("%behind = getelementptr i64, ptr %integers, i64 1")
             self._writer.do("%end = load i64, ptr %behind")
+            self._writer.do("%last = getelementptr i64, ptr %integers, i64 2")
+            self._writer.do("%passes = load i64, ptr %last")
         for number in self._writer.integers.values():
             self._writer.do(f"%g{number} = getelementptr i64, ptr %integers, i64 {number}")
             self._writer.do(f"%n{number} = load i64, ptr %g{number}")
@@ -61,7 +78,7 @@ class Printer:
             self._writer.do(f"%x{number} = load double, ptr %q{number}")
         for number in range(tables, len(kernel.buffers)):
             self._writer.do(self._room(number))
-        self._print(kernel.nests, [])
+        self._print(kernel.nests, _Around())
         body = "\n".join(self._writer.lines)
         declared = "\n".join(sorted(self._writer.declared))
         return (
@@ -76,30 +93,70 @@ class Printer:
         size = size if size < LEAST_ARGUMENT else 1 << (size - 1).bit_length()
         return f"%b{number} = alloca [{size} x {MEMORY[buffer.char]}], align 64"
 
-    def _print(self, steps: Sequence[Step], around: Sequence[str]) -> None:
+    def _print(self, steps: Sequence[Step], around: _Around) -> None:
         for step in steps:
-            if isinstance(step, Repeat):
-                self._repeat(step, around)
-            else:
-                _NestPrinter(self._writer, step, around).print()
+            match step:
+                case Repeat():
+                    self._repeat(step, around)
+                case Choice():
+                    self._choose(step, around)
+                case Leave():
+                    self._leave(step, around)
+                case Nest():
+                    _NestPrinter(self._writer, step, around.numbers).print()
 
-    def _repeat(self, repeat: Repeat, around: Sequence[str]) -> None:
+    def _repeat(self, repeat: Repeat, around: _Around) -> None:
         """Write the passes, of which there is one at least."""
         p = self._writer
-        bounded = p.ranged and not around
-        start, end = ("%begin", "%end") if bounded else ("0", p.integer(repeat.passes))
+        bounded = p.ranged and not around.numbers
+        start, end = ("%begin", "%end") if bounded else ("0", p.integer(repeat.passes or 0))
         number, before = p.new(), p.block
         p.do(f"br label %again{number}")
         p.label(f"again{number}")
-        t = f"%t{number}"
-        line = p.reserve()
-        k = p.let(f"sub i64 {p.integer(repeat.passes - 1)}, {t}") if repeat.backward else t
-        self._print(repeat.nests, [*around, k])
+        line, t = p.reserve(), f"%t{number}"
+        k = t
+        if repeat.backward:
+            passes = "%passes" if repeat.passes is None else p.integer(repeat.passes)
+            k = p.let(f"sub i64 {p.let(f'sub i64 {passes}, 1')}, {t}")
+        within = _Around((*around.numbers, k), t, f"done{number}", repeat.status)
+        self._print(repeat.nests, within)
         p.fill(line, f"{t} = phi i64 [ {start}, %{before} ], [ %u{number}, %{p.block} ]")
         p.do(f"%u{number} = add nsw i64 {t}, 1")
         more = p.let(f"icmp slt i64 %u{number}, {end}")
         p.do(f"br i1 {more}, label %again{number}, label %done{number}")
         p.label(f"done{number}")
+
+    def _choose(self, choice: Choice, around: _Around) -> None:
+        """Write both ways."""
+        p = self._writer
+        number = p.new()
+        byte = p.let(f"load i8, ptr %b{choice.buffer}")
+        true = p.let(f"icmp ne i8 {byte}, 0")
+        p.do(f"br i1 {true}, label %chosen{number}, label %otherwise{number}")
+        for name, steps in (("chosen", choice.chosen), ("otherwise", choice.otherwise)):
+            p.label(f"{name}{number}")
+            self._print(steps, around)
+            p.do(f"br label %both{number}")
+        p.label(f"both{number}")
+
+    def _leave(self, leave: Leave, around: _Around) -> None:
+        """Write the end of all passes."""
+        p, status = self._writer, around.status
+        passes = p.let(f"add i64 {around.turn}, {int(leave.counted)}")
+        at = p.let(f"getelementptr i64, ptr %b{status}, i64 1")
+        p.do(f"store i64 {FAILED if leave.fails else ENDED}, ptr %b{status}")
+        p.do(f"store i64 {passes}, ptr {at}")
+        p.do(f"br label %{around.done}")
+        p.label(f"behind{p.new()}")
+
+
+class _Around(NamedTuple):
+    """The numbers of passes around, and of the innermost: its turn, its end, and its status."""
+
+    numbers: tuple[str, ...] = ()
+    turn: str = ""
+    done: str = ""
+    status: int | None = None
 
 
 class _NestPrinter(ElementPrinter):
@@ -124,18 +181,17 @@ class _NestPrinter(ElementPrinter):
             self._values[value] = self._computed(value)
             if value in self._repeated:
                 self._splats[value] = self._splat(self._values[value], self._nest.nodes[value].char)
+        for number, root in enumerate(nest.roots):
+            if isinstance(root, Reduce) and level == self._begins(root):
+                self._accumulated[number] = self._neutral(root, level)
+                if self._is_compensated(root):
+                    self._accumulated[~number] = self._neutral(root, level)
         if level == self._loops:
             self._finish_pass()
+            if not level:
+                self._finish_reductions(level)
             self._places.pop()
             return
-        reduces = level == nest.kept
-        for number, root in enumerate(nest.roots):
-            if isinstance(root, Reduce):
-                everywhere = root.kind == "finite"
-                if (everywhere and level == 0) or (reduces and not everywhere):
-                    self._accumulated[number] = self._neutral(root, level)
-                    if self._is_compensated(root):
-                        self._accumulated[~number] = self._neutral(root, level)
         carried = [*self._accumulated]
         length = p.integer(nest.lengths[level])
         start, end = ("%begin", "%end") if self._bounded and level == 0 else ("0", length)
@@ -168,14 +224,22 @@ class _NestPrinter(ElementPrinter):
         p.label(f"exit{number}")
         if level == self._along:
             self._mask = None
-        for key in carried:
-            root = nest.roots[max(key, ~key)]
+        self._finish_reductions(level)
+        self._places.pop()
+
+    def _begins(self, root: Reduce) -> int:
+        """How many loops are around what a reduction goes over."""
+        return 0 if root.kind in EVERYWHERE else self._nest.kept
+
+    def _finish_reductions(self, level: int) -> None:
+        """Those that begin within so many loops."""
+        for key in [*self._accumulated]:
+            root = self._nest.roots[max(key, ~key)]
             assert isinstance(root, Reduce)
-            if level == (0 if root.kind == "finite" else nest.kept):
+            if level == self._begins(root):
                 reduced = self._accumulated.pop(key)
                 if key >= 0:
                     self._finish_reduction(root, reduced, level)
-        self._places.pop()
 
     def _overlapping(self, i: str, length: int, n: str) -> str:
         """Where a vector begins: the last one ends with the last element."""
@@ -186,7 +250,8 @@ class _NestPrinter(ElementPrinter):
         last = p.let(f"sub i64 {n}, {LANES}")
         beyond = p.let(f"icmp sgt i64 {i}, {last}")
         base = p.let(f"select i1 {beyond}, i64 {last}, i64 {i}")
-        if self._in_place or any(isinstance(root, Reduce) for root in self._nest.roots):
+        added = any(isinstance(root, Reduce | Add) for root in self._nest.roots)
+        if self._in_place or added:
             done = self._splat(p.let(f"sub i64 {i}, {base}"), "l")
             self._mask = p.let(f"icmp sge {type_of('l', wide=True)} {lanes(1)}, {done}")
         return base
@@ -199,6 +264,9 @@ class _NestPrinter(ElementPrinter):
         for number, root in enumerate(self._nest.roots):
             char = self._nest.nodes[root.value].char
             wide = self._along is not None
+            if isinstance(root, Add):
+                self._add(root)
+                continue
             value = self._wide(root.value) if wide else self._values[root.value]
             if isinstance(root, Store):
                 self._store(root.buffer, root.at, value, char)
@@ -211,6 +279,8 @@ class _NestPrinter(ElementPrinter):
                 new = self._compensated(number, old, value, kind)
             elif root.kind in ("sum", "finite"):
                 new = p.let(f"fadd {kind} {old}, {value}")
+            elif root.kind == "all":
+                new = p.let(f"and {kind} {old}, {value}")
             else:
                 new = self._extreme(root.kind, old, value, kind)
             if self._mask is not None and self._counts_twice(root):
@@ -275,6 +345,11 @@ class _NestPrinter(ElementPrinter):
             value = p.let(f"fadd double {old}, {value}")
             p.do(f"store double {value}, ptr %b{root.buffer}")
             return
+        if root.kind == "all":
+            fails = p.let(f"zext i1 {p.let(f'xor i1 {value}, true')} to i8")
+            old = p.let(f"load i8, ptr %b{root.buffer}")
+            p.do(f"store i8 {p.let(f'or i8 {old}, {fails}')}, ptr %b{root.buffer}")
+            return
         if self._bounded and level == 0:
             first = p.let("icmp eq i64 %begin, 0")
             place = p.integer(root.at.offset)
@@ -298,6 +373,10 @@ class _NestPrinter(ElementPrinter):
             p.declare(f"{of} @{name}({of}, {vector})")
             zero = constant(-0.0, char)
             return p.let(f"call reassoc {of} @{name}({of} {zero}, {vector} {value})")
+        if kind == "all":
+            name = f"llvm.vector.reduce.and.v{LANES}i1"
+            p.declare(f"i1 @{name}({vector})")
+            return p.let(f"call i1 @{name}({vector} {value})")
         lanes = [p.let(f"extractelement {vector} {value}, i32 {k}") for k in range(LANES)]
         while len(lanes) > 1:
             pairs = zip(lanes[::2], lanes[1::2], strict=True)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import struct
 
 from gradwire_engine.backends.llvm import functions
-from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Repeat
+from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Nest, Repeat
 
+#: Of the integers that are arguments the first are where the outermost loop begins and ends, and
+#: how many passes it makes in all.
+BOUNDS = 3
 #: Elements of a vector: two registers with AVX2, one with AVX-512.
 LANES = functions.LANES
 #: LLVM's types of elements in registers and in memory.
@@ -46,10 +49,12 @@ class Writer:
     def __init__(self, kernel: Kernel) -> None:
         self.lines: list[str] = []
         self.declared: set[str] = set()
-        self.integers = {n: number + 2 for n, number in kernel.integers().items()}
+        self.integers = {n: number + BOUNDS for n, number in kernel.integers().items()}
         #: Whether the outermost loop of the only nest goes from ``%begin`` to ``%end``.
         (first, *more) = kernel.nests
-        self.ranged = not more and (isinstance(first, Repeat) or bool(first.lengths))
+        self.ranged = not more and (
+            isinstance(first, Repeat) or (isinstance(first, Nest) and bool(first.lengths))
+        )
         self._count = 0
         self._block = "entry"
 

@@ -13,7 +13,8 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup, Line, Listing, note_place, noted_place
 from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.backends.numpy.fusion import fuse
-from gradwire_engine.backends.numpy.loops import Functions, bound, lending
+from gradwire_engine.backends.numpy.lending import lending
+from gradwire_engine.backends.numpy.loops import Functions, bound
 from gradwire_engine.backends.numpy.loops import written as loop_text
 from gradwire_engine.backends.numpy.lower import lower, written
 from gradwire_engine.backends.numpy.scalars import LEFT

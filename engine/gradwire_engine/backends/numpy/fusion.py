@@ -1,105 +1,195 @@
-"""Instructions on large arrays in groups that are computed together, block by block.
+"""Instructions on large arrays as kernels that NumPy computes block by block.
 
 Between two instructions a large array travels to memory and back; a block of it stays in the
-processor's cache. The results of a group that nothing else reads are never made as a whole.
+processor's cache. What nothing outside a kernel reads is never made as a whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, partial
+from math import prod
+from typing import Any
+
+import numpy as np
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.numpy.fused_kernels import FusedKernel
-from gradwire_engine.backends.numpy.nesting import PART
-from gradwire_engine.backends.numpy.tiling import Tiling, tile
+from gradwire_engine.backends.base import FusedGroup, Line
+from gradwire_engine.backends.numpy import sweeps
+from gradwire_engine.backends.numpy.buffers import POOL
+from gradwire_engine.backends.numpy.sweeps import JOINS
+from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.regroup import regrouped
-from gradwire_engine.ops.constants import Item
+from gradwire_engine.kernels.build import KernelBuilder
+from gradwire_engine.kernels.form import Reduce, Within, nests_of
+from gradwire_engine.kernels.maps import is_map, is_view
+from gradwire_engine.kernels.nests import is_reduction
+from gradwire_engine.kernels.partition import Part, parts
+from gradwire_engine.kernels.scalar import has_expression
+from gradwire_engine.kernels.views import Views
+from gradwire_engine.kernels.writes import index_slots
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.linalg.contraction import Contract
+from gradwire_engine.ops.reductions.reductions import Reduction
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import Instruction, Shape, Tape
+from gradwire_engine.tape import ArrayType, Tape, Type
 
-#: Groups whose arrays are all smaller are left alone: calling takes longer than moving them.
+#: Smaller arrays are left alone: calling takes longer than moving them.
 SMALLEST_BYTES = 1 << 16
-#: Fewest results that need not be made as a whole for which a group pays where the cache holds all
-#: of it, and what that is.
-FEWEST_SPARED, CACHE_BYTES = 6, 1 << 21
-#: The key of what is computed by rows, and how many groups must have come before.
-_Group: TypeAlias = tuple[Shape, int]
+#: Kernels pay that spare at least as many bytes, and by what share of those that they move: less is
+#: in the cache anyway, or takes no longer than what blocks cost.
+LEAST_SPARED, LEAST_SHARE = 1 << 22, 1.0
+
+
+class SweptKernel(FusedGroup):
+    """What the instructions of a ``part`` of ``tape`` do; no program can name it.
+
+    Its blocks are computed by as many ``threads``, that of the caller among them. Of the results
+    among ``outputs``, of the numbers ``squared``, the squares are added up block by block.
+    """
+
+    name = "swept"
+
+    def __init__(
+        self, tape: Tape, views: Views, part: Part, outputs: Collection[int], threads: int
+    ) -> None:
+        self.slots, self.results = part
+        made = tape.instructions
+        self.instructions = [made[slot] for slot in part.slots]
+        checked = [s for s in part.results if s in outputs and made[s].type.dtype.kind == "f"]  # type: ignore[union-attr]
+        builder = KernelBuilder(made, views, part.slots, part.results, checked, by_arrays=True)
+        self.form = builder.kernel()
+        self.operands = [operand.slot for operand in builder.memory.operands]
+        self.squared = frozenset([part.results.index(slot) for slot in builder.checked])
+        self.each = [
+            op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
+            for op, args, kind, _ in self.instructions
+        ]
+        self._threads = threads
+
+    def __str__(self) -> str:
+        return f"swept[{len(self.slots)} instructions, {len(self.form.nests)} nests]"
+
+    @property
+    def is_arrays(self) -> bool:
+        """Whether no element is chosen among pieces."""
+        nests = nests_of(self.form.nests)
+        return not any(isinstance(node, Within) for nest in nests for node in nest.nodes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes beside the results: of what nests store for each other, and of the buffers."""
+        form, results = self.form, {place.buffer for place in self.form.results}
+        own = [form.buffers[b] for b in {*range(form.operands, len(form.buffers))} - results]
+        stored: int = sum(
+            [prod(buffer.shape, start=np.dtype(buffer.char).itemsize) for buffer in own]
+        )
+        return stored + self._written[1] * self._threads
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """The function's text."""
+        return self._written[0].lines
+
+    @cached_property
+    def passes(self) -> Callable[..., tuple[Any, ...]]:
+        """From the poll of the deadline, a list for sums of squares, and operands, to results."""
+        return self._written[0].function("swept")
+
+    @cached_property
+    def _written(self) -> tuple[Text, int]:
+        """The text, and the bytes of the buffers of a block."""
+        form, nests = self.form, [*nests_of(self.form.nests)]
+        names = [f"b{number}" for number in range(len(form.buffers))]
+        text = Text(f"def swept(poll, squares, {', '.join(names[: form.operands])}):")
+        for name in names[: form.operands]:
+            text.write(f"{name} = {text.bind(_flat, 'flat')}({name})")
+        for number in range(form.operands, len(form.buffers)):
+            buffer = form.buffers[number]
+            shape, dtype = (prod(buffer.shape),), text.bind(np.dtype(buffer.char))
+            text.write(f"b{number} = {text.bind(POOL.empty, 'empty')}({shape}, {dtype})")
+        reduced = {
+            (root.buffer, root.at.offset): (JOINS[root.kind], number)
+            for number, nest in enumerate(nests)
+            for root in nest.roots
+            if isinstance(root, Reduce) and root.kind in JOINS
+        }
+        text.write(f"parts = {{{''.join([f'{place}: [], ' for place in reduced])}}}")
+        most = 0
+        for number, nest in enumerate(nests):
+            if not nest.lengths or prod(nest.lengths) <= sweeps.FEW_STEPS:
+                walk = text.bind(partial(sweeps.walked, nest, form.numbers))
+                text.write(f"{walk}(({''.join([f'{name}, ' for name in names])}), parts, squares)")
+            else:
+                sweep = sweeps.Sweep(text, nest, number, form.numbers)
+                sweep.write(self._threads)
+                most = max(most, sweep.nbytes)
+            for (of, offset), (join, last) in reduced.items():
+                if last == number:
+                    up = text.bind(join.reduce, f"{join.__name__}_up")
+                    text.write(f"b{of}[{offset}] = {up}(parts[{of}, {offset}])")
+        kinds = self.infer().items  # type: ignore[union-attr]
+        given = [
+            f"b{of}.reshape({kind.shape}), " if kind.shape else f"b{of}[{element}], "
+            for (of, element), kind in zip(form.results, kinds, strict=True)
+        ]
+        text.write(f"return ({''.join(given)})")
+        return text, most
 
 
 def fuse(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: bool = True) -> Tape:
-    """An equivalent tape in which each group is one instruction, for as many threads.
+    """An equivalent tape in which each kernel is one instruction, for as many threads.
 
     If its outputs are ``returned``, it is told of them whether they are finite.
     """
     if not any(i.type.nbytes >= SMALLEST_BYTES for i in polled(tape.instructions, poll)):
         return tape
-    tilings, groups = _levels(tape.instructions, poll)
-    kept = _paying(tape, [*groups.values()], poll)
+    views = Views(tape.instructions, poll)
     checked = tape.outputs if returned else ()
-    if not kept:
-        return tape
-    escaping = _escaping(tape, {slot: slots for slots in kept for slot in slots}, poll)
     kernels = [
-        FusedKernel(tape, slots, tilings, [s for s in slots if s in escaping], checked, threads)
-        for slots in kept
+        kernel
+        for part in parts(tape, views, poll, is_swept, loops=False)
+        if _pays(tape, views, part)
+        and (kernel := SweptKernel(tape, views, part, checked, threads)).is_arrays
     ]
-    return regrouped(tape, kernels, poll)
+    return regrouped(tape, kernels, poll) if kernels else tape
 
 
-def _levels(
-    instructions: Sequence[Instruction], poll: Poll
-) -> tuple[dict[int, Tiling], dict[_Group, list[int]]]:
-    """How instructions are cut, and the slots of each group.
+def is_swept(op: Op, kind: Type, types: Sequence[Type]) -> bool:
+    """Whether NumPy computes an instruction in kernels: on a large array, by its elements.
 
-    The level of an instruction is that of its operands, or one more where it needs all of what a
-    group computes by rows: so groups of one level do not wait for each other.
+    What reduces rows, or multiplies matrices, gains nothing.
     """
-    tilings: dict[int, Tiling] = {}
-    levels = [0] * len(instructions)
-    groups: dict[_Group, list[int]] = {}
-    for slot, (op, args, kind, _) in enumerate(polled(instructions, poll)):
-        found = _item(op, args, tilings)
-        if found is None:
-            found = tile(op, kind, [instructions[a].type for a in args])
-        level = 0
-        for number, arg in enumerate(args):
-            of = tilings.get(arg)
-            along = of is not None and found is not None and found.rows[number]
-            joins = along and of.key == found.key and not of.joined  # type: ignore[union-attr]
-            level = max(level, levels[arg] + (of is not None and not joins))
-        levels[slot] = level
-        if found is not None:
-            tilings[slot] = found
-            groups.setdefault((found.key, level), []).append(slot)
-    return tilings, groups
+    arrays = [each for each in (kind, *types) if isinstance(each, ArrayType) and each.size]
+    if len(arrays) <= len(types) or max(each.nbytes for each in arrays) < SMALLEST_BYTES:
+        return False
+    if is_view(op):
+        return False
+    result, *operands = arrays
+    if isinstance(op, Contract):
+        left, right, kept = op.labels
+        alike = left == right and not kept
+        return (alike or {*left, *right} == {*kept}) and is_reduction(op, result, operands)
+    if isinstance(op, Reduction):
+        return not result.shape and is_reduction(op, result, operands)
+    if isinstance(op, AsType):
+        return has_expression(op, kind, types)
+    if op.elementwise:
+        return not (op.parameters or op.views)
+    return not index_slots(op, range(len(types))) and is_map(op, [each.shape for each in operands])
 
 
-def _item(op: object, args: Sequence[int], tilings: dict[int, Tiling]) -> Tiling | None:
-    """One of the results of what is cut."""
-    of = tilings.get(args[0]) if isinstance(op, Item) else None
-    return of and Tiling(of.key, (True,))
+def _pays(tape: Tape, views: Views, part: Part) -> bool:
+    """Whether it spares as much as it moves: to make large results as a whole, and to read them."""
+    made, within = tape.instructions, {*part.slots}
+    bases = [views.bases[arg] for slot in part.slots for arg in made[slot].args]
+    moved = {*part.results, *[base for base in bases if base not in within]}
+    spared = sum([made[slot].type.nbytes for slot in within.difference(moved)])
+    share = LEAST_SHARE * sum([made[slot].type.nbytes for slot in moved])
+    return bool(spared) and spared >= max(share, LEAST_SPARED)
 
 
-def _paying(tape: Tape, groups: Sequence[list[int]], poll: Poll) -> list[list[int]]:
-    """The groups that save enough."""
-    escaping = _escaping(tape, {slot: slots for slots in groups for slot in slots}, poll)
-    kept: list[list[int]] = []
-    for slots in polled(groups, poll):
-        if len(slots) > PART:
-            continue
-        sizes = {slot: tape.instructions[slot].type.nbytes for slot in slots}
-        large = [slot for slot in slots if sizes[slot] >= SMALLEST_BYTES]
-        spared = sum([slot not in escaping for slot in large])
-        if spared >= (1 if sum(sizes.values()) > CACHE_BYTES else FEWEST_SPARED):
-            kept.append(slots)
-    return kept
-
-
-def _escaping(tape: Tape, group_of: Mapping[int, list[int]], poll: Poll) -> set[int]:
-    """What is read outside of its group."""
-    found = {*tape.outputs}
-    for slot, instruction in enumerate(polled(tape.instructions, poll)):
-        mine = group_of.get(slot)
-        found.update([a for a in instruction.args if group_of.get(a) is not mine])
-    return found
+def _flat(x: Any) -> Any:
+    """The elements in row-major order."""
+    return np.ascontiguousarray(x).reshape(-1)

@@ -13,11 +13,9 @@ import numpy as np
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup
-from gradwire_engine.backends.numpy.blocks import writing, written_operands
-from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
-from gradwire_engine.backends.numpy.contraction import as_matmul
 from gradwire_engine.backends.numpy.emit import function
 from gradwire_engine.backends.numpy.fusion import fuse
+from gradwire_engine.backends.numpy.lending import lent
 from gradwire_engine.backends.numpy.nesting import PART
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
 from gradwire_engine.backends.numpy.straight import Straight
@@ -25,10 +23,9 @@ from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, UnrecordedPath
-from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Body, Loop, Path
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import ArrayType, StackType, Type
+from gradwire_engine.tape import StackType
 from gradwire_engine.traversal import ancestors
 
 #: From operands to results, looking at the deadline between passes.
@@ -51,39 +48,10 @@ def bound(op: Op, poll: Poll, loops: Functions, *, quick: bool = True) -> Callab
 
 def expression(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
     """The right-hand side that computes ``slot`` from the values that have ``names``."""
-    if code := _lent(slot, op, names, scalars, text) or scalars.code(slot, names):
+    if code := lent(slot, op, names, scalars, text) or scalars.code(slot, names):
         return code
     called = _call(op, scalars.operands(slot, names), text, quick=scalars.quick)
     return scalars.entering(slot, called)
-
-
-def _lent(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
-    """What computes a large array in memory that is lent, if the operation lets it."""
-    kind = scalars.type(slot)
-    if not isinstance(kind, ArrayType) or kind.nbytes < POOLED_BYTES:
-        return ""
-    function = writing(op)
-    if function is None:
-        return ""
-    operands = written_operands(op, scalars.operands(slot, names))
-    out = f"{text.bind(POOL.empty, 'lent')}({kind.shape}, {text.bind(kind.dtype)})"
-    return f"{text.bind(function, f'w_{function.__name__}')}({', '.join(operands)}, out={out})"
-
-
-def lending(op: Op, kind: Type) -> Callable[..., Any] | None:
-    """What computes a large array of type ``kind`` in memory that is lent, if ``op`` lets it."""
-    function = writing(op)
-    if function is None or not isinstance(kind, ArrayType):
-        return None
-
-    turns = as_matmul(op) if isinstance(op, Contract) else None
-
-    def into(*operands: Any) -> Any:
-        if turns is not None:
-            operands = tuple([x.T if turn else x for x, turn in zip(operands, turns, strict=True)])
-        return function(*operands, out=POOL.empty(kind.shape, kind.dtype))
-
-    return into
 
 
 def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:

@@ -15,6 +15,8 @@ from gradwire_engine.tape import Shape
 _SHORT_ROW, _MANY_ROWS = 32, 32
 #: Elements of rows, and of each, from which a sparse matrix adds them in less time than ``add.at``.
 _MANY, _FEWEST_WIDE = 4096, 2
+#: Fewest rows of matrices for which LAPACK's congruences take less time than substituting twice.
+_FEWEST_CONGRUENT = 80
 #: Sparse matrices convert other integers, of 64 bits for more.
 _INT32 = 2**31 - 1
 
@@ -84,3 +86,30 @@ def solve_triangular(a: Any, b: Any, *, lower: bool, adjoint: bool, unit: bool) 
     if b.flags.f_contiguous:
         return trsm(1.0, a.T, b, trans_a=not adjoint, lower=not lower, diag=unit)
     return trsm(1.0, a.T, b.T, side=1, trans_a=adjoint, lower=not lower, diag=unit).T
+
+
+def congruence(a: Any, h: Any) -> Any:
+    """``a^-H h a^-1`` of the lower triangles of ``a`` and of a Hermitian ``h``.
+
+    LAPACK knows it of a real triangle on the other side: of all rows and columns in reverse.
+    Source: LAPACK, sygst.
+    """
+    if len(a) < _FEWEST_CONGRUENT or a.dtype.char not in "fd":
+        below = np.tril(h, -1)
+        whole = below + below.conj().T
+        np.fill_diagonal(whole, h.diagonal().real)
+        how = {"lower": True, "adjoint": True, "unit": False}
+        z = solve_triangular(a, solve_triangular(a, whole, **how).conj().T, **how)
+        return (z + z.conj().T) / 2
+    if not a.diagonal().all():
+        raise np.linalg.LinAlgError
+    lapack = scipy.linalg.lapack
+    reduced = lapack.dsygst if a.dtype.char == "d" else lapack.ssygst
+    factor, turned = (x[::-1, ::-1].copy().T for x in (a, h))
+    z, _ = reduced(turned, factor, lower=1, overwrite_a=1)
+    diagonal = z.diagonal()[::-1].copy()
+    below = z.T[::-1, ::-1]
+    below[np.tri(len(z), dtype=bool).T] = 0
+    whole = np.add(below, below.T, out=factor.T)  # fewer pages are asked for
+    np.fill_diagonal(whole, diagonal)
+    return whole

@@ -10,7 +10,12 @@ import scipy.linalg
 import scipy.sparse.linalg
 import scipy.special
 
-from gradwire_engine.backends.reference.kernels import add_rows, extreme, solve_triangular
+from gradwire_engine.backends.reference.kernels import (
+    add_rows,
+    congruence,
+    extreme,
+    solve_triangular,
+)
 
 #: NumPy's names of the vector instructions with which float64 tangents are quick.
 _VECTORS = frozenset(("AVX512_SKX", "X86_V4"))
@@ -19,7 +24,7 @@ _VECTORS = frozenset(("AVX512_SKX", "X86_V4"))
 def _namespace() -> Any:
     names = {name: getattr(np, name) for name in np.__all__ if hasattr(np, name)}
     beside = {"special": scipy.special, "scipy_linalg": scipy.linalg, "sparse": scipy.sparse}
-    ours = {"add_rows": add_rows, "extreme": extreme, "solve_triangular": solve_triangular}
+    ours = {each.__name__: each for each in (add_rows, congruence, extreme, solve_triangular)}
     return SimpleNamespace(**{**names, **beside, **ours, "quick": _quick()})
 
 

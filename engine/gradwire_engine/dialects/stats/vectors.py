@@ -9,7 +9,7 @@ from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.stats.laws import enter
 from gradwire_engine.errors import ShapeMismatch
 from gradwire_engine.ops.arrays.shape import reshape, unsqueeze
-from gradwire_engine.ops.linalg.solving import Cholesky
+from gradwire_engine.ops.linalg.cholesky import Cholesky
 from gradwire_engine.ops.pointwise.exponential import Exp, Log, XLogY
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.ops.special.gamma import GammaLn

@@ -16,9 +16,10 @@ from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import conj
+from gradwire_engine.ops.linalg.cholesky import Cholesky
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.singular import OfMatrices, completed
-from gradwire_engine.ops.linalg.solving import Cholesky, SolveTriangular, adjoint
+from gradwire_engine.ops.linalg.solving import SolveTriangular, adjoint
 from gradwire_engine.ops.pointwise.comparison import Equal
 from gradwire_engine.ops.promotion import DTYPES, real_of
 from gradwire_engine.tape import ArrayType, TupleType, Type

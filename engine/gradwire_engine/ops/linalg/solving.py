@@ -1,4 +1,4 @@
-"""Linear algebra: solving, inverting and factoring matrices in the last two axes."""
+"""Linear algebra: solving with and inverting matrices in the last two axes."""
 
 from __future__ import annotations
 
@@ -211,59 +211,6 @@ def solve_triangular(
     if kind != 1:
         return op.of(builder, a, b)
     return conj(op.of(builder, a, conj(builder.promote(a, b)[1])))
-
-
-@register("cholesky", "linalg.cholesky")
-class Cholesky(OfSquare):
-    """Lower triangular ``z`` with ``a = z z^H`` for each Hermitian positive definite matrix.
-
-    Only the lower triangle of ``a`` is read; the derivative is symmetrised.  A matrix that is not
-    positive definite gives NaN.  Source: Murray, Differentiation of the Cholesky decomposition
-    (2016), eq. 10.
-    """
-
-    @classmethod
-    def record(cls, b: Builder, a: Any, upper: Any = False) -> Any:
-        """Record, for ``upper`` with the factor's conjugate transpose."""
-        z = cls()(floating(b, a))
-        return adjoint(z) if flag(upper, "upper") else z
-
-    def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Factor; NaN where that fails."""
-        (a,) = operands
-        try:
-            return xp.linalg.cholesky(a)
-        except xp.linalg.LinAlgError:
-            z = xp.full(a.shape, xp.nan, a.dtype)
-            if a.ndim > 2:
-                for i, matrix in enumerate(a):
-                    z[i] = self.kernel(xp, matrix)
-            return z
-
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``a_bar`` is the Hermitian part of ``z^-H P z^-1`` with ``P`` from ``z^H z_bar``.
-
-        ``P`` is the lower triangle with half the diagonal.
-        """
-        product = MatMul()(adjoint(z), z_bar)
-        half = (Tril()(product) + Tril(-1)(product)) * 0.5
-        back = SolveTriangular(lower=True, adjoint=True)
-        s = back(z, adjoint(back(z, half)))
-        return ((s + adjoint(s)) * 0.5,)
-
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """Half of an LU factorisation."""
-        return types[0].size * types[0].shape[-1] // 3
-
-
-@macro("cho_solve", "linalg.cho_solve")
-def cho_solve(builder: Builder, c_and_lower: Any, b: Any) -> Any:
-    """Solution ``z`` of ``a z = b`` from a pair: a Cholesky factor of ``a``, and if it is lower."""
-    if not isinstance(c_and_lower, list | tuple) or len(c_and_lower) != 2:
-        raise BadArgument("cho_solve needs a pair: the factor, and whether it is lower")
-    factor, lower = builder.array(c_and_lower[0]), flag(c_and_lower[1], "lower")
-    first, second = (SolveTriangular(lower, adjoint=part) for part in (not lower, lower))
-    return second.of(builder, factor, first.of(builder, factor, b))
 
 
 @macro("matrix_power", "linalg.matrix_power")

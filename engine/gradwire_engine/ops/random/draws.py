@@ -17,8 +17,8 @@ from gradwire_engine.ops.arrays.shape import unsqueeze
 from gradwire_engine.ops.arrays.slicing import picked
 from gradwire_engine.ops.base import Cotangents, Static, macro, register
 from gradwire_engine.ops.elementwise import SpecialUnary
+from gradwire_engine.ops.linalg.cholesky import Cholesky
 from gradwire_engine.ops.linalg.products import squeezed, times
-from gradwire_engine.ops.linalg.solving import Cholesky
 from gradwire_engine.ops.pointwise.arithmetic import Sqrt
 from gradwire_engine.ops.pointwise.comparison import Greater, Less
 from gradwire_engine.ops.pointwise.exponential import Exp, Log, Log1p, LogAddExp

@@ -1,0 +1,104 @@
+"""Cholesky factors, and what they and their derivatives solve for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gradwire_engine.errors import BadArgument
+from gradwire_engine.ops.arrays.diagonals import Tril
+from gradwire_engine.ops.axes import flag
+from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.linalg.products import MatMul, times
+from gradwire_engine.ops.linalg.solving import OfSquare, SolveTriangular, adjoint
+from gradwire_engine.tape import ArrayType, Type
+
+if TYPE_CHECKING:
+    from gradwire_engine.ops.builder import Builder, Var
+
+
+@register("congruence", public=False)
+class Congruence(OfSquare):
+    """``z = a^-H h a^-1`` of a lower triangular ``a`` and a Hermitian ``h``, which ``z`` is, too.
+
+    Only the lower triangles of both are read, and of the diagonal of ``h`` the real part.
+    """
+
+    workspace = 3.0
+
+    def infer(self, *types: ArrayType) -> Type:
+        """The type of ``h``."""
+        super().infer(types[0])
+        return types[1]
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Substitute twice; a stack of matrices by LU factorisation."""
+        a, h = operands
+        if a.ndim == 2:
+            return xp.congruence(a, h)
+        below = xp.tril(h, -1)
+        h = below + xp.conj(xp.swapaxes(below, -1, -2)) + xp.tril(xp.triu(h)).real
+        a_h = xp.conj(xp.swapaxes(xp.tril(a), -1, -2))
+        z = xp.linalg.solve(a_h, xp.conj(xp.swapaxes(xp.linalg.solve(a_h, h), -1, -2)))
+        return (z + xp.conj(xp.swapaxes(z, -1, -2))) / 2
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar`` is the lower triangle of ``-z s a^-H``, where ``s = z_bar + z_bar^H``.
+
+        ``h_bar`` is that of ``a^-1 s a^-H``, with half the diagonal.
+        """
+        a, solve = operands[0], SolveTriangular(lower=True)
+        right = adjoint(solve(a, z_bar + adjoint(z_bar)))
+        through = solve(a, right)
+        half = (Tril()(through) + Tril(-1)(through)) * 0.5
+        return -Tril()(times(z, right)), half
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """Two triangles solved with."""
+        return 2 * types[0].size * types[0].shape[-1]
+
+
+@register("cholesky", "linalg.cholesky")
+class Cholesky(OfSquare):
+    """Lower triangular ``z`` with ``a = z z^H`` for each Hermitian positive definite matrix.
+
+    Only the lower triangle of ``a`` is read; the derivative is symmetrised.  A matrix that is not
+    positive definite gives NaN.  Source: Murray, Differentiation of the Cholesky decomposition
+    (2016), eq. 10.
+    """
+
+    @classmethod
+    def record(cls, b: Builder, a: Any, upper: Any = False) -> Any:
+        """Record, for ``upper`` with the factor's conjugate transpose."""
+        z = cls()(floating(b, a))
+        return adjoint(z) if flag(upper, "upper") else z
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Factor; NaN where that fails."""
+        (a,) = operands
+        try:
+            return xp.linalg.cholesky(a)
+        except xp.linalg.LinAlgError:
+            z = xp.full(a.shape, xp.nan, a.dtype)
+            if a.ndim > 2:
+                for i, matrix in enumerate(a):
+                    z[i] = self.kernel(xp, matrix)
+            return z
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar = z^-H p z^-1 / 2``, of a Hermitian ``p`` with the triangle of ``z^H z_bar``."""
+        return (Congruence()(z, MatMul()(adjoint(z), z_bar)) * 0.5,)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """Half of an LU factorisation."""
+        return types[0].size * types[0].shape[-1] // 3
+
+
+@macro("cho_solve", "linalg.cho_solve")
+def cho_solve(builder: Builder, c_and_lower: Any, b: Any) -> Any:
+    """Solution ``z`` of ``a z = b`` from a pair: a Cholesky factor of ``a``, and if it is lower."""
+    if not isinstance(c_and_lower, list | tuple) or len(c_and_lower) != 2:
+        raise BadArgument("cho_solve needs a pair: the factor, and whether it is lower")
+    factor, lower = builder.array(c_and_lower[0]), flag(c_and_lower[1], "lower")
+    first, second = (SolveTriangular(lower, adjoint=part) for part in (not lower, lower))
+    return second.of(builder, factor, first.of(builder, factor, b))
