@@ -75,8 +75,8 @@ def _rosenbrock(size: int, rounds: int, seconds: float) -> Row:
     compiled = _compiled(ROSENBROCK, x, Query("gradient"))
     outputs = compiled.executable.replay([x], _go_on).outputs
     value, gradient = rosenbrock(x)
-    assert np.allclose(compiled.value.fill(outputs), value)
-    assert np.allclose(compiled.derivatives["gradients"].fill(outputs)["x"], gradient)
+    assert np.allclose(compiled.value(outputs), value)
+    assert np.allclose(compiled.derivatives(outputs)["gradients"]["x"], gradient)
     found = _compare(compiled.executable, rosenbrock, x, rounds, seconds)
     ours, theirs = ([1e6 * second for second in figures] for figures in found)
     return Row.of(f"Rosenbrock, {size:,} elements", ours, theirs, "us")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import marshal
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
@@ -65,16 +66,25 @@ class Query(NamedTuple):
     outputs: Names = None
     target: Names = None
     sources: Names = None
+    batch: Mapping[str, int] | None = None
     unconnected: Literal["none", "zero"] = "none"
     promotion: Promotion = "numpy"
     mode: Mode = "auto"
     format: Literal["dense", "coo"] = "dense"
     slices: Repeats | None = None
-    batch: Mapping[str, int] | None = None
     step: float | None = None
     rtol: float | None = None
     atol: float | None = None
     exact: bool = False
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Equal for queries that ask the same: what may be nested is written out, as in programs.
+
+        Raises: ``ValueError`` where it is more than lists and dicts of names and numbers.
+        """
+        nested: Any = self[1:5]
+        return self[0], marshal.dumps(nested, 0), self[5:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,21 +155,20 @@ class Nonfinite(NamedTuple):
     hint: str | None = None
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What a query gives: arrays in the structure of the names that were asked for.
 
     ``value`` is the target's, or what was evaluated; ``outputs`` what was wanted beside a gradient;
     ``derivatives`` what the kind of query gives: ``gradients``, ``jacobian``, ``hessian``, ….
     """
 
-    value: Any = None
-    outputs: Any = None
-    derivatives: dict[str, Any] = field(default_factory=dict)
-    unconnected: Mapping[str, Unconnected] = field(default_factory=dict)
-    updates: dict[str, Array] = field(default_factory=dict)
-    warnings: Sequence[Notice] = ()
-    nonfinite: dict[Direction, Nonfinite] = field(default_factory=dict)
+    value: Any
+    outputs: Any
+    derivatives: dict[str, Any]
+    unconnected: Mapping[str, Unconnected]
+    updates: dict[str, Array]
+    warnings: Sequence[Notice]
+    nonfinite: dict[Direction, Nonfinite]
     checks: dict[str, Check] | None = None
 
     @property

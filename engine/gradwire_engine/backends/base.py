@@ -129,22 +129,26 @@ class FusedGroup(Op):
     #: Those of its own slots that others read.
     results: Sequence[int]
     #: The numbers of the results that it checks for values that are not finite.
-    squared: frozenset[int]
+    checked: frozenset[int]
     instructions: Sequence[Instruction]
     each: Sequence[int]
 
     @property
     @abstractmethod
     def passes(self) -> Callable[..., tuple[Any, ...]]:
-        """Computes the results from the poll of the deadline, a list, and the operands.
+        """Computes the results from the poll of the deadline and the operands.
 
-        It appends numbers to the list, which are finite if the results ``squared`` are.
+        If some are ``checked``, a number follows that is finite if these are.
         """
 
     @property
     @abstractmethod
     def lines(self) -> Sequence[Line]:
         """Its own code."""
+
+    def called(self, operands: Sequence[str], bind: Callable[..., str]) -> str:
+        """Code that does so, of code for the operands."""
+        return f"{bind(self.passes)}(poll, {', '.join(operands)})"
 
     def __eq__(self, other: object) -> bool:
         return self is other

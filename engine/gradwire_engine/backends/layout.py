@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+#: Where functions are in the table that NumPy gives to extensions.
+_FUNCTIONS = {"PyArray_Scalar": 60, "PyArray_New": 93}
 #: The flags of arrays in row-major order whose elements are aligned.
 PLAIN = 0x0001 | 0x0100
 
@@ -21,6 +23,19 @@ def is_known() -> bool:
     plain = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_DEBUG")
     plain = plain and not sysconfig.get_config_var("Py_GIL_DISABLED")
     return plain and ctypes.sizeof(ctypes.c_void_p) == 8 and _finds_values()
+
+
+def array_api(name: str) -> int:
+    """The address of a function of NumPy's interface for extensions.
+
+    Source: NumPy, Array API; ``numpy/__multiarray_api.h``, whose numbers are part of its ABI.
+    """
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = pointer(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]
+    found = ctypes.c_void_p.from_address(table + 8 * _FUNCTIONS[name]).value
+    assert found is not None
+    return found
 
 
 def _finds_values() -> bool:

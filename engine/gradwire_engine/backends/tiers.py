@@ -39,6 +39,7 @@ Outputs: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
 #: Computes the outputs of a tape from its inputs.
 Replay: TypeAlias = Callable[[Sequence[Any], Poll], Outputs]
 
+_new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 #: What an instruction of a tape takes that is only kept.
 _BYTES_PER_INSTRUCTION = 300
 #: Sets of residents for which a path is staged.
@@ -55,6 +56,8 @@ class TieredExecutable(Executable):
     walked = False
     generated: Replay | None = None
     careful: Replay | None = None
+    #: Takes a better function at the beginning of a replay, where one was compiled meanwhile.
+    better: Callable[[Poll], None] | None = None
 
     @abstractmethod
     def walk(self, inputs: Sequence[Any], poll: Poll) -> Outputs:
@@ -69,19 +72,32 @@ class TieredExecutable(Executable):
 
         So what is decided comes before what then fails.
         """
+        if self.better is not None:
+            self.take_better(poll)
         function = self.generated or self._next(poll)
         try:
-            return Replayed(*quiet.run(function, inputs, poll))
+            outputs, unsure = quiet.run(function, inputs, poll)
+            return _new_tuple(Replayed, (outputs, unsure, None))
         except GuardFailed as failed:
             return Replayed((), guard=type(failed))
         except self.left:
-            if self.generated is None and self.replayed is self.tape:
+            if function == self._first and self.replayed is self.tape:
                 raise
         self.careful = self.careful or self.generate(poll, careful=True)
         try:
             return Replayed(*quiet.run(self.careful, inputs, poll))
         except GuardFailed as failed:
             return Replayed((), guard=type(failed))
+
+    def take_better(self, poll: Poll) -> None:
+        """Take what was compiled meanwhile, unless another thread does."""
+        take, self.better = self.better, None
+        if take is not None:
+            try:
+                take(poll)
+            except Exception:  # the deadline of this replay is over: the next one takes it
+                self.better = take
+                raise
 
     def _next(self, poll: Poll) -> Replay:
         """The function of a replay where none is generated yet."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -37,16 +37,15 @@ class Summed:
         return {**found, "indices": indices[:, None], "values": totals}
 
 
-class Template:
-    """A nested structure whose integer leaves number outputs; None leaves stay None."""
-
-    def __init__(self, nested: Any) -> None:
-        #: From outputs to the structure with arrays for numbers.
-        self.fill = _filler(nested)
+#: Fills a structure with outputs.
+Template: TypeAlias = Callable[[Sequence[Any]], Any]
 
 
-def _filler(nested: Any) -> Callable[[Sequence[Any]], Any]:
-    """What fills a structure, whose nesting is looked at beforehand, not at every replay."""
+def template(nested: Any) -> Template:
+    """What fills a structure whose integer leaves number outputs; None leaves stay None.
+
+    Its nesting is looked at beforehand, not at every replay.
+    """
     if nested is None:
         return lambda outputs: None
     if isinstance(nested, int):
@@ -54,23 +53,29 @@ def _filler(nested: Any) -> Callable[[Sequence[Any]], Any]:
     if isinstance(nested, Summed):
         return nested.fill
     if isinstance(nested, Composite):
-        values = _filler(nested["values"])
+        values = template(nested["values"])
         return lambda outputs: nested.of(values=values(outputs))
     if isinstance(nested, dict):
-        items = [(key, _filler(item)) for key, item in nested.items()]
+        items = [(key, template(item)) for key, item in nested.items()]
+        if not items:
+            return lambda outputs: {}
+        if len(items) == 1:  # in less time than a comprehension
+            ((name, only),) = items
+            return lambda outputs: {name: only(outputs)}
         return lambda outputs: {key: fill(outputs) for key, fill in items}
     kind = type(nested)
     if kind is list and len(nested) > 1 and all(type(item) is int for item in nested):
         pick = itemgetter(*nested)
         return lambda outputs: [*pick(outputs)]
-    parts = [_filler(item) for item in nested]
-    if kind is list and len(parts) == 1:
-        (only,) = parts
-        return lambda outputs: [only(outputs)]
+    if kind is list and len(nested) == 1 and type(nested[0]) is int:
+        (number,) = nested
+        return lambda outputs: [outputs[number]]
+    parts = [template(item) for item in nested]
     return lambda outputs: kind([fill(outputs) for fill in parts])
 
 
-NOTHING = Template(None)
+NOTHING, NONE_NAMED = template(None), template({})
+_new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,9 +84,9 @@ class Compiled:
 
     tiers: Tiers
     value: Template = NOTHING
-    outputs: Template | None = None
-    derivatives: Mapping[str, Template] = field(default_factory=dict)
-    updates: Mapping[str, int] = field(default_factory=dict)
+    outputs: Template = NOTHING
+    derivatives: Template = NONE_NAMED
+    updates: Template = NONE_NAMED
     unconnected: Mapping[str, Unconnected] = field(default_factory=dict)
     warnings: Sequence[Notice] = ()
     #: Of many examples at once: the output that tells which of them decide as recorded.
@@ -103,9 +108,14 @@ class Compiled:
 
     def answer(self, outputs: Sequence[Any]) -> Answer:
         """What the executable gave as an answer."""
-        derivatives = {}
-        for name, nested in self.derivatives.items():  # in less time than a comprehension
-            derivatives[name] = nested.fill(outputs)
-        updates = {path: outputs[n] for path, n in self.updates.items()} if self.updates else {}
-        value, further = self.value.fill(outputs), self.outputs and self.outputs.fill(outputs)
-        return Answer(value, further, derivatives, self.unconnected, updates, self.warnings, {})
+        fields: tuple[Any, ...] = (
+            self.value(outputs),
+            self.outputs(outputs),
+            self.derivatives(outputs),
+            self.unconnected,
+            self.updates(outputs),
+            self.warnings,
+            {},
+            None,
+        )
+        return _new_tuple(Answer, fields)

@@ -13,7 +13,7 @@ from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.base import Backend, Executable
 from gradwire_engine.backends.precomputed import prepared
 from gradwire_engine.backends.tiers import Tiers
-from gradwire_engine.compile.compiled import Compiled, Summed, Template
+from gradwire_engine.compile.compiled import Compiled, Summed, template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
 from gradwire_engine.compile.names import Names, Sources, Watching
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
@@ -144,7 +144,7 @@ class Question:
         else:
             targets = self._checked(result, self.r.program.output_place)
         self._tell("recorded", targets)
-        derivatives: dict[str, Template] = {}
+        derivatives: dict[str, Any] = {}
         unconnected: dict[str, Unconnected] = {}
         at = f"/{VECTORS[query.kind]}" if query.kind in ALONG else "/sources"
         evaluates = query.kind == "evaluate"
@@ -153,15 +153,14 @@ class Question:
             targets, outputs, sources = self._roll(targets, outputs, sources)
         if not evaluates:
             wanted = Derivatives(self.r, query, targets, sources, asked.vectors, self.watched)
-            derivatives = {name: self._template(x) for name, x in wanted.record().items()}
+            derivatives = {name: self._numbered(x) for name, x in wanted.record().items()}
             unconnected = wanted.unconnected
         updates = {
             path: self._output(versions[-1])
             for path, versions in self.r.state.versions.items()
             if len(versions) > 1
         }
-        value = self._template(targets)
-        further = None if outputs is None else self._template(outputs)
+        value, further = self._numbered(targets), self._numbered(outputs)
         if stacks and query.slices == "summed":
             hint = "true lists them as they were read, as many in each example"
             place = Place(pointer="/sparse_gradients")
@@ -178,10 +177,10 @@ class Question:
         limits = asked.limits if self.watched is None else None
         return Compiled(
             Tiers(executable, tape, asked.backend, limits, rolled=self._rolled),
-            value,
-            further,
-            derivatives,
-            updates,
+            template(value),
+            template(further),
+            template(derivatives),
+            template(updates),
             unconnected,
             self.r.warnings,
             decided,
@@ -222,7 +221,7 @@ class Question:
         self.outputs = batch(b, self.outputs, examples, decisions)
         return self._output(reduce(LogicalAnd(), decisions)) if decisions else None
 
-    def _template(self, nested: Any) -> Template:
+    def _numbered(self, nested: Any) -> Any:
         """The structure, its variables numbered as outputs."""
 
         def numbered(x: Any) -> Any:
@@ -230,7 +229,7 @@ class Question:
                 return Summed(rebuild(x.parts, self._output))
             return None if x is None else self._output(x)
 
-        return Template(rebuild(nested, numbered))
+        return rebuild(nested, numbered)
 
     def _output(self, var: Var) -> int:
         self.outputs.append(var)

@@ -9,7 +9,7 @@ from typing import Any
 from gradwire_engine.answer import Array, Leaf
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.record.calculus import leaves
-from gradwire_engine.record.variables import flatten
+from gradwire_engine.record.variables import below, flatten
 from gradwire_engine.tape import ArrayType
 
 
@@ -20,7 +20,8 @@ class Arguments:
     Then ``digests`` are those of all residents, by the numbers of their inputs.
     """
 
-    __slots__ = ("digests", "inputs", "leaves", "signature", "stacks", "variables", "vectors")
+    #: Types of the stacks: none of one example alone.
+    stacks: Mapping[int, ArrayType] = MappingProxyType({})
 
     def __init__(
         self,
@@ -32,36 +33,37 @@ class Arguments:
         self.variables = variables
         #: One after the other; None stands for ones.
         self.vectors = None if vectors is None else leaves(vectors)
-        inputs: list[Array] = []
-        residents: dict[int, str] = {}
+        self.inputs: list[Array] = []
+        self._residents: dict[int, str] = {}
         types: list[Hashable] = []
-        for path, leaf in flatten(variables):
-            value = leaf.value
-            if isinstance(value, str):
-                types.append((path, value))
+        for name, given in variables.items():
+            if type(given) is Leaf:
+                self._add(name, given, types)
             else:
-                if leaf.resident is not None:
-                    residents[len(inputs)] = leaf.resident
-                inputs.append(value)
-                types.append((path, value.dtype, value.shape, leaf.trainable, leaf.any_shape))
-        nesting = [(name, _nesting(x)) for name, x in variables.items() if type(x) is not Leaf]
-        along: tuple[Hashable, ...] = ()
+                types.append((None, name, _nesting(given)))
+                for path, leaf in below(name, given):
+                    self._add(path, leaf, types)
         if self.vectors:
-            along = tuple([None if v is None else (v.dtype, v.shape) for v in self.vectors])
-            inputs += [v for v in self.vectors if v is not None]
-        self.inputs = inputs
-        #: How many leaves the variables have.
-        self.leaves = len(types)
-        #: The digests of residents, by the numbers of their inputs.
-        self.digests: Mapping[int, str] = residents if digests is None else digests
-        #: Types of the stacks: none of one example alone.
-        self.stacks: Mapping[int, ArrayType] = _NO_STACKS
-        #: What recordings depend on: types, names and nesting.
-        self.signature: tuple[Hashable, ...] = tuple(types), tuple(nesting), along
+            types += [None if v is None else (v.dtype, v.shape) for v in self.vectors]
+            self.inputs += [v for v in self.vectors if v is not None]
         if stacks is not None:
-            inputs += stacks.values()
+            types += [(i, x.shape) for i, x in stacks.items()]
+            self.inputs += stacks.values()
             self.stacks = {i: ArrayType(x.dtype, x.shape) for i, x in stacks.items()}
-            self.signature += tuple([(i, x.shape) for i, x in stacks.items()])
+        #: The digests of residents, by the numbers of their inputs.
+        self.digests: Mapping[int, str] = self._residents if digests is None else digests
+        #: What recordings depend on: types, names and nesting.
+        self.signature: tuple[Hashable, ...] = tuple(types)
+
+    def _add(self, path: str, leaf: Leaf, types: list[Hashable]) -> None:
+        value, trainable, any_shape, resident = leaf
+        if isinstance(value, str):
+            types.append((path, value))
+            return
+        if resident is not None:
+            self._residents[len(self.inputs)] = resident
+        self.inputs.append(value)
+        types.append((path, value.dtype, value.shape, trainable, any_shape))
 
     def path(self, number: int) -> str:
         """The path of the variable whose value or examples an input has; "" of a vector."""
@@ -69,9 +71,6 @@ class Arguments:
         sent = len(self.inputs) - len(self.stacks)
         paths += [""] * (sent - len(paths))
         return [*paths, *[paths[i] for i in self.stacks]][number]
-
-
-_NO_STACKS: Mapping[int, ArrayType] = MappingProxyType({})
 
 
 def _nesting(value: Any) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Hashable
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gradwire_engine.answer import Limits, Poll
 from gradwire_engine.backends.base import Backend
@@ -23,7 +24,8 @@ _ENTRY_BYTES = 2048
 class Entry:
     """The recordings of one key, the one used last first, and what is kept for residents."""
 
-    def __init__(self, key_bytes: int) -> None:
+    def __init__(self, key: Hashable, key_bytes: int) -> None:
+        self.key = key
         self.paths: tuple[Compiled, ...] = ()
         self.residents = ResidentHistory()
         self._own_bytes = _ENTRY_BYTES + key_bytes
@@ -42,8 +44,7 @@ class Entry:
 
     def prefer(self, compiled: Compiled) -> None:
         """Try this recording first next time."""
-        if self.paths[0] is not compiled:
-            self.paths = (compiled, *[p for p in self.paths if p is not compiled])
+        self.paths = (compiled, *[p for p in self.paths if p is not compiled])
 
     def add(self, compiled: Compiled, most_bytes: int) -> None:
         """Keep a recording in front, of the others as many as go into ``most_bytes`` with it."""
@@ -61,44 +62,58 @@ class Cache(BudgetShare):
 
     def __init__(self, budget: SharedBudget) -> None:
         super().__init__(budget)
-        self._entries: OrderedDict[Any, Entry] = OrderedDict()
+        self._entries: dict[Hashable, Entry] = {}
+        #: Those used last come last.
+        self._by_use: OrderedDict[Entry, None] = OrderedDict()
+        self._used_last: Entry | None = None
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def drop_oldest(self) -> int:
         """What the oldest entry keeps for residents, or else itself: compiling takes longer."""
-        key, oldest = next(iter(self._entries.items()))
+        oldest = next(iter(self._by_use))
         before = oldest.counted_bytes
         oldest.residents.drop()
         oldest.counted_bytes = min(before, oldest.nbytes)
         if oldest.counted_bytes < before:
             return before - oldest.counted_bytes
-        del self._entries[key]
+        del self._by_use[oldest], self._entries[oldest.key]
+        if self._used_last is oldest:
+            self._used_last = None
         return before
 
-    def find(self, key: Any, key_bytes: int = 0) -> Entry:
-        """The entry of ``key``, which takes so much itself, made where there is none."""
+    def find(self, key: Hashable) -> Entry | None:
+        """The entry of ``key``, if there is one."""
+        entry = self._entries.get(key)
+        if entry is not self._used_last and entry is not None:
+            with self.budget.lock:
+                if entry in self._by_use:  # others may have dropped it meanwhile
+                    self._by_use.move_to_end(entry)
+                    self._used_last = entry
+        return entry
+
+    def make(self, key: Hashable, key_bytes: int) -> Entry:
+        """The entry of a ``key`` that had none, which takes so much itself."""
         with self.budget.lock:
             entry = self._entries.get(key)
             if entry is None:
-                entry = self._entries[key] = Entry(key_bytes)
+                entry = self._entries[key] = self._used_last = Entry(key, key_bytes)
+                self._by_use[entry] = None
                 self.take(entry.counted_bytes)
-            else:
-                self._entries.move_to_end(key)
             return entry
 
-    def add(self, key: Any, entry: Entry, compiled: Compiled) -> None:
+    def add(self, entry: Entry, compiled: Compiled) -> None:
         """Add a recording to its entry."""
         with self.budget.lock:
             entry.add(compiled, self.budget.most // 2)
-        self.count(key, entry)
+        self.count(entry)
 
-    def count(self, key: Any, entry: Entry) -> None:
+    def count(self, entry: Entry) -> None:
         """Take what an entry takes by now, which may have been dropped meanwhile."""
         with self.budget.lock:
             grown = entry.nbytes - entry.counted_bytes
-            if grown and self._entries.get(key) is entry:
+            if grown and entry in self._by_use:
                 entry.counted_bytes += grown
                 self.take(grown)
 

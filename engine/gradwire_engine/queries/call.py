@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Compiler(ABC):
         """
 
     def operands(self, compiled: Compiled, inputs: Sequence[Any]) -> Sequence[Any]:
-        """What the executables of ``compiled`` take."""
+        """What the executables of ``compiled`` take, where some of it is ``known``."""
         return inputs
 
     def whole(self, compiled: Compiled, asked: Compilation) -> Compiled:
@@ -66,15 +66,12 @@ class ProgramCompiler(Compiler):
 PROGRAM_COMPILER = ProgramCompiler()
 
 
-#: Answers a call whose arguments are stacked.
-Answering: TypeAlias = "Callable[[Call, Poll], Answer]"
-
-
 class Call:
     """One query with its values: compile where needed, then replay."""
 
     #: Hears of every tape on the way, where somebody asks.
     on_tape: TapeListener | None = None
+    _residents: Residents | None = None
 
     def __init__(
         self,
@@ -83,25 +80,22 @@ class Call:
         query: Query,
         arguments: Arguments,
         compiler: Compiler = PROGRAM_COMPILER,
-        answering: Answering | None = None,
     ) -> None:
         self.context = context
         self.program = program
         self.query = query
         self.arguments = arguments
         self.compiler = compiler
-        self._answering = answering
-        frozen = _frozen(query)
-        nbytes = _LEAF_BYTES * arguments.leaves + (len(frozen) if type(frozen) is str else 0)
-        key = program.id, arguments.signature, frozen, compiler.key
-        cache, limits, _ = context
+        key = program.id, arguments.signature, query.key, compiler.key
+        entry = context.cache.find(key)
+        if entry is None:
+            nbytes = _LEAF_BYTES * len(arguments.signature) + len(repr(query))
+            entry = context.cache.make(key, nbytes)
         #: What is kept for this key: equal keys have the same, as long as it is.
-        self.entry = cache.find(key, nbytes)
-        self._key = key
-        self._residents: Residents | None = None
+        self.entry = entry
         if arguments.digests:
-            changed = partial(cache.count, key, self.entry)
-            self._residents = Residents(arguments.digests, self.entry, limits, changed)
+            changed = partial(context.cache.count, entry)
+            self._residents = Residents(arguments.digests, entry, context.limits, changed)
 
     @property
     def compiled(self) -> bool:
@@ -137,21 +131,19 @@ class Call:
         """The answer. Where a guard fails on all recorded paths, the program is recorded anew."""
         answer = self.answer(poll)
         if self.query.kind == "check":
-            answer.checks = judged(answer.derivatives, self.query)
+            return answer._replace(checks=judged(answer.derivatives, self.query))
         return answer
 
     def answer(self, poll: Poll) -> Answer:
         """The answer, before a check's derivatives are compared."""
-        if self._answering is not None:
-            return self._answering(self, poll)
         compiled, replayed = self.found(poll)
-        if replayed.finite:
+        if not replayed.unsure or replayed.finite:
             return compiled.answer(replayed.outputs)
         outputs = self.as_recorded(compiled, replayed.outputs, poll)
         answer = compiled.answer(outputs)
-        if not all_finite(outputs):
-            answer.nonfinite = self.nonfinite(compiled, poll)
-        return answer
+        if all_finite(outputs):
+            return answer
+        return answer._replace(nonfinite=self.nonfinite(compiled, poll))
 
     # Finding what replays
 
@@ -163,7 +155,8 @@ class Call:
         for compiled in paths:
             replayed = self.outputs(compiled, poll)
             if replayed.guard is None:
-                self.entry.prefer(compiled)
+                if compiled is not paths[0]:
+                    self.entry.prefer(compiled)
                 return compiled, replayed
         with self.entry.locked(poll):
             for compiled in self.entry.paths:
@@ -193,7 +186,7 @@ class Call:
                 compiled = self.compiler.compile(asked._replace(unroll=unroll))
             except UnrecordedPath:  # in what a decision needs
                 compiled = self.compiler.compile(asked._replace(unroll=True))
-        self.context.cache.add(self._key, self.entry, compiled)
+        self.context.cache.add(self.entry, compiled)
         return compiled
 
     def _compilation(self, example: Arguments, poll: Poll) -> Compilation:
@@ -207,13 +200,16 @@ class Call:
         self, compiled: Compiled, poll: Poll, executable: Executable | None = None
     ) -> Replayed:
         """What a recording gives, by another ``executable`` of it; errors have their place."""
-        replays: Executable | Specialised | None = executable
+        residents = self._residents
+        inputs: Sequence[Any] = self.arguments.inputs
+        replays: Executable | Specialised = executable or compiled.tiers.executable
         try:
-            if replays is None:
-                if self._residents is not None:
-                    self._residents.stage(compiled, poll)
-                replays = self._executable(compiled)
-            return replays.replay(self.compiler.operands(compiled, self.arguments.inputs), poll)
+            if compiled.known is not None:
+                inputs = self.compiler.operands(compiled, inputs)
+            if residents is not None and executable is None:
+                residents.stage(compiled, poll)
+                replays = residents.executable(compiled)
+            return replays.replay(inputs, poll)
         except Exception as error:
             if compiled.tiers.rolled and executable is None:  # which step or expression failed?
                 return self.outputs(compiled, poll, self._exact(compiled, poll))
@@ -247,7 +243,7 @@ class Call:
                 return self.compiler.compile(asked).executable
 
         exact = compiled.tiers.exact(poll, record)
-        self.context.cache.count(self._key, self.entry)
+        self.context.cache.count(self.entry)
         return exact
 
     # What is not finite
@@ -296,9 +292,3 @@ class Call:
             return Place(id=path, pointer="/variables")
         field = VECTORS[self.query.kind]
         return Place(id=field, pointer=f"/{field}")
-
-
-def _frozen(query: Query) -> Query | str:
-    if query.outputs is query.target is query.sources is None and not query.batch:
-        return query
-    return repr(query)

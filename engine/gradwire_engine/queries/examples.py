@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,8 +34,26 @@ def ask(
     """A query that is neither compiled nor run yet, for one point or a batch of them."""
     if not query.batch:
         return Call(context, program, query, Arguments(variables, vectors), compiler)
-    examples = Examples(variables, vectors, query)
-    return Call(context, program, query, examples.arguments(), compiler, examples.answer)
+    return BatchCall(context, program, query, Examples(variables, vectors, query), compiler)
+
+
+class BatchCall(Call):
+    """One query for many examples."""
+
+    def __init__(
+        self,
+        context: Context,
+        program: Program,
+        query: Query,
+        examples: Examples,
+        compiler: Compiler,
+    ) -> None:
+        super().__init__(context, program, query, examples.arguments(), compiler)
+        self._examples = examples
+
+    def answer(self, poll: Poll) -> Answer:
+        """The answers of all examples, stacked."""
+        return self._examples.answer(self, poll)
 
 
 class Examples:
@@ -135,7 +152,7 @@ class Examples:
             outputs = [np.asarray(x)[took] for x in outputs]
         answer = compiled.answer(outputs)
         if not finite and not all_finite(outputs):
-            answer.nonfinite = call.nonfinite(compiled, poll)
+            answer = answer._replace(nonfinite=call.nonfinite(compiled, poll))
         return [(took, answer)]
 
     def _alone(self, call: Call, k: int, poll: Poll) -> Part:
@@ -149,8 +166,7 @@ class Examples:
 
         took = np.zeros(self._size, bool)
         took[k] = True
-        of_one = replace(
-            answer,
+        of_one = answer._replace(
             value=stacked(answer.value),
             outputs=stacked(answer.outputs),
             derivatives=stacked(answer.derivatives),

@@ -22,17 +22,18 @@ def flatten(variables: Mapping[str, Any]) -> list[tuple[str, Leaf]]:
         if isinstance(value, Leaf):
             found.append((name, value))
         else:
-            found.extend(_below(name, value))
+            found.extend(below(name, value))
     return found
 
 
-def _below(path: str, value: Any) -> Iterator[tuple[str, Leaf]]:
+def below(path: str, value: Any) -> Iterator[tuple[str, Leaf]]:
+    """The leaves of a variable with their dotted paths."""
     if isinstance(value, Leaf):
         yield path, value
         return
     parts = value.items() if isinstance(value, Mapping) else enumerate(value)
     for key, item in parts:
-        yield from _below(f"{path}.{key}", item)
+        yield from below(f"{path}.{key}", item)
 
 
 def lay_out(b: Builder, variables: Mapping[str, Any], state: State) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def test_large_results_are_left_to_be_looked_at():
     text = Text("def told(*z):")
     small, large = ArrayType(np.dtype(float), (3,)), ArrayType(np.dtype(float), (10**6,))
     results = [(0, "z[0]", small), (1, "z[1]", large)]
-    text.write(f"return {unsure(results, text.bind, 'z[2]')}")
+    text.write(f"return {unsure(results, text.bind, ['z[2]'])}")
     told = text.function("told")
     xs = [np.ones(3), np.ones(10**6), 1.0]
     assert told(*xs) == (xs[1],)

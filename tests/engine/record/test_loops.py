@@ -943,7 +943,7 @@ def test_a_path_leads_through_the_last_passes(at_once, singly, name, checkpointe
 def test_requests_and_tapes_find_that_path(at_once, singly, name):
     *loop, source = TIED[name]
     text, points = START.format(9, *loop), {"x": 0.9, "w": 1.3}
-    engine, query = Engine(), Query("gradient", None, "d", [source], "zero")
+    engine, query = Engine(), Query("gradient", None, "d", [source], unconnected="zero")
     recorded = engine.recording(
         engine.parse(text), {key: Leaf(np.asarray(value)) for key, value in points.items()}
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.base import Executable, Listing, Replayed
+from gradwire_engine.backends.base import Executable, Listing
 from gradwire_engine.backends.llvm.compilations import COMPILATIONS
 from gradwire_engine.backends.llvm.compiler import Code, Compile, Library, Source, compile_here
 from gradwire_engine.backends.llvm.kernels import NativeKernel, kernels_of
@@ -30,10 +30,9 @@ from gradwire_engine.tape import Instruction, Tape
 logger = logging.getLogger("gradwire")
 #: Code in memory takes some 40 KiB a kernel, which is of some forty instructions.
 _CODE_BYTES_PER_INSTRUCTION = 1000
-#: Most instructions of a tape that is looked through for kernels.
-_MOST_INSTRUCTIONS = 20_000
-#: Most that is compiled for a program: an instruction takes some 300 bytes of text.
-_MOST_TEXT_BYTES = 8 << 20
+#: Most instructions of a tape that is looked through for kernels, and most text that is compiled
+#: for it: an instruction takes some 300 bytes.
+_MOST_INSTRUCTIONS, _MOST_TEXT_BYTES = 20_000, 8 << 20
 
 
 class NativeExecutable(NumpyExecutable):
@@ -53,10 +52,10 @@ class NativeExecutable(NumpyExecutable):
         self._compile = compile_texts or compile_here
         self._waits = compile_texts is None
         self._asked = False
-        #: Whether machine code may come, how often NumPy has replayed meanwhile, and what has come.
-        self._awaited = False
+        #: How often NumPy has replayed while machine code was awaited, and what has come.
         self._replays = 0
         self._compiled: _Compiled | None = None
+        self._is_settled = False
 
     @property
     def whose(self) -> str:
@@ -67,14 +66,6 @@ class NativeExecutable(NumpyExecutable):
     def spent(self) -> float:
         """Seconds that NumPy has spent while machine code was awaited, as predicted."""
         return self._replays * self.seconds
-
-    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
-        """Compute the outputs, by machine code from when it is there."""
-        if self._awaited:
-            self._replays += 1
-            if self._compiled is not None:
-                self._take(poll)
-        return super().replay(inputs, poll)
 
     def generate(self, poll: Poll, *, careful: bool = False) -> Replay:
         """Straight-line Python, which machine code may replace."""
@@ -96,12 +87,21 @@ class NativeExecutable(NumpyExecutable):
         """Have kernels compiled, once."""
         if self._asked:
             return
-        self._asked = self._awaited = True
+        self._asked = True
         if self._waits:
             self.compile_kernels(poll)
             self._take(poll)
         else:
+            self.better = self._await
             COMPILATIONS.put(self)
+
+    def _await(self, poll: Poll) -> None:
+        """Take machine code if it has come, at the beginning of a replay."""
+        self._replays += 1
+        if self._is_settled:
+            self._take(poll)
+        else:
+            self.better = self._await
 
     def _next(self, poll: Poll) -> Replay:
         self.walked = self.walked or self._waits
@@ -112,35 +112,31 @@ class NativeExecutable(NumpyExecutable):
 
         Raises: what compiling does.
         """
-        if len(self.tape.instructions) > _MOST_INSTRUCTIONS:
-            return
-        kernels = kernels_of(self.tape, poll)
-        sources = [source for kernel in kernels for source in kernel.sources]
-        if kernels and sum([len(source.text) for source in sources]) <= _MOST_TEXT_BYTES:
-            compiled = self._library.compiled(sources, self._compile)
-            self._compiled = _Compiled(kernels, sources, compiled)
+        if len(self.tape.instructions) <= _MOST_INSTRUCTIONS:
+            kernels = kernels_of(self.tape, poll)
+            sources = [source for kernel in kernels for source in kernel.sources]
+            if kernels and sum([len(source.text) for source in sources]) <= _MOST_TEXT_BYTES:
+                compiled = self._library.compiled(sources, self._compile)
+                self._compiled = _Compiled(kernels, sources, compiled)
+        self._is_settled = True
 
     def _take(self, poll: Poll) -> None:
-        """Load what was compiled: at the beginning of a replay, when little memory is in use."""
-        compiled, self._compiled = self._compiled, None
-        if compiled is None:  # another thread was first
+        """Load what was compiled, if anything was, when little memory is in use."""
+        compiled = self._compiled
+        if compiled is None:
             return
-        self._awaited = False
         try:
             codes = iter(self._library.load(compiled.sources, compiled.codes))
         except Exception:
             logger.exception("machine code could not be loaded; NumPy goes on computing it")
             return
-        try:
-            for kernel in compiled.kernels:
-                kernel.load([next(codes) for _ in kernel.sources])
-            tape = regrouped(self.tape, compiled.kernels, poll)
-            replayed = tape, plan(tape, poll)
-            generated = lower(*replayed, poll, self._loops, quick=True)
-        except Exception:  # the deadline of this replay is over: the next one takes it
-            self._compiled, self._awaited = compiled, True
-            raise
+        for kernel in compiled.kernels:
+            kernel.load([next(codes) for _ in kernel.sources])
+        tape = regrouped(self.tape, compiled.kernels, poll)
+        replayed = tape, plan(tape, poll)
+        generated = lower(*replayed, poll, self._loops, quick=True)
         self._replayed, self.generated = replayed, generated
+        self._compiled = None
 
     @property
     def nbytes(self) -> int:

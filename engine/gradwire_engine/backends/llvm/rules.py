@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from gradwire_engine.backends.numpy.rules import RULES as FOR_NUMPY
-from gradwire_engine.ops.arrays.indexing import ScatterAdd
+from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
+from gradwire_engine.ops.arrays.joining import Concatenate, Stack
+from gradwire_engine.ops.arrays.placements import Placed
+from gradwire_engine.ops.arrays.rearranging import Flip
+from gradwire_engine.ops.arrays.shape import Reshape, Transpose
+from gradwire_engine.ops.arrays.windows import Windows
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.linalg.contraction import Contract, contract
+from gradwire_engine.ops.patterns import Span
+from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply
 from gradwire_engine.ops.pointwise.comparison import IsFinite
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
@@ -16,6 +25,8 @@ from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, c
 
 #: What kernels compute sooner than what rules for NumPy make of it.
 _OWN = Sin, Cos, Hypot, Sum, ScatterAdd
+#: Most columns of a matrix that kernels add up one by one.
+_MOST_COLUMNS = 16
 
 
 def _shift(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
@@ -28,7 +39,73 @@ def _shift(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None
     return Where(), [(IsFinite(), [top]), top, constant(0, values.dtype(x))]
 
 
+def _by_columns(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """A matrix of few columns that were put together, times a vector: column by column.
+
+    The kernel that computes the columns then adds them up, and none is stored. Rows are columns of
+    the transposed matrix.
+    """
+    assert isinstance(op, Contract)
+    for matrix, vector in ((0, 1), (1, 0)):
+        own, other = op.labels[matrix], op.labels[vector]
+        if len(own) != 2 or len(other) != 1 or len(op.labels.result) != 1:
+            continue
+        axis, columns = _columns(args[matrix], values)
+        if not columns:
+            continue
+        x = args[vector]
+        if own[axis] != other:
+            dots = [(contract("a", "a", ""), [column, x]) for column in columns]
+            return Placed(tuple([(k,) for k in range(len(dots))]), (len(dots),)), dots
+        terms: list[Expression] = [
+            (Multiply(), [column, (GetItem((k,)), [x])]) for k, column in enumerate(columns)
+        ]
+        return _total(terms)
+    return None
+
+
+def _columns(slot: int, values: ValueTable) -> tuple[int, Sequence[Expression]]:
+    """The vectors that a matrix was put together of, and the axis along which; none of many."""
+    op, parts, _, _ = values.code[slot]
+    shape = values.shape(slot)
+    if len(shape) != 2 or values.size(slot) <= values.costs.few:
+        return 0, ()
+    if isinstance(op, Transpose):
+        axis, columns = _columns(parts[0], values)
+        return op.axes.index(axis), columns
+    if isinstance(op, Flip):
+        axis, columns = _columns(parts[0], values)
+        if 1 - axis in op.axes:
+            columns = [(Flip((0,)), [column]) for column in columns]
+        return axis, columns[::-1] if axis in op.axes else columns
+    if isinstance(op, Windows) and len(op.sizes) == 1 and shape[0] <= _MOST_COLUMNS:
+        (apart,), (step,) = op.dilations, op.strides
+        reach = step * (shape[1] - 1) + 1
+        spans = [Span(k * apart, k * apart + reach, step) for k in range(shape[0])]
+        return 0, [(GetItem((span,)), parts) for span in spans]
+    if not isinstance(op, Stack | Concatenate) or shape[op.axis] != len(parts):
+        return 0, ()
+    if len(parts) > _MOST_COLUMNS:
+        return 0, ()
+    return op.axis, [(Reshape((shape[1 - op.axis],)), [part]) for part in parts]
+
+
+def _added(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """The sum of arrays over the axis along which they were stacked."""
+    assert isinstance(op, Sum)
+    stack, parts, _, _ = values.code[args[0]]
+    if not isinstance(stack, Stack) or op.axes != (stack.axis,) or len(parts) > _MOST_COLUMNS:
+        return None
+    return _total(parts)
+
+
+def _total(terms: Sequence[Expression]) -> Expression:
+    return reduce(lambda total, term: (Add(), [total, term]), terms)
+
+
 RULES: Mapping[type[Op], Rule] = {
     **{op: rule for op, rule in FOR_NUMPY.items() if op not in _OWN},
     Shift: _shift,
+    Contract: _by_columns,
+    Sum: _added,
 }

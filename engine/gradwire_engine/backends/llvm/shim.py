@@ -2,71 +2,80 @@
 
 What Python calls is itself machine code, with the interface that CPython's functions in C have
 (METH_FASTCALL). It takes the address of an array's elements, of a scalar that of its value, and
-refuses arrays whose elements do not lie one after the other. Sources: CPython, Common Object
-Structures; NumPy, Python Types and C-Structures (PyArrayObject, its fields and flags).
+refuses arrays whose elements do not lie one after the other. It makes the results, and memory for
+what is computed on the way. Sources: CPython, Common Object Structures; NumPy, Python Types and
+C-Structures (PyArrayObject, its fields and flags), Array API.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradwire_engine.backends.layout import PLAIN
+from gradwire_engine.answer import Array
+from gradwire_engine.backends.llvm import entry
 from gradwire_engine.backends.llvm.compiler import Code, load_text
+from gradwire_engine.tape import Shape
+
+
+class Argument(NamedTuple):
+    """What Python gives at this place."""
+
+    number: int
+
+
+class Scratch(NamedTuple):
+    """A place, in bytes, in the memory that a call has while it runs."""
+
+    offset: int
+
+
+class Result(NamedTuple):
+    """The elements of a result, by its number."""
+
+    number: int
+
+
+#: What machine code is given an address of; a constant array is given as it is.
+Pointer: TypeAlias = "Argument | Scratch | Result | Array"
+
+
+class Made(NamedTuple):
+    """A result that a call makes: an array, or a scalar of what is at a place in ``scratch``.
+
+    A ``checked`` one is looked through for elements that are not finite.
+    """
+
+    char: str
+    shape: Shape
+    checked: bool = False
+    scratch: int | None = None
+
+
+class Frame(NamedTuple):
+    """What machine code is called with: its pointers, results to be made, and scratch memory.
+
+    That begins with so many ``flags``, which begin with 0 and end with NaN where what they tell of
+    is not finite.
+    """
+
+    pointers: Sequence[Pointer]
+    results: Sequence[Made] = ()
+    scratch_bytes: int = 0
+    flags: int = 0
+
 
 _FASTCALL = 0x0080
-
-_TEXT = """
-declare void @Py_IncRef(ptr)
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-define ptr @kernel(ptr %self, ptr %args, i64 %count) {{
-entry:
-  %pointers = alloca ptr, i64 %count
-  br label %next
-next:
-  %i = phi i64 [ 0, %entry ], [ %j, %found ]
-  %at = getelementptr ptr, ptr %args, i64 %i
-  %object = load ptr, ptr %at
-  %kind.at = getelementptr i8, ptr %object, i64 8
-  %kind = load i64, ptr %kind.at
-  %value = getelementptr i8, ptr %object, i64 16
-  %array = icmp eq i64 %kind, {array}
-  br i1 %array, label %elements, label %found
-elements:
-  %flags.at = getelementptr i8, ptr %object, i64 64
-  %flags = load i32, ptr %flags.at
-  %both = and i32 %flags, {plain}
-  %plain = icmp eq i32 %both, {plain}
-  %data = load ptr, ptr %value
-  br i1 %plain, label %found, label %refused
-found:
-  %pointer = phi ptr [ %value, %next ], [ %data, %elements ]
-  %to = getelementptr ptr, ptr %pointers, i64 %i
-  store ptr %pointer, ptr %to
-  %j = add i64 %i, 1
-  %more = icmp slt i64 %j, %count
-  br i1 %more, label %next, label %call
-call:
-  %code.at.at = getelementptr i8, ptr %self, i64 16
-  %code.at = load ptr, ptr %code.at.at
-  %code = load ptr, ptr %code.at
-  {before}
-  call void %code(ptr %pointers)
-  {after}
-  %true = inttoptr i64 {true} to ptr
-  call void @Py_IncRef(ptr %true)
-  ret ptr %true
-refused:
-  %false = inttoptr i64 {false} to ptr
-  call void @Py_IncRef(ptr %false)
-  ret ptr %false
-}}
-"""
+_KINDS: dict[type, int] = {
+    Argument: entry.ARGUMENT,
+    Scratch: entry.SCRATCH,
+    Result: entry.RESULT,
+}
 
 
 class _Method(ctypes.Structure):
@@ -79,46 +88,62 @@ class _Method(ctypes.Structure):
 
 
 @cache
-def _method(*, releases: bool) -> _Method:
-    """The function as CPython takes it; one that ``releases`` lets other threads run meanwhile."""
-    text = _TEXT.format(
-        array=id(np.ndarray),
-        plain=PLAIN,
-        true=id(True),
-        false=id(False),
-        before="%thread = call ptr @PyEval_SaveThread()" if releases else "",
-        after="call void @PyEval_RestoreThread(ptr %thread)" if releases else "",
-    )
-    code = load_text(text)
+def _method() -> _Method:
+    """The function as CPython takes it."""
+    code = load_text(entry.text())
     method = _Method(b"kernel", code.address, _FASTCALL, None)
     method.code = code  # lives as long
     return method
 
 
-class _Address(np.ndarray[Any, Any]):
-    """The address of machine code: what calls it has this, and so all that it needs."""
+class _Table(np.ndarray[Any, Any]):
+    """What calls machine code has this, and so all that it needs."""
 
     code: Code
     method: _Method
+    kept: Sequence[Any]
 
 
-def callable_of(code: Code, *, releases: bool = False) -> Callable[..., bool]:
+def callable_of(code: Code, frame: Frame, *, releases: bool = False) -> Callable[..., Any]:
     """A function of arrays and scalars that calls machine code with their addresses.
 
-    It returns False, and calls nothing, where an array is not in row-major order.
+    It returns a tuple: the results, and a number that is finite if all are that it looked at. It
+    returns False, and calls nothing, where an array is not in row-major order. One that
+    ``releases`` lets other threads run meanwhile.
     """
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = (
         ctypes.py_object,
         [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p],
     )
-    address = np.array([code.address], np.uint64).view(_Address)
-    address.code, address.method = code, _method(releases=releases)
-    made: Callable[..., bool] = new(ctypes.addressof(address.method), address, None)
+    integers, kept = _rows(code, frame, releases=releases)
+    table = np.array(integers, np.int64).view(_Table)
+    table.code, table.method, table.kept = code, _method(), kept
+    made: Callable[..., Any] = new(ctypes.addressof(table.method), table, None)
     return made
+
+
+def _rows(code: Code, frame: Frame, *, releases: bool) -> tuple[list[int], list[Any]]:
+    """The integers of a table, and the objects whose addresses are among them."""
+    length, made = len(frame.pointers), len(frame.results)
+    rows = entry.HEAD + entry.PER_POINTER * length
+    found = [code.address, frame.flags, frame.scratch_bytes, length, made, rows, releases]
+    kept: list[Any] = []
+    for pointer in frame.pointers:
+        if isinstance(pointer, np.ndarray):
+            kept.append(pointer)
+            found += [entry.ADDRESS, pointer.ctypes.data]
+        else:
+            found += [_KINDS[type(pointer)], *pointer]
+    for char, shape, checked, scratch in frame.results:
+        dtype, lengths = np.dtype(char), np.array(shape, np.int64)
+        kept += [dtype, lengths]
+        axes, place = (len(shape), lengths.ctypes.data) if scratch is None else (-1, scratch)
+        check = entry.CHECKS.get(char, 0) if checked else 0
+        found += [axes, dtype.num, place, id(dtype), prod(shape), check]
+    return found, kept
 
 
 def warm_up() -> None:
     """Compile what all calls need: processes that are forked from this one then have it."""
-    for releases in (False, True):
-        _method(releases=releases)
+    _method()

@@ -16,18 +16,19 @@ _LISTED = 256
 
 
 def unsure(
-    results: Sequence[tuple[int, str, Type]], bind: Callable[..., str], squares: str = ""
+    results: Sequence[tuple[int, str, Type]], bind: Callable[..., str], told: Sequence[str] = ()
 ) -> str:
     """Code for those of the results ``z`` that are not known to be finite.
 
     Of these numbers, names and types they are those that are not small. All of them are, unless a
-    sum over the small ones is finite, which it is only if they are. ``squares`` adds up the squares
+    sum over the small ones is finite, which it is only if they are. Numbers have ``told`` the same
     of results that are not listed. BLAS sums squares sooner than NumPy looks at elements.
     """
-    terms = [squares] if squares else []
+    terms = [*told]
+    most = len(told) + _FEW
     left: list[int] = []
     for number, name, kind in results:
-        if not isinstance(kind, ArrayType) or kind.size > _SMALL or len(terms) == _FEW:
+        if not isinstance(kind, ArrayType) or kind.size > _SMALL or len(terms) == most:
             left.append(number)
         elif kind.differentiable:
             square = bind(sum_of_squares, "square") if kind.ndim > 1 else ""

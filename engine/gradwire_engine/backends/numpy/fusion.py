@@ -46,7 +46,7 @@ class SweptKernel(FusedGroup):
     """What the instructions of a ``part`` of ``tape`` do; no program can name it.
 
     Its blocks are computed by as many ``threads``, that of the caller among them. Of the results
-    among ``outputs``, of the numbers ``squared``, the squares are added up block by block.
+    among ``outputs``, of the numbers ``checked``, the squares are added up block by block.
     """
 
     name = "swept"
@@ -61,7 +61,7 @@ class SweptKernel(FusedGroup):
         builder = KernelBuilder(made, views, part.slots, part.results, checked, by_arrays=True)
         self.form = builder.kernel()
         self.operands = [operand.slot for operand in builder.memory.operands]
-        self.squared = frozenset([part.results.index(slot) for slot in builder.checked])
+        self.checked = frozenset([part.results.index(slot) for slot in builder.checked])
         self.each = [
             op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
             for op, args, kind, _ in self.instructions
@@ -94,7 +94,7 @@ class SweptKernel(FusedGroup):
 
     @cached_property
     def passes(self) -> Callable[..., tuple[Any, ...]]:
-        """From the poll of the deadline, a list for sums of squares, and operands, to results."""
+        """From the poll and operands to results, and what tells if they are finite."""
         return self._written[0].function("swept")
 
     @cached_property
@@ -102,7 +102,8 @@ class SweptKernel(FusedGroup):
         """The text, and the bytes of the buffers of a block."""
         form, nests = self.form, [*nests_of(self.form.nests)]
         names = [f"b{number}" for number in range(len(form.buffers))]
-        text = Text(f"def swept(poll, squares, {', '.join(names[: form.operands])}):")
+        text = Text(f"def swept(poll, {', '.join(names[: form.operands])}):")
+        text.write("squares = []")
         for name in names[: form.operands]:
             text.write(f"{name} = {text.bind(_flat, 'flat')}({name})")
         for number in range(form.operands, len(form.buffers)):
@@ -134,7 +135,8 @@ class SweptKernel(FusedGroup):
             f"b{of}.reshape({kind.shape}), " if kind.shape else f"b{of}[{element}], "
             for (of, element), kind in zip(form.results, kinds, strict=True)
         ]
-        text.write(f"return ({''.join(given)})")
+        told = f"{text.bind(sum, 'sum')}(squares), " if self.checked else ""
+        text.write(f"return ({''.join(given)}{told})")
         return text, most
 
 

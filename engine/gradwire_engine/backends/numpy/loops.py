@@ -43,7 +43,7 @@ def bound(op: Op, poll: Poll, loops: Functions, *, quick: bool = True) -> Callab
     """What computes ``op`` from its operands; loops and fused kernels look at the deadline, too."""
     if isinstance(op, Loop):
         return partial(function_of(op, poll, loops, quick=quick), poll)
-    return partial(op.passes, poll, []) if isinstance(op, FusedGroup) else function(op)
+    return partial(op.passes, poll) if isinstance(op, FusedGroup) else function(op)
 
 
 def expression(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
@@ -61,8 +61,7 @@ def _call(op: Op, operands: Sequence[str], text: Text, *, quick: bool) -> str:
     if isinstance(op, Loop):
         return f"{text.bind(function_of(op, text.poll, text.loops, quick=quick))}(poll, {listed})"
     if isinstance(op, FusedGroup):
-        squares = "squares" if op.squared else None
-        return f"{text.bind(op.passes)}(poll, {squares}, {listed})"
+        return op.called(operands, text.bind)
     if op.is_ufunc:
         name = "u_" + op.ufunc.replace(".", "_")
         return f"{text.bind(text.names.get(name) or function(op), name)}({listed})"

@@ -73,9 +73,9 @@ def written(
     """
     instructions = tape.instructions
     whole = len(instructions) <= part
-    text = Text(f"def replay(inputs, poll{'' if whole else ', v, z, squares'}):", poll, loops)
-    if whole and any(isinstance(instruction.op, FusedGroup) for instruction in instructions):
-        text.write("squares = []")
+    text = Text(f"def replay(inputs, poll{'' if whole else ', v, z, told'}):", poll, loops)
+    #: Numbers that tell whether what groups gave is finite.
+    told: list[str] = []
     scalars = Scalars(tape, text, quick=quick)
     nested, dead = nesting(tape, scalars.codes, part, poll) if scalars.codes else ((), plan.dead)
     places = reused(tape, dead, poll) if quick else {}
@@ -116,17 +116,26 @@ def written(
         if slot in dead[slot]:
             registers.release([result])
         text.write(line, instruction)
+        if isinstance(op, FusedGroup) and op.checked:
+            told.append(f"told{slot}" if whole else f"told[{len(told)}]")
+            keep = f"{told[-1]} = {{}}" if whole else "told.append({})"
+            text.write(keep.format(f"{result}[-1]"), instruction)
         if due:
             text.write("poll()", instruction)
             due = False
-    _return(tape, scalars, where, text, None if whole else part)
+    _return(tape, scalars, where, text, told, None if whole else part)
     return text
 
 
 def _return(
-    tape: Tape, scalars: Scalars, where: Mapping[int, str], text: Text, part: int | None
+    tape: Tape,
+    scalars: Scalars,
+    where: Mapping[int, str],
+    text: Text,
+    told: Sequence[str],
+    part: int | None,
 ) -> None:
-    """Write what is returned, so many items in a ``part``."""
+    """Write what is returned, so many items in a ``part``; ``told`` is of checked ones."""
     given = [f"{scalars.leaving(slot, where[slot])}, " for slot in polled(tape.outputs, text.poll)]
     if part is None:
         text.write(f"z = ({''.join(given)})")
@@ -135,18 +144,17 @@ def _return(
             text.write(f"z += ({''.join(given[start : start + part])})")
             text.divide()
         text.write(f"z = {text.bind(tuple, 'tuple')}(z)")
-    squared = {s for s in tape.outputs if _squared(tape, s)}
+    checked = {s for s in tape.outputs if _is_checked(tape, s)}
     results = [
         (number, where[slot], tape.instructions[slot].type)
         for number, slot in enumerate(polled(tape.outputs, text.poll))
-        if slot not in squared
+        if slot not in checked
     ]
-    squares = f"{text.bind(sum, 'sum')}(squares)" if squared else ""
-    text.write(f"return z, {unsure(results, text.bind, squares)}")
+    text.write(f"return z, {unsure(results, text.bind, told)}")
 
 
-def _squared(tape: Tape, slot: int) -> bool:
-    """Whether the squares of a result have been added up where it was made."""
+def _is_checked(tape: Tape, slot: int) -> bool:
+    """Whether it was told of a result if it is finite, where it was made."""
     op, args, _, _ = tape.instructions[slot]
     kernel = tape.instructions[args[0]].op if isinstance(op, Item) else None
-    return isinstance(kernel, FusedGroup) and op.index in kernel.squared  # type: ignore[attr-defined]
+    return isinstance(kernel, FusedGroup) and op.index in kernel.checked  # type: ignore[attr-defined]

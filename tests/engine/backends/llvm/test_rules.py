@@ -38,3 +38,42 @@ def test_exponents_are_lessened_in_the_kernel(monkeypatch, function, row):
     assert kernels(run)
     for x, y in zip(found, expected, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-14)
+
+
+COLUMNS = [
+    "sum((vander(x, 5) @ c[:5])**2)",
+    "sum((c[:5] @ vander(x, 5, increasing=True).T)**2)",
+    "sum((stack([sin(x), x, x * x], axis=1) @ c[:3])**3)",
+    "sum((c[:3] @ stack([sin(x), x, x * x]))**3)",
+    "sum((flip(stack([sin(x), x, x * x]), 0).T @ c[:3])**3)",
+    "sum((flip(stack([sin(x), x, x * x]), 1).T @ c[:3] * x)**3)",
+    "sum((concatenate([x[:, None], exp(x)[:, None]], axis=1) @ c[:2])**2)",
+    "i = arange(1997)[:, None] + arange(3, -1, -1)\nsum((x[i] @ c[:4])**2)",
+    "i = 2 * arange(990)[:, None] + 3 * arange(4)\nsum((x[i] @ c[:4])**2 * x[:990])",
+    "sum(sum([c[k] * x**k for k in range(5)], axis=0)**2)",
+]
+
+
+def compared(monkeypatch, text):
+    """The operations of machine code, of which the value and the gradient are NumPy's."""
+    rng = np.random.default_rng(0)
+    values = {"x": rng.uniform(0.5, 1, 2000), "c": rng.normal(size=20)}
+    expected = asked(Asker(), text, values, sources=["c"]).replay(go_on)
+    monkeypatch.setattr(Engine, "backend", NativeBackend())
+    call = asked(Asker(), text, values, sources=["c"])
+    found = call.replay(go_on)
+    np.testing.assert_allclose(found.value, expected.value, rtol=1e-11)
+    (gradient,), (one,) = found.gradients, expected.gradients
+    np.testing.assert_allclose(gradient, one, rtol=0, atol=1e-11 * np.abs(one).max())
+    return {i.op.name for i in call.entry.paths[0].executable.tape.instructions}
+
+
+@pytest.mark.parametrize("text", COLUMNS)
+def test_columns_that_were_put_together_are_added_up_one_by_one(monkeypatch, text):
+    names = compared(monkeypatch, text)
+    assert names.isdisjoint(["stack", "concatenate", "windows"]), names
+
+
+def test_many_columns_are_put_together(monkeypatch):
+    text = "sum((stack([x**(k / 8) + k for k in range(20)], axis=1) @ c)**2)"
+    assert "stack" in compared(monkeypatch, text)

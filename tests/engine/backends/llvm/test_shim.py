@@ -1,19 +1,33 @@
-"""Calls of machine code: which operands are taken, and that none of them is kept."""
+"""Calls of machine code: which operands are taken, what is made, and that nothing is kept."""
 
 from __future__ import annotations
 
 import gc
 import sys
 import threading
+import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.effort import examples
 
 pytest.importorskip("llvmlite")
 
 from gradwire_engine.backends import layout
 from gradwire_engine.backends.llvm.compiler import load_text
-from gradwire_engine.backends.llvm.shim import callable_of
+from gradwire_engine.backends.llvm.shim import (
+    Argument,
+    Frame,
+    Made,
+    Pointer,
+    Result,
+    Scratch,
+    callable_of,
+)
 
 #: Copies a double from the first operand to the second.
 COPY = """
@@ -31,7 +45,8 @@ entry:
 
 @pytest.fixture(params=[False, True], ids=["holds", "releases"])
 def copy(request):
-    return callable_of(load_text(COPY), releases=request.param)
+    frame = Frame([Argument(0), Argument(1)])
+    return callable_of(load_text(COPY), frame, releases=request.param)
 
 
 def test_objects_have_the_layout_that_is_taken_for_granted():
@@ -46,7 +61,7 @@ NUMBERS = {"Python's": 2.5, "a scalar": np.float64(2.5), "no axes": np.array(2.5
 )
 def test_numbers_and_arrays_are_taken(copy, value):
     out = np.zeros(3)
-    assert copy(value, out) is True
+    assert copy(value, out) == (0.0,)
     assert out.tolist() == [2.5, 0.0, 0.0]
 
 
@@ -83,7 +98,7 @@ def test_arrays_out_of_order_are_refused_before_anything_is_called(copy, layout)
 @pytest.mark.parametrize("array", [np.ones((1, 5)).T, np.ones((3, 1, 4)), np.ones((4, 2))[1:3]])
 def test_arrays_in_order_are_taken_however_they_came_about(copy, array):
     out = np.zeros(1)
-    assert copy(array, out) is True
+    assert copy(array, out) == (0.0,)
     assert out[0] == 1.0
 
 
@@ -116,3 +131,114 @@ def test_threads_call_at_once(copy):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+#: Copies as many bytes as the last pointer says from the first operand to the second.
+COPY_ALL = """
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+define void @kernel(ptr %pointers) {
+entry:
+  %from = load ptr, ptr %pointers
+  %second = getelementptr ptr, ptr %pointers, i64 1
+  %to = load ptr, ptr %second
+  %third = getelementptr ptr, ptr %pointers, i64 2
+  %length.at = load ptr, ptr %third
+  %length = load i64, ptr %length.at
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %length, i1 false)
+  ret void
+}
+"""
+
+
+def copying(x: np.ndarray, *, releases: bool = False) -> Any:
+    """What makes a copy of an array, looking through it."""
+    pointers: list[Pointer] = [Argument(0), Result(0), np.array([x.nbytes])]
+    frame = Frame(pointers, [Made(x.dtype.char, x.shape, checked=True)])
+    return callable_of(load_text(COPY_ALL), frame, releases=releases)
+
+
+@pytest.mark.parametrize("releases", [False, True])
+@pytest.mark.parametrize("shape", [(1,), (7,), (3, 5), (2, 1, 4), (8, 1000)])
+@pytest.mark.parametrize("char", "dfl?")
+def test_results_are_made(char, shape, releases):
+    x = (np.arange(np.prod(shape)) % 3).reshape(shape).astype(char)
+    copy = copying(x, releases=releases)
+    results = [copy(x) for _ in range(3)]
+    for z, told in results:
+        assert z.dtype == x.dtype
+        assert z.flags.owndata
+        assert z.flags.carray
+        np.testing.assert_array_equal(z, x)
+        assert told == 0.0
+    assert not np.shares_memory(results[0][0], results[1][0])
+
+
+@pytest.mark.parametrize("char", "dfl?")
+def test_numbers_are_made_of_scratch_memory(char):
+    given = np.array([1, 0, 1], char)
+    size = given.itemsize
+    made = [Made(char, (), checked=True, scratch=64 + k * size) for k in (2, 1)]
+    frame = Frame([Argument(0), Scratch(64), np.array([given.nbytes])], made, 128)
+    one, other, told = callable_of(load_text(COPY_ALL), frame)(given)
+    assert (type(one), one, other, told) == (given.dtype.type, 1, 0, 0.0)
+
+
+@pytest.mark.parametrize("char", "df")
+@examples(100)
+@given(size=st.integers(1, 40), data=st.data())
+def test_it_is_told_whether_what_is_made_is_finite(char, size, data):
+    x = np.full(size, np.finfo(char).max, char)
+    bad = data.draw(st.lists(st.integers(0, size - 1), max_size=3))
+    x[bad] = data.draw(st.sampled_from([np.nan, np.inf, -np.inf]))
+    z, told = copying(x)(x)
+    assert np.isfinite(told) == (not bad)
+    assert z.tobytes() == x.tobytes()
+
+
+@pytest.mark.parametrize("bad", [[], [0], [1], [0, 1]])
+def test_flags_begin_with_0_and_are_told(bad):
+    # what is copied to flags is what a kernel would have left there
+    flags = np.zeros(2)
+    flags[bad] = np.nan
+    frame = Frame([Argument(0), Scratch(0), np.array([16])], (), 16, flags=2)
+    call = callable_of(load_text(COPY_ALL), frame)
+    assert np.isnan(call(flags)[-1]) == bool(bad)
+    left = callable_of(
+        load_text(COPY_ALL), Frame([Scratch(0), Argument(0), np.array([16])], (), 16, 2)
+    )
+    out = np.full(2, 7.0)
+    left(out)
+    assert out.tolist() == [0.0, 0.0]
+
+
+def test_what_cannot_be_made_is_an_error_and_leaves_nothing_behind():
+    made = [Made("d", (3,)), Made("d", (1 << 50,))]
+    frame = Frame([Argument(0), Result(0), np.array([24])], made)
+    call = callable_of(load_text(COPY_ALL), frame)
+    with pytest.raises(MemoryError):
+        call(np.ones(3))
+    scratch = Frame([Argument(0), Scratch(0), np.array([24])], (), 1 << 60)
+    with pytest.raises(MemoryError):
+        callable_of(load_text(COPY_ALL), scratch)(np.ones(3))
+
+
+def test_results_are_their_readers_alone():
+    x = np.ones(1000)
+    frame = Frame(
+        [Argument(0), Result(0), np.array([x.nbytes])],
+        [Made("d", x.shape), Made("d", (), scratch=0)],
+        4096,
+    )
+    call = callable_of(load_text(COPY_ALL), frame)
+    tracemalloc.start()
+    try:
+        call(x)
+        gc.collect()
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(1000):
+            call(x)
+            call(np.ones(8)[::2])
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 5000

@@ -1,0 +1,337 @@
+"""The Python that calls the machine code of a kernel.
+
+What takes less than half a millisecond is one call, which makes all but large results. Of what
+takes longer, nests are called one after the other, for some passes of their outermost loop at a
+time, and one looks at the deadline between. So are passes whose number is known when they are made,
+where there is also made room for what further ones keep.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import count
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from gradwire_engine.answer import Array
+from gradwire_engine.backends.llvm.compiler import Code
+from gradwire_engine.backends.llvm.shim import (
+    Argument,
+    Frame,
+    Made,
+    Pointer,
+    Result,
+    Scratch,
+    callable_of,
+)
+from gradwire_engine.backends.llvm.writer import LANES
+from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
+from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.errors import InternalError
+from gradwire_engine.kernels.form import FAILED, Buffer, Kernel, Nest, Place, Repeat
+from gradwire_engine.ops.constants import UnrecordedPath
+from gradwire_engine.tape import Shape
+
+#: Nodes that are computed in about half a millisecond, after which one looks at the deadline, and
+#: in less time than it takes to let other threads run.
+STEPS_BETWEEN_POLLS = 1 << 21
+_FEW_STEPS = 1 << 16
+_DTYPES = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
+#: Passes for which there is room at first, and most that are made.
+_FEW_PASSES, _MOST_PASSES = 1024, 1 << 62
+#: Scratch memory begins and ends at lines of the cache.
+_LINE = 64
+#: A kernel, whether it can be called for some passes of its outermost loop, and its code.
+Piece: TypeAlias = tuple[Kernel, bool, Code]
+
+
+class Given(NamedTuple):
+    """What a kernel is given: of each operand the order of its axes in memory if it is not theirs.
+
+    ``stacks`` are the numbers of those that may be lists; after the operands come ``constants``.
+    """
+
+    orders: Sequence[tuple[int, ...] | None]
+    stacks: Collection[int] = ()
+    constants: Sequence[Array] = ()
+
+    def opened(self) -> Text:
+        """A function whose operands are as they are in memory."""
+        names = [f"b{number}" for number in range(len(self.orders))]
+        text = Text(f"def native({', '.join(['poll', *names])}):")
+        for number, order in enumerate(self.orders):
+            if number in self.stacks:
+                text.write(f"b{number} = {text.bind(np.asarray, 'asarray')}(b{number})")
+            if order is not None:
+                text.write(f"b{number} = b{number}.transpose({order})")
+        return text
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether operands are taken as they are."""
+        return not self.stacks and all(order is None for order in self.orders)
+
+    def pointers(self) -> dict[int, Pointer]:
+        """What machine code takes of the buffers that are given."""
+        count, known = len(self.orders), enumerate(self.constants, len(self.orders))
+        operands: dict[int, Pointer] = {number: Argument(number) for number in range(count)}
+        return operands | {number: np.ascontiguousarray(value) for number, value in known}
+
+
+def nbytes(buffer: Buffer) -> int:
+    """Bytes of its elements."""
+    return math.prod(buffer.shape, start=np.dtype(buffer.char).itemsize)
+
+
+class Whole:
+    """The call of all of a kernel, whose results have ``shapes``; some of them are ``checked``."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        code: Code,
+        given: Given,
+        shapes: Sequence[Shape],
+        checked: Collection[int],
+    ) -> None:
+        self._kernel, self._given, self._shapes = kernel, given, shapes
+        buffers, own = kernel.buffers, range(kernel.operands, kernel.passed)
+        #: What Python looks at afterwards, and the numbers of buffers that it makes: these, and
+        #: large ones, which it takes from its pool.
+        self._told = {*kernel.faults, *kernel.statuses}
+        large = [number for number in own if nbytes(buffers[number]) >= POOLED_BYTES]
+        self.lent = [*large, *self._told]
+        pointers = given.pointers()
+        for argument, number in enumerate(self.lent, len(given.orders)):
+            pointers[number] = Argument(argument)
+        self._made = [k for k, (b, _) in enumerate(kernel.results) if b not in pointers]
+        for item, k in enumerate(self._made):
+            if shapes[k]:
+                pointers[kernel.results[k].buffer] = Result(item)
+        end = 0
+        for number in [*kernel.flags, *own]:
+            if number not in pointers:
+                pointers[number] = Scratch(end)
+                size = nbytes(buffers[number])
+                end += size if number in kernel.flags else size + -size % _LINE
+        results: list[Made] = []
+        for k in self._made:
+            buffer, element = kernel.results[k]
+            char, place = buffers[buffer].char, pointers[buffer]
+            scratch = None
+            if isinstance(place, Scratch):
+                scratch = place.offset + element * np.dtype(char).itemsize
+            results.append(Made(char, shapes[k], k in checked, scratch))
+        ordered = [pointers[number] for number in range(kernel.passed)]
+        frame = Frame([*ordered, *_tables(kernel)], results, end, len(kernel.flags))
+        self._call = callable_of(code, frame, releases=kernel.steps > _FEW_STEPS)
+
+    def code(self, operands: Sequence[str], bind: Callable[..., str]) -> str:
+        """Code for what the call makes: once more with copies if it refuses an operand."""
+        call, lent = bind(self._call), [f"b{number}" for number in self.lent]
+        return _called(call, operands, lent, bind)
+
+    def text(self) -> Text:
+        """A function of the poll and operands, which gives the results and a number."""
+        kernel, text = self._kernel, self._given.opened()
+        for number in self.lent:
+            zeroed = number in self._told
+            text.write(f"b{number} = {_memory(kernel.buffers[number], text, zeroed=zeroed)}")
+        operands = [f"b{number}" for number in range(len(self._given.orders))]
+        text.write(f"z = {self.code(operands, text.bind)}")
+        heed(kernel, text)
+        items = dict(zip(self._made, count(), strict=False))
+        given = [
+            f"z[{items[k]}]"
+            if k in items
+            else f"b{buffer}"
+            if self._shapes[k]
+            else f"b{buffer}[{at}]"
+            for k, (buffer, at) in enumerate(kernel.results)
+        ]
+        text.write(f"return {', '.join([*given, 'z[-1]'])}" if self.lent else "return z")
+        return text
+
+
+def in_pieces(
+    kernel: Kernel,
+    given: Given,
+    pieces: Sequence[Piece],
+    shapes: Sequence[Shape],
+    passing: Passing | None = None,
+) -> Text:
+    """The same of what takes long: nest by nest, looking at the deadline."""
+    names = [f"b{number}" for number in range(kernel.passed)]
+    text = given.opened()
+    zeroed = {*kernel.flags, *kernel.faults, *kernel.statuses}
+    for number in range(kernel.operands, kernel.passed):
+        if not kernel.buffers[number].grows:
+            memory = _memory(kernel.buffers[number], text, zeroed=number in zeroed)
+            text.write(f"{names[number]} = {memory}")
+        else:
+            text.write(f"{names[number]} = None")
+    for piece in pieces:
+        call = _PieceCall(piece, given, text)
+        first = piece[0].nests[0]
+        counted = isinstance(first, Repeat) and first.passes is None
+        lines = passing.lines(piece[0], call, text) if counted and passing else call.lines()
+        for indent, line in lines:
+            text.write(line, indent=indent)
+    heed(kernel, text)
+    made = [
+        names[buffer] if shape or kernel.buffers[buffer].grows else f"{names[buffer]}[{element}]"
+        for (buffer, element), shape in zip(kernel.results, shapes, strict=True)
+    ]
+    told = " + ".join([f"{names[number]}.item()" for number in kernel.flags])
+    text.write(f"return {', '.join([*made, told])}")
+    return text
+
+
+def heed(kernel: Kernel, text: Text) -> None:
+    """Write what is done where the results are of no use."""
+    for number in kernel.faults:
+        text.write(f"if b{number}: {text.bind(_leave, 'leave')}()")
+    for number in kernel.statuses:
+        unrecorded = text.bind(UnrecordedPath, "unrecorded")
+        text.write(f"if b{number}[0] == {FAILED}: raise {unrecorded}")
+
+
+class _PieceCall:
+    """The call of a piece, by the names that buffers and the table of integers have."""
+
+    def __init__(self, piece: Piece, given: Given, text: Text) -> None:
+        self._kernel, self._ranged, code = piece
+        kernel, self._text = self._kernel, text
+        self._operands = len(given.orders)
+        pointers = given.pointers()
+        for argument, number in enumerate(range(kernel.operands, kernel.passed), self._operands):
+            pointers[number] = Argument(argument)
+        self.integers, numbers = _tables(kernel)
+        table = Argument(self._operands + kernel.passed - kernel.operands)
+        ordered = [pointers[number] for number in range(kernel.passed)]
+        frame = Frame([*ordered, table, numbers])
+        self._call = text.bind(callable_of(code, frame, releases=kernel.steps > _FEW_STEPS))
+
+    def code(self, table: str) -> str:
+        """Code of it."""
+        own = [f"b{number}" for number in range(self._kernel.operands, self._kernel.passed)]
+        operands = [f"b{number}" for number in range(self._operands)]
+        return _called(self._call, operands, [*own, table], self._text.bind)
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Lines that call it: once, or for some passes at a time, looking at the deadline."""
+        text, steps = self._text, self._kernel.steps
+        length = int(self.integers[2]) if self._ranged else 0
+        bound = text.bind(self.integers)
+        rows = max(STEPS_BETWEEN_POLLS * length // max(steps, 1) // LANES, 1) * LANES
+        if not self._ranged or rows >= length:
+            yield 1, self.code(bound)
+            return
+        yield 1, f"n = {bound}.copy()"
+        yield 1, f"for at in {text.bind(range, 'range')}(0, {length}, {rows}):"
+        yield 2, f"n[0], n[1] = at, {text.bind(min, 'min')}(at + {rows}, {length})"
+        yield 2, self.code("n")
+        yield 2, "poll()"
+
+
+class Passing(NamedTuple):
+    """Passes that are counted as they are made, some at a time: ``total`` is code for the most.
+
+    Before more are made, ``check`` looks at what they keep. ``trips`` is where their number goes.
+    """
+
+    total: str
+    check: Callable[[int], None]
+    trips: Place | None
+
+    def lines(self, kernel: Kernel, call: _PieceCall, text: Text) -> Iterator[tuple[int, str]]:
+        """Lines that make passes until they end, with room for what is kept."""
+        (repeat,) = kernel.nests
+        assert isinstance(repeat, Repeat)
+        rows = max(STEPS_BETWEEN_POLLS // max(repeat.pass_steps, 1), 1)
+        status = f"b{repeat.status}"
+        stacks = [number for number, buffer in enumerate(kernel.buffers) if buffer.grows]
+        whole, least = text.bind(int, "int"), text.bind(min, "min")
+        check, room = text.bind(self.check, "check"), text.bind(_room, "room")
+        yield 1, f"total = {whole}({self.total or _MOST_PASSES})"
+        if self.total:
+            yield 1, f"{check}(total)"
+        yield 1, f"most = {'total' if self.total else min(rows, _FEW_PASSES)}"
+        for number in stacks:
+            shape, char = kernel.buffers[number].shape[1:], kernel.buffers[number].char
+            dtype = text.bind(np.dtype(char), _DTYPES[char])
+            yield 1, f"b{number} = {room}(None, most, {shape}, {dtype})"
+        yield 1, f"n = {text.bind(call.integers)}.copy(); n[2] = total; at = 0"
+        yield 1, "while at < total:"
+        yield 2, f"n[0] = at; at = {least}(at + {rows}, most); n[1] = at"
+        yield 2, call.code("n")
+        yield 2, "poll()"
+        yield 2, f"if {status}[0]: break"
+        yield 2, f"{check}(at)"
+        yield 2, f"if at == most: most = {least}(2 * most, total)"
+        for number in stacks:
+            yield 2, f"if len(b{number}) < most: b{number} = {room}(b{number}, most)"
+        text.bind(len, "len")
+        yield 1, f"at = {whole}({status}[1]) if {status}[0] else at"
+        for number in stacks:
+            yield 1, f"b{number} = b{number}[:at]"
+        if self.trips is not None:
+            yield 1, f"b{self.trips.buffer}[{self.trips.element}] = at"
+
+
+def _room(stack: Any, items: int, shape: Shape = (), dtype: Any = None) -> Any:
+    """Memory for so many items, the first of them those of ``stack``."""
+    if stack is None:
+        return np.empty((items, *shape), dtype)
+    more = np.empty((items, *stack.shape[1:]), stack.dtype)
+    more[: len(stack)] = stack
+    return more
+
+
+def _called(
+    call: str, operands: Sequence[str], others: Sequence[str], bind: Callable[..., str]
+) -> str:
+    """Code of a call: once more with copies, if an operand is not in row-major order."""
+    in_order, refused = bind(_in_order, "in_order"), bind(_refused, "refused")
+    copied = [f"{in_order}({operand})" for operand in operands]
+    first, second = (f"{call}({', '.join([*each, *others])})" for each in (operands, copied))
+    return f"{first} or {second} or {refused}()"
+
+
+def _tables(kernel: Kernel) -> tuple[Array, Array]:
+    """The integers, of which the first bound the outermost loop, and numbers that are arguments."""
+    match kernel.nests[0]:
+        case Nest(lengths=(length, *_)):
+            passes = length
+        case Repeat(passes=int(length)):
+            passes = length
+        case _:
+            passes = 0
+    integers = [0, passes, passes, *kernel.integers()]
+    return np.array(integers, np.int64), np.array(kernel.numbers or (0.0,), np.float64)
+
+
+def _memory(buffer: Buffer, text: Text, *, zeroed: bool = False) -> str:
+    """Code that makes room for a result or a temporary."""
+    dtype = text.bind(np.dtype(buffer.char), _DTYPES[buffer.char])
+    if zeroed:
+        return f"{text.bind(np.zeros, 'zeros')}({buffer.shape}, {dtype})"
+    if nbytes(buffer) >= POOLED_BYTES:
+        return f"{text.bind(POOL.empty, 'lent')}({buffer.shape}, {dtype})"
+    return f"{text.bind(np.empty, 'empty')}({buffer.shape}, {dtype})"
+
+
+def _in_order(x: Any) -> Any:
+    """In row-major order, each element at a place that its size divides."""
+    return np.require(x, requirements=("C", "A"))
+
+
+def _leave() -> None:
+    """An index is out of range: NumPy computes everything once more, and says of which."""
+    raise ValueError("index out of range")
+
+
+def _refused() -> None:
+    raise InternalError("machine code refused an array in row-major order")
