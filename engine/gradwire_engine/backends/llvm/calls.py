@@ -1,7 +1,7 @@
 """The Python that calls the machine code of a kernel.
 
 What takes less than half a millisecond is one call, which makes all but large results. Of what
-takes longer, nests are called one after the other, for some passes of their outermost loop at a
+takes longer, nests are called one after the other, for some passes of their outermost loops at a
 time, and one looks at the deadline between. So are passes whose number is known when they are made,
 where there is also made room for what further ones keep.
 """
@@ -17,6 +17,7 @@ import numpy as np
 
 from gradwire_engine.answer import Array
 from gradwire_engine.backends.llvm.compiler import Code
+from gradwire_engine.backends.llvm.elements import vectorized
 from gradwire_engine.backends.llvm.shim import (
     Argument,
     Frame,
@@ -26,7 +27,7 @@ from gradwire_engine.backends.llvm.shim import (
     Scratch,
     callable_of,
 )
-from gradwire_engine.backends.llvm.writer import LANES
+from gradwire_engine.backends.llvm.writer import LANES, bounds_of
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.errors import InternalError
@@ -43,8 +44,8 @@ _DTYPES = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
 _FEW_PASSES, _MOST_PASSES = 1024, 1 << 62
 #: Scratch memory begins and ends at lines of the cache.
 _LINE = 64
-#: A kernel, whether it can be called for some passes of its outermost loop, and its code.
-Piece: TypeAlias = tuple[Kernel, bool, Code]
+#: A kernel, for how many passes of its outermost loops it is called at a time, and its code.
+Piece: TypeAlias = tuple[Kernel, Sequence[int], Code]
 
 
 class Given(NamedTuple):
@@ -202,13 +203,13 @@ class _PieceCall:
     """The call of a piece, by the names that buffers and the table of integers have."""
 
     def __init__(self, piece: Piece, given: Given, text: Text) -> None:
-        self._kernel, self._ranged, code = piece
+        self._kernel, self._spans, code = piece
         kernel, self._text = self._kernel, text
         self._operands = len(given.orders)
         pointers = given.pointers()
         for argument, number in enumerate(range(kernel.operands, kernel.passed), self._operands):
             pointers[number] = Argument(argument)
-        self.integers, numbers = _tables(kernel)
+        self.integers, numbers = _tables(kernel, len(self._spans))
         table = Argument(self._operands + kernel.passed - kernel.operands)
         ordered = [pointers[number] for number in range(kernel.passed)]
         frame = Frame([*ordered, table, numbers])
@@ -222,18 +223,48 @@ class _PieceCall:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Lines that call it: once, or for some passes at a time, looking at the deadline."""
-        text, steps = self._text, self._kernel.steps
-        length = int(self.integers[2]) if self._ranged else 0
-        bound = text.bind(self.integers)
-        rows = max(STEPS_BETWEEN_POLLS * length // max(steps, 1) // LANES, 1) * LANES
-        if not self._ranged or rows >= length:
+        text, bound = self._text, self._text.bind(self.integers)
+        lengths = _passes(self._kernel)
+        if all(span >= length for span, length in zip(self._spans, lengths, strict=False)):
             yield 1, self.code(bound)
             return
         yield 1, f"n = {bound}.copy()"
-        yield 1, f"for at in {text.bind(range, 'range')}(0, {length}, {rows}):"
-        yield 2, f"n[0], n[1] = at, {text.bind(min, 'min')}(at + {rows}, {length})"
-        yield 2, self.code("n")
-        yield 2, "poll()"
+        indent, least = 1, text.bind(min, "min")
+        for level, (span, length) in enumerate(zip(self._spans, lengths, strict=False)):
+            at = bounds_of(level) if level else 0
+            yield indent, f"for at{level} in {text.bind(range, 'range')}(0, {length}, {span}):"
+            indent += 1
+            yield (
+                indent,
+                f"n[{at}] = at{level}; n[{at + 1}] = {least}(at{level} + {span}, {length})",
+            )
+        yield indent, self.code("n")
+        yield indent, "poll()"
+
+
+def spans_of(kernel: Kernel) -> list[int]:
+    """For how many passes of its outermost loops a kernel is called at a time, to be short.
+
+    None if it cannot be called for some. All but the last are as few as can be: so what is done in
+    order stays in order.
+    """
+    nest, *more = kernel.nests
+    if isinstance(nest, Repeat) and not more:
+        return [max(STEPS_BETWEEN_POLLS // max(nest.pass_steps, 1), 1)]
+    spans: list[int] = []
+    if not isinstance(nest, Nest) or more:
+        return spans
+    along, steps = vectorized(nest), nest.steps
+    if steps <= STEPS_BETWEEN_POLLS:
+        return [*nest.lengths[:1]]
+    for level, length in enumerate(nest.lengths):
+        least = LANES if level == along else 1
+        steps = max(steps // length, 1)
+        if steps * least <= STEPS_BETWEEN_POLLS or level == len(nest.lengths) - 1:
+            return [*spans, max(STEPS_BETWEEN_POLLS // steps // least, 1) * least]
+        spans.append(least)
+        steps *= min(least, length)
+    return spans
 
 
 class Passing(NamedTuple):
@@ -300,16 +331,23 @@ def _called(
     return f"{first} or {second} or {refused}()"
 
 
-def _tables(kernel: Kernel) -> tuple[Array, Array]:
-    """The integers, of which the first bound the outermost loop, and numbers that are arguments."""
+def _passes(kernel: Kernel) -> Sequence[int]:
+    """Those of the outermost loops."""
     match kernel.nests[0]:
-        case Nest(lengths=(length, *_)):
-            passes = length
+        case Nest(lengths=lengths):
+            return lengths or (0,)
         case Repeat(passes=int(length)):
-            passes = length
-        case _:
-            passes = 0
-    integers = [0, passes, passes, *kernel.integers()]
+            return (length,)
+    return (0,)
+
+
+def _tables(kernel: Kernel, bounded: int = 1) -> tuple[Array, Array]:
+    """The integers, of which the first bound loops, and numbers that are arguments."""
+    first, *others = _passes(kernel)
+    integers = [0, first, first]
+    for length in others[: max(bounded - 1, 0)]:
+        integers += [0, length]
+    integers += kernel.integers()
     return np.array(integers, np.int64), np.array(kernel.numbers or (0.0,), np.float64)
 
 

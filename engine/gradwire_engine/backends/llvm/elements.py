@@ -61,7 +61,7 @@ class ElementPrinter:
         self._loops = len(nest.lengths)
         #: The numbers of the loops around, then of those that are entered.
         self._at: list[str] = [*around]
-        self._along = _vectorized(nest)
+        self._along = vectorized(nest)
         self._levels: list[int] = []
         self._vector: list[bool] = []
         #: The values that are read as vectors though they are the same in all lanes.
@@ -449,7 +449,7 @@ class ElementPrinter:
         return p.let(f"getelementptr {memory}, ptr %b{buffer}, i64 {place}")
 
 
-def _vectorized(nest: Nest) -> int | None:
+def vectorized(nest: Nest) -> int | None:
     """The loop along which the most accesses are to neighbours, if there is one long enough.
 
     Where elements go to places from data, their order is that of the loops: no other of these is

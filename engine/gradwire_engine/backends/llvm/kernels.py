@@ -14,6 +14,7 @@ from gradwire_engine.backends.llvm.calls import (
     Whole,
     in_pieces,
     nbytes,
+    spans_of,
 )
 from gradwire_engine.backends.llvm.compiler import Code, Source
 from gradwire_engine.backends.llvm.printer import Printer
@@ -102,7 +103,7 @@ class NativeKernel(FusedGroup):
         """Call these functions, which have been compiled."""
         if self._is_long:
             pairs = zip(self._pieces, codes, strict=True)
-            pieces = [(piece.kernel, piece.ranged, code) for piece, code in pairs]
+            pieces = [(piece.kernel, piece.spans, code) for piece, code in pairs]
             text = in_pieces(self.form, self._given, pieces, self._shapes, self._passing)
         else:
             call = Whole(self.form, codes[0], self._given, self._shapes, self.checked)
@@ -148,13 +149,13 @@ class _Piece(NamedTuple):
 
     kernel: Kernel
     text: str
-    #: Whether it can be called for some of the passes of its outermost loop.
-    ranged: bool
+    #: For how many passes of its outermost loops it is called at a time.
+    spans: Sequence[int]
 
     @classmethod
     def of(cls, kernel: Kernel) -> _Piece:
-        printer = Printer(kernel, "kernel")
-        return cls(kernel, printer.text(), printer.ranged)
+        spans = spans_of(kernel)
+        return cls(kernel, Printer(kernel, "kernel", max(len(spans), 1)).text(), spans)
 
 
 def _order_of(made: Sequence[Instruction], slot: int) -> tuple[int, ...] | None:

@@ -7,8 +7,8 @@ import struct
 from gradwire_engine.backends.llvm import functions
 from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Nest, Repeat, Step
 
-#: Of the integers that are arguments the first are where the outermost loop begins and ends, and
-#: how many passes it makes in all.
+#: Of the integers that are arguments the first are where the outermost loop begins and ends, how
+#: many passes it makes in all, and where each further loop begins and ends that is ``bounded``.
 BOUNDS = 3
 #: Elements of a vector: two registers with AVX2, one with AVX-512.
 LANES = functions.LANES
@@ -50,13 +50,20 @@ def _is_ranged(step: Step) -> bool:
     return isinstance(step, Repeat)
 
 
+def bounds_of(bounded: int) -> int:
+    """How many integers tell where loops begin and end, if so many are bounded."""
+    return BOUNDS + 2 * (bounded - 1)
+
+
 class Writer:
     """The lines of a function, the functions that it calls, and its arguments' names."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, bounded: int = 1) -> None:
         self.lines: list[str] = []
+        #: How many loops of the only nest, the outermost first, begin and end at arguments.
+        self.bounded = bounded
         self.declared: set[str] = set()
-        self.integers = {n: number + BOUNDS for n, number in kernel.integers().items()}
+        self.integers = {n: number + bounds_of(bounded) for n, number in kernel.integers().items()}
         #: Whether the outermost loop of the only nest goes from ``%begin`` to ``%end``.
         (first, *more) = kernel.nests
         self.ranged = not more and _is_ranged(first)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gradwire_engine import Engine, Leaf, Query
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,8 @@ from tests.effort import examples
 
 pytest.importorskip("llvmlite")
 
+from gradwire_engine.backends.llvm.calls import STEPS_BETWEEN_POLLS
+from gradwire_engine.backends.llvm.executable import NativeBackend
 from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.ops.reductions.reductions import Max, Sum
 
@@ -136,6 +139,53 @@ def test_large_sums_along_each_axis_in_several_calls():
         np.testing.assert_allclose(z, -x.sum(axis=axis), rtol=1e-10, atol=1e-10)
     for z, axis in zip(replayed.outputs[3:], [0, 1], strict=True):
         np.testing.assert_array_equal(z, (-x).max(axis=axis))
+
+
+N = 300_001
+#: Programs with nests of which one pass of the outermost loop, or eight of them, takes long.
+LONG: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
+    "rows": ("sin(x) * r + tanh(x)", {"x": (3, N), "r": (N,)}),
+    "one of many": ("sin(x) * r + tanh(x)", {"x": (1, 3, N), "r": (1, N)}),
+    "sums of rows": ("[sum(tanh(x) * x, axis=1), max(x * x, axis=1)]", {"x": (3, N)}),
+    "sums with what is in all rows": ("sum(tanh(x) * x + r, axis=1)", {"x": (3, N), "r": (N,)}),
+    "sums of all": ("[sum(tanh(x) * x * r), min(x * r)]", {"x": (3, N), "r": (N,)}),
+    "columns": ("[sum(tanh(x) * x, axis=0), max(x * x, axis=0)]", {"x": (N, 8)}),
+    "columns, some twice": ("[sum(tanh(x) * x, axis=0), min(x, axis=0)]", {"x": (N, 11)}),
+    "few columns": ("sum(tanh(x) * x, axis=0)", {"x": (N, 3)}),
+    "single precision": ("sum(tanh(x) * x + r, axis=1)", {"x": (3, 2 * N), "r": (2 * N,)}),
+    "the middle": ("sum(sin(x) * r, axis=(0, 2))", {"x": (5, N // 3, 9), "r": (5, 1, 9)}),
+    "both ends": (
+        "[sum(sin(x) * r, axis=1), max(x * r, axis=1)]",
+        {"x": (9, N, 3), "r": (9, 1, 3)},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_one_looks_at_the_deadline_in_nests_of_any_shape(name):
+    text, shapes = LONG[name]
+    dtype = "float32" if name == "single precision" else "float64"
+    rng = np.random.default_rng(1)
+    leaves = {name: Leaf(rng.normal(size=shape).astype(dtype)) for name, shape in shapes.items()}
+    engine = Engine(backend=NativeBackend())
+    call = engine.call(engine.parse(text), leaves, Query("evaluate"))
+    call.replay(go_on)
+    polls: list[int] = []
+    answer = call.replay(lambda: polls.append(1))
+    exact = engine.call(engine.parse(text), leaves, Query("evaluate", exact=True)).replay(go_on)
+    found, expected = ([*a] if isinstance(a, list) else [a] for a in (answer.value, exact.value))
+    rtol = 1e-11 if dtype == "float64" else 1e-4
+    for x, y in zip(found, expected, strict=True):
+        assert x.dtype == y.dtype
+        np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol * np.max(np.abs(y)))
+    nests = [
+        nest
+        for kernel in kernels(call.entry.paths[0].executable)
+        for nest in kernel.form.nests
+        if nest.steps > STEPS_BETWEEN_POLLS
+    ]
+    assert nests
+    assert len(polls) >= sum(nest.steps for nest in nests) // STEPS_BETWEEN_POLLS
 
 
 def unaligned(x: np.ndarray) -> np.ndarray:
