@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gradwire_engine.kernels.complex_parts import by_parts
 from gradwire_engine.kernels.form import Affine, Buffer, Kernel, Load, Nest, Place, Value
 from gradwire_engine.kernels.maps import Index, flat, pieces
 from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot
@@ -101,7 +102,7 @@ class Group:
         for flag in self.checked:
             places[self._flag(flag)] = Place(len(buffers))
             buffers.append(Buffer((), "d"))
-        return Kernel(
+        kernel = Kernel(
             tuple(buffers),
             len(self.operands),
             tuple([places[slot] for slot in self._results]),
@@ -109,6 +110,7 @@ class Group:
             tuple([_placed(nest, places) for nest in made]),
             tuple(map(float.fromhex, self._numbers)),
         )
+        return by_parts(kernel)
 
     # What is stored
 

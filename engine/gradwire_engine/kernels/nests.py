@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwire_engine.kernels.form import (
+    COMPLEX,
+    FLOATS,
     Affine,
     Apply,
     Literal,
@@ -20,7 +22,7 @@ from gradwire_engine.kernels.form import (
     Within,
 )
 from gradwire_engine.kernels.maps import Bound, Element, Index, Split, aligned, flat, reads
-from gradwire_engine.kernels.scalar import expression, has_expression
+from gradwire_engine.kernels.scalar import char_of, expression, has_expression
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.conversion import AsType
@@ -43,7 +45,8 @@ def is_reduction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
         return False
     if isinstance(op, Reduction) and not op.axes:
         return False
-    return kind.dtype.char in "df" and all(t.dtype == kind.dtype and t.size for t in types)
+    chars = FLOATS if isinstance(op, Reduction) and type(op) is not Sum else FLOATS + COMPLEX
+    return kind.dtype.char in chars and all(t.dtype == kind.dtype and t.size for t in types)
 
 
 class StoredRoot(NamedTuple):
@@ -188,7 +191,7 @@ class NestBuilder:
                 self.element(a, aligned(index, shape, self._loops), guard)
                 for a, shape in zip(args, shapes, strict=True)
             ]
-            return expression(op, operands, self._apply, self._literal)
+            return expression(op, types[-1].dtype.char, operands, self._apply, self._literal)  # type: ignore[union-attr]
         split = reads(op, Element(shapes, kind.shape, index, self._loops))
         if split is None:
             return self._in_order(args[0], index, kind.shape, guard)
@@ -249,8 +252,11 @@ class NestBuilder:
             self._nodes.append(node)
         return found
 
-    def _number(self, value: float, char: str) -> Value:
-        if char not in "df" or float.hex(value) in _LITERALS:
+    def _number(self, value: Any, char: str) -> Value:
+        if char in COMPLEX:
+            parts = [self._number(part, char.lower()) for part in (value.real, value.imag)]
+            return self._apply("complex", *parts)
+        if char not in FLOATS or float.hex(value) in _LITERALS:
             return self._node(Literal(value, char))
         return self._node(Number(self._group.number(value), char))
 
@@ -261,15 +267,8 @@ class NestBuilder:
         return self._node(Apply("convert", (value,), char))
 
     def _apply(self, function: str, *args: Value) -> Value:
-        char = self._nodes[args[-1]].char
-        if function in _PREDICATES:
-            char = "?"
+        char = char_of(function, [self._nodes[arg].char for arg in args])
         return self._node(Apply(function, args, char))
-
-
-_PREDICATES = frozenset(
-    "equal not_equal less less_equal greater greater_equal isnan isinf isfinite not and or".split()
-)
 
 
 def merged(nest: Nest) -> Nest:

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.kernels.form import DTYPES
 from gradwire_engine.kernels.maps import is_map, is_view
 from gradwire_engine.kernels.nests import is_reduction
-from gradwire_engine.kernels.scalar import DTYPES, has_expression
+from gradwire_engine.kernels.scalar import has_expression
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input

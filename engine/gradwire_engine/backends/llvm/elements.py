@@ -1,15 +1,13 @@
-"""The values of a nest's nodes: functions of numbers and vectors, and elements in memory."""
+"""The values of a nest's nodes: where they are computed, and elements in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from math import inf
-
-from gradwire_engine.backends.llvm import functions
+from gradwire_engine.backends.llvm.arithmetic import Arithmetic
+from gradwire_engine.backends.llvm.functions.vectors import LANES
 from gradwire_engine.backends.llvm.writer import (
-    LANES,
     MEMORY,
-    TYPES,
+    SIZES,
+    SUFFIXES,
     Writer,
     constant,
     lanes,
@@ -29,32 +27,13 @@ from gradwire_engine.kernels.form import (
     Within,
 )
 
-_ARITHMETIC = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div"}
-_COMPARED = {
-    "equal": ("oeq", "eq"),
-    "not_equal": ("une", "ne"),
-    "less": ("olt", "slt"),
-    "less_equal": ("ole", "sle"),
-    "greater": ("ogt", "sgt"),
-    "greater_equal": ("oge", "sge"),
-}
-#: Functions that processors have.
-_INTRINSIC = {
-    "sqrt": "sqrt",
-    "fabs": "fabs",
-    "floor": "floor",
-    "ceil": "ceil",
-    "trunc": "trunc",
-    "round": "rint",
-    "copysign": "copysign",
-}
-
 
 class ElementPrinter:
     """Writes the values of the nodes of a nest, each within the loops that it needs."""
 
     def __init__(self, writer: Writer, nest: Nest) -> None:
         self._p, self._nest = writer, nest
+        self._arithmetic = Arithmetic(writer)
         self._loops = len(nest.lengths)
         self._along = _vectorized(nest)
         self._levels: list[int] = []
@@ -116,7 +95,7 @@ class ElementPrinter:
                 wide = self._vector[value]
                 chars = [self._nest.nodes[a].char for a in args]
                 operands = [self._wide(a) if wide else self._values[a] for a in args]
-                return self._applied(function, operands, chars, char, wide=wide)
+                return self._arithmetic.apply(function, operands, chars, char, wide=wide)
         raise AssertionError(node)
 
     def _wide(self, value: Value) -> str:
@@ -128,85 +107,11 @@ class ElementPrinter:
             return self._constant(node.value, node.char, wide=True)
         return self._splats[value]
 
-    def _splat(self, value: str, char: str) -> str:
-        p, vector = self._p, type_of(char, wide=True)
-        first = p.let(f"insertelement {vector} poison, {TYPES[char]} {value}, i32 0")
-        return p.let(
-            f"shufflevector {vector} {first}, {vector} poison, <{LANES} x i32> zeroinitializer"
-        )
-
     def _constant(self, number: float, char: str, *, wide: bool) -> str:
-        each = constant(number, char)
-        return f"<{', '.join([f'{TYPES[char]} {each}'] * LANES)}>" if wide else each
+        return self._arithmetic.constant(number, char, wide=wide)
 
-    def _applied(
-        self, function: str, operands: list[str], chars: list[str], char: str, *, wide: bool
-    ) -> str:
-        p, kind = self._p, type_of(chars[0], wide=wide)
-        listed = ", ".join(operands)
-        floating = chars[0] in "df"
-        if function in _ARITHMETIC:
-            return p.let(f"{'f' if floating else ''}{_ARITHMETIC[function]} {kind} {listed}")
-        if function in _COMPARED:
-            by = _COMPARED[function][not floating]
-            if chars[0] == "?" and function not in ("equal", "not_equal"):
-                by = by.replace("s", "u", 1)
-            return p.let(f"{'fcmp' if floating else 'icmp'} {by} {kind} {listed}")
-        if function == "negative":
-            return p.let(
-                f"fneg {kind} {listed}" if floating else f"sub {kind} {zero(wide=wide)}, {listed}"
-            )
-        if function == "where":
-            condition, x, y = operands
-            of = type_of(char, wide=wide)
-            return p.let(f"select {kind} {condition}, {of} {x}, {of} {y}")
-        if function in ("and", "or"):
-            return p.let(f"{function} {kind} {listed}")
-        if function == "not":
-            return p.let(f"xor {kind} {operands[0]}, {self._constant(1, '?', wide=wide)}")
-        if function == "convert":
-            return self._converted(operands[0], chars[0], char, wide=wide)
-        if function in ("isnan", "isinf", "isfinite"):
-            return self._tested(function, operands[0], chars[0], wide=wide)
-        return self._called(function, operands, char, wide=wide)
-
-    def _converted(self, x: str, source: str, char: str, *, wide: bool) -> str:
-        by = {
-            ("f", "d"): "fpext",
-            ("d", "f"): "fptrunc",
-            ("l", "d"): "sitofp",
-            ("l", "f"): "sitofp",
-            ("?", "d"): "uitofp",
-            ("?", "f"): "uitofp",
-            ("?", "l"): "zext",
-        }[source, char]
-        return self._p.let(f"{by} {type_of(source, wide=wide)} {x} to {type_of(char, wide=wide)}")
-
-    def _tested(self, function: str, x: str, char: str, *, wide: bool) -> str:
-        p, kind = self._p, type_of(char, wide=wide)
-        if function == "isnan":
-            return p.let(f"fcmp uno {kind} {x}, {x}")
-        size = self._called("fabs", [x], char, wide=wide)
-        infinite = self._constant(inf, char, wide=wide)
-        return p.let(f"fcmp {'oeq' if function == 'isinf' else 'olt'} {kind} {size}, {infinite}")
-
-    def _called(self, function: str, operands: list[str], char: str, *, wide: bool) -> str:
-        p, kind = self._p, type_of(char, wide=wide)
-        if function in _INTRINSIC:
-            width = f"v{LANES}" if wide else ""
-            name = f"llvm.{_INTRINSIC[function]}.{width}f{64 if char == 'd' else 32}"
-            return self._call(name, operands, kind)
-        if char == "f":
-            double = type_of("d", wide=wide)
-            operands = [p.let(f"fpext {kind} {x} to {double}") for x in operands]
-            z = self._called(function, operands, "d", wide=wide)
-            return p.let(f"fptrunc {double} {z} to {kind}")
-        return self._call(functions.symbol(function, wide=wide), operands, kind)
-
-    def _call(self, name: str, operands: Iterable[str], kind: str) -> str:
-        given = [f"{kind} {x}" for x in operands]
-        self._p.declare(f"{kind} @{name}({', '.join([kind] * len(given))})")
-        return self._p.let(f"call {kind} @{name}({', '.join(given)})")
+    def _splat(self, value: str, char: str) -> str:
+        return self._arithmetic.splat(value, char)
 
     # Memory
 
@@ -267,14 +172,15 @@ class ElementPrinter:
         if node.guard is not None:
             guard = self._wide(node.guard)
         vector = f"<{LANES} x {memory}>"
+        if step == 2 and guard is None:
+            return self._from_memory(self._every_other(node.buffer, place, memory), char, wide=True)
         if step not in (1, -1):
             x = self._gathered(node.buffer, place, step, guard, memory)
             return self._from_memory(x, char, wide=True)
         if step == -1:
             place = p.let(f"sub i64 {place}, {LANES - 1}")
         at = p.let(f"getelementptr {memory}, ptr %b{node.buffer}, i64 {place}")
-        bits = {"double": "f64", "float": "f32", "i64": "i64", "i8": "i8"}[memory]
-        size = {"double": 8, "float": 4, "i64": 8, "i8": 1}[memory]
+        bits, size = SUFFIXES[memory], SIZES[memory]
         if guard is None:
             x = p.let(f"load {vector}, ptr {at}, align {size}")
         else:
@@ -291,14 +197,28 @@ class ElementPrinter:
             x = self._reversed(x, vector)
         return self._from_memory(x, char, wide=True)
 
+    def _every_other(self, buffer: int, place: str, memory: str) -> str:
+        """Of two vectors, of which the second ends with the last element that is read."""
+        p, vector, size = self._p, f"<{LANES} x {memory}>", SIZES[memory]
+        halves: list[str] = []
+        for offset in (0, LANES - 1):
+            where = p.let(f"add i64 {place}, {offset}")
+            at = p.let(f"getelementptr {memory}, ptr %b{buffer}, i64 {where}")
+            halves.append(p.let(f"load {vector}, ptr {at}, align {size}"))
+        taken = [*range(0, LANES, 2), *range(LANES + 1, 2 * LANES, 2)]
+        order = ", ".join([f"i32 {k}" for k in taken])
+        first, second = halves
+        return p.let(
+            f"shufflevector {vector} {first}, {vector} {second}, <{LANES} x i32> <{order}>"
+        )
+
     def _gathered(self, buffer: int, place: str, step: int, guard: str | None, memory: str) -> str:
         p, vector, truth = self._p, f"<{LANES} x {memory}>", type_of("?", wide=True)
         each = p.let(
             f"add {type_of('l', wide=True)} {self._splat(place, 'l')}, {self._steps(step)}"
         )
         at = p.let(f"getelementptr {memory}, ptr %b{buffer}, {type_of('l', wide=True)} {each}")
-        bits = {"double": "f64", "float": "f32", "i64": "i64", "i8": "i8"}[memory]
-        size = {"double": 8, "float": 4, "i64": 8, "i8": 1}[memory]
+        bits, size = SUFFIXES[memory], SIZES[memory]
         name = f"llvm.masked.gather.v{LANES}{bits}.v{LANES}p0"
         p.declare(f"{vector} @{name}(<{LANES} x ptr>, i32, {truth}, {vector})")
         held = guard or self._constant(1, "?", wide=True)
@@ -333,7 +253,7 @@ class ElementPrinter:
         if not wide:
             p.do(f"store {memory} {value}, ptr {at}")
             return
-        size = {"double": 8, "float": 4, "i64": 8, "i8": 1}[memory]
+        size = SIZES[memory]
         vector = f"<{LANES} x {memory}>"
         if step == 1:
             p.do(f"store {vector} {value}, ptr {at}, align {size}")
@@ -345,6 +265,10 @@ class ElementPrinter:
             p.do(f"store {memory} {x}, ptr {each}")
 
 
+#: What an access takes by how far neighbours in a vector are apart; all others take it by lane.
+_COSTS = {0: 0, 1: 0, -1: 1, 2: 2}
+
+
 def _vectorized(nest: Nest) -> int | None:
     """The loop along which the most accesses are to neighbours, if there is one long enough."""
     affine = [*[node.at for node in nest.nodes if isinstance(node, Load)]]
@@ -352,7 +276,7 @@ def _vectorized(nest: Nest) -> int | None:
 
     def cost(loop: int) -> tuple[int, int]:
         steps = [at.coefficients[loop] for at in affine]
-        return sum([0 if step in (0, 1) else 1 if step == -1 else LANES for step in steps]), -loop
+        return sum([_COSTS.get(step, LANES) for step in steps]), -loop
 
     long = [loop for loop, n in enumerate(nest.lengths) if n >= LANES]
     return min(long, key=cost) if long else None

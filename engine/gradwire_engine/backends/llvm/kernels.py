@@ -20,7 +20,7 @@ from gradwire_engine.backends.numpy.contraction import lowered
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.errors import InternalError
 from gradwire_engine.kernels.build import Group
-from gradwire_engine.kernels.form import Buffer, Kernel
+from gradwire_engine.kernels.form import COMPLEX, FLOATS, Buffer, Kernel
 from gradwire_engine.kernels.partition import Part
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.linalg.contraction import Contract
@@ -32,7 +32,6 @@ _STEPS_BETWEEN_POLLS = 1 << 21
 _FEW_STEPS = 1 << 16
 #: How often nodes are computed, on average, from which on optimised code saves enough.
 _OPTIMISED_STEPS = 64
-_DTYPES = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
 
 
 class NativeKernel(FusedGroup):
@@ -137,7 +136,7 @@ def _order_of(made: Sequence[Instruction], slot: int) -> tuple[int, ...] | None:
 
 def _is_large(kind: Type) -> bool:
     """Whether it takes time to see if a result is finite."""
-    return kind.nbytes >= POOLED_BYTES and kind.dtype.char in "df"  # type: ignore[union-attr]
+    return kind.nbytes >= POOLED_BYTES and kind.dtype.char in FLOATS + COMPLEX  # type: ignore[union-attr]
 
 
 def _in_order(x: Any) -> Any:
@@ -187,7 +186,8 @@ def _written(
 
 def _memory(buffer: Buffer, text: Text, *, zeroed: bool) -> str:
     """Code that makes room for a result or a temporary."""
-    dtype = text.bind(np.dtype(buffer.char), _DTYPES[buffer.char])
+    kind = np.dtype(buffer.char)
+    dtype = text.bind(kind, kind.name)
     if zeroed:
         return f"{text.bind(np.zeros, 'zeros')}({buffer.shape}, {dtype})"
     if _nbytes(buffer) >= POOLED_BYTES:
