@@ -236,6 +236,28 @@ def test_reductions(dtype, extremes, data, shape, seed):
             assert np.all(same | (np.abs(one - other) <= most)), (one, other)
 
 
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+@examples(60)
+@given(data=st.data(), shape=shapes().filter(len), seed=SEEDS)
+def test_complex_programs(dtype, data, shape, seed):
+    """Arithmetic, parts and sums of complex numbers, moved about."""
+    rng, w = np.random.default_rng(seed), Writer()
+    x, y = (w.input(values_of(dtype, shape, rng, extremes=False)) for _ in range(2))
+    constant = w.builder.constant(np.array(2.5 - 1.5j, dtype))
+    z = apply("multiply", apply("add", x, constant), apply("conjugate", y))
+    for _ in range(data.draw(st.integers(0, 2))):
+        z = moved(data.draw, z)
+    size = apply("absolute", apply("exp", apply("divide", z, constant)))
+    turned = apply("complex", apply("imag", z), apply("real", apply("negative", z)))
+    axes = tuple(sorted(data.draw(st.sets(st.integers(0, z.ndim - 1), min_size=1))))
+    outputs = [z, size, turned, Sum(axes)(turned), Sum(axes)(size), apply("log", turned)]
+    found, expected = both(w.tape(*outputs, Sum(axes)(apply("absolute", z))), w.inputs)
+    eps = 8 * np.finfo(dtype).eps
+    for k, (one, other) in enumerate(zip(found, expected, strict=True)):
+        most = z.type.size * expected[-1] if k == 3 else 1 + abs(other)
+        assert np.all((one == other) | (abs(one - other) <= eps * most)), k
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("reduction", [Max, Min])
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 1)])
@@ -256,7 +278,7 @@ SUBSCRIPTS = ["ab,ab->ab", "ab,b->ab", "a,b->ba", "ab,bc->ac", "ab,cb->ca", "ab,
 SUBSCRIPTS += [",ab->ba", "ab,->ab", ",->", "a,ab->b", "abc,bd->acd", "ab,ab->b"]
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("dtype", [*FLOATS, "complex128", "complex64"])
 @pytest.mark.parametrize("subscripts", SUBSCRIPTS)
 @examples(30)
 @given(data=st.data(), seed=SEEDS)
@@ -272,9 +294,10 @@ def test_contractions(subscripts, dtype, data, seed):
     z = Contract(subscripts)(apply("negative", x), y)
     run = native(w.tape(apply("negative", z), z))
     found = run.replay(w.inputs, go_on).outputs
-    expected = np.einsum(subscripts, -xs[0].astype("f8"), xs[1].astype("f8"))
+    wide = "c16" if dtype.startswith("complex") else "f8"
+    expected = np.einsum(subscripts, -xs[0].astype(wide), xs[1].astype(wide))
     sizes = np.einsum(subscripts, abs(xs[0]), abs(xs[1]))
-    most = length["a"] * length["b"] * np.finfo(dtype).eps * sizes
+    most = 2 * length["a"] * length["b"] * np.finfo(dtype).eps * sizes
     assert np.all(abs(found[1] - expected) <= most)
     assert found[1].dtype == dtype
     np.testing.assert_array_equal(found[0], -found[1])
