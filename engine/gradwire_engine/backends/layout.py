@@ -48,7 +48,8 @@ def _numpy_abi() -> int:
 def _finds_values() -> bool:
     """Whether elements and values are where they are sought."""
     given: list[Any] = [np.float64(2.5), 2.5, np.float32(2.5), np.int64(7), np.True_]
-    chars = ["d", "d", "f", "l", "?"]
+    given += [np.int32(7), np.complex128(2.5 - 1j), 2.5 - 1j, np.complex64(2.5 - 1j)]
+    chars = "ddfl?iDDF"
     for value, char in zip(given, chars, strict=True):
         held = ctypes.string_at(id(value) + 16, np.dtype(char).itemsize)
         if held != np.array(value, char).tobytes():

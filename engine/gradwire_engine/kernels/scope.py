@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 
 from gradwire_engine.kernels.bodies import LoopBody
+from gradwire_engine.kernels.form import DTYPES
 from gradwire_engine.kernels.maps import is_map, is_view
 from gradwire_engine.kernels.nests import is_reduction
-from gradwire_engine.kernels.scalar import DTYPES, has_expression
+from gradwire_engine.kernels.scalar import has_expression
 from gradwire_engine.kernels.scans import is_scan
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views

@@ -7,6 +7,7 @@ piece: where an element goes is an index map from an operand to the result.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import NamedTuple
 
 from gradwire_engine.kernels.maps import Element, Index, is_map, plus, selected_place
@@ -63,7 +64,8 @@ def writes(op: Op, shape: Shape, shapes: Sequence[Shape]) -> list[Write]:
         return [Write(None, shape), *own]
     if isinstance(op, SetItem):
         region = indexed_shape(shape, op.pattern, tuple(shapes[2:]))
-        return [Write(0, shape), Write(1, region, selects=True)]
+        own = [Write(1, region, selects=True)] if prod(region) else []
+        return [Write(0, shape), *own]
     return [Write(k, each) for k, each in enumerate(shapes)]
 
 

@@ -39,7 +39,6 @@ from gradwire_engine.tape import Shape
 #: in less time than it takes to let other threads run.
 STEPS_BETWEEN_POLLS = 1 << 21
 _FEW_STEPS = 1 << 16
-_DTYPES = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
 #: Passes for which there is room at first, and most that are made.
 _FEW_PASSES, _MOST_PASSES = 1024, 1 << 62
 #: Scratch memory begins and ends at lines of the cache.
@@ -255,12 +254,14 @@ def spans_of(kernel: Kernel) -> list[int]:
     if not isinstance(nest, Nest) or more:
         return spans
     along, steps = vectorized(nest), nest.steps
+    # passes that carry values on are made in one call
+    lengths = nest.lengths[: nest.kept] if nest.carries else nest.lengths
     if steps <= STEPS_BETWEEN_POLLS:
-        return [*nest.lengths[:1]]
-    for level, length in enumerate(nest.lengths):
+        return [*lengths[:1]]
+    for level, length in enumerate(lengths):
         least = LANES if level == along else 1
         steps = max(steps // length, 1)
-        if steps * least <= STEPS_BETWEEN_POLLS or level == len(nest.lengths) - 1:
+        if steps * least <= STEPS_BETWEEN_POLLS or level == len(lengths) - 1:
             return [*spans, max(STEPS_BETWEEN_POLLS // steps // least, 1) * least]
         spans.append(least)
         steps *= min(least, length)
@@ -292,7 +293,7 @@ class Passing(NamedTuple):
         yield 1, f"most = {'total' if self.total else min(rows, _FEW_PASSES)}"
         for number in stacks:
             shape, char = kernel.buffers[number].shape[1:], kernel.buffers[number].char
-            dtype = text.bind(np.dtype(char), _DTYPES[char])
+            dtype = text.bind(np.dtype(char), np.dtype(char).name)
             yield 1, f"b{number} = {room}(None, most, {shape}, {dtype})"
         yield 1, f"n = {text.bind(call.integers)}.copy(); n[2] = total; at = 0"
         yield 1, "while at < total:"
@@ -353,7 +354,7 @@ def _tables(kernel: Kernel, bounded: int = 1) -> tuple[Array, Array]:
 
 def _memory(buffer: Buffer, text: Text, *, zeroed: bool = False) -> str:
     """Code that makes room for a result or a temporary."""
-    dtype = text.bind(np.dtype(buffer.char), _DTYPES[buffer.char])
+    dtype = text.bind(np.dtype(buffer.char), np.dtype(buffer.char).name)
     if zeroed:
         return f"{text.bind(np.zeros, 'zeros')}({buffer.shape}, {dtype})"
     if nbytes(buffer) >= POOLED_BYTES:

@@ -24,6 +24,7 @@ from gradwire_engine.backends.llvm.writer import (
     type_of,
 )
 from gradwire_engine.kernels.form import (
+    COMPLEX,
     ENDED,
     EVERYWHERE,
     FAILED,
@@ -95,9 +96,10 @@ class Printer:
     def _room(self, number: int) -> str:
         """Room on the stack: for so many elements that few lengths are in the text."""
         buffer = self.kernel.buffers[number]
-        size = math.prod(buffer.shape)
+        size = math.prod(buffer.shape) * (2 if buffer.char in COMPLEX else 1)
         size = size if size < LEAST_ARGUMENT else 1 << (size - 1).bit_length()
-        return f"%b{number} = alloca [{size} x {MEMORY[buffer.char]}], align 64"
+        memory = MEMORY[buffer.char.lower()]
+        return f"%b{number} = alloca [{size} x {memory}], align 64"
 
     def _print(self, steps: Sequence[Step], around: _Around) -> None:
         for step in steps:

@@ -34,7 +34,7 @@ from tests.engine.kernels.tapes import (
 SIZES = [POOLED_BYTES // 8 + k for k in (-8, -1, 0, 1, 7, 8, 13)]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "complex64"])
 @pytest.mark.parametrize("n", SIZES)
 @examples(40)
 @given(data=st.data())
