@@ -68,8 +68,7 @@ class NativeKernel(FusedGroup):
         self.form = form._replace(local=0) if self._is_long else form
         checked = [*builder.checked]
         if not self._is_long:  # what a call makes it looks through
-            small = [s for s in returned if made[s].type.nbytes < POOLED_BYTES]
-            checked += [s for s in small if made[s].type.dtype.char in FLOATS]  # type: ignore[union-attr]
+            checked += [s for s in returned if made[s].type.nbytes < POOLED_BYTES]
         self.checked = frozenset([part.results.index(slot) for slot in checked])
         self.each = [
             op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
