@@ -18,7 +18,7 @@ from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.loops import Functions
 from gradwire_engine.backends.numpy.lower import lower
 from gradwire_engine.backends.plan import plan
-from gradwire_engine.backends.reference.backend import EXACT_IDENTITIES
+from gradwire_engine.backends.reference.backend import COSTS, EXACT_IDENTITIES
 from gradwire_engine.backends.tiers import Replay
 from gradwire_engine.kernels.apart import why_alone, why_apart
 from gradwire_engine.ops import constants
@@ -180,6 +180,8 @@ class NativeBackend(NumpyBackend):
 
     name = "native"
     rules = rules(EXACT_IDENTITIES, RULES)
+    #: Kernels compute elements by vectors, most of them where they are read.
+    costs = COSTS._replace(element=0.05)
 
     def __init__(self, compile_texts: Compile | None = None, whose: str = "") -> None:
         super().__init__()
