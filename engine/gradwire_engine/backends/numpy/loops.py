@@ -16,10 +16,9 @@ from gradwire_engine.backends.base import FusedGroup
 from gradwire_engine.backends.numpy.emit import function
 from gradwire_engine.backends.numpy.fusion import fuse
 from gradwire_engine.backends.numpy.lending import lent
-from gradwire_engine.backends.numpy.nesting import PART
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
 from gradwire_engine.backends.numpy.straight import Straight
-from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.numpy.text import PART, Text
 from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, UnrecordedPath

@@ -16,7 +16,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.numpy.nesting import PART, nesting
 from gradwire_engine.backends.numpy.scalars import Scalars
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.reference.namespace import NUMPY
@@ -63,8 +62,6 @@ class Straight:
         carried = [*self.tape.inputs, *self.tape.outputs]
         self.scalars = Scalars(self.tape, text, quick=quick, carried=carried)
         self.names = {slot: f"r{slot}" for slot in range(len(self.made))}
-        #: Numbers that are computed within the expression that reads them.
-        self.nested, _ = nesting(self.tape, self.scalars.codes, PART, text.poll)
         #: What each pass takes of lists: names, and the lists.
         self.turns: dict[str, str] = {}
         #: Where passes put values of slots, for all, and in each.
@@ -207,9 +204,6 @@ class Straight:
         if isinstance(op, Constant):
             return "", instruction
         name = self.names[slot]
-        if slot in self.nested:
-            self.names[slot] = f"({self.scalars.code(slot, self.names)})"
-            return "", instruction
         if slot not in self.fills:
             value = self.expression(slot, op, self.names, self.scalars, self.text)
             return f"{name} = {value}", instruction
