@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-#: Where functions are in the table that NumPy gives to extensions.
-_FUNCTIONS = {"PyArray_Scalar": 60, "PyArray_New": 93}
+#: Where functions are in the table that NumPy gives to extensions, in this version of its ABI.
+_FUNCTIONS = {"PyArray_GetNDArrayCVersion": 0, "PyArray_Scalar": 60, "PyArray_New": 93}
+_ABI = 0x02000000
 #: The flags of arrays in row-major order whose elements are aligned.
 PLAIN = 0x0001 | 0x0100
 
@@ -22,7 +23,8 @@ def is_known() -> bool:
     """Whether objects have the layout that is taken for granted: of CPython as it is released."""
     plain = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_DEBUG")
     plain = plain and not sysconfig.get_config_var("Py_GIL_DISABLED")
-    return plain and ctypes.sizeof(ctypes.c_void_p) == 8 and _finds_values()
+    plain = plain and ctypes.sizeof(ctypes.c_void_p) == 8 and hasattr(np, "_core")
+    return plain and _numpy_abi() == _ABI and _finds_values()
 
 
 def array_api(name: str) -> int:
@@ -36,6 +38,11 @@ def array_api(name: str) -> int:
     found = ctypes.c_void_p.from_address(table + 8 * _FUNCTIONS[name]).value
     assert found is not None
     return found
+
+
+def _numpy_abi() -> int:
+    version: int = ctypes.PYFUNCTYPE(ctypes.c_uint)(array_api("PyArray_GetNDArrayCVersion"))()
+    return version
 
 
 def _finds_values() -> bool:

@@ -8,7 +8,7 @@ where each node was written, which is asked for only when there is something to 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from keyword import iskeyword
@@ -35,9 +35,11 @@ _PIECES = re.compile(
 )
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:[ \t]*,[ \t]*[A-Za-z_]\w*)*", re.ASCII)
 #: What no plain text has, but in comments.
-_OTHER = re.compile(r"[^\w \t\n.,=+\-*/%@()\[\]]", re.ASCII)
+_OTHER = re.compile(r"[^\w \t\n.,:=+\-*/%@()\[\]]", re.ASCII)
 #: An operation's name, and those of its named arguments, of which there are none.
 _Words: TypeAlias = tuple[str, tuple[str, ...]]
+#: An operator or a bracket: how strong, in which words, and how many values came before.
+_Waiting: TypeAlias = tuple[int, _Words, int]
 #: How strongly what waits holds on to its operand: a power more than the sign before it.
 _OPEN, _SUM, _PRODUCT, _SIGN, _POWER = range(5)
 _OPERATORS: dict[str, tuple[int, _Words]] = {
@@ -54,6 +56,9 @@ _NEGATIVE: _Words = ("negative", ())
 #: What opened a bracket that is no call's.
 _PART: _Words = ("(", ())
 _INDEX: _Words = ("[", ())
+#: What a colon in an index began.
+_SLICE: _Words = (":", ())
+_CONSTANTS = {"None": None, "True": True, "False": False}
 _NONE = _OPEN, _PART
 _OPENING = frozenset("-(")
 #: Most that waits at once, and most pieces of a line: Python's parser has limits, too, and is to
@@ -136,6 +141,8 @@ class _Reader:
         self.statements = Repetitions()
         #: The number of which a sign was read last as a part.
         self._signed = -1
+        #: The names of named arguments, for the calls of a line as their brackets are closed.
+        self._named: Iterator[tuple[str, ...]] = iter(())
 
     def check_calls(self) -> None:
         """Leave calls of what the text assigns to others."""
@@ -163,16 +170,18 @@ class _Reader:
 
     def _read(self, line: str) -> None:
         head, equals, body = line.partition("=")
-        names = _target(head) if equals else RESULT
-        if names is None or line[0] in " \t":
+        names = _target(head) if equals else None
+        written = names is not None
+        pieces = _PIECES.findall(body if written else line)
+        if len(pieces) > _LONGEST or line[0] in " \t":
             raise _OtherwiseWritten
-        pieces = _PIECES.findall(body if equals else line)
-        if len(pieces) > _LONGEST:
-            raise _OtherwiseWritten
+        names = names if names is not None else RESULT
+        if "=" in pieces:
+            pieces, self._named = _without_names(pieces)
         values = self._expressions(pieces)
         value = values[0] if len(values) == 1 else self._write("tuple", tuple(values), None)
         self._write("store", (value,), names)
-        if equals:
+        if written:
             self._assigned.update((names,) if isinstance(names, str) else flat_names(names))
 
     def _repeat(self, first: int) -> None:
@@ -198,8 +207,7 @@ class _Reader:
         """Write expressions with commas between; gives the numbers of their nodes."""
         nodes, operands = self.nodes, self._operands
         values: list[int] = []
-        #: Operators and brackets: how strong, in which words, and how many values came before.
-        waiting: list[tuple[int, _Words, int]] = []
+        waiting: list[_Waiting] = []
         expected, callee = True, _PART  # whether an operand comes next, and whose bracket
         for piece, following in pairwise([*pieces, "", ""]):
             if expected:
@@ -210,10 +218,16 @@ class _Reader:
                     callee = _PART
                     if len(waiting) > _MOST:
                         break
-                elif following == "(":
+                elif following == "(" and piece not in (":", ","):
                     callee = self._callee(piece)
                 else:
-                    kind, value = operands.get(piece) or self._operand(piece)
+                    found = operands.get(piece)
+                    if found is None:
+                        if self._leaves_out(piece, waiting, values):
+                            expected = piece != "]"
+                            continue
+                        found = self._operand(piece)
+                    kind, value = found
                     number = len(nodes)
                     values.append(number)
                     nodes.append(_new_tuple(Node, (kind, (), value, (), number)))
@@ -227,11 +241,16 @@ class _Reader:
                 waiting.append((strength, words, 0))
             elif piece == "[":
                 waiting.append((_OPEN, _INDEX, len(values) - 1))
-            elif piece in (")", "]") and waiting:
-                self._close(piece, waiting.pop(), values)
-                continue
-            elif piece != "," and (piece or waiting):
-                break
+            else:
+                if waiting and waiting[-1][1] is _SLICE and piece != ":":
+                    self._end_slice(waiting, values)
+                if piece in (")", "]") and waiting:
+                    self._close(piece, waiting.pop(), values)
+                    continue
+                if piece == ":":
+                    self._begin_part(waiting, values)
+                elif piece != "," and (piece or waiting):
+                    break
             expected = True
             if len(waiting) > _MOST:
                 break
@@ -246,14 +265,14 @@ class _Reader:
             values[-1] = self._write("call", (values[-1], operand), words)
             return
         kind, _, number, _, _ = self.nodes[operand]
-        if kind == "literal" and operand != self._signed:
+        if type(number) in (int, float) and kind == "literal" and operand != self._signed:
             self.nodes[operand] = Node(kind, (), -number, (), operand)
             self._signed = operand
         else:
             operand = self._write("call", (operand,), words)
         values.append(operand)
 
-    def _close(self, piece: str, opened: tuple[int, _Words, int], values: list[int]) -> None:
+    def _close(self, piece: str, opened: _Waiting, values: list[int]) -> None:
         """Write what a bracket was opened for."""
         _, words, first = opened
         parts = tuple(values[first:])
@@ -265,7 +284,38 @@ class _Reader:
         elif words is _INDEX:
             values.append(self._write("index", parts, None))
         else:
-            values.append(self._write("call", parts, words))
+            names = next(self._named, ())
+            values.append(self._write("call", parts, (words[0], names) if names else words))
+
+    def _leaves_out(self, piece: str, waiting: list[_Waiting], values: list[int]) -> bool:
+        """Whether a part of a slice is left out before ``piece``; writes None, and goes on."""
+        opened = waiting[-1][1] if waiting else _PART
+        if piece == ":" and opened in (_INDEX, _SLICE):
+            values.append(self._write("literal", (), None))
+            self._begin_part(waiting, values)
+        elif piece in (",", "]") and opened is _SLICE:
+            values.append(self._write("literal", (), None))
+            self._end_slice(waiting, values)
+            if piece == "]":
+                self._close(piece, waiting.pop(), values)
+        else:
+            return False
+        return True
+
+    def _begin_part(self, waiting: list[_Waiting], values: list[int]) -> None:
+        """Go on behind a colon; the last value is what stands before it."""
+        _, opened, first = waiting[-1] if waiting else (_OPEN, _PART, 0)
+        if opened is _INDEX:
+            waiting.append((_OPEN, _SLICE, len(values) - 1))
+        elif opened is not _SLICE or len(values) - first > 2:
+            raise _OtherwiseWritten
+
+    def _end_slice(self, waiting: list[_Waiting], values: list[int]) -> None:
+        """Write a slice of the last values, None for those that it lacks."""
+        _, _, first = waiting.pop()
+        while len(values) - first < 3:
+            values.append(self._write("literal", (), None))
+        values[first:] = [self._write("slice", tuple(values[first:]), None)]
 
     def _callee(self, piece: str) -> _Words:
         """What a name before a bracket calls."""
@@ -280,6 +330,8 @@ class _Reader:
         found: tuple[str, object] = "load", piece
         if piece[:1].isdigit() or piece[:1] == ".":
             found = "literal", _number(piece)
+        elif piece in _CONSTANTS:
+            found = "literal", _CONSTANTS[piece]
         elif not piece.isidentifier() or iskeyword(piece):
             root, *parts = piece.split(".")
             self._called.add(root)
@@ -288,6 +340,38 @@ class _Reader:
                 raise _OtherwiseWritten
         self._operands[piece] = found
         return found
+
+
+def _without_names(pieces: Sequence[str]) -> tuple[list[str], Iterator[tuple[str, ...]]]:
+    """A line without the names of arguments; calls have them in the order of their brackets' ends.
+
+    They must be in the order in which the tree's reader sorts them.
+    """
+    left, found = list[str](), list[tuple[str, ...]]()
+    opened: list[list[str] | None] = []  # the names in each bracket, if it is a call's
+    begins, rest = False, pairwise([*pieces, ""])
+    for piece, following in rest:
+        names = opened[-1] if opened else None
+        if following == "=" and begins and names is not None:
+            if not piece.isidentifier() or iskeyword(piece) or names[-1:] >= [piece]:
+                raise _OtherwiseWritten
+            names.append(piece)
+            begins = False
+            next(rest)
+            continue
+        if piece == "=" or (names and begins):  # what has no name stands behind what has
+            raise _OtherwiseWritten
+        begins = piece in ("(", "[", ",")
+        if piece == "(" or piece == "[":
+            called = piece == "(" and left and left[-1][:1].isidentifier()
+            opened.append([] if called else None)
+        elif piece in (")", "]"):
+            if not opened:
+                raise _OtherwiseWritten
+            if (closed := opened.pop()) is not None:
+                found.append(tuple(closed))
+        left.append(piece)
+    return left, iter(found)
 
 
 def _number(piece: str) -> int | float:

@@ -71,6 +71,13 @@ class Count(NamedTuple):
     char: str = "l"
 
 
+class Carried(NamedTuple):
+    """What the pass before gave on, by the number of the nest's carry."""
+
+    carry: int
+    char: str
+
+
 class Apply(NamedTuple):
     """A function of values, by its name; ``convert`` is to the dtype ``char``."""
 
@@ -79,7 +86,7 @@ class Apply(NamedTuple):
     char: str
 
 
-Node: TypeAlias = Load | Number | Literal | Within | Count | Apply
+Node: TypeAlias = Load | Number | Literal | Within | Count | Carried | Apply
 
 
 class Store(NamedTuple):
@@ -118,11 +125,20 @@ class Reduce(NamedTuple):
 Root: TypeAlias = Store | Add | Reduce
 
 
+class Carry(NamedTuple):
+    """A value that each pass gives on to the next, of which the first begins with ``first``."""
+
+    value: Value
+    first: float
+    char: str
+
+
 class Nest(NamedTuple):
     """Loops of these lengths, the first ``kept`` of them around those that reductions go over.
 
     Nodes come after those that they are computed from. There are ``outer`` loops around it, which
-    the first coefficients of all indices are of.
+    the first coefficients of all indices are of. ``carries`` are of the passes of the only loop
+    that is not kept, if there are any.
     """
 
     lengths: Shape
@@ -130,6 +146,7 @@ class Nest(NamedTuple):
     nodes: tuple[Node, ...]
     roots: tuple[Root, ...]
     outer: int = 0
+    carries: tuple[Carry, ...] = ()
 
     @property
     def steps(self) -> int:

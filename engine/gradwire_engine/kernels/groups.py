@@ -15,6 +15,7 @@ from gradwire_engine.kernels.form import Affine, Literal, Load, Node, Number, St
 from gradwire_engine.kernels.maps import MOST_PIECES, Element, Index, flat, pieces, reads
 from gradwire_engine.kernels.memory import Key, Memory
 from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot, is_like
+from gradwire_engine.kernels.scans import is_scan
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.kernels.writes import Check, Write, checks, is_written, writes
 from gradwire_engine.ops.arrays.indexing import GetItem
@@ -30,6 +31,8 @@ from gradwire_engine.tape import ArrayType, Instruction, Shape, StackType
 #: Arithmetic that computing a value again takes, from which on it is stored instead, and what a
 #: function takes, of which operations say how much they do.
 _STORED_WORK = 8
+#: Scans of fewer rows are computed element by element, but not what they are of.
+_FEW = 8
 #: Most operations and views that a value may be from what is stored: beyond, it is stored itself.
 _DEEPEST = 150
 #: Numbers that are part of a kernel, all others are its arguments.
@@ -112,7 +115,7 @@ class Group:
         """The nests, one after the other."""
         reducing: dict[tuple[int, Shape], StoredRoot] = {}
         for root in self._roots.values():
-            if root.kept < len(root.lengths) and root.axes:
+            if root.kept < len(root.lengths) and root.axes and not root.scans:
                 reducing.setdefault((root.level, root.whole), root)
         nests: dict[tuple[object, ...], list[int]] = {}
         for slot, root in self._roots.items():
@@ -191,7 +194,7 @@ class Group:
                 same[slot] = ready[slot] = level + 1
                 depth[slot] = 0
                 continue
-            reduces = type(op) in REDUCTIONS or isinstance(op, Contract)
+            reduces = type(op) in REDUCTIONS or isinstance(op, Contract) or self._scans(slot)
             if reduces or slot in results or slot in forced or depth[slot] > _DEEPEST:
                 roots[slot] = self._root(slot, level)
                 same[slot], ready[slot] = level + reduces, level + 1
@@ -222,6 +225,11 @@ class Group:
         self._stages[number] = Stage(slot, does)
         shape = does.domain if isinstance(does, Write) else self.shape(slot)
         roots[number] = StoredRoot(level, shape, len(shape), tuple(range(len(shape))))
+
+    def _scans(self, slot: int) -> bool:
+        """Whether a slot is computed by passes that carry values on."""
+        op, args, kind, _ = self._made[slot]
+        return is_scan(op, kind, [self._made[a].type for a in args])  # type: ignore[arg-type, misc]
 
     def _is_written(self, slot: int, results: Collection[int], forced: Collection[int]) -> bool:
         """Whether a slot is stored by stages: joined arrays if they are stored at all."""
@@ -257,6 +265,7 @@ class Group:
                 same = (same and not isinstance(op, Contract)) or self._reduces_in_place(op)
                 again = base != arg or not same or uses[base] > 1
                 again = again or bool(chosen) or isinstance(op, GetItem)
+                again = again or (self._scans(slot) and kind.size // kind.shape[op.axis] < _FEW)  # type: ignore[attr-defined]
                 if isinstance(op, Concatenate | Stack) and work[base] >= _STORED_WORK:
                     forced.add(slot)  # piece by piece
                     continue
@@ -289,7 +298,13 @@ class Group:
             kept = [axis for axis in range(len(shape)) if axis not in op.axes]
             axes = (*kept, *op.axes)
             return StoredRoot(level, tuple([shape[a] for a in axes]), len(kept), axes)
-        return StoredRoot(level, kind.shape, len(kind.shape), tuple(range(len(kind.shape))))
+        n = len(kind.shape)
+        if self._scans(slot):
+            last: int = op.axis  # type: ignore[attr-defined]
+            order = (*[axis for axis in range(n) if axis != last], last)
+            shape = tuple([kind.shape[axis] for axis in order])
+            return StoredRoot(level, shape, n - 1, order, scans=True)
+        return StoredRoot(level, kind.shape, n, tuple(range(n)))
 
     def _nest_key(
         self, slot: int, root: StoredRoot, reducing: Mapping[tuple[int, Shape], StoredRoot]
@@ -297,6 +312,8 @@ class Group:
         """What roots have in common that are computed in one nest."""
         if root.labels and not root.axes:
             return root.level, slot
+        if root.scans:
+            return root.level, "scan", root.whole, root.axes
         stage = self._stages.get(slot)
         if stage is not None and isinstance(stage.does, Write) and stage.does.selects:
             return root.level, "in order", root.whole

@@ -184,5 +184,5 @@ def _placed(steps: Iterable[Step], places: dict[Key, Place]) -> list[Step]:
         nodes = [moved(node) if isinstance(node, Load) else node for node in step.nodes]
         roots = [moved(root) for root in step.roots if root.buffer in places]
         if roots:
-            placed.append(Nest(step.lengths, step.kept, tuple(nodes), tuple(roots), step.outer))
+            placed.append(step._replace(nodes=tuple(nodes), roots=tuple(roots)))
     return placed

@@ -9,6 +9,8 @@ from gradwire_engine.kernels.form import (
     Add,
     Affine,
     Apply,
+    Carried,
+    Carry,
     Count,
     Literal,
     Load,
@@ -31,6 +33,7 @@ from gradwire_engine.kernels.maps import (
     reads,
 )
 from gradwire_engine.kernels.scalar import expression, has_expression
+from gradwire_engine.kernels.scans import scanned
 from gradwire_engine.kernels.writes import Check, Write, index_slots, target
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.conversion import AsType
@@ -76,6 +79,8 @@ class StoredRoot(NamedTuple):
     kept: int
     axes: tuple[int, ...]
     labels: str = ""
+    #: Whether passes along the last loop carry values on.
+    scans: bool = False
 
     @property
     def whole(self) -> Shape:
@@ -99,6 +104,7 @@ class NestBuilder:
         #: All loops, those outside the nest included.
         self._loops = group.outer + len(shape.lengths)
         self._nodes: list[Node] = []
+        self._carries: list[Carry] = []
         self._values: dict[tuple[type[Node], Node], Value] = {}
         self._known: dict[tuple[int, Index, Value | None], Value] = {}
 
@@ -123,6 +129,12 @@ class NestBuilder:
             assert root is not None
             op, args, kind, _ = group.instruction(slot)
             assert isinstance(kind, ArrayType)
+            if root.scans:
+                index = self._along_axes(loops)
+                operands = [self.element(arg, index, None) for arg in args]
+                value = scanned(op, operands, _Pass(self, loops[-1]))
+                roots.append(Store(*group.target(slot, index, self._loops), value))
+                continue
             if root.kept == len(root.lengths) and not isinstance(op, Contract):
                 index = self._along_axes(loops)  # stored at its own index
                 value = self._defined(slot, index, None)
@@ -139,7 +151,11 @@ class NestBuilder:
             reduced = "sum" if isinstance(op, Contract) else REDUCTIONS[type(op)]
             made = Reduce(reduced, key, at, value) if reduces else Store(key, at, value)
             roots.append(made)
-        nest = Nest(of.lengths, of.kept, tuple(self._nodes), tuple(roots), group.outer)
+        nest = Nest(
+            *(of.lengths, of.kept, tuple(self._nodes), tuple(roots)),
+            group.outer,
+            tuple(self._carries),
+        )
         return nest if group.by_arrays else merged(nest)
 
     def _along_axes(self, loops: Sequence[Affine]) -> Index:
@@ -334,6 +350,40 @@ class NestBuilder:
         return self._node(Apply(function, args, char))
 
 
+class _Pass:
+    """A pass of the scans of a nest, along ``loop``."""
+
+    def __init__(self, nest: NestBuilder, loop: Affine) -> None:
+        self._nest, self._loop = nest, loop
+
+    def apply(self, function: str, *args: Value) -> Value:
+        return self._nest._apply(function, *args)
+
+    def literal(self, value: float, like: Value) -> Value:
+        return self._nest._literal(value, like)
+
+    def carried(self, first: float, like: Value) -> Value:
+        nest = self._nest
+        char = nest._nodes[like].char
+        nest._carries.append(Carry(-1, first, char))
+        return nest._node(Carried(len(nest._carries) - 1, char))
+
+    def give(self, carried: Value, value: Value) -> Value:
+        nest = self._nest
+        node = nest._nodes[carried]
+        assert isinstance(node, Carried)
+        nest._carries[node.carry] = nest._carries[node.carry]._replace(value=value)
+        return value
+
+    @property
+    def place(self) -> Value:
+        return self._nest._node(Count(self._loop))
+
+    @property
+    def is_first(self) -> Value:
+        return self._nest._node(Within(self._loop, 0, 1))
+
+
 _PREDICATES = frozenset(
     "equal not_equal less less_equal greater greater_equal isnan isinf isfinite not and or".split()
 )
@@ -380,4 +430,4 @@ def merged(nest: Nest) -> Nest:
     nodes = [indexed(node) for node in nest.nodes]
     roots = [root._replace(at=fewer(root.at)) for root in nest.roots]
     left = tuple([n for n, k in zip(lengths, keep, strict=True) if k])
-    return Nest(left, kept, tuple(nodes), tuple(roots), outer)
+    return Nest(left, kept, tuple(nodes), tuple(roots), outer, nest.carries)

@@ -18,6 +18,8 @@ from gradwire_engine.ops.arrays.indexing import ScatterAdd, SetItem
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, Item
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
+from gradwire_engine.ops.sequences.running import RunningPlace
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import Instruction, Tape, Type
 
@@ -121,8 +123,8 @@ def _worthwhile(tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Pol
 
 
 def _work(op: Op) -> int:
-    """Work for an element: much where NumPy moves elements one by one."""
-    one_by_one = isinstance(op, ScatterAdd | SetItem)
+    """Work for an element: much where NumPy computes elements one by one, or several times."""
+    one_by_one = isinstance(op, ScatterAdd | SetItem | LinearRecurrence | RunningPlace)
     return _LONG if one_by_one else getattr(op, "flops_per_element", 1)
 
 

@@ -9,6 +9,7 @@ from gradwire_engine.kernels.bodies import LoopBody
 from gradwire_engine.kernels.maps import is_map, is_view
 from gradwire_engine.kernels.nests import is_reduction
 from gradwire_engine.kernels.scalar import DTYPES, has_expression
+from gradwire_engine.kernels.scans import is_scan
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.kernels.writes import index_slots, is_written
@@ -42,6 +43,7 @@ def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
         or is_map(op, [t.shape for t in types])  # type: ignore[union-attr]
         or is_reduction(op, kind, types)  # type: ignore[arg-type]
         or is_written(op, kind, types)  # type: ignore[arg-type]
+        or is_scan(op, kind, types)  # type: ignore[arg-type]
     )
 
 

@@ -270,6 +270,14 @@ class Builder:
             found = self._scalars[key] = self.constant(_held(value, dtype))
         return found
 
+    def number(self, var: Var) -> Scalar | None:
+        """The value of a ``scalar``, of which no program can ask a derivative; else nothing."""
+        op = self.instructions[var.slot].op
+        if type(op) is not Constant or var.type.shape:
+            return None
+        value: Scalar = op.value.item()
+        return value if self._scalars.get((var.dtype, value or str(value))) is var else None
+
     def full(self, value: Scalar, kind: ArrayType) -> Var:
         """An array of type ``kind`` filled with ``value``."""
         return self.broadcast(self.scalar(value, kind.dtype), kind.shape)

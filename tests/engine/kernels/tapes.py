@@ -182,7 +182,7 @@ def scatter(draw: st.DrawFn, x: Var) -> Var:
 def placed(draw: st.DrawFn, x: Var) -> Var:
     """The same several times in one array, at places that may overlap."""
     first, shape = placement(draw, x, None)
-    others = [placement(draw, x, shape)[0] for _ in range(draw(st.integers(0, 2)))]
+    others = [placement(draw, x, shape)[0] for _ in range(draw(st.integers(0, 5)))]
     return Placed((first, *others), shape)(*[x] * (1 + len(others)))
 
 

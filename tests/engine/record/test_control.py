@@ -123,10 +123,10 @@ def test_a_mask_is_recorded_for_the_number_of_its_elements(ask):
     [
         "while True:\n  pass",
         "while x > 0:\n  y = x",
-        "for i in range(10**8):\n  x = x + i",
+        "for i in range(10**10):\n  x = x + i",
         "def f(n):\n  return f(n-1) + f(n-1) if n > 0 else 1\nf(60)",
         "s = 0\nwhile True:\n  s = s + 1 if s < 9 else 0",
-        "x = fori_loop(0, 10**8, lambda i, c: c + i, x)",
+        "x = fori_loop(0, 10**10, lambda i, c: c + i, x)",
         "while_loop(lambda c: True, lambda c: c, x)",
     ],
 )

@@ -21,6 +21,7 @@ from gradwire_engine.kernels.form import (
     Add,
     Affine,
     Apply,
+    Carried,
     Count,
     Literal,
     Load,
@@ -72,6 +73,8 @@ class ElementPrinter:
         self._mask: str | None = None
         self._in_place = nest.is_in_place
         self._accumulated: dict[int, str] = {}
+        #: What the pass before gave on.
+        self._carried: list[str] = []
         self._by_level: list[list[Value]] = [[] for _ in range(self._loops + 1)]
         for value, level in enumerate(self._levels):
             self._by_level[level].append(value)
@@ -90,6 +93,8 @@ class ElementPrinter:
                 case Within(at) | Count(at):
                     args = _values(at)
                     level, vector = self._level(at), bool(self._step(at))
+                case Carried():
+                    level, vector = self._nest.kept + 1, along is not None
                 case Apply(_, operands, _):
                     args = operands
             self._levels.append(max([level, *[self._levels[a] for a in args]]))
@@ -117,6 +122,8 @@ class ElementPrinter:
                 return self._load(node, wide=self._vector[value])
             case Within():
                 return self._within(node, wide=self._vector[value])
+            case Carried(carry):
+                return self._carried[carry]
             case Count(at):
                 return self._places_at(at) if self._vector[value] else self._place(at)
             case Apply(function, args, char):
@@ -446,7 +453,7 @@ def vectorized(nest: Nest) -> int | None:
     """The loop along which the most accesses are to neighbours, if there is one long enough.
 
     Where elements go to places from data, their order is that of the loops: no other of these is
-    within that which is vectorised.
+    within that which is vectorised. Passes that carry values on come one after the other.
     """
     loads = [node.at for node in nest.nodes if isinstance(node, Load)]
     stores = [root.at for root in nest.roots if isinstance(root, Store | Add)]
@@ -464,7 +471,8 @@ def vectorized(nest: Nest) -> int | None:
         return total, -loop
 
     ordered = max([max(scattered(at), default=0) for at in stores], default=0)
-    long = [loop for loop, n in enumerate(nest.lengths) if n >= LANES and loop >= ordered]
+    last = nest.kept if nest.carries else len(nest.lengths)
+    long = [loop for loop in range(ordered, last) if nest.lengths[loop] >= LANES]
     return min(long, key=cost) if long else None
 
 

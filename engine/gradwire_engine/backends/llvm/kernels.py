@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup, Line
 from gradwire_engine.backends.llvm.calls import (
     STEPS_BETWEEN_POLLS,
@@ -24,8 +23,8 @@ from gradwire_engine.backends.numpy.contraction import lowered
 from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.kernels.build import KernelBuilder
 from gradwire_engine.kernels.form import Kernel
-from gradwire_engine.kernels.partition import Part, parts
-from gradwire_engine.kernels.stacks import passes_of, settled
+from gradwire_engine.kernels.partition import Part
+from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.linalg.contraction import Contract
@@ -34,8 +33,6 @@ from gradwire_engine.tape import ArrayType, Instruction, StackType, Tape, Type
 
 #: How often nodes are computed, on average, from which on optimised code saves enough.
 _OPTIMISED_STEPS = 64
-#: Most kernels of a program.
-_MOST_KERNELS = 200
 
 
 class NativeKernel(FusedGroup):
@@ -159,20 +156,6 @@ class _Piece(NamedTuple):
     def of(cls, kernel: Kernel) -> _Piece:
         spans = spans_of(kernel)
         return cls(kernel, Printer(kernel, "kernel", max(len(spans), 1)).text(), spans)
-
-
-def kernels_of(tape: Tape, poll: Poll) -> list[NativeKernel]:
-    """The kernels of a tape, to be compiled and loaded."""
-    outputs, made = {*tape.outputs}, settled(tape.instructions, poll)
-    views = Views(made, poll)
-    found = parts(Tape(tuple(made), tape.inputs, tape.outputs), views, poll)
-    if len(found) > _MOST_KERNELS:
-        return []
-    kernels: list[NativeKernel] = []
-    for part in found:
-        kernels.append(NativeKernel(tape, made, views, part, outputs))
-        poll()
-    return kernels
 
 
 def _order_of(made: Sequence[Instruction], slot: int) -> tuple[int, ...] | None:

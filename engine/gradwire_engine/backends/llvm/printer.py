@@ -213,6 +213,14 @@ class _NestPrinter(ElementPrinter):
             begun = f"{name} = phi {kind} [ {first}, %{before} ]"
             phis[key] = p.reserve(), begun
             self._accumulated[key] = name
+        carries: list[tuple[int, str]] = []
+        if level == nest.kept and nest.carries:
+            self._carried = [f"%d{number}.{k}" for k in range(len(nest.carries))]
+            for name, carry in zip(self._carried, nest.carries, strict=True):
+                wide = self._along is not None
+                first = self._constant(carry.first, carry.char, wide=wide)
+                begun = f"{name} = phi {type_of(carry.char, wide=wide)} [ {first}, %{before} ]"
+                carries.append((p.reserve(), begun))
         if level == self._along:
             step = LANES
             self._at.append(self._overlapping(i, nest.lengths[level], length))
@@ -224,6 +232,10 @@ class _NestPrinter(ElementPrinter):
         p.label(f"latch{number}")
         for key, (line, begun) in phis.items():
             p.fill(line, f"{begun}, [ {self._accumulated[key]}, %latch{number} ]")
+        for (line, begun), carry in zip(carries, nest.carries, strict=False):
+            wide = self._along is not None
+            given = self._wide(carry.value) if wide else self._values[carry.value]
+            p.fill(line, f"{begun}, [ {given}, %latch{number} ]")
         p.do(f"%j{number} = add nsw i64 {i}, {step}")
         again = p.let(f"icmp slt i64 %j{number}, {end}")
         p.do(f"br i1 {again}, label %head{number}, label %exit{number}")

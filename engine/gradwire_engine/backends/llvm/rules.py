@@ -21,10 +21,11 @@ from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
 from gradwire_engine.ops.reductions.normalized import Shift
 from gradwire_engine.ops.reductions.reductions import Max, Sum
+from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
 
 #: What kernels compute sooner than what rules for NumPy make of it.
-_OWN = Sin, Cos, Hypot, Sum, ScatterAdd
+_OWN = Sin, Cos, Hypot, Sum, ScatterAdd, LinearRecurrence
 #: Most columns of a matrix that kernels add up one by one.
 _MOST_COLUMNS = 16
 

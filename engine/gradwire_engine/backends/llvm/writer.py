@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from gradwire_engine.backends.llvm import functions
-from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Nest, Repeat
+from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Nest, Repeat, Step
 
 #: Of the integers that are arguments the first are where the outermost loop begins and ends, how
 #: many passes it makes in all, and where each further loop begins and ends that is ``bounded``.
@@ -43,6 +43,13 @@ def zero(*, wide: bool) -> str:
     return "zeroinitializer" if wide else "0"
 
 
+def _is_ranged(step: Step) -> bool:
+    """Whether some passes of the outermost loop can be made, and others later."""
+    if isinstance(step, Nest):
+        return bool(step.lengths) and (step.kept > 0 or not step.carries)
+    return isinstance(step, Repeat)
+
+
 def bounds_of(bounded: int) -> int:
     """How many integers tell where loops begin and end, if so many are bounded."""
     return BOUNDS + 2 * (bounded - 1)
@@ -59,9 +66,7 @@ class Writer:
         self.integers = {n: number + bounds_of(bounded) for n, number in kernel.integers().items()}
         #: Whether the outermost loop of the only nest goes from ``%begin`` to ``%end``.
         (first, *more) = kernel.nests
-        self.ranged = not more and (
-            isinstance(first, Repeat) or (isinstance(first, Nest) and bool(first.lengths))
-        )
+        self.ranged = not more and _is_ranged(first)
         self._count = 0
         self._block = "entry"
 

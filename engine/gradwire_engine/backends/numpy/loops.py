@@ -105,10 +105,9 @@ def written(
 ) -> Text:
     """The text of a function that makes all passes, of the ``quick`` one if so."""
     loops = WeakKeyDictionary() if loops is None else loops
-    by_blocks = swept(op, poll) if quick else op
-    if by_blocks is not op:
-        return _Writer(by_blocks, poll, loops, quick=True).written()
-    if op.is_straight and len(op.body.tape.instructions) <= PART:
+    op = swept(op, poll) if quick else op
+    grouped = any(isinstance(each.op, FusedGroup) for each in op.body.tape.instructions)
+    if op.is_straight and not grouped and len(op.body.tape.instructions) <= PART:
         writer = Straight(op, expression, poll, loops, quick=quick)
         return writer.written(stack_check(op), _between_polls(op))
     return _Writer(op, poll, loops, quick=quick).written()

@@ -252,12 +252,12 @@ class Sweep:
         if isinstance(root, Store):
             self._lines.append(f"{self._stored(k, self._arrays[number].node.char)}[...] = {x}")
             return
-        if root.kind == "finite":
-            self._lines.append(f"q{k}.append({self._dot(x, x)})")
-            return
         if not self._is_full(number):
             shape = "".join([f"{n}, " for n in ("n", *self._nest.lengths[1:])])
             x = f"{self._text.bind(np.broadcast_to, 'broadcast_to')}({x}, ({shape}))"
+        if root.kind == "finite":
+            self._lines.append(f"q{k}.append({self._dot(x, x)})")
+            return
         up = self._text.bind(JOINS[root.kind].reduce, f"{root.kind}_up")
         self._lines.append(f"q{k}.append({up}({x}, None))")
 

@@ -34,7 +34,7 @@ class Congruence(OfSquare):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Substitute twice; a stack of matrices by LU factorisation."""
         a, h = operands
-        if a.ndim == 2:
+        if a.ndim == h.ndim == 2:
             return xp.congruence(a, h)
         below = xp.tril(h, -1)
         h = below + xp.conj(xp.swapaxes(below, -1, -2)) + xp.tril(xp.triu(h)).real
