@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,6 +19,7 @@ import numpy as np
 from gradwire_engine.answer import Array
 from gradwire_engine.backends.llvm.compiler import Code
 from gradwire_engine.backends.llvm.elements import vectorized
+from gradwire_engine.backends.llvm.partial import partials
 from gradwire_engine.backends.llvm.shim import (
     Argument,
     Frame,
@@ -30,6 +32,7 @@ from gradwire_engine.backends.llvm.shim import (
 from gradwire_engine.backends.llvm.writer import LANES, bounds_of
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.numpy.threads import on_threads
 from gradwire_engine.errors import InternalError
 from gradwire_engine.kernels.form import FAILED, Buffer, Kernel, Nest, Place, Repeat
 from gradwire_engine.ops.constants import UnrecordedPath
@@ -161,8 +164,9 @@ def in_pieces(
     pieces: Sequence[Piece],
     shapes: Sequence[Shape],
     passing: Passing | None = None,
+    threads: int = 1,
 ) -> Text:
-    """The same of what takes long: nest by nest, looking at the deadline."""
+    """The same of what takes long: nest by nest, looking at the deadline, on so many threads."""
     names = [f"b{number}" for number in range(kernel.passed)]
     text = given.opened()
     zeroed = {*kernel.flags, *kernel.faults, *kernel.statuses}
@@ -176,7 +180,7 @@ def in_pieces(
         call = _PieceCall(piece, given, text)
         first = piece[0].nests[0]
         counted = isinstance(first, Repeat) and first.passes is None
-        lines = passing.lines(piece[0], call, text) if counted and passing else call.lines()
+        lines = passing.lines(piece[0], call, text) if counted and passing else call.lines(threads)
         for indent, line in lines:
             text.write(line, indent=indent)
     heed(kernel, text)
@@ -220,23 +224,52 @@ class _PieceCall:
         operands = [f"b{number}" for number in range(self._operands)]
         return _called(self._call, operands, [*own, table], self._text.bind)
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Lines that call it: once, or for some passes at a time, looking at the deadline."""
+    def lines(self, threads: int) -> Iterator[tuple[int, str]]:
+        """Lines that call it: once, or for some passes at a time, looking at the deadline.
+
+        These are shared among threads, if they can be.
+        """
         text, bound = self._text, self._text.bind(self.integers)
         lengths = _passes(self._kernel)
         if all(span >= length for span, length in zip(self._spans, lengths, strict=False)):
             yield 1, self.code(bound)
             return
-        yield 1, f"n = {bound}.copy()"
-        indent, least = 1, text.bind(min, "min")
-        for level, (span, length) in enumerate(zip(self._spans, lengths, strict=False)):
-            at = bounds_of(level) if level else 0
-            yield indent, f"for at{level} in {text.bind(range, 'range')}(0, {length}, {span}):"
+        shared = partials(self._kernel) if threads > 1 else None
+        least = self._least()
+        if shared is None or (least > 1 and len(self._spans) > 1):
+            yield 1, f"n = {bound}.copy()"
+            yield from self._some(1, "0", str(lengths[0]))
+            return
+        names = [f"b{each.buffer}" for each in shared]
+        yield 1, f"def part({', '.join(['first', 'last', *[f'{x}={x}' for x in names]])}):"
+        for name, each in zip(names, shared, strict=True):
+            yield 2, f"{name} = {text.bind(each.own)}({name})"
+        yield 2, f"n = {bound}.copy()"
+        yield from self._some(2, "first", "last")
+        yield 2, f"return [{', '.join(names)}]"
+        run = text.bind(partial(on_threads, lengths[0], least, threads))
+        yield 1, f"parts = {run}(part)"
+        for number, (name, each) in enumerate(zip(names, shared, strict=True)):
+            yield 1, f"{text.bind(each.join)}({name}, [each[{number}] for each in parts])"
+
+    def _least(self) -> int:
+        """Of how many passes of the outermost loop there must be a multiple at a time."""
+        nest = self._kernel.nests[0]
+        return LANES if isinstance(nest, Nest) and vectorized(nest) == 0 else 1
+
+    def _some(self, indent: int, first: str, last: str) -> Iterator[tuple[int, str]]:
+        """Lines that make passes of the outermost loop."""
+        text, least = self._text, self._text.bind(min, "min")
+        for level, (span, length) in enumerate(
+            zip(self._spans, _passes(self._kernel), strict=False)
+        ):
+            at, begin, end = bounds_of(level) if level else 0, "0", str(length)
+            if not level:
+                begin, end = first, last
+            yield indent, f"for at{level} in {text.bind(range, 'range')}({begin}, {end}, {span}):"
             indent += 1
-            yield (
-                indent,
-                f"n[{at}] = at{level}; n[{at + 1}] = {least}(at{level} + {span}, {length})",
-            )
+            yield indent, f"n[{at}] = at{level}"
+            yield indent, f"n[{at + 1}] = {least}(at{level} + {span}, {end})"
         yield indent, self.code("n")
         yield indent, "poll()"
 

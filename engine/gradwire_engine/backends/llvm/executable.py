@@ -131,7 +131,7 @@ class NativeExecutable(NumpyExecutable):
             logger.exception("machine code could not be loaded; NumPy goes on computing it")
             return
         for kernel in compiled.kernels:
-            kernel.load([next(codes) for _ in kernel.sources])
+            kernel.load([next(codes) for _ in kernel.sources], self._threads)
         tape = calling(self.tape, compiled.kernels, poll)
         replayed = tape, plan(tape, poll)
         generated = lower(*replayed, poll, self._loops, quick=True)

@@ -99,12 +99,12 @@ class NativeKernel(FusedGroup):
             for piece in self._pieces
         ]
 
-    def load(self, codes: Sequence[Code]) -> None:
-        """Call these functions, which have been compiled."""
+    def load(self, codes: Sequence[Code], threads: int = 1) -> None:
+        """Call these functions, which have been compiled, what takes long on so many threads."""
         if self._is_long:
             pairs = zip(self._pieces, codes, strict=True)
             pieces = [(piece.kernel, piece.spans, code) for piece, code in pairs]
-            text = in_pieces(self.form, self._given, pieces, self._shapes, self._passing)
+            text = in_pieces(self.form, self._given, pieces, self._shapes, self._passing, threads)
         else:
             call = Whole(self.form, codes[0], self._given, self._shapes, self.checked)
             text = call.text()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine import Engine, Leaf, Limits, Query
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -161,22 +162,43 @@ LONG: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
 }
 
 
+#: Those whose vectors are of one sum each: the last two overlap, and have these in common.
+ALONE = ("columns", "columns, some twice")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("place", [0, 7, N - 1, 2 * N + 5, 3 * N - 1])
+def test_threads_tell_of_what_is_not_finite(place, value):
+    x = np.zeros((3, N))
+    x.flat[place] = value
+    leaves = {"x": Leaf(x), "r": Leaf(np.ones(N))}
+    engine = Engine(Limits(threads=2), backend=NativeBackend())
+    call = engine.call(engine.parse("[x * r + r, max(x * r)]"), leaves, Query("evaluate"))
+    for _ in range(2):
+        answer = call.replay(go_on)
+        assert "forward" in answer.nonfinite
+        np.testing.assert_array_equal(answer.value[0], x + 1)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("name", LONG)
-def test_one_looks_at_the_deadline_in_nests_of_any_shape(name):
+def test_one_looks_at_the_deadline_in_nests_of_any_shape(name, threads):
     text, shapes = LONG[name]
     dtype = "float32" if name == "single precision" else "float64"
     rng = np.random.default_rng(1)
     leaves = {name: Leaf(rng.normal(size=shape).astype(dtype)) for name, shape in shapes.items()}
-    engine = Engine(backend=NativeBackend())
+    engine = Engine(Limits(threads=threads), backend=NativeBackend())
     call = engine.call(engine.parse(text), leaves, Query("evaluate"))
     call.replay(go_on)
     polls: list[int] = []
-    answer = call.replay(lambda: polls.append(1))
+    answer, again = (call.replay(lambda: polls.append(threading.get_ident())) for _ in range(2))
     exact = engine.call(engine.parse(text), leaves, Query("evaluate", exact=True)).replay(go_on)
-    found, expected = ([*a] if isinstance(a, list) else [a] for a in (answer.value, exact.value))
+    values = (each.value for each in (answer, again, exact))
+    found, repeated, expected = ([*a] if isinstance(a, list) else [a] for a in values)
     rtol = 1e-11 if dtype == "float64" else 1e-4
-    for x, y in zip(found, expected, strict=True):
+    for x, z, y in zip(found, repeated, expected, strict=True):
         assert x.dtype == y.dtype
+        np.testing.assert_array_equal(x, z)
         np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol * np.max(np.abs(y)))
     nests = [
         nest
@@ -185,7 +207,8 @@ def test_one_looks_at_the_deadline_in_nests_of_any_shape(name):
         if nest.steps > STEPS_BETWEEN_POLLS
     ]
     assert nests
-    assert len(polls) >= sum(nest.steps for nest in nests) // STEPS_BETWEEN_POLLS
+    assert len(polls) >= 2 * (sum(nest.steps for nest in nests) // STEPS_BETWEEN_POLLS)
+    assert (len({*polls}) > 1) == (threads > 1 and name not in ALONE)
 
 
 def unaligned(x: np.ndarray) -> np.ndarray:
