@@ -96,7 +96,9 @@ def values(n: int, seed: int) -> dict[str, Leaf]:
 
 def asked(of: Engine, text: str, leaves: dict[str, Leaf], kind: Any = "gradient") -> Any:
     """A call that can be replayed."""
-    sources = {name: name for name, leaf in leaves.items() if leaf.value.dtype.kind == "f"}
+    sources = {
+        name: name for name, leaf in leaves.items() if np.asarray(leaf.value).dtype.kind == "f"
+    }
     return of.call(of.parse(text), leaves, Query(kind, sources=sources, unconnected="zero"))
 
 
