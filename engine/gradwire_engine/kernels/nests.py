@@ -152,6 +152,8 @@ class NestBuilder:
             else:
                 value = self.element(args[0], self._along_axes(loops), None)
             reduced = "sum" if isinstance(op, Contract) else REDUCTIONS[type(op)]
+            if isinstance(op, Sum) and not reduces:  # sums begin with 0: that of -0 is 0
+                value = self._apply("add", self._literal(0.0, value), value)
             made = Reduce(reduced, key, at, value) if reduces else Store(key, at, value)
             roots.append(made)
         nest = Nest(

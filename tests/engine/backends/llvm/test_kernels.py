@@ -219,6 +219,16 @@ def unaligned(x: np.ndarray) -> np.ndarray:
     return there
 
 
+@pytest.mark.parametrize("shape", [(3, 1), (40, 1), (3, 2), (3, 9)])
+def test_sums_of_negative_zeros_are_positive(shape):
+    w = Writer()
+    x = w.input(np.full(shape, -0.0))
+    z = Sum((1,))(apply("negative", apply("absolute", x)))
+    for found, expected in zip(*both(w.tape(z, apply("exp", z)), w.inputs), strict=True):
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+        assert not np.signbit(found).any()
+
+
 LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "in columns": np.asfortranarray,
     "every other": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
