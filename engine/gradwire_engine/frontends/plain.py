@@ -16,6 +16,7 @@ from typing import TypeAlias, overload
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.frontends.expressions import PREFIXES
+from gradwire_engine.frontends.named_arguments import OtherwiseWritten, without_names
 from gradwire_engine.frontends.repetitions import Repetitions
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.program import (
@@ -89,10 +90,6 @@ class Positions(Sequence[Position]):
         return self._find()
 
 
-class _OtherwiseWritten(Exception):
-    """This is not plain."""
-
-
 def read_plain(
     text: str, find: Callable[[], Sequence[Position]], poll: Poll = unhurried
 ) -> Program | None:
@@ -116,7 +113,7 @@ def read_plain(
             if reader.ends_in_names():
                 return None  # in brackets, and what is returned, as if there were none
         reader.check_calls()
-    except (_OtherwiseWritten, ValueError):
+    except (OtherwiseWritten, ValueError):
         return None
     output, nodes = reader.output if names is None else _listed(names), tuple(reader.nodes)
     positions = Positions(len(nodes), find)
@@ -147,7 +144,7 @@ class _Reader:
     def check_calls(self) -> None:
         """Leave calls of what the text assigns to others."""
         if not self._called.isdisjoint(self._assigned):
-            raise _OtherwiseWritten
+            raise OtherwiseWritten
 
     def statement(self, line: str) -> None:
         """Write an assignment, or an expression whose value may be the program's."""
@@ -174,10 +171,10 @@ class _Reader:
         written = names is not None
         pieces = _PIECES.findall(body if written else line)
         if len(pieces) > _LONGEST or line[0] in " \t":
-            raise _OtherwiseWritten
+            raise OtherwiseWritten
         names = names if names is not None else RESULT
         if "=" in pieces:
-            pieces, self._named = _without_names(pieces)
+            pieces, self._named = without_names(pieces)
         values = self._expressions(pieces)
         value = values[0] if len(values) == 1 else self._write("tuple", tuple(values), None)
         self._write("store", (value,), names)
@@ -256,7 +253,7 @@ class _Reader:
                 break
         else:
             return values
-        raise _OtherwiseWritten
+        raise OtherwiseWritten
 
     def _complete(self, words: _Words, values: list[int]) -> None:
         """Write an operator whose operands are the last values."""
@@ -278,7 +275,7 @@ class _Reader:
         parts = tuple(values[first:])
         del values[first:]
         if (words is _INDEX) is not (piece == "]") or (words is _PART and len(parts) > 1):
-            raise _OtherwiseWritten
+            raise OtherwiseWritten
         if words is _PART:
             values += parts
         elif words is _INDEX:
@@ -308,7 +305,7 @@ class _Reader:
         if opened is _INDEX:
             waiting.append((_OPEN, _SLICE, len(values) - 1))
         elif opened is not _SLICE or len(values) - first > 2:
-            raise _OtherwiseWritten
+            raise OtherwiseWritten
 
     def _end_slice(self, waiting: list[_Waiting], values: list[int]) -> None:
         """Write a slice of the last values, None for those that it lacks."""
@@ -321,7 +318,7 @@ class _Reader:
         """What a name before a bracket calls."""
         kind, _ = self._operands.get(piece) or self._operand(piece)
         if kind != "load":
-            raise _OtherwiseWritten
+            raise OtherwiseWritten
         self._called.add(piece)
         return piece, ()
 
@@ -337,51 +334,19 @@ class _Reader:
             self._called.add(root)
             named = all(name.isidentifier() and not iskeyword(name) for name in (root, *parts))
             if not (parts and named and root in PREFIXES):
-                raise _OtherwiseWritten
+                raise OtherwiseWritten
         self._operands[piece] = found
         return found
-
-
-def _without_names(pieces: Sequence[str]) -> tuple[list[str], Iterator[tuple[str, ...]]]:
-    """A line without the names of arguments; calls have them in the order of their brackets' ends.
-
-    They must be in the order in which the tree's reader sorts them.
-    """
-    left, found = list[str](), list[tuple[str, ...]]()
-    opened: list[list[str] | None] = []  # the names in each bracket, if it is a call's
-    begins, rest = False, pairwise([*pieces, ""])
-    for piece, following in rest:
-        names = opened[-1] if opened else None
-        if following == "=" and begins and names is not None:
-            if not piece.isidentifier() or iskeyword(piece) or names[-1:] >= [piece]:
-                raise _OtherwiseWritten
-            names.append(piece)
-            begins = False
-            next(rest)
-            continue
-        if piece == "=" or (names and begins):  # what has no name stands behind what has
-            raise _OtherwiseWritten
-        begins = piece in ("(", "[", ",")
-        if piece == "(" or piece == "[":
-            called = piece == "(" and left and left[-1][:1].isidentifier()
-            opened.append([] if called else None)
-        elif piece in (")", "]"):
-            if not opened:
-                raise _OtherwiseWritten
-            if (closed := opened.pop()) is not None:
-                found.append(tuple(closed))
-        left.append(piece)
-    return left, iter(found)
 
 
 def _number(piece: str) -> int | float:
     """A number, as far as Python reads it the same."""
     if "_" in piece:
-        raise _OtherwiseWritten
+        raise OtherwiseWritten
     if not piece.isdecimal():
         return float(piece)
     if piece[0] == "0" < piece or len(piece) > MOST_DIGITS:
-        raise _OtherwiseWritten
+        raise OtherwiseWritten
     return int(piece)
 
 
