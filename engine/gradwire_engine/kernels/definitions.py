@@ -38,7 +38,7 @@ def _division() -> tuple[str, str]:
 
 
 _REMAINDER, _FLOOR_DIVIDE = _division()
-#: Expressions of operations on floating or complex numbers that have none of their own.
+#: Expressions of operations on floating or complex numbers, in place of their own or of none.
 PLAIN = {
     "copy": "{0}",
     "conjugate": "math.conjugate({0})",
@@ -56,10 +56,15 @@ PLAIN = {
     "fmod": "math.fmod({0}, {1})",
     "remainder": _REMAINDER,
     "floor_divide": _FLOOR_DIVIDE,
+    # both sides of a choice are computed: one exponential serves either
+    "softplus": ("({0} if {0} > 0.0 else 0.0) + math.log1p(math.exp(-math.fabs({0})))"),
+    "logaddexp": (
+        "{0} + 0.6931471805599453 if {0} == {1}"
+        " else ({0} if {0} > {1} else {1}) + math.log1p(math.exp(-math.fabs({0} - {1})))"
+    ),
     "logaddexp2": (
-        "{0} + 1.0 if {0} == {1}"
-        " else {0} + 1.4426950408889634 * math.log1p(math.exp2({1} - {0})) if {0} > {1}"
-        " else {1} + 1.4426950408889634 * math.log1p(math.exp2({0} - {1}))"
+        "{0} + 1.0 if {0} == {1} else ({0} if {0} > {1} else {1})"
+        " + 1.4426950408889634 * math.log1p(math.exp2(-math.fabs({0} - {1})))"
     ),
     "xlogy": "0.0 if {0} == 0.0 and {1} == {1} else {0} * math.log({1})",
     "xlog1py": "0.0 if {0} == 0.0 and {1} == {1} else {0} * math.log1p({1})",

@@ -1,4 +1,4 @@
-"""All functions of vectors: those that are written here, and the C library's lane by lane.
+"""All functions of vectors by their names.
 
 They are within 1.5 units in the last place; special values as IEEE 754 and C have them.
 """
@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from gradwire_engine.backends.llvm.functions import (
+    areas,
     exponentials,
     lengths,
     logarithms,
     special,
     trigonometric,
 )
-from gradwire_engine.backends.llvm.functions.vectors import LANES, TRUTHS, VECTOR, VectorFunction
+from gradwire_engine.backends.llvm.functions.vectors import LANES, TRUTHS, VECTOR
 
 _WRITTEN: Mapping[str, Callable[[], str]] = {
     "exp": exponentials.exp,
@@ -39,18 +40,19 @@ _WRITTEN: Mapping[str, Callable[[], str]] = {
     "acos": trigonometric.acos,
     "atan": trigonometric.atan,
     "atan2": trigonometric.atan2,
+    "asinh": areas.asinh,
+    "acosh": areas.acosh,
+    "atanh": areas.atanh,
     "erf": special.erf,
     "erfc": special.erfc,
     "erfcx": special.erfcx,
     "lgamma": special.lgamma,
     "digamma": special.digamma,
 }
-#: Functions that are computed lane by lane.
-BY_LANE = ("asinh", "acosh", "atanh")
 _OF_TWO = frozenset(("pow", "hypot", "atan2", "fmod"))
 #: What the C library does not have: numbers are computed as vectors of them.
 _NOT_IN_C = frozenset(("erfcx", "digamma"))
-NAMES = (*_WRITTEN, *BY_LANE)
+NAMES = tuple(_WRITTEN)
 
 
 def operands(name: str) -> int:
@@ -72,11 +74,6 @@ SYMBOLS = (
     *[symbol(name, wide=True) for name in NAMES],
     *[symbol(name, wide=False) for name in sorted(_NOT_IN_C)],
 )
-
-
-def _by_lane(name: str) -> str:
-    f = VectorFunction(name, operands(name))
-    return f.text(f.by_lane(name))
 
 
 def _of_number(name: str) -> str:
@@ -104,5 +101,5 @@ def library() -> str:
     declared.append(f"declare {VECTOR} @llvm.fma.v{LANES}f64({VECTOR}, {VECTOR}, {VECTOR})")
     declared.append(f"declare i1 @llvm.vector.reduce.or.v{LANES}i1({TRUTHS})")
     made = [write() for write in _WRITTEN.values()]
-    made += [*map(_by_lane, BY_LANE), *map(_of_number, sorted(_NOT_IN_C))]
+    made += [*map(_of_number, sorted(_NOT_IN_C))]
     return "\n".join([*declared, *made])

@@ -75,7 +75,7 @@ def long_logarithm(f: VectorFunction, x: str, low: str | None = None) -> Pair:
     d = f.add(m, f.c(1.0))
     n, d_low = Pair(f.sub(m, f.c(1.0)), f.c(0.0)), f.sub(m, f.sub(d, f.c(1.0)))
     if low is not None:
-        rest = f.mul(low, power_of_two(f, f.negative(f.least(k, -1000.0))))
+        rest = f.mul(low, power_of_two(f, f.negative(f.most(f.least(k, -1000.0), 1000.0))))
         n, d_low = Pair(n.high, rest), f.add(d_low, rest)
     s = f.quotient(n, Pair(d, d_low))
     z = f.product(s, s)

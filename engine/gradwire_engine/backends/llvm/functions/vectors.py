@@ -189,7 +189,7 @@ class VectorFunction:
         self.do(f"  br i1 {self.any(condition)}, label %seldom, label %often")
         self.do(f"often:\n  ret {VECTOR} {result}\nseldom:")
 
-    def by_lane(self, function: str, condition: str | None = None, result: str = "poison") -> str:
+    def by_lane(self, function: str, condition: str, result: str) -> str:
         """The C library's function of each lane, where a condition holds."""
         for lane in range(LANES):
             given = [
@@ -197,10 +197,9 @@ class VectorFunction:
                 for k in range(self._operands)
             ]
             each = self.let(f"call double @{function}({', '.join([f'double {x}' for x in given])})")
-            if condition is not None:
-                held = self.let(f"extractelement {TRUTHS} {condition}, i32 {lane}")
-                old = self.let(f"extractelement {VECTOR} {result}, i32 {lane}")
-                each = self.let(f"select i1 {held}, double {each}, double {old}")
+            held = self.let(f"extractelement {TRUTHS} {condition}, i32 {lane}")
+            old = self.let(f"extractelement {VECTOR} {result}, i32 {lane}")
+            each = self.let(f"select i1 {held}, double {each}, double {old}")
             result = self.let(f"insertelement {VECTOR} {result}, double {each}, i32 {lane}")
         return result
 
