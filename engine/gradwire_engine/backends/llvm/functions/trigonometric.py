@@ -185,10 +185,10 @@ def atan2() -> str:
     return f.text(f.pick(f.test("uno", "%x0", "%x1"), f.c(NAN), z))
 
 
-def _arcsine(f: VectorFunction, size: str) -> tuple[str, Pair, str, str]:
-    """Whether ``size`` is at most 1/2, and ``s`` and the rest: ``asin s = s.high + rest``.
+def _arcsine(f: VectorFunction, size: str) -> tuple[str, str, str]:
+    """Whether ``size`` is at most 1/2, and ``s`` and the rest: ``asin s = s + rest``.
 
-    ``s`` is ``size``, or beyond 1/2 ``sqrt((1 - size) / 2)``.  Source: DLMF 4.24.1, 4.23.
+    ``s`` is ``size``, or beyond 1/2 ``sqrt((1 - size) / 2)``.  Source: DLMF 4.24.1.
     """
     near = f.test("ole", size, f.c(0.5))
     half = f.mul(f.c(0.5), f.sub(f.c(1.0), size))
@@ -198,18 +198,18 @@ def _arcsine(f: VectorFunction, size: str) -> tuple[str, Pair, str, str]:
     lost = f.pick(f.test("oeq", root, f.c(0.0)), f.c(0.0), lost)
     s = f.pick(near, size, root)
     low = f.pick(near, f.c(0.0), lost)
-    return near, Pair(s, low), f.fma(f.mul(s, z), f.polynomial(z, ASIN), low), z
+    return near, s, f.fma(f.mul(s, z), f.polynomial(z, ASIN), low)
 
 
 def asin() -> str:
     """The angle whose sine is ``x``; beyond 1/2 it is pi / 2 less twice another one."""
     f = VectorFunction("asin")
     size = f.abs("%x0")
-    near, s, rest, _ = _arcsine(f, size)
+    near, s, rest = _arcsine(f, size)
     two = f.c(2.0)
-    high, lost = f.ordered_sum(f.c(_HALF_PI[0]), f.negative(f.mul(two, s.high)))
+    high, lost = f.ordered_sum(f.c(_HALF_PI[0]), f.negative(f.mul(two, s)))
     far = f.add(high, f.add(lost, f.fma(f.negative(two), rest, f.c(_HALF_PI[1]))))
-    z = f.with_sign(f.pick(near, f.add(s.high, rest), far), "%x0")
+    z = f.with_sign(f.pick(near, f.add(s, rest), far), "%x0")
     z = f.pick(f.test("ult", size, f.c(2.0**-30)), "%x0", z)
     return f.text(f.pick(f.test("ogt", size, f.c(1.0)), f.c(NAN), z))
 
@@ -219,11 +219,11 @@ def acos() -> str:
     f = VectorFunction("acos")
     x = "%x0"
     size = f.abs(x)
-    near, s, rest, _ = _arcsine(f, size)
-    signed, own = f.with_sign(s.high, x), f.with_sign(rest, x)
+    near, s, rest = _arcsine(f, size)
+    signed, own = f.with_sign(s, x), f.with_sign(rest, x)
     high, lost = f.ordered_sum(f.c(_HALF_PI[0]), f.negative(signed))
     middle = f.add(high, f.add(lost, f.sub(f.c(_HALF_PI[1]), own)))
-    twice, more = f.add(s.high, s.high), f.add(rest, rest)
+    twice, more = f.add(s, s), f.add(rest, rest)
     right = f.add(twice, more)
     high, lost = f.ordered_sum(f.c(math.pi), f.negative(twice))
     left = f.add(high, f.add(lost, f.sub(f.c(2 * _HALF_PI[1]), more)))
