@@ -131,7 +131,9 @@ def test_value_and_gradient_are_one_sweep(ask):
     assert run.peak_bytes < 2.2 * 800_000 + sweeps.BLOCK_BYTES  # what is given, what is returned
 
 
-def test_what_needs_a_whole_sum_is_swept_after_it(ask):
+def test_what_needs_a_whole_sum_is_swept_after_it(ask, monkeypatch):
+    monkeypatch.setattr(fusion, "LEAST_SHARE", 0)
+    monkeypatch.setattr(fusion, "LEAST_SPARED", 1)
     values = {"x": Leaf(np.linspace(-1, 1, 200_000))}
     _, run = executable(ask, "sum(exp(x * x) * x) ** 2 / sum(tanh(x) * x)", values)
     assert len(swept(run)) == 2
@@ -247,6 +249,8 @@ def test_a_deadline_ends_all_threads():
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("text", ["sum(1 / x)", "sum(x[4:] / x[:-4] + x[:-4])", "sum(1 / m)"])
 def test_what_is_not_finite_is_found_wherever_it_is(monkeypatch, text, threads, at):
+    monkeypatch.setattr(fusion, "LEAST_SPARED", 1)
+    monkeypatch.setattr(fusion, "LEAST_SHARE", 0)
     monkeypatch.setattr(sweeps, "BLOCK_BYTES", 1 << 18)
     monkeypatch.setattr(sweeps, "FEWEST_ELEMENTS", 1)
     ask = Asker(Limits(threads=threads))

@@ -149,12 +149,12 @@ def fuse(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: bool
         return tape
     views = Views(tape.instructions, poll)
     checked = tape.outputs if returned else ()
-    kernels = [
-        kernel
-        for part in parts(tape, views, poll, is_swept, loops=False)
-        if _pays(tape, views, part)
-        and (kernel := SweptKernel(tape, views, part, checked, threads)).is_arrays
-    ]
+    kernels: list[SweptKernel] = []
+    for part in parts(tape, views, poll, is_swept, loops=False):
+        if _pays(tape, views, part):
+            kernel = SweptKernel(tape, views, part, checked, threads)
+            kernels += [kernel] if kernel.is_arrays else []
+            poll()
     return regrouped(tape, kernels, poll) if kernels else tape
 
 

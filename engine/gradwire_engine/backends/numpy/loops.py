@@ -103,9 +103,7 @@ def written(
 ) -> Text:
     """The text of a function that makes all passes, of the ``quick`` one if so."""
     loops = WeakKeyDictionary() if loops is None else loops
-    by_blocks = swept(op, poll) if quick else op
-    if by_blocks is not op:
-        return _Writer(by_blocks, poll, loops, quick=True).written()
+    op = swept(op, poll) if quick else op
     return _Writer(op, poll, loops, quick=quick).written()
 
 

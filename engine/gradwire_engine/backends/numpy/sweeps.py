@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from math import prod
-from operator import methodcaller
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +20,18 @@ from gradwire_engine.backends.numpy.buffers import POOL
 from gradwire_engine.backends.numpy.emit import function, ufunc_of
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.numpy.threads import on_threads
-from gradwire_engine.kernels.form import Add, Affine, Apply, Load, Nest, Node, Number, Reduce, Store
+from gradwire_engine.kernels.form import (
+    COMPLEX,
+    Add,
+    Affine,
+    Apply,
+    Load,
+    Nest,
+    Node,
+    Number,
+    Reduce,
+    Store,
+)
 from gradwire_engine.kernels.windows import Rows, Windows
 from gradwire_engine.ops.base import SINGLETONS
 from gradwire_engine.tape import Shape
@@ -90,8 +100,14 @@ def walked(
 def called(node: Apply) -> Callable[..., Any]:
     """The function of a node, a ufunc if it is one alone."""
     if node.function == "convert":
-        return methodcaller("astype", node.char)
+        return partial(_converted, node.char)
     return _function(node.function)
+
+
+def _converted(char: str, x: Array) -> Array:
+    """Real dtypes take the real part of complex numbers."""
+    takes_real = x.dtype.kind == "c" and char not in f"{COMPLEX}?"
+    return (x.real if takes_real else x).astype(char)
 
 
 @cache
@@ -252,12 +268,12 @@ class Sweep:
         if isinstance(root, Store):
             self._lines.append(f"{self._stored(k, self._arrays[number].node.char)}[...] = {x}")
             return
-        if root.kind == "finite":
-            self._lines.append(f"q{k}.append({self._dot(x, x)})")
-            return
         if not self._is_full(number):
             shape = "".join([f"{n}, " for n in ("n", *self._nest.lengths[1:])])
             x = f"{self._text.bind(np.broadcast_to, 'broadcast_to')}({x}, ({shape}))"
+        if root.kind == "finite":
+            self._lines.append(f"q{k}.append({self._dot(x, x)})")
+            return
         up = self._text.bind(JOINS[root.kind].reduce, f"{root.kind}_up")
         self._lines.append(f"q{k}.append({up}({x}, None))")
 
