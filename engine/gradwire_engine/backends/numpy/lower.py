@@ -89,17 +89,12 @@ def written(
             where[slot] = text.bind(scalars.constant(slot, op.value), f"c{slot}")
             continue
         over = [where[s] for s in dead[slot] if s != slot and where[s][0] in "rv"]
-        in_steps = scalars.in_steps(slot)
         operands = scalars.operands(slot, where) if slot in places else []
         if operands and registers.suits(slot, operands[places[slot]]):
             result = operands[places[slot]]
             over.remove(result)
             line = overwriting(op, operands, places[slot], text)
             registers.release(over)
-        elif in_steps:  # the result must not take the place of an operand
-            result = registers.take(slot)
-            registers.release(over)
-            line = scalars.steps(slot, where, result)
         else:
             registers.release(over)
             result = registers.take(slot)
