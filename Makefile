@@ -99,7 +99,8 @@ format: $(DEV) ## Format and apply the safe fixes
 	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format
 
-fuzz: $(TEST) ## Fuzz every decoder for FUZZ_SECONDS each, where atheris has a wheel for this Python
+fuzz: $(TEST) ## Compare machine code with NumPy on random programs for FUZZ_SECONDS, then fuzz every decoder for as long, where atheris has a wheel for this Python
+	@$(BIN)/python fuzz/replays.py --seconds $(FUZZ_SECONDS)
 	@test -d $(FUZZER) || $(PIP) install --only-binary :all: --no-deps --target $(FUZZER) atheris || true
 	@if test -d $(FUZZER); \
 	then PYTHONPATH=$(FUZZER) $(BIN)/python fuzz/campaign.py --seconds $(FUZZ_SECONDS) $(ARGS); \

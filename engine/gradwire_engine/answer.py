@@ -48,6 +48,10 @@ class Leaf(NamedTuple):
 Variables: TypeAlias = "Mapping[str, Leaf | Variables | Sequence[Any]]"
 
 
+#: The fields of a query that may be nested, and those after them.
+_NESTED, _PLAIN = slice(1, 5), slice(5, None)
+
+
 class Query(NamedTuple):
     """What is asked of a program. All names are of variables or of top-level intermediates.
 
@@ -83,8 +87,8 @@ class Query(NamedTuple):
 
         Raises: ``ValueError`` where it is more than lists and dicts of names and numbers.
         """
-        nested: Any = self[1:5]
-        return self[0], marshal.dumps(nested, 0), self[5:]
+        nested: Any = self[_NESTED]
+        return self[0], marshal.dumps(nested, 0), self[_PLAIN]
 
 
 @dataclass(frozen=True, slots=True)

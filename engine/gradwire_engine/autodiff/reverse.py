@@ -141,6 +141,11 @@ class _Walk:
                 bars = loops.cotangents(pullback, op, reached, z, operands)
             else:
                 bars = op.vjp(reached, z, *operands)  # type: ignore[arg-type]
+        elif op.by_operand:
+            bars = [
+                op.cotangent(i, z_bar, z, *operands) if self.waits(x) else None
+                for i, x in enumerate(operands)
+            ]
         else:
             bars = op.vjp(z_bar, z, *operands)
         masks: Sequence[Mask] = (None,) * len(args)

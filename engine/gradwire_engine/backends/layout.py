@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-#: Where functions are in the table that NumPy gives to extensions.
-_FUNCTIONS = {"PyArray_Scalar": 60, "PyArray_New": 93}
+#: Where functions are in the table that NumPy gives to extensions, in this version of its ABI.
+_FUNCTIONS = {"PyArray_GetNDArrayCVersion": 0, "PyArray_Scalar": 60, "PyArray_New": 93}
+_ABI = 0x02000000
 #: The flags of arrays in row-major order whose elements are aligned.
 PLAIN = 0x0001 | 0x0100
 
@@ -22,7 +23,8 @@ def is_known() -> bool:
     """Whether objects have the layout that is taken for granted: of CPython as it is released."""
     plain = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_DEBUG")
     plain = plain and not sysconfig.get_config_var("Py_GIL_DISABLED")
-    return plain and ctypes.sizeof(ctypes.c_void_p) == 8 and _finds_values()
+    plain = plain and ctypes.sizeof(ctypes.c_void_p) == 8 and hasattr(np, "_core")
+    return plain and _numpy_abi() == _ABI and _finds_values()
 
 
 def array_api(name: str) -> int:
@@ -38,10 +40,16 @@ def array_api(name: str) -> int:
     return found
 
 
+def _numpy_abi() -> int:
+    version: int = ctypes.PYFUNCTYPE(ctypes.c_uint)(array_api("PyArray_GetNDArrayCVersion"))()
+    return version
+
+
 def _finds_values() -> bool:
     """Whether elements and values are where they are sought."""
     given: list[Any] = [np.float64(2.5), 2.5, np.float32(2.5), np.int64(7), np.True_]
-    chars = ["d", "d", "f", "l", "?"]
+    given += [np.int32(7), np.complex128(2.5 - 1j), 2.5 - 1j, np.complex64(2.5 - 1j)]
+    chars = "ddfl?iDDF"
     for value, char in zip(given, chars, strict=True):
         held = ctypes.string_at(id(value) + 16, np.dtype(char).itemsize)
         if held != np.array(value, char).tobytes():

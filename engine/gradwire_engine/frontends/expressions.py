@@ -9,6 +9,7 @@ from typing import Any
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.errors import Place, ProgramSyntaxError
+from gradwire_engine.operators import OPERATORS
 from gradwire_engine.polling import polled
 from gradwire_engine.program import (
     MOST_DIGITS,
@@ -19,35 +20,6 @@ from gradwire_engine.program import (
     has_too_many_digits,
 )
 
-OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add",
-    ast.Sub: "subtract",
-    ast.Mult: "multiply",
-    ast.Div: "divide",
-    ast.FloorDiv: "floor_divide",
-    ast.Mod: "remainder",
-    ast.Pow: "power",
-    ast.MatMult: "matmul",
-    ast.BitAnd: "bitwise_and",
-    ast.BitOr: "bitwise_or",
-    ast.BitXor: "bitwise_xor",
-    ast.LShift: "left_shift",
-    ast.RShift: "right_shift",
-    ast.USub: "negative",
-    ast.UAdd: "positive",
-    ast.Invert: "invert",
-    ast.Not: "not",
-    ast.Eq: "equal",
-    ast.NotEq: "not_equal",
-    ast.Lt: "less",
-    ast.LtE: "less_equal",
-    ast.Gt: "greater",
-    ast.GtE: "greater_equal",
-    ast.Is: "is",
-    ast.IsNot: "is_not",
-    ast.In: "in",
-    ast.NotIn: "not_in",
-}
 #: Roots of dotted names that choose a dialect, unless the text assigns them.
 PREFIXES = frozenset(
     "np numpy jnp jax lax scipy special linalg fft random sparse tf torch torchdiffeq F".split()

@@ -8,7 +8,7 @@ where each node was written, which is asked for only when there is something to 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from keyword import iskeyword
@@ -16,6 +16,7 @@ from typing import TypeAlias, overload
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.frontends.expressions import PREFIXES
+from gradwire_engine.frontends.named_arguments import OtherwiseWritten, without_names
 from gradwire_engine.frontends.repetitions import Repetitions
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.program import (
@@ -35,9 +36,11 @@ _PIECES = re.compile(
 )
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:[ \t]*,[ \t]*[A-Za-z_]\w*)*", re.ASCII)
 #: What no plain text has, but in comments.
-_OTHER = re.compile(r"[^\w \t\n.,=+\-*/%@()\[\]]", re.ASCII)
+_OTHER = re.compile(r"[^\w \t\n.,:=+\-*/%@()\[\]]", re.ASCII)
 #: An operation's name, and those of its named arguments, of which there are none.
 _Words: TypeAlias = tuple[str, tuple[str, ...]]
+#: An operator or a bracket: how strong, in which words, and how many values came before.
+_Waiting: TypeAlias = tuple[int, _Words, int]
 #: How strongly what waits holds on to its operand: a power more than the sign before it.
 _OPEN, _SUM, _PRODUCT, _SIGN, _POWER = range(5)
 _OPERATORS: dict[str, tuple[int, _Words]] = {
@@ -54,6 +57,9 @@ _NEGATIVE: _Words = ("negative", ())
 #: What opened a bracket that is no call's.
 _PART: _Words = ("(", ())
 _INDEX: _Words = ("[", ())
+#: What a colon in an index began.
+_SLICE: _Words = (":", ())
+_CONSTANTS = {"None": None, "True": True, "False": False}
 _NONE = _OPEN, _PART
 _OPENING = frozenset("-(")
 #: Most that waits at once, and most pieces of a line: Python's parser has limits, too, and is to
@@ -84,10 +90,6 @@ class Positions(Sequence[Position]):
         return self._find()
 
 
-class _OtherwiseWritten(Exception):
-    """This is not plain."""
-
-
 def read_plain(
     text: str, find: Callable[[], Sequence[Position]], poll: Poll = unhurried
 ) -> Program | None:
@@ -111,7 +113,7 @@ def read_plain(
             if reader.ends_in_names():
                 return None  # in brackets, and what is returned, as if there were none
         reader.check_calls()
-    except (_OtherwiseWritten, ValueError):
+    except (OtherwiseWritten, ValueError):
         return None
     output, nodes = reader.output if names is None else _listed(names), tuple(reader.nodes)
     positions = Positions(len(nodes), find)
@@ -136,11 +138,13 @@ class _Reader:
         self.statements = Repetitions()
         #: The number of which a sign was read last as a part.
         self._signed = -1
+        #: The names of named arguments, for the calls of a line as their brackets are closed.
+        self._named: Iterator[tuple[str, ...]] = iter(())
 
     def check_calls(self) -> None:
         """Leave calls of what the text assigns to others."""
         if not self._called.isdisjoint(self._assigned):
-            raise _OtherwiseWritten
+            raise OtherwiseWritten
 
     def statement(self, line: str) -> None:
         """Write an assignment, or an expression whose value may be the program's."""
@@ -163,16 +167,18 @@ class _Reader:
 
     def _read(self, line: str) -> None:
         head, equals, body = line.partition("=")
-        names = _target(head) if equals else RESULT
-        if names is None or line[0] in " \t":
-            raise _OtherwiseWritten
-        pieces = _PIECES.findall(body if equals else line)
-        if len(pieces) > _LONGEST:
-            raise _OtherwiseWritten
+        names = _target(head) if equals else None
+        written = names is not None
+        pieces = _PIECES.findall(body if written else line)
+        if len(pieces) > _LONGEST or line[0] in " \t":
+            raise OtherwiseWritten
+        names = names if names is not None else RESULT
+        if "=" in pieces:
+            pieces, self._named = without_names(pieces)
         values = self._expressions(pieces)
         value = values[0] if len(values) == 1 else self._write("tuple", tuple(values), None)
         self._write("store", (value,), names)
-        if equals:
+        if written:
             self._assigned.update((names,) if isinstance(names, str) else flat_names(names))
 
     def _repeat(self, first: int) -> None:
@@ -198,8 +204,7 @@ class _Reader:
         """Write expressions with commas between; gives the numbers of their nodes."""
         nodes, operands = self.nodes, self._operands
         values: list[int] = []
-        #: Operators and brackets: how strong, in which words, and how many values came before.
-        waiting: list[tuple[int, _Words, int]] = []
+        waiting: list[_Waiting] = []
         expected, callee = True, _PART  # whether an operand comes next, and whose bracket
         for piece, following in pairwise([*pieces, "", ""]):
             if expected:
@@ -210,10 +215,16 @@ class _Reader:
                     callee = _PART
                     if len(waiting) > _MOST:
                         break
-                elif following == "(":
+                elif following == "(" and piece not in (":", ","):
                     callee = self._callee(piece)
                 else:
-                    kind, value = operands.get(piece) or self._operand(piece)
+                    found = operands.get(piece)
+                    if found is None:
+                        if self._leaves_out(piece, waiting, values):
+                            expected = piece != "]"
+                            continue
+                        found = self._operand(piece)
+                    kind, value = found
                     number = len(nodes)
                     values.append(number)
                     nodes.append(_new_tuple(Node, (kind, (), value, (), number)))
@@ -227,17 +238,22 @@ class _Reader:
                 waiting.append((strength, words, 0))
             elif piece == "[":
                 waiting.append((_OPEN, _INDEX, len(values) - 1))
-            elif piece in (")", "]") and waiting:
-                self._close(piece, waiting.pop(), values)
-                continue
-            elif piece != "," and (piece or waiting):
-                break
+            else:
+                if waiting and waiting[-1][1] is _SLICE and piece != ":":
+                    self._end_slice(waiting, values)
+                if piece in (")", "]") and waiting:
+                    self._close(piece, waiting.pop(), values)
+                    continue
+                if piece == ":":
+                    self._begin_part(waiting, values)
+                elif piece != "," and (piece or waiting):
+                    break
             expected = True
             if len(waiting) > _MOST:
                 break
         else:
             return values
-        raise _OtherwiseWritten
+        raise OtherwiseWritten
 
     def _complete(self, words: _Words, values: list[int]) -> None:
         """Write an operator whose operands are the last values."""
@@ -246,32 +262,63 @@ class _Reader:
             values[-1] = self._write("call", (values[-1], operand), words)
             return
         kind, _, number, _, _ = self.nodes[operand]
-        if kind == "literal" and operand != self._signed:
+        if type(number) in (int, float) and kind == "literal" and operand != self._signed:
             self.nodes[operand] = Node(kind, (), -number, (), operand)
             self._signed = operand
         else:
             operand = self._write("call", (operand,), words)
         values.append(operand)
 
-    def _close(self, piece: str, opened: tuple[int, _Words, int], values: list[int]) -> None:
+    def _close(self, piece: str, opened: _Waiting, values: list[int]) -> None:
         """Write what a bracket was opened for."""
         _, words, first = opened
         parts = tuple(values[first:])
         del values[first:]
         if (words is _INDEX) is not (piece == "]") or (words is _PART and len(parts) > 1):
-            raise _OtherwiseWritten
+            raise OtherwiseWritten
         if words is _PART:
             values += parts
         elif words is _INDEX:
             values.append(self._write("index", parts, None))
         else:
-            values.append(self._write("call", parts, words))
+            names = next(self._named, ())
+            values.append(self._write("call", parts, (words[0], names) if names else words))
+
+    def _leaves_out(self, piece: str, waiting: list[_Waiting], values: list[int]) -> bool:
+        """Whether a part of a slice is left out before ``piece``; writes None, and goes on."""
+        opened = waiting[-1][1] if waiting else _PART
+        if piece == ":" and opened in (_INDEX, _SLICE):
+            values.append(self._write("literal", (), None))
+            self._begin_part(waiting, values)
+        elif piece in (",", "]") and opened is _SLICE:
+            values.append(self._write("literal", (), None))
+            self._end_slice(waiting, values)
+            if piece == "]":
+                self._close(piece, waiting.pop(), values)
+        else:
+            return False
+        return True
+
+    def _begin_part(self, waiting: list[_Waiting], values: list[int]) -> None:
+        """Go on behind a colon; the last value is what stands before it."""
+        _, opened, first = waiting[-1] if waiting else (_OPEN, _PART, 0)
+        if opened is _INDEX:
+            waiting.append((_OPEN, _SLICE, len(values) - 1))
+        elif opened is not _SLICE or len(values) - first > 2:
+            raise OtherwiseWritten
+
+    def _end_slice(self, waiting: list[_Waiting], values: list[int]) -> None:
+        """Write a slice of the last values, None for those that it lacks."""
+        _, _, first = waiting.pop()
+        while len(values) - first < 3:
+            values.append(self._write("literal", (), None))
+        values[first:] = [self._write("slice", tuple(values[first:]), None)]
 
     def _callee(self, piece: str) -> _Words:
         """What a name before a bracket calls."""
         kind, _ = self._operands.get(piece) or self._operand(piece)
         if kind != "load":
-            raise _OtherwiseWritten
+            raise OtherwiseWritten
         self._called.add(piece)
         return piece, ()
 
@@ -280,12 +327,14 @@ class _Reader:
         found: tuple[str, object] = "load", piece
         if piece[:1].isdigit() or piece[:1] == ".":
             found = "literal", _number(piece)
+        elif piece in _CONSTANTS:
+            found = "literal", _CONSTANTS[piece]
         elif not piece.isidentifier() or iskeyword(piece):
             root, *parts = piece.split(".")
             self._called.add(root)
             named = all(name.isidentifier() and not iskeyword(name) for name in (root, *parts))
             if not (parts and named and root in PREFIXES):
-                raise _OtherwiseWritten
+                raise OtherwiseWritten
         self._operands[piece] = found
         return found
 
@@ -293,11 +342,11 @@ class _Reader:
 def _number(piece: str) -> int | float:
     """A number, as far as Python reads it the same."""
     if "_" in piece:
-        raise _OtherwiseWritten
+        raise OtherwiseWritten
     if not piece.isdecimal():
         return float(piece)
     if piece[0] == "0" < piece or len(piece) > MOST_DIGITS:
-        raise _OtherwiseWritten
+        raise OtherwiseWritten
     return int(piece)
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from gradwire_engine.answer import Poll
 from gradwire_engine.frontends.expressions import (
     MAX_DEPTH,
-    OPERATORS,
     PREFIXES,
     ExpressionReader,
     at,
@@ -20,6 +19,7 @@ from gradwire_engine.frontends.expressions import (
 from gradwire_engine.frontends.plain import read_plain
 from gradwire_engine.frontends.repetitions import Repetitions
 from gradwire_engine.frontends.statements import Statements, check_names, statements
+from gradwire_engine.operators import OPERATORS
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.program import RESULT, Block, Output, Position, Program, Target
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gradwire_engine.kernels.form import DTYPES
 from gradwire_engine.kernels.maps import is_view
-from gradwire_engine.kernels.scalar import DTYPES
 from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel
 from gradwire_engine.ops.constants import Guard
 from gradwire_engine.ops.loops import Loop

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from gradwire_engine.kernels.complex_parts import by_parts
 from gradwire_engine.kernels.form import Affine, Kernel, Load, Node, Step, Value
 from gradwire_engine.kernels.groups import Group, Surroundings
 from gradwire_engine.kernels.loops import repeated
@@ -50,7 +51,8 @@ class KernelBuilder(Surroundings):
         """The kernel."""
         steps = self._group.steps()
         results = [self._group.key(slot) for slot in self._results]
-        return self.memory.laid_out(steps, results, [*self._flags.values()])
+        kernel = self.memory.laid_out(steps, results, [*self._flags.values()])
+        return kernel if self._group.by_arrays else by_parts(kernel)
 
     # What the group asks
 

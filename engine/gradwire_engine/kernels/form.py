@@ -16,6 +16,10 @@ from gradwire_engine.tape import Shape
 
 #: The value of a node: its number among those of its nest.
 Value: TypeAlias = int
+#: The dtypes of elements, by NumPy's characters.
+FLOATS, INTEGERS, COMPLEX = "df", "li", "DF"
+REAL = FLOATS + INTEGERS + "?"
+DTYPES = REAL + COMPLEX
 #: Whole numbers from this on are arguments of machine code, smaller ones are part of it.
 LEAST_ARGUMENT = 17
 
@@ -252,6 +256,7 @@ def nests_of(steps: Iterable[Step]) -> Iterator[Nest]:
 class Buffer(NamedTuple):
     """Memory that nests read and write: the elements of an array in row-major order.
 
+    A complex element is two real ones, and indices count these.
     One that ``grows`` has as many items along its first axis as passes are made.
     """
 

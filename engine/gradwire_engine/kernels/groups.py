@@ -10,8 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from gradwire_engine.kernels.domains import divided
-from gradwire_engine.kernels.form import Affine, Literal, Load, Node, Number, Step, Value
+from gradwire_engine.kernels.form import COMPLEX, Affine, Literal, Load, Node, Number, Step, Value
 from gradwire_engine.kernels.maps import MOST_PIECES, Element, Index, flat, pieces, reads
 from gradwire_engine.kernels.memory import Key, Memory
 from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot, is_like
@@ -387,6 +389,9 @@ class Group:
         char = kind.dtype.char
         if type(op) is Constant and not kind.shape:
             number = op.value.item()
+            if char in COMPLEX and not self.by_arrays:
+                key = self.memory.constant(np.asarray(op.value))
+                return Load(key, flat(index, (), loops), None, char)
             if char not in "df" or float.hex(number) in _LITERALS:
                 return Literal(number, char)
             return Number(self.memory.number(number), char)

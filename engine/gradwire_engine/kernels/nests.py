@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradwire_engine.kernels.form import (
+    COMPLEX,
+    FLOATS,
     Add,
     Affine,
     Apply,
@@ -32,7 +34,7 @@ from gradwire_engine.kernels.maps import (
     flat,
     reads,
 )
-from gradwire_engine.kernels.scalar import expression, has_expression
+from gradwire_engine.kernels.scalar import char_of, expression, has_expression
 from gradwire_engine.kernels.scans import scanned
 from gradwire_engine.kernels.writes import Check, Write, index_slots, target
 from gradwire_engine.ops.base import Op
@@ -56,7 +58,8 @@ def is_reduction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
         return False
     if isinstance(op, Reduction) and not op.axes:
         return False
-    return kind.dtype.char in "df" and all(t.dtype == kind.dtype and t.size for t in types)
+    chars = FLOATS if isinstance(op, Reduction) and type(op) is not Sum else FLOATS + COMPLEX
+    return kind.dtype.char in chars and all(t.dtype == kind.dtype and t.size for t in types)
 
 
 def is_like(op: Op) -> bool:
@@ -149,6 +152,8 @@ class NestBuilder:
             else:
                 value = self.element(args[0], self._along_axes(loops), None)
             reduced = "sum" if isinstance(op, Contract) else REDUCTIONS[type(op)]
+            if isinstance(op, Sum) and not reduces:  # sums begin with 0: that of -0 is 0
+                value = self._apply("add", self._literal(0.0, value), value)
             made = Reduce(reduced, key, at, value) if reduces else Store(key, at, value)
             roots.append(made)
         nest = Nest(
@@ -275,7 +280,8 @@ class NestBuilder:
             ]
             if whole:
                 return self._node(Apply(op.name, tuple(operands), kind.dtype.char))
-            return expression(op, operands, self._apply, self._literal)
+            char = types[-1].dtype.char  # type: ignore[union-attr]
+            return expression(op, char, operands, self._apply, self._literal)
         selecting = self._selecting(args, guard)
         split = reads(op, Element(shapes, kind.shape, index, self._loops, selecting))
         if split is None:
@@ -344,9 +350,7 @@ class NestBuilder:
         return self._node(Apply("convert", (value,), char))
 
     def _apply(self, function: str, *args: Value) -> Value:
-        char = self._nodes[args[-1]].char
-        if function in _PREDICATES:
-            char = "?"
+        char = char_of(function, [self._nodes[arg].char for arg in args])
         return self._node(Apply(function, args, char))
 
 
@@ -382,11 +386,6 @@ class _Pass:
     @property
     def is_first(self) -> Value:
         return self._nest._node(Within(self._loop, 0, 1))
-
-
-_PREDICATES = frozenset(
-    "equal not_equal less less_equal greater greater_equal isnan isinf isfinite not and or".split()
-)
 
 
 def merged(nest: Nest) -> Nest:

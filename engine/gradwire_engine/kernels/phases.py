@@ -5,7 +5,8 @@ Kernels have the even phases, what libraries compute the odd ones.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.kernels.views import Views
@@ -23,32 +24,37 @@ def phases(tape: Tape, views: Views, inside: Collection[int], poll: Poll = unhur
     """
     found = _earliest(tape, views, inside, poll)
     outputs = {views.bases[slot] for slot in tape.outputs}
-    readers = _readers(tape, views, poll)
+    reads = _reads(tape, views, found, poll)
 
     def moved(slot: int, later: int) -> int:
         """Bytes that are read or written if a slot is computed later, and not otherwise."""
-        total = 0
-        for base in {views.bases[arg] for arg in tape.instructions[slot].args}:
+        total, now = 0, found[slot]
+        for base in _operands(tape, views, slot):
             op, _, kind, _ = tape.instructions[base]
-            others = {found[reader] for reader in readers[base] if reader != slot}
-            if isinstance(op, Constant) or later in others:
+            if isinstance(op, Constant) or later in reads[base]:
                 continue
-            made = found[base] == found[slot] and not isinstance(op, Input)
-            if made and others <= {found[slot]} and base not in outputs:
-                total += 2 * kind.nbytes
-            elif made or found[slot] in others:
+            made = found[base] == now and not isinstance(op, Input)
+            if made and len(reads[base]) == 1 and base not in outputs:
+                total += 2 * kind.nbytes  # it would not be kept
+            elif made or reads[base][now] > 1:
                 total += kind.nbytes
         return total
 
     for slot in polled(sorted(inside, reverse=True), poll):
-        read = {found[reader] for reader in readers[slot]}
         if isinstance(tape.instructions[slot].op, Loop | Item):  # which stay together
             continue
+        read, now = reads[slot], found[slot]
         if slot in outputs or not read or any(phase % 2 for phase in read):
             continue
+        later = min(read)
         spared = tape.instructions[slot].type.nbytes * (2 if len(read) == 1 else 1)
-        if min(read) > found[slot] and moved(slot, min(read)) <= spared:
-            found[slot] = min(read)
+        if later > now and moved(slot, later) <= spared:
+            found[slot] = later
+            for base in _operands(tape, views, slot):
+                reads[base][later] += 1
+                reads[base][now] -= 1
+                if not reads[base][now]:
+                    del reads[base][now]
     return found
 
 
@@ -69,11 +75,16 @@ def _earliest(tape: Tape, views: Views, inside: Collection[int], poll: Poll) -> 
     return found
 
 
-def _readers(tape: Tape, views: Views, poll: Poll) -> list[list[int]]:
-    """What reads each slot, itself or views of it."""
-    readers: list[list[int]] = [[] for _ in tape.instructions]
-    for slot, instruction in enumerate(polled(tape.instructions, poll)):
+def _reads(tape: Tape, views: Views, found: Sequence[int], poll: Poll) -> list[Counter[int]]:
+    """How many instructions of each phase read a slot, itself or views of it."""
+    reads: list[Counter[int]] = [Counter() for _ in tape.instructions]
+    for slot in polled(range(len(tape.instructions)), poll):
         if views.bases[slot] == slot:
-            for base in {views.bases[arg] for arg in instruction.args}:
-                readers[base].append(slot)
-    return readers
+            for base in _operands(tape, views, slot):
+                reads[base][found[slot]] += 1
+    return reads
+
+
+def _operands(tape: Tape, views: Views, slot: int) -> set[int]:
+    """The slots that one reads, itself or views of them."""
+    return {views.bases[arg] for arg in tape.instructions[slot].args}

@@ -10,6 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
+from gradwire_engine.kernels.definitions import FUNCTIONS, PLAIN, TAKEN
+from gradwire_engine.kernels.form import COMPLEX, DTYPES, FLOATS, INTEGERS
+from gradwire_engine.operators import OPERATORS
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Copy
 from gradwire_engine.ops.conversion import AsType
@@ -22,42 +25,21 @@ Apply: TypeAlias = Callable[..., Value]
 #: Makes the value of a literal, of the dtype of another value.
 Literal: TypeAlias = Callable[[float, Value], Value]
 
-#: The dtypes of elements, by NumPy's characters.
-FLOATS = "df"
-DTYPES = "dfl?"
-_LOGICAL = frozenset(("logical_and", "logical_or", "logical_xor", "logical_not"))
-_ON_ALL = frozenset(("copy", "equal", "not_equal"))
-_ON_NUMBERS = frozenset(("add", "subtract", "multiply", "negative"))
-_ON_NUMBERS |= {"less", "less_equal", "greater", "greater_equal"}
-#: Operations without an expression of their own.
-_PLAIN = {
-    "copy": "{0}",
-    "xlogy": "0.0 if {0} == 0.0 and {1} == {1} else {0} * math.log({1})",
-    "fmax": "{1} if {0} != {0} else {0} if {0} >= {1} or {1} != {1} else {1}",
-    "fmin": "{1} if {0} != {0} else {0} if {0} <= {1} or {1} != {1} else {1}",
-}
-#: Functions that printers know, by the names that expressions have for them.
-FUNCTIONS = frozenset(
-    "sqrt fabs exp expm1 exp2 log log1p log2 log10 cbrt sin cos tan asin acos atan atan2 sinh cosh "
-    "tanh asinh acosh atanh hypot pow erf floor ceil trunc round copysign isnan isinf "
-    "isfinite".split()
+
+_PREDICATES = frozenset(
+    "equal not_equal less less_equal greater greater_equal isnan isinf isfinite not and or".split()
 )
-_OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add",
-    ast.Sub: "subtract",
-    ast.Mult: "multiply",
-    ast.Div: "divide",
-    ast.USub: "negative",
-    ast.Not: "not",
-    ast.And: "and",
-    ast.Or: "or",
-    ast.Eq: "equal",
-    ast.NotEq: "not_equal",
-    ast.Lt: "less",
-    ast.LtE: "less_equal",
-    ast.Gt: "greater",
-    ast.GtE: "greater_equal",
-}
+
+
+def char_of(function: str, chars: Sequence[str]) -> str:
+    """The dtype of a function of values of these dtypes."""
+    if function in _PREDICATES:
+        return "?"
+    if function == "complex":
+        return chars[0].upper()
+    if function in ("real", "imag", "fabs") and chars[0] in COMPLEX:
+        return chars[0].lower()
+    return chars[-1]
 
 
 @cache
@@ -69,13 +51,16 @@ def _read(text: str) -> ast.expr | None:
     return tree if all(map(_known, ast.walk(tree))) else None
 
 
-def _text(op: Op) -> str:
-    return _PLAIN.get(op.name) or op.scalar or op.template
+def _text(op: Op, char: str) -> str:
+    """The expression of an operation on operands of this dtype, the last one's."""
+    if char in INTEGERS + "?":
+        return op.template or op.scalar or PLAIN.get(op.name, "")
+    return PLAIN.get(op.name) or op.scalar or op.template
 
 
 def _known(node: ast.AST) -> bool:
-    if isinstance(node, ast.operator | ast.unaryop | ast.boolop | ast.cmpop):
-        return type(node) in _OPERATORS
+    if isinstance(node, ast.operator | ast.unaryop | ast.cmpop):
+        return type(node) in OPERATORS and type(node) is not ast.Pow
     if isinstance(node, ast.Compare):
         return len(node.ops) == 1
     if isinstance(node, ast.Attribute):
@@ -86,7 +71,7 @@ def _known(node: ast.AST) -> bool:
         return isinstance(node.func, ast.Attribute)
     return isinstance(
         node,
-        ast.Name | ast.expr_context | ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.IfExp,
+        ast.Name | ast.expr_context | ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.boolop | ast.IfExp,
     )
 
 
@@ -98,26 +83,21 @@ def has_expression(op: Op, kind: Any, types: Sequence[Any]) -> bool:
     if not {*chars}.issubset(DTYPES):
         return False
     if type(op) is AsType:
-        return kind.dtype.char in FLOATS or chars[0] in ("?", kind.dtype.char)
-    if not (op.elementwise or type(op) is Copy) or _read(_text(op)) is None:
+        return True
+    if not (op.elementwise or type(op) is Copy) or _read(_text(op, chars[-1])) is None:
         return False
     if op.name == "where":
         return True
     if op.parameters:
         return False
-    allowed = FLOATS
-    if op.name in _LOGICAL:
-        allowed = "?"
-    elif op.name in _ON_ALL:
-        allowed = DTYPES
-    elif op.name in _ON_NUMBERS:
-        allowed = "dfl"
-    return not {*chars}.difference(allowed)
+    return not {*chars}.difference(TAKEN.get(op.name, FLOATS))
 
 
-def expression(op: Op, operands: Sequence[Value], apply: Apply, literal: Literal) -> Value:
+def expression(
+    op: Op, char: str, operands: Sequence[Value], apply: Apply, literal: Literal
+) -> Value:
     """The value of an operation that ``has_expression``, but for conversions."""
-    tree = _read(_text(op))
+    tree = _read(_text(op, char))
     assert tree is not None
 
     def value(node: ast.expr) -> Value:
@@ -126,45 +106,35 @@ def expression(op: Op, operands: Sequence[Value], apply: Apply, literal: Literal
                 return operands[int(node.id[1:])]
             case ast.BinOp() | ast.Compare():
                 left, operator, right = _sides(node)
-                if isinstance(right, ast.Constant):
-                    x = value(left)
-                    return apply(_OPERATORS[type(operator)], x, literal(right.value, x))  # type: ignore[arg-type]
-                y = value(right)
-                x = literal(left.value, y) if isinstance(left, ast.Constant) else value(left)  # type: ignore[arg-type]
-                return apply(_OPERATORS[type(operator)], x, y)
+                return apply(OPERATORS[type(operator)], *together(left, right))
             case ast.BoolOp():
                 first, *others = map(value, node.values)
                 for other in others:
-                    first = apply(_OPERATORS[type(node.op)], first, other)
+                    first = apply("and" if isinstance(node.op, ast.And) else "or", first, other)
                 return first
             case ast.UnaryOp():
-                return apply(_OPERATORS[type(node.op)], value(node.operand))
+                return apply(OPERATORS[type(node.op)], value(node.operand))
             case ast.IfExp():
-                return apply("where", value(node.test), *branches(node))
+                return apply("where", value(node.test), *together(node.body, node.orelse))
             case ast.Call():
                 assert isinstance(node.func, ast.Attribute)
-                return apply(node.func.attr, *map(value, node.args))
+                return apply(node.func.attr, *together(*node.args))
         raise AssertionError(node)
 
-    def branches(node: ast.IfExp) -> tuple[Value, Value]:
-        given = node.body, node.orelse
-        numbers = [g.operand if isinstance(g, ast.UnaryOp) else g for g in given]
-        plain = [isinstance(n, ast.Constant) for n in numbers]
-        if all(plain):
-            like = operands[0]
-            return tuple(literal(_number(g), like) for g in given)  # type: ignore[return-value]
-        made = [None if is_plain else value(g) for g, is_plain in zip(given, plain, strict=True)]
-        like = next(m for m in made if m is not None)
-        x, y = (
-            literal(_number(g), like) if m is None else m for g, m in zip(given, made, strict=True)
-        )
-        return x, y
+    def together(*nodes: ast.expr) -> list[Value]:
+        """Values, of which numbers have the dtype of another one, or of the first operand."""
+        made = [None if _is_number(node) else value(node) for node in nodes]
+        like = next((each for each in made if each is not None), operands[0])
+        return [
+            literal(float(ast.literal_eval(node)), like) if each is None else each
+            for node, each in zip(nodes, made, strict=True)
+        ]
 
     return value(tree)
 
 
-def _number(node: ast.expr) -> float:
-    return float(ast.literal_eval(node))
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
 
 
 def _sides(node: ast.BinOp | ast.Compare) -> tuple[ast.expr, ast.AST, ast.expr]:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
-from gradwire_engine.kernels.form import Value
-from gradwire_engine.kernels.scalar import DTYPES, FLOATS, expression
+from gradwire_engine.kernels.form import FLOATS, INTEGERS, Value
+from gradwire_engine.kernels.scalar import expression
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.pointwise.exponential import LogAddExp
 from gradwire_engine.ops.sequences.cumulative import CumProd, CumSum, LinearRecurrence
@@ -47,7 +47,7 @@ def is_scan(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
     """Whether an operation is a scan that nests know, of more than one pass."""
     if type(op) not in _SCANS or kind.shape[op.axis] < 2:  # type: ignore[attr-defined]
         return False
-    allowed = DTYPES.replace("?", "") if isinstance(op, CumSum | CumProd) else FLOATS
+    allowed = FLOATS + INTEGERS if isinstance(op, CumSum | CumProd) else FLOATS
     same = isinstance(op, CumArgMax | CumArgMin) or all(t.dtype == kind.dtype for t in types)
     return same and all(t.dtype.char in allowed and t.shape == kind.shape for t in types)
 
@@ -93,7 +93,7 @@ def _place(op: CumArgMax | CumArgMin, operands: Sequence[Value], now: Pass) -> V
 def _log_sum_exp(_: CumLogSumExp, operands: Sequence[Value], now: Pass) -> Value:
     (x,) = operands
     total = now.carried(-math.inf, x)
-    return now.give(total, expression(LogAddExp(), [total, x], now.apply, now.literal))
+    return now.give(total, expression(LogAddExp(), FLOATS, [total, x], now.apply, now.literal))
 
 
 _SCANS: Mapping[type[Op], _Scan] = {

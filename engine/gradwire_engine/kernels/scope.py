@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 
 from gradwire_engine.kernels.bodies import LoopBody
+from gradwire_engine.kernels.form import DTYPES
 from gradwire_engine.kernels.maps import is_map, is_view
 from gradwire_engine.kernels.nests import is_reduction
-from gradwire_engine.kernels.scalar import DTYPES, has_expression
+from gradwire_engine.kernels.scalar import has_expression
 from gradwire_engine.kernels.scans import is_scan
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
@@ -21,6 +22,8 @@ from gradwire_engine.tape import ArrayType, Instruction, StackType, Type
 
 #: Products that are fewer are computed in place, more by BLAS.
 _MOST_PRODUCTS = 4096
+#: Most elements of a pass: between two passes one looks at the deadline.
+_MOST_ELEMENTS = 1 << 20
 #: Most instructions of a kernel: compiling takes time in proportion.
 MOST_INSTRUCTIONS = 600
 
@@ -83,6 +86,8 @@ def _is_body(op: Loop, args: Sequence[int], views: Views) -> bool:
     if len(body.slots) > MOST_INSTRUCTIONS:
         return False
     inside = body.instructions
+    if sum([_elements(inside, slot) for slot in body.slots]) > _MOST_ELEMENTS:
+        return False
     if not all(_is_in_loop(inside, body.views, slot) for slot in body.slots):
         return False
     # what is shared is read in row-major order where it is, not through other views
@@ -93,6 +98,19 @@ def _is_body(op: Loop, args: Sequence[int], views: Views) -> bool:
     return all(views.bases[x] == x for x in given) and all(
         _is_known(inside[copy].type) for copy in copies
     )
+
+
+def _elements(made: Sequence[Instruction], slot: int) -> int:
+    """Elements that are computed, those of a loop in all passes, if their number is known."""
+    op, args, kind, _ = made[slot]
+    if isinstance(op, Loop):
+        body = op.body.tape.instructions
+        each = sum([_elements(body, within) for within in range(len(body))])
+        return (passes_of(made, slot) or 1) * each
+    if isinstance(op, Contract):
+        shapes = [made[arg].type.shape for arg in args]  # type: ignore[union-attr]
+        return math.prod([*op.lengths(*shapes).values()])
+    return kind.size if isinstance(kind, ArrayType) else 0
 
 
 def _is_in_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:

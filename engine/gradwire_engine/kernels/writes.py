@@ -7,11 +7,13 @@ piece: where an element goes is an index map from an operand to the result.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import NamedTuple
 
 from gradwire_engine.kernels.maps import Element, Index, is_map, plus, selected_place
 from gradwire_engine.ops.arrays.indexing import GetItem, Indexed, ScatterAdd, SetItem
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
+from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.patterns import ARRAY, indexed_shape
 from gradwire_engine.tape import ArrayType, Shape
@@ -44,6 +46,9 @@ def is_written(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
     """Whether an operation can be computed by writes, and not by a map alone."""
     if isinstance(op, Concatenate | Stack):
         return len(types) <= _MOST_JOINED
+    if isinstance(op, Placed):
+        known = all(ARRAY not in pattern for pattern in op.patterns) and kind.dtype.char != "?"
+        return known and len(types) <= _MOST_JOINED and not is_map(op, [t.shape for t in types])
     if isinstance(op, ScatterAdd):
         return not (is_map(op, [t.shape for t in types]) or (kind.dtype.char == "?"))
     return isinstance(op, SetItem)
@@ -54,14 +59,20 @@ def writes(op: Op, shape: Shape, shapes: Sequence[Shape]) -> list[Write]:
     if isinstance(op, ScatterAdd):
         region = indexed_shape(op.shape, op.pattern, tuple(shapes[1:]))
         return [Write(None, shape), Write(0, region, selects=True, adds=ARRAY in op.pattern)]
+    if isinstance(op, Placed):
+        own = [Write(k, each, selects=True, adds=True) for k, each in enumerate(shapes)]
+        return [Write(None, shape), *own]
     if isinstance(op, SetItem):
         region = indexed_shape(shape, op.pattern, tuple(shapes[2:]))
-        return [Write(0, shape), Write(1, region, selects=True)]
+        own = [Write(1, region, selects=True)] if prod(region) else []
+        return [Write(0, shape), *own]
     return [Write(k, each) for k, each in enumerate(shapes)]
 
 
 def target(op: Op, write: Write, at: Element) -> Index:
     """Where in the result an element of what is written goes."""
+    if isinstance(op, Placed):
+        return at.place if write.operand is None else selected_place(op.patterns[write.operand], at)
     if isinstance(op, Indexed):
         return selected_place(op.pattern, at) if write.selects else at.place
     assert isinstance(op, Concatenate | Stack)

@@ -57,6 +57,8 @@ class Op:
     #: Computes what several instructions do, looks at the deadline while it does, and predicts the
     #: memory that this takes: ``nbytes``.
     composite: ClassVar[bool] = False
+    #: Each operand has a ``cotangent`` by itself, emitted only where it is wanted.
+    by_operand: ClassVar[bool] = False
     #: Memory that the kernel takes beside operands and result, in sizes of what is larger of these.
     workspace: ClassVar[float] = 0.0
     parameters: ClassVar[tuple[str, ...]] = ()
@@ -99,6 +101,10 @@ class Op:
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """Cotangents of the operands: the transposed derivative applied to ``z_bar``."""
+        return [self.cotangent(i, z_bar, z, *operands) for i in range(len(operands))]
+
+    def cotangent(self, number: int, z_bar: Var, z: Var, *operands: Var) -> Var | None:
+        """The cotangent of the operand of this number; what defines it needs no ``vjp``."""
         raise InternalError(f"{self.name} has no derivative")
 
     def holds(self, result: Type) -> bool:
@@ -153,8 +159,9 @@ def register(name: str, *aliases: str, public: bool = True) -> Callable[[T], T]:
         cls.parameters = tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
         if not cls.parameters:
             cls._only = SINGLETONS[name] = object.__new__(cls)
+        cls.by_operand = not _inherited_from_op(cls, "cotangent")
         needed = ["infer", "batch", "flops"]
-        needed += ["vjp"] if cls.differentiable else []
+        needed += ["vjp"] if cls.differentiable and not cls.by_operand else []
         needed += ["record"] if public else []
         needed += [] if cls.ufunc else ["kernel"]
         missing = [part for part in needed if _inherited_from_op(cls, part)]

@@ -1,4 +1,4 @@
-"""Recording surface: a tape under construction, and the variables that derivative rules handle."""
+"""Recording surface: a tape under construction, whose variables derivative rules handle."""
 
 from __future__ import annotations
 
@@ -12,90 +12,14 @@ import numpy as np
 from gradwire_engine import hints
 from gradwire_engine.answer import Limits, Poll
 from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget, ShapeMismatch
-from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, SINGLETONS, Op
+from gradwire_engine.ops.base import FUNCTIONS, PRIMITIVES, Op
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.promotion import DTYPES, Kind, check_strict, inexact, promoted
+from gradwire_engine.ops.var import Scalar, Var
 from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Tape, TupleType, Type
 
-Scalar = bool | int | float | complex
-
-
-class Var:
-    """A slot of the tape under construction, with the operators that derivative rules need.
-
-    Operators are primitives: both operands must already have one dtype (Python scalars adopt it).
-    """
-
-    __slots__ = ("builder", "slot", "type")
-
-    def __init__(self, builder: Builder, slot: int, type: ArrayType) -> None:
-        self.builder = builder
-        self.slot = slot
-        self.type = type
-
-    @property
-    def shape(self) -> Shape:
-        """Lengths of the axes."""
-        return self.type.shape
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return len(self.type.shape)
-
-    @property
-    def dtype(self) -> DType:
-        """Element type."""
-        return self.type.dtype
-
-    def __repr__(self) -> str:
-        return f"%{self.slot}: {self.type}"
-
-    def _with(self, name: str, other: Var | Scalar) -> Var:
-        b = self.builder
-        if type(other) is not Var:
-            other = b.scalar(other, self.type.dtype)  # type: ignore[arg-type]
-        return b.emit(SINGLETONS[name], self, other)
-
-    def _after(self, name: str, other: Scalar) -> Var:
-        b = self.builder
-        return b.emit(SINGLETONS[name], b.scalar(other, self.type.dtype), self)
-
-    def __add__(self, other: Var | Scalar) -> Var:
-        return self._with("add", other)
-
-    def __radd__(self, other: Scalar) -> Var:
-        return self._after("add", other)
-
-    def __sub__(self, other: Var | Scalar) -> Var:
-        return self._with("subtract", other)
-
-    def __rsub__(self, other: Scalar) -> Var:
-        return self._after("subtract", other)
-
-    def __mul__(self, other: Var | Scalar) -> Var:
-        return self._with("multiply", other)
-
-    def __rmul__(self, other: Scalar) -> Var:
-        return self._with("multiply", other)
-
-    def __truediv__(self, other: Var | Scalar) -> Var:
-        return self._with("divide", other)
-
-    def __rtruediv__(self, other: Scalar) -> Var:
-        return self._after("divide", other)
-
-    def __neg__(self) -> Var:
-        return self.builder.emit(SINGLETONS["negative"], self)
-
-    def equals(self, other: Var | Scalar) -> Var:
-        """Elementwise ``self == other``."""
-        return self._with("equal", other)
-
-    def exceeds(self, other: Var | Scalar) -> Var:
-        """Elementwise ``self > other``."""
-        return self._with("greater", other)
+__all__ = ["Builder", "Scalar", "Step", "Var", "check_nesting", "describe", "refuse_too_large"]
 
 
 class Step(NamedTuple):
@@ -269,6 +193,14 @@ class Builder:
         if found is None:
             found = self._scalars[key] = self.constant(_held(value, dtype))
         return found
+
+    def number(self, var: Var) -> Scalar | None:
+        """The value of a ``scalar``, of which no program can ask a derivative; else nothing."""
+        op = self.instructions[var.slot].op
+        if type(op) is not Constant or var.type.shape:
+            return None
+        value: Scalar = op.value.item()
+        return value if self._scalars.get((var.dtype, value or str(value))) is var else None
 
     def full(self, value: Scalar, kind: ArrayType) -> Var:
         """An array of type ``kind`` filled with ``value``."""

@@ -14,13 +14,11 @@ from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.elementwise import BOOL
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
 from gradwire_engine.ops.pointwise.comparison import LogicalNot, NotEqual
-from gradwire_engine.ops.pointwise.masks import Masked
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
-from gradwire_engine.tape import DType
 
 #: What is as quick with numbers that a branch excludes: a power of a negative number is not.
-_QUICK = frozenset((Add, Subtract, Multiply, Divide, Negative, Masked, Where))
+_QUICK = frozenset((Add, Subtract, Multiply, Divide, Negative, Where))
 
 
 class _Choice(NamedTuple):
@@ -36,8 +34,6 @@ def _choice(slot: int, values: ValueTable) -> _Choice | None:
     op, args, _, _ = values.code[slot]
     if type(op) is Where:
         return _Choice(*args)
-    if isinstance(op, Masked):
-        return _unmasked(op, args, values.dtype(slot))
     if not isinstance(op, AsType) or values.dtype(args[0]) != BOOL:
         return None
     zero, one = (constant(number, op.dtype) for number in (0, 1))
@@ -48,8 +44,7 @@ def _choice(slot: int, values: ValueTable) -> _Choice | None:
 def _chosen(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     """``where`` with what its branches come to where they are taken."""
     condition, x, y = args
-    shape = values.shape(condition)
-    if not shape:
+    if not values.shape(condition):
         return None
     inner, of, _, _ = values.code[condition]
     if type(inner) is LogicalNot:
@@ -60,24 +55,10 @@ def _chosen(op: Op, args: Sequence[int], values: ValueTable) -> Expression | Non
     if first is not None or second is not None:
         return op, (condition, x if first is None else first, y if second is None else second)
     for slot, other, keeps in ((x, y, True), (y, x, False)):
-        if not _is_zero(other, values):
-            continue
-        if values.number(slot) == 1:
+        if _is_zero(other, values) and values.number(slot) == 1:
             holds: Expression = condition if keeps else (LogicalNot(), (condition,))
             return AsType(values.dtype(slot), False), (holds,)
-        if (
-            values.shape(slot) == shape
-            and values.size(slot) >= values.costs.fewest_masked
-            and values.dtype(slot).kind == "f"
-        ):
-            return Masked(keeps), (condition, slot)
     return None
-
-
-def _unmasked(op: Masked, parts: Sequence[Expression], dtype: DType) -> _Choice:
-    condition, x = parts
-    zero = constant(0, dtype)
-    return _Choice(condition, x, zero) if op.kept else _Choice(condition, zero, x)
 
 
 def _taken(slot: int, condition: int, first: bool, values: ValueTable) -> Expression | None:
@@ -94,12 +75,7 @@ def _taken(slot: int, condition: int, first: bool, values: ValueTable) -> Expres
     branches = [_branch(arg, condition, first, values) for arg in args]
     if not any(branch is not None for branch in branches):
         return None
-    parts = [a if b is None else b for a, b in zip(args, branches, strict=True)]
-    return (
-        (Where(), _unmasked(op, parts, values.dtype(slot)))
-        if isinstance(op, Masked)
-        else (op, parts)
-    )
+    return op, [a if b is None else b for a, b in zip(args, branches, strict=True)]
 
 
 def _ratio(slot: int, condition: int, values: ValueTable) -> Expression | None:

@@ -148,13 +148,12 @@ def _distributed(p: Product, plan: _Plan, depth: int) -> _Plan | None:
 
 
 def _spared(slot: int, values: ValueTable) -> float:
-    """What it costs to make a sum, with its products, if nobody else reads it."""
-    if values.shared(slot):
-        return 0.0
+    """What it costs to make a sum, with its products: of one that others read a share."""
     size = values.size(slot)
     args = values.code[slot].args
     made = 1 + sum([_is_made_product(arg, values) and not values.shared(arg) for arg in args])
-    return made * values.costs.elementwise(size, 2 * size, values.dtype(slot).itemsize)
+    cost = made * values.costs.elementwise(size, 2 * size, values.dtype(slot).itemsize)
+    return cost / max(values.reads(slot), 1)
 
 
 def _is_made_product(slot: int, values: ValueTable) -> bool:

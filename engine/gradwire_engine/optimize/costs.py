@@ -47,8 +47,6 @@ class Costs(NamedTuple):
     most_single: int
     #: Most elements whose arithmetic takes less than calls do.
     few: int
-    #: Fewest elements that ``Masked`` selects in less time than ``Where``.
-    fewest_masked: int
     #: Results from this size on take as long to read as one operation takes to make them.
     recomputed_bytes: int
     loops: LoopCosts

@@ -88,9 +88,8 @@ class ResidentHistory:
 
     def _came(self, mark: int) -> tuple[int, int]:
         """When this came first, and last: now, if it never did. Where hashes collide, too early."""
-        first, last = self._marks.get(mark, (self._now, self._now))
+        first, last = self._marks.pop(mark, (self._now, self._now))
         self._marks[mark] = first, self._now
-        self._marks.move_to_end(mark)
         return first, last
 
     def specialised(
@@ -145,9 +144,11 @@ class Residents:
         self._most_bytes = limits.kept_bytes
         #: Lets the cache count what the entry keeps by now.
         self._changed = changed
+        before = self._history.nbytes
         self._recurring = self._history.recurring(digests)
         self._specialised: dict[StagedExecutable, Specialised | None] = {}
-        changed()
+        if self._history.nbytes != before:
+            changed()
 
     def staged(self, compiled: Compiled) -> bool:
         """Whether nothing is to be compiled of a recording for those that recur."""

@@ -92,12 +92,13 @@ class _Vectorizer:
 
     def _may_roll(self) -> bool:
         """Whether anything has enough operands or terms: most programs have not."""
-        made, sums = self._b.instructions, list[int]()
-        for slot, (op, args, _, _) in enumerate(made):
-            if type(op) in _SUMS:
-                sums.append(slot)
-            elif len(args) >= _FEWEST and type(op) in _JOINS:
-                return True
+        made = self._b.instructions
+        kinds = [*map(type, map(itemgetter(0), made))]
+        if not {*kinds}.isdisjoint(_JOINS) and any(
+            len(made[slot].args) >= _FEWEST for slot, kind in enumerate(kinds) if kind in _JOINS
+        ):
+            return True
+        sums = [slot for slot, kind in enumerate(kinds) if kind in _SUMS]
         if not self._are_many(sums, {}):  # even if no term is read elsewhere
             return False
         return self._are_many(sums, Counter(chain.from_iterable(map(itemgetter(1), made))))

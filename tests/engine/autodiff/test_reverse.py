@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import EngineError, InputError, UnknownName
+from gradwire_engine.frontends.text import parse_text
+from gradwire_engine.tape import Tape
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -299,3 +302,23 @@ def test_broadcasting_is_summed_back(ask, pair):
 def test_wrong_programs_are_refused_for_gradients_too(ask):
     with pytest.raises(EngineError):
         ask.gradients("x + s", {"x": 1, "s": "text"})
+
+
+@pytest.mark.parametrize("power", [-2.0, -1.0, 0.0, 1.0, 2.0, 2.5, 3.0])
+def test_a_power_has_one_derivative_whether_its_exponent_is_written_or_named(ask, power):
+    x = np.array([0.3, 1.0, 2.0])
+    slope = power * x ** (power - 1)
+    for text in (f"sum(x ** ({power}))", f"p = {power}\nsum(x ** p)", "sum(x ** q)"):
+        found = ask.gradients(text, {"x": x, "q": power}, sources="x")
+        assert np.allclose(found, slope)
+    both = f"p = {power}\ng = grad(sum(x ** p), x)\nsum(grad(sum(g), p))"
+    assert np.allclose(ask.value(both, {"x": x}), np.sum(x ** (power - 1) + slope * np.log(x)))
+
+
+def test_a_written_exponent_costs_no_more_than_its_slope():
+    recorded = dict[str, Tape]()
+    call = Engine().call(parse_text("sum(x ** 2)"), {"x": Leaf(X)}, Query("gradient"))
+    call.on_tape = recorded.__setitem__
+    call.compile(lambda: None)
+    emitted = recorded["differentiated"].instructions[len(recorded["recorded"].instructions) :]
+    assert [i.op.name for i in emitted] == ["constant", "broadcast_to", "multiply", "multiply"]

@@ -143,18 +143,6 @@ def test_guards_hold_only_for_what_was_decided(expected, dtype):
         assert (failed.guard, failed.outputs) == (GuardFailed, ())
 
 
-def test_what_is_made_in_steps_does_not_take_the_place_of_an_operand():
-    vector = ArrayType(np.dtype("float64"), (2,))
-    start = Instruction(Input(0), (), vector, 0)
-    placed = Placed(((Span(0, 2, None),), (Span(1, 3, None),)), (3,))
-    made = Instruction(placed, (0, 0), placed.infer(vector, vector), 0)
-    tape = Tape((start, made), (0,), (1,))
-    run = NumpyExecutable(tape)
-    for _ in range(2):
-        (found,) = run.replay([np.array([1.0, 2.0])], lambda: None).outputs
-        assert found.tolist() == [1, 3, 2]
-
-
 def test_constants_beside_arrays_are_arrays_and_results_are_of_their_type():
     kinds = ArrayType(np.dtype("float32"), (2,)), ArrayType(np.dtype("float32"), ())
     x = Instruction(Input(0), (), kinds[0], 0)

@@ -58,6 +58,9 @@ def _combined(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         inner.map("({})".format),
         st.builds("x[{}]".format, inner),
         st.builds("({})[{}, {}]".format, inner, inner, inner),
+        st.builds("x[{}:{}, :{}]".format, inner, inner, inner),
+        st.builds("x[{}::{}, None, ::, {}:]".format, inner, inner, inner),
+        st.builds("f({}, axis={}, keep=True)".format, inner, inner),
         calls,
     )
 

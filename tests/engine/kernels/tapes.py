@@ -35,7 +35,10 @@ EXTREMES: dict[str, list[Any]] = {
     "float64": [0.0, -0.0, 1.0, -2.5, 5e-324, 1e308, np.inf, -np.inf, np.nan],
     "float32": [0.0, -0.0, 1.0, -2.5, 1e-45, 3e38, np.inf, -np.inf, np.nan],
     "int64": [0, 1, -1, 2**63 - 1, -(2**63), 2**53 + 1, -(2**53) - 1],
+    "int32": [0, 1, -1, 2**31 - 1, -(2**31), 46341],
     "bool": [False, True],
+    "complex128": [0j, complex(-0.0, 1e308), complex(np.inf, 1), complex(2, np.nan), 5e-324j, 1],
+    "complex64": [0j, complex(-0.0, 3e38), complex(np.inf, 1), complex(2, np.nan), 1e-45j, 1],
 }
 
 
@@ -72,7 +75,9 @@ def values_of(dtype: str, shape: Shape, rng: Any, *, extremes: bool) -> np.ndarr
     if dtype == "bool":
         return np.asarray(rng.random(shape) < 0.5)
     whole = rng.integers(-50, 50, shape)
-    usual = whole if dtype == "int64" else rng.normal(size=shape)
+    usual = whole if dtype.startswith("int") else rng.normal(size=shape)
+    if dtype.startswith("complex"):
+        usual = usual + 1j * rng.normal(size=shape)
     made = np.asarray(usual, dtype)
     if not extremes:
         return made
@@ -182,7 +187,7 @@ def scatter(draw: st.DrawFn, x: Var) -> Var:
 def placed(draw: st.DrawFn, x: Var) -> Var:
     """The same several times in one array, at places that may overlap."""
     first, shape = placement(draw, x, None)
-    others = [placement(draw, x, shape)[0] for _ in range(draw(st.integers(0, 2)))]
+    others = [placement(draw, x, shape)[0] for _ in range(draw(st.integers(0, 5)))]
     return Placed((first, *others), shape)(*[x] * (1 + len(others)))
 
 

@@ -46,6 +46,11 @@ STATEMENTS = [
     "s = 0.9 * s + 0.1 * max(u)",
     "v = v * 0.98 + 0.001 * sum(m, axis=0)",
     "u = 0.9 * u + 0.1 * sum(m * u, axis=1) / (1 + s * s)",
+    "u[1:-1] = 0.5 * u[1:-1] + 0.2 * (u[2:] + u[:-2])",
+    "u[0] = s * 0.5",
+    "u = 0.9 * u[k]",
+    "u = u * 0.5 + 0.1 * cumsum(u) / 40",
+    "m[k] = 0.9 * m + 0.1 * u",
 ]
 WAYS = [
     "if s > {c}:\n  {0}\nelse:\n  {1}",
@@ -84,13 +89,17 @@ def values(n: int, seed: int) -> dict[str, Leaf]:
         "v": rng.normal(size=n),
         "m": rng.normal(size=(n, n)) / n,
         "xs": rng.normal(size=(100, n)),
+        "k": rng.integers(-n, n, n),
     }
     return {name: Leaf(np.asarray(value)) for name, value in given.items()}
 
 
 def asked(of: Engine, text: str, leaves: dict[str, Leaf], kind: Any = "gradient") -> Any:
     """A call that can be replayed."""
-    return of.call(of.parse(text), leaves, Query(kind, unconnected="zero"))
+    sources = {
+        name: name for name, leaf in leaves.items() if np.asarray(leaf.value).dtype.kind == "f"
+    }
+    return of.call(of.parse(text), leaves, Query(kind, sources=sources, unconnected="zero"))
 
 
 def flat(answer: Any) -> list[Any]:

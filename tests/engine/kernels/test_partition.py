@@ -119,9 +119,8 @@ def test_parts_give_what_instructions_give(w):
 def kept_by_first(tape: Tape) -> list[str]:
     """What the first kernel leaves to others."""
     made = native(tape)
-    made.replay(
-        [np.full(i.type.shape, 0.5) for i in tape.instructions if isinstance(i.op, Input)], go_on
-    )
+    kinds = [i.type for i in tape.instructions if isinstance(i.op, Input)]
+    made.replay([np.full(kind.shape, 0.5) for kind in kinds], go_on)  # type: ignore[union-attr]
     first = kernels(made)[0]
     return [tape.instructions[slot].op.name for slot in first.results]
 

@@ -6,11 +6,9 @@ import pytest
 from gradwire_engine.answer import Limits
 from gradwire_engine.autodiff.reverse import gradient
 from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
-from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.check import interpret
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
-from gradwire_engine.ops.pointwise.masks import Masked
 from gradwire_engine.optimize.simplify import optimize
 from gradwire_engine.tape import ArrayType
 from hypothesis import given
@@ -27,13 +25,6 @@ STEPS = st.lists(
     max_size=12,
 )
 ELEMENTS = st.sampled_from([-2.0, -0.0, 0.0, 0.5, 1.0, np.inf, -np.inf, np.nan])
-
-
-@pytest.fixture(autouse=True)
-def few(monkeypatch):
-    """Mask small arrays, too."""
-    costs = NUMPY_BACKEND.costs._replace(fewest_masked=1)
-    monkeypatch.setattr(type(NUMPY_BACKEND), "costs", costs)
 
 
 def call(name, *operands):
@@ -68,12 +59,12 @@ def test_values_stay_what_they_are(steps, x, row):
         np.testing.assert_allclose(after[new], before[old], rtol=1e-12)
 
 
-def test_what_is_masked_may_come_to_a_row():
+def test_what_is_chosen_may_come_to_a_row():
     b = Builder(Limits())
     x, row = (b.input(ArrayType(np.dtype(float), shape)) for shape in (SHAPE, SHAPE[1:]))
     some, other = call("greater", x, b.scalar(0, x.dtype)), call("isfinite", x)
-    masked = call("where", other, call("where", some, row, x), b.scalar(0, x.dtype))
-    tape = b.tape([call("where", some, masked, x)])
+    chosen = call("where", other, call("where", some, row, x), b.scalar(0, x.dtype))
+    tape = b.tape([call("where", some, chosen, x)])
     values = [np.array([[1.0, -1.0, np.inf], [2.0, -np.inf, 0.0]]), np.array([3.0, 4.0, 5.0])]
     better = optimize(tape, NUMPY_BACKEND)
     before, after = interpret(tape, values), interpret(better, values)
@@ -92,17 +83,6 @@ def test_a_derivative_chooses_no_more_than_the_value(name, most):
     ops = [i.op.name for i in optimize(b.tape([y, x_bar]), NUMPY_BACKEND).instructions]
     assert ops.count("where") == most
     assert {"logical_not", "not_equal"}.isdisjoint(ops)
-
-
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("kept", [True, False])
-def test_masks_leave_the_bits_of_what_is_kept(dtype, kept):
-    x = np.array([[-1.5, np.nan, np.inf], [-0.0, 0.1, -np.inf]], dtype)
-    for condition in (x > 0, x <= 0, np.zeros(x.shape, bool)):
-        zero = np.zeros((), dtype)
-        expected = np.where(condition, *((x, zero) if kept else (zero, x)))
-        for of, c, e in ((x, condition, expected), (x.T, condition.T, expected.T)):
-            assert Masked(kept).kernel(NUMPY, c, of).tobytes() == e.tobytes()
 
 
 def test_what_a_choice_keeps_from_a_slow_function_is_kept_from_it():

@@ -1,7 +1,7 @@
 """The Python that calls the machine code of a kernel.
 
 What takes less than half a millisecond is one call, which makes all but large results. Of what
-takes longer, nests are called one after the other, for some passes of their outermost loop at a
+takes longer, nests are called one after the other, for some passes of their outermost loops at a
 time, and one looks at the deadline between. So are passes whose number is known when they are made,
 where there is also made room for what further ones keep.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,6 +18,8 @@ import numpy as np
 
 from gradwire_engine.answer import Array
 from gradwire_engine.backends.llvm.compiler import Code
+from gradwire_engine.backends.llvm.elements import vectorized
+from gradwire_engine.backends.llvm.partial import partials
 from gradwire_engine.backends.llvm.shim import (
     Argument,
     Frame,
@@ -26,9 +29,10 @@ from gradwire_engine.backends.llvm.shim import (
     Scratch,
     callable_of,
 )
-from gradwire_engine.backends.llvm.writer import LANES
+from gradwire_engine.backends.llvm.writer import LANES, bounds_of
 from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.numpy.threads import on_threads
 from gradwire_engine.errors import InternalError
 from gradwire_engine.kernels.form import FAILED, Buffer, Kernel, Nest, Place, Repeat
 from gradwire_engine.ops.constants import UnrecordedPath
@@ -38,13 +42,12 @@ from gradwire_engine.tape import Shape
 #: in less time than it takes to let other threads run.
 STEPS_BETWEEN_POLLS = 1 << 21
 _FEW_STEPS = 1 << 16
-_DTYPES = {"d": "float64", "f": "float32", "l": "int64", "?": "bool"}
 #: Passes for which there is room at first, and most that are made.
 _FEW_PASSES, _MOST_PASSES = 1024, 1 << 62
 #: Scratch memory begins and ends at lines of the cache.
 _LINE = 64
-#: A kernel, whether it can be called for some passes of its outermost loop, and its code.
-Piece: TypeAlias = tuple[Kernel, bool, Code]
+#: A kernel, for how many passes of its outermost loops it is called at a time, and its code.
+Piece: TypeAlias = tuple[Kernel, Sequence[int], Code]
 
 
 class Given(NamedTuple):
@@ -161,8 +164,9 @@ def in_pieces(
     pieces: Sequence[Piece],
     shapes: Sequence[Shape],
     passing: Passing | None = None,
+    threads: int = 1,
 ) -> Text:
-    """The same of what takes long: nest by nest, looking at the deadline."""
+    """The same of what takes long: nest by nest, looking at the deadline, on so many threads."""
     names = [f"b{number}" for number in range(kernel.passed)]
     text = given.opened()
     zeroed = {*kernel.flags, *kernel.faults, *kernel.statuses}
@@ -176,7 +180,7 @@ def in_pieces(
         call = _PieceCall(piece, given, text)
         first = piece[0].nests[0]
         counted = isinstance(first, Repeat) and first.passes is None
-        lines = passing.lines(piece[0], call, text) if counted and passing else call.lines()
+        lines = passing.lines(piece[0], call, text) if counted and passing else call.lines(threads)
         for indent, line in lines:
             text.write(line, indent=indent)
     heed(kernel, text)
@@ -202,13 +206,13 @@ class _PieceCall:
     """The call of a piece, by the names that buffers and the table of integers have."""
 
     def __init__(self, piece: Piece, given: Given, text: Text) -> None:
-        self._kernel, self._ranged, code = piece
+        self._kernel, self._spans, code = piece
         kernel, self._text = self._kernel, text
         self._operands = len(given.orders)
         pointers = given.pointers()
         for argument, number in enumerate(range(kernel.operands, kernel.passed), self._operands):
             pointers[number] = Argument(argument)
-        self.integers, numbers = _tables(kernel)
+        self.integers, numbers = _tables(kernel, len(self._spans))
         table = Argument(self._operands + kernel.passed - kernel.operands)
         ordered = [pointers[number] for number in range(kernel.passed)]
         frame = Frame([*ordered, table, numbers])
@@ -220,20 +224,81 @@ class _PieceCall:
         operands = [f"b{number}" for number in range(self._operands)]
         return _called(self._call, operands, [*own, table], self._text.bind)
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Lines that call it: once, or for some passes at a time, looking at the deadline."""
-        text, steps = self._text, self._kernel.steps
-        length = int(self.integers[2]) if self._ranged else 0
-        bound = text.bind(self.integers)
-        rows = max(STEPS_BETWEEN_POLLS * length // max(steps, 1) // LANES, 1) * LANES
-        if not self._ranged or rows >= length:
+    def lines(self, threads: int) -> Iterator[tuple[int, str]]:
+        """Lines that call it: once, or for some passes at a time, looking at the deadline.
+
+        These are shared among threads, if they can be.
+        """
+        text, bound = self._text, self._text.bind(self.integers)
+        lengths = _passes(self._kernel)
+        if all(span >= length for span, length in zip(self._spans, lengths, strict=False)):
             yield 1, self.code(bound)
             return
-        yield 1, f"n = {bound}.copy()"
-        yield 1, f"for at in {text.bind(range, 'range')}(0, {length}, {rows}):"
-        yield 2, f"n[0], n[1] = at, {text.bind(min, 'min')}(at + {rows}, {length})"
-        yield 2, self.code("n")
-        yield 2, "poll()"
+        shared = partials(self._kernel) if threads > 1 else None
+        least = self._least()
+        if shared is None or (least > 1 and len(self._spans) > 1):
+            yield 1, f"n = {bound}.copy()"
+            yield from self._some(1, "0", str(lengths[0]))
+            return
+        names = [f"b{each.buffer}" for each in shared]
+        yield 1, f"def part({', '.join(['first', 'last', *[f'{x}={x}' for x in names]])}):"
+        for name, each in zip(names, shared, strict=True):
+            yield 2, f"{name} = {text.bind(each.own)}({name})"
+        yield 2, f"n = {bound}.copy()"
+        yield from self._some(2, "first", "last")
+        yield 2, f"return [{', '.join(names)}]"
+        run = text.bind(partial(on_threads, lengths[0], least, threads))
+        yield 1, f"parts = {run}(part)"
+        for number, (name, each) in enumerate(zip(names, shared, strict=True)):
+            yield 1, f"{text.bind(each.join)}({name}, [each[{number}] for each in parts])"
+
+    def _least(self) -> int:
+        """Of how many passes of the outermost loop there must be a multiple at a time."""
+        nest = self._kernel.nests[0]
+        return LANES if isinstance(nest, Nest) and vectorized(nest) == 0 else 1
+
+    def _some(self, indent: int, first: str, last: str) -> Iterator[tuple[int, str]]:
+        """Lines that make passes of the outermost loop."""
+        text, least = self._text, self._text.bind(min, "min")
+        for level, (span, length) in enumerate(
+            zip(self._spans, _passes(self._kernel), strict=False)
+        ):
+            at, begin, end = bounds_of(level) if level else 0, "0", str(length)
+            if not level:
+                begin, end = first, last
+            yield indent, f"for at{level} in {text.bind(range, 'range')}({begin}, {end}, {span}):"
+            indent += 1
+            yield indent, f"n[{at}] = at{level}"
+            yield indent, f"n[{at + 1}] = {least}(at{level} + {span}, {end})"
+        yield indent, self.code("n")
+        yield indent, "poll()"
+
+
+def spans_of(kernel: Kernel) -> list[int]:
+    """For how many passes of its outermost loops a kernel is called at a time, to be short.
+
+    None if it cannot be called for some. All but the last are as few as can be: so what is done in
+    order stays in order.
+    """
+    nest, *more = kernel.nests
+    if isinstance(nest, Repeat) and not more:
+        return [max(STEPS_BETWEEN_POLLS // max(nest.pass_steps, 1), 1)]
+    spans: list[int] = []
+    if not isinstance(nest, Nest) or more:
+        return spans
+    along, steps = vectorized(nest), nest.steps
+    # passes that carry values on are made in one call
+    lengths = nest.lengths[: nest.kept] if nest.carries else nest.lengths
+    if steps <= STEPS_BETWEEN_POLLS:
+        return [*lengths[:1]]
+    for level, length in enumerate(lengths):
+        least = LANES if level == along else 1
+        steps = max(steps // length, 1)
+        if steps * least <= STEPS_BETWEEN_POLLS or level == len(lengths) - 1:
+            return [*spans, max(STEPS_BETWEEN_POLLS // steps // least, 1) * least]
+        spans.append(least)
+        steps *= min(least, length)
+    return spans
 
 
 class Passing(NamedTuple):
@@ -261,7 +326,7 @@ class Passing(NamedTuple):
         yield 1, f"most = {'total' if self.total else min(rows, _FEW_PASSES)}"
         for number in stacks:
             shape, char = kernel.buffers[number].shape[1:], kernel.buffers[number].char
-            dtype = text.bind(np.dtype(char), _DTYPES[char])
+            dtype = text.bind(np.dtype(char), np.dtype(char).name)
             yield 1, f"b{number} = {room}(None, most, {shape}, {dtype})"
         yield 1, f"n = {text.bind(call.integers)}.copy(); n[2] = total; at = 0"
         yield 1, "while at < total:"
@@ -300,22 +365,29 @@ def _called(
     return f"{first} or {second} or {refused}()"
 
 
-def _tables(kernel: Kernel) -> tuple[Array, Array]:
-    """The integers, of which the first bound the outermost loop, and numbers that are arguments."""
+def _passes(kernel: Kernel) -> Sequence[int]:
+    """Those of the outermost loops."""
     match kernel.nests[0]:
-        case Nest(lengths=(length, *_)):
-            passes = length
+        case Nest(lengths=lengths):
+            return lengths or (0,)
         case Repeat(passes=int(length)):
-            passes = length
-        case _:
-            passes = 0
-    integers = [0, passes, passes, *kernel.integers()]
+            return (length,)
+    return (0,)
+
+
+def _tables(kernel: Kernel, bounded: int = 1) -> tuple[Array, Array]:
+    """The integers, of which the first bound loops, and numbers that are arguments."""
+    first, *others = _passes(kernel)
+    integers = [0, first, first]
+    for length in others[: max(bounded - 1, 0)]:
+        integers += [0, length]
+    integers += kernel.integers()
     return np.array(integers, np.int64), np.array(kernel.numbers or (0.0,), np.float64)
 
 
 def _memory(buffer: Buffer, text: Text, *, zeroed: bool = False) -> str:
     """Code that makes room for a result or a temporary."""
-    dtype = text.bind(np.dtype(buffer.char), _DTYPES[buffer.char])
+    dtype = text.bind(np.dtype(buffer.char), np.dtype(buffer.char).name)
     if zeroed:
         return f"{text.bind(np.zeros, 'zeros')}({buffer.shape}, {dtype})"
     if nbytes(buffer) >= POOLED_BYTES:

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import llvmlite
 import llvmlite.binding as llvm
 
-from gradwire_engine.backends.llvm import functions
+from gradwire_engine.backends.llvm.functions.library import SYMBOLS, library
 
 
 class Source(NamedTuple):
@@ -39,16 +39,18 @@ class Postponed(Exception):
 
 
 @cache
-def _target() -> tuple[llvm.Target, str, str]:
+def _target(without: str = "") -> tuple[llvm.Target, str, str]:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    found = llvm.Target.from_default_triple()
-    return found, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    features = llvm.get_host_cpu_features()
+    if without:
+        features.update({name: False for name in features if name.startswith(without)})
+    return llvm.Target.from_default_triple(), llvm.get_host_cpu_name(), features.flatten()
 
 
-def _machine(optimises: int = 2) -> llvm.TargetMachine:
+def _machine(optimises: int = 2, without: str = "") -> llvm.TargetMachine:
     """One for the processor that is found; what runs code owns its own."""
-    target, cpu, features = _target()
+    target, cpu, features = _target(without)
     return target.create_target_machine(cpu=cpu, features=features, opt=optimises, jit=True)
 
 
@@ -57,7 +59,7 @@ def _compiler() -> bytes:
     """All that machine code depends on beside its source."""
     _, cpu, features = _target()
     versions = llvmlite.__version__, *llvm.llvm_version_info
-    found = versions, llvm.get_process_triple(), cpu, features, functions.library()
+    found = versions, llvm.get_process_triple(), cpu, features, library()
     return hashlib.blake2b(repr(found).encode(), digest_size=32).digest()
 
 
@@ -68,10 +70,12 @@ def key_of(source: Source) -> bytes:
     return hashlib.blake2b(given, digest_size=32).digest()
 
 
-def compile_here(sources: Sequence[Source], _whose: str = "") -> Sequence[bytes]:
-    """Compile in this process."""
+def compile_here(
+    sources: Sequence[Source], _whose: str = "", *, without: str = ""
+) -> Sequence[bytes]:
+    """Compile in this process, for a processor ``without`` features whose names begin so."""
     made: list[bytes] = []
-    machines = _machine(0), _machine()
+    machines = _machine(0, without), _machine(2, without)
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()  # what is local is kept in registers
     builder = llvm.create_pass_builder(machines[1], llvm.create_pipeline_tuning_options())
@@ -102,10 +106,9 @@ class Code:
 @cache
 def _functions() -> Code:
     """The elementary functions, which all other code calls by their names."""
-    (compiled,) = compile_here([Source(functions.library())])
-    code = Code(compiled, functions.symbol("exp", wide=True))
-    for function in functions.NAMES:
-        name = functions.symbol(function, wide=True)
+    (compiled,) = compile_here([Source(library())])
+    code = Code(compiled, SYMBOLS[0])
+    for name in SYMBOLS:
         llvm.add_symbol(name, code.address_of(name))
     return code
 
@@ -152,5 +155,5 @@ class Library:
 
 def load_text(text: str) -> Code:
     """Compile here, and load."""
-    source, library = Source(text), Library()
-    return library.load([source], library.compiled([source]))[0]
+    source, own = Source(text), Library()
+    return own.load([source], own.compiled([source]))[0]

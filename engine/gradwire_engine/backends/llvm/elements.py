@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import inf
+from collections.abc import Sequence
 
-from gradwire_engine.backends.llvm import functions
+from gradwire_engine.backends.llvm.arithmetic import Arithmetic
 from gradwire_engine.backends.llvm.writer import (
     LANES,
     MEMORY,
+    SIZES,
+    SUFFIXES,
     TYPES,
     Writer,
     constant,
@@ -17,6 +18,7 @@ from gradwire_engine.backends.llvm.writer import (
     zero,
 )
 from gradwire_engine.kernels.form import (
+    INTEGERS,
     LEAST_ARGUMENT,
     Add,
     Affine,
@@ -32,36 +34,17 @@ from gradwire_engine.kernels.form import (
     Within,
 )
 
-_ARITHMETIC = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div"}
-_COMPARED = {
-    "equal": ("oeq", "eq"),
-    "not_equal": ("une", "ne"),
-    "less": ("olt", "slt"),
-    "less_equal": ("ole", "sle"),
-    "greater": ("ogt", "sgt"),
-    "greater_equal": ("oge", "sge"),
-}
-#: Functions that processors have.
-_INTRINSIC = {
-    "sqrt": "sqrt",
-    "fabs": "fabs",
-    "floor": "floor",
-    "ceil": "ceil",
-    "trunc": "trunc",
-    "round": "rint",
-    "copysign": "copysign",
-}
-
 
 class ElementPrinter:
     """Writes the values of the nodes of a nest, each within the loops that it needs."""
 
     def __init__(self, writer: Writer, nest: Nest, around: Sequence[str] = ()) -> None:
         self._p, self._nest = writer, nest
+        self._arithmetic = Arithmetic(writer)
         self._loops = len(nest.lengths)
         #: The numbers of the loops around, then of those that are entered.
         self._at: list[str] = [*around]
-        self._along = _vectorized(nest)
+        self._along = vectorized(nest)
         self._levels: list[int] = []
         self._vector: list[bool] = []
         #: The values that are read as vectors though they are the same in all lanes.
@@ -130,7 +113,7 @@ class ElementPrinter:
                 wide = self._vector[value]
                 chars = [self._nest.nodes[a].char for a in args]
                 operands = [self._wide(a) if wide else self._values[a] for a in args]
-                return self._applied(function, operands, chars, char, wide=wide)
+                return self._arithmetic.apply(function, operands, chars, char, wide=wide)
         raise AssertionError(node)
 
     def _step(self, index: Affine) -> int:
@@ -151,85 +134,11 @@ class ElementPrinter:
             return self._constant(node.value, node.char, wide=True)
         return self._splats[value]
 
-    def _splat(self, value: str, char: str) -> str:
-        p, vector = self._p, type_of(char, wide=True)
-        first = p.let(f"insertelement {vector} poison, {TYPES[char]} {value}, i32 0")
-        return p.let(
-            f"shufflevector {vector} {first}, {vector} poison, <{LANES} x i32> zeroinitializer"
-        )
-
     def _constant(self, number: float, char: str, *, wide: bool) -> str:
-        each = constant(number, char)
-        return f"<{', '.join([f'{TYPES[char]} {each}'] * LANES)}>" if wide else each
+        return self._arithmetic.constant(number, char, wide=wide)
 
-    def _applied(
-        self, function: str, operands: list[str], chars: list[str], char: str, *, wide: bool
-    ) -> str:
-        p, kind = self._p, type_of(chars[0], wide=wide)
-        listed = ", ".join(operands)
-        floating = chars[0] in "df"
-        if function in _ARITHMETIC:
-            return p.let(f"{'f' if floating else ''}{_ARITHMETIC[function]} {kind} {listed}")
-        if function in _COMPARED:
-            by = _COMPARED[function][not floating]
-            if chars[0] == "?" and function not in ("equal", "not_equal"):
-                by = by.replace("s", "u", 1)
-            return p.let(f"{'fcmp' if floating else 'icmp'} {by} {kind} {listed}")
-        if function == "negative":
-            return p.let(
-                f"fneg {kind} {listed}" if floating else f"sub {kind} {zero(wide=wide)}, {listed}"
-            )
-        if function == "where":
-            condition, x, y = operands
-            of = type_of(char, wide=wide)
-            return p.let(f"select {kind} {condition}, {of} {x}, {of} {y}")
-        if function in ("and", "or"):
-            return p.let(f"{function} {kind} {listed}")
-        if function == "not":
-            return p.let(f"xor {kind} {operands[0]}, {self._constant(1, '?', wide=wide)}")
-        if function == "convert":
-            return self._converted(operands[0], chars[0], char, wide=wide)
-        if function in ("isnan", "isinf", "isfinite"):
-            return self._tested(function, operands[0], chars[0], wide=wide)
-        return self._called(function, operands, char, wide=wide)
-
-    def _converted(self, x: str, source: str, char: str, *, wide: bool) -> str:
-        by = {
-            ("f", "d"): "fpext",
-            ("d", "f"): "fptrunc",
-            ("l", "d"): "sitofp",
-            ("l", "f"): "sitofp",
-            ("?", "d"): "uitofp",
-            ("?", "f"): "uitofp",
-            ("?", "l"): "zext",
-        }[source, char]
-        return self._p.let(f"{by} {type_of(source, wide=wide)} {x} to {type_of(char, wide=wide)}")
-
-    def _tested(self, function: str, x: str, char: str, *, wide: bool) -> str:
-        p, kind = self._p, type_of(char, wide=wide)
-        if function == "isnan":
-            return p.let(f"fcmp uno {kind} {x}, {x}")
-        size = self._called("fabs", [x], char, wide=wide)
-        infinite = self._constant(inf, char, wide=wide)
-        return p.let(f"fcmp {'oeq' if function == 'isinf' else 'olt'} {kind} {size}, {infinite}")
-
-    def _called(self, function: str, operands: list[str], char: str, *, wide: bool) -> str:
-        p, kind = self._p, type_of(char, wide=wide)
-        if function in _INTRINSIC:
-            width = f"v{LANES}" if wide else ""
-            name = f"llvm.{_INTRINSIC[function]}.{width}f{64 if char == 'd' else 32}"
-            return self._call(name, operands, kind)
-        if char == "f":
-            double = type_of("d", wide=wide)
-            operands = [p.let(f"fpext {kind} {x} to {double}") for x in operands]
-            z = self._called(function, operands, "d", wide=wide)
-            return p.let(f"fptrunc {double} {z} to {kind}")
-        return self._call(functions.symbol(function, wide=wide), operands, kind)
-
-    def _call(self, name: str, operands: Iterable[str], kind: str) -> str:
-        given = [f"{kind} {x}" for x in operands]
-        self._p.declare(f"{kind} @{name}({', '.join([kind] * len(given))})")
-        return self._p.let(f"call {kind} @{name}({', '.join(given)})")
+    def _splat(self, value: str, char: str) -> str:
+        return self._arithmetic.splat(value, char)
 
     # Memory
 
@@ -320,14 +229,15 @@ class ElementPrinter:
         if node.guard is not None:
             guard = self._wide(node.guard)
         vector = f"<{LANES} x {memory}>"
+        if step == 2 and guard is None and not self._is_scattered(node.at):
+            return self._from_memory(self._every_other(node.buffer, place, memory), char, wide=True)
         if step not in (1, -1) or self._is_scattered(node.at):
             x = self._gathered(node.buffer, self._places_at(node.at), guard, memory)
             return self._from_memory(x, char, wide=True)
         if step == -1:
             place = p.let(f"sub i64 {place}, {LANES - 1}")
         at = p.let(f"getelementptr {memory}, ptr %b{node.buffer}, i64 {place}")
-        bits = {"double": "f64", "float": "f32", "i64": "i64", "i8": "i8"}[memory]
-        size = {"double": 8, "float": 4, "i64": 8, "i8": 1}[memory]
+        bits, size = SUFFIXES[memory], SIZES[memory]
         if guard is None:
             x = p.let(f"load {vector}, ptr {at}, align {size}")
         else:
@@ -344,11 +254,25 @@ class ElementPrinter:
             x = self._reversed(x, vector)
         return self._from_memory(x, char, wide=True)
 
+    def _every_other(self, buffer: int, place: str, memory: str) -> str:
+        """Of two vectors, of which the second ends with the last element that is read."""
+        p, vector, size = self._p, f"<{LANES} x {memory}>", SIZES[memory]
+        halves: list[str] = []
+        for offset in (0, LANES - 1):
+            where = p.let(f"add i64 {place}, {offset}")
+            at = p.let(f"getelementptr {memory}, ptr %b{buffer}, i64 {where}")
+            halves.append(p.let(f"load {vector}, ptr {at}, align {size}"))
+        taken = [*range(0, LANES, 2), *range(LANES + 1, 2 * LANES, 2)]
+        order = ", ".join([f"i32 {k}" for k in taken])
+        first, second = halves
+        return p.let(
+            f"shufflevector {vector} {first}, {vector} {second}, <{LANES} x i32> <{order}>"
+        )
+
     def _gathered(self, buffer: int, each: str, guard: str | None, memory: str) -> str:
         p, vector, truth = self._p, f"<{LANES} x {memory}>", type_of("?", wide=True)
         at = p.let(f"getelementptr {memory}, ptr %b{buffer}, {type_of('l', wide=True)} {each}")
-        bits = {"double": "f64", "float": "f32", "i64": "i64", "i8": "i8"}[memory]
-        size = {"double": 8, "float": 4, "i64": 8, "i8": 1}[memory]
+        bits, size = SUFFIXES[memory], SIZES[memory]
         name = f"llvm.masked.gather.v{LANES}{bits}.v{LANES}p0"
         p.declare(f"{vector} @{name}(<{LANES} x ptr>, i32, {truth}, {vector})")
         held = guard or self._constant(1, "?", wide=True)
@@ -392,14 +316,14 @@ class ElementPrinter:
         if not wide:
             p.do(f"store {memory} {value}, ptr {at}")
             return
-        size = {"double": 8, "float": 4, "i64": 8, "i8": 1}[memory]
+        size = SIZES[memory]
         held = self._mask if self._in_place else None
         # what was computed before may have been from what is replaced since
         if step == 1 and not held:
             p.do(f"store {vector} {value}, ptr {at}, align {size}")
             return
         if step == 1:
-            bits = {"double": "f64", "float": "f32", "i64": "i64", "i8": "i8"}[memory]
+            bits = SUFFIXES[memory]
             truth, name = type_of("?", wide=True), f"llvm.masked.store.v{LANES}{bits}.p0"
             p.declare(f"void @{name}({vector}, ptr, i32, {truth})")
             p.do(f"call void @{name}({vector} {value}, ptr {at}, i32 {size}, {truth} {held})")
@@ -418,7 +342,7 @@ class ElementPrinter:
     def _add(self, root: Add) -> None:
         """Add to what is there, lane after lane where several may go to one place."""
         p, char, along = self._p, self._nest.nodes[root.value].char, self._along
-        kind, add = TYPES[char], "add" if char == "l" else "fadd"
+        kind, add = TYPES[char], "add" if char in INTEGERS else "fadd"
         if along is None:
             at = p.let(f"getelementptr {kind}, ptr %b{root.buffer}, i64 {self._place(root.at)}")
             self._add_at(at, self._values[root.value], kind, add)
@@ -449,7 +373,11 @@ class ElementPrinter:
         return p.let(f"getelementptr {memory}, ptr %b{buffer}, i64 {place}")
 
 
-def _vectorized(nest: Nest) -> int | None:
+#: What an access takes by how far neighbours in a vector are apart; all others take it by lane.
+_COSTS = {0: 0, 1: 0, -1: 1, 2: 2}
+
+
+def vectorized(nest: Nest) -> int | None:
     """The loop along which the most accesses are to neighbours, if there is one long enough.
 
     Where elements go to places from data, their order is that of the loops: no other of these is
@@ -466,8 +394,7 @@ def _vectorized(nest: Nest) -> int | None:
         total = 0
         for at in (*loads, *stores):
             step = at.coefficients[nest.outer + loop]
-            far = loop in scattered(at) or step not in (0, 1, -1)
-            total += LANES if far else int(step == -1)
+            total += LANES if loop in scattered(at) else _COSTS.get(step, LANES)
         return total, -loop
 
     ordered = max([max(scattered(at), default=0) for at in stores], default=0)

@@ -4,8 +4,8 @@ It goes by the table of integers that it is bound to, an array: the address of t
 of flags, the bytes of scratch memory, the numbers of pointers and of results, where in the table
 results begin, and whether other threads run meanwhile. Then for each pointer its kind and a value,
 and for each result how many axes it has (-1: it is a scalar), its dtype's number, the address of
-its lengths or its place in scratch memory, the address of its dtype, how many elements it has, and
-how they are looked at.
+its lengths or its place in scratch memory, the address of its dtype, how many real numbers it has,
+and how they are looked at.
 """
 
 from __future__ import annotations

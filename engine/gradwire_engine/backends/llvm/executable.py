@@ -10,15 +10,15 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable, Listing
 from gradwire_engine.backends.llvm.compilations import COMPILATIONS
 from gradwire_engine.backends.llvm.compiler import Code, Compile, Library, Source, compile_here
-from gradwire_engine.backends.llvm.kernels import NativeKernel, kernels_of
+from gradwire_engine.backends.llvm.groups import Kernels, calling, kernels_of
+from gradwire_engine.backends.llvm.kernels import NativeKernel
 from gradwire_engine.backends.llvm.rules import RULES
 from gradwire_engine.backends.numpy.backend import NumpyBackend
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.numpy.loops import Functions
 from gradwire_engine.backends.numpy.lower import lower
 from gradwire_engine.backends.plan import plan
-from gradwire_engine.backends.reference.backend import EXACT_IDENTITIES
-from gradwire_engine.backends.regroup import regrouped
+from gradwire_engine.backends.reference.backend import COSTS, EXACT_IDENTITIES
 from gradwire_engine.backends.tiers import Replay
 from gradwire_engine.kernels.apart import why_alone, why_apart
 from gradwire_engine.ops import constants
@@ -115,7 +115,7 @@ class NativeExecutable(NumpyExecutable):
         if len(self.tape.instructions) <= _MOST_INSTRUCTIONS:
             kernels = kernels_of(self.tape, poll)
             sources = [source for kernel in kernels for source in kernel.sources]
-            if kernels and sum([len(source.text) for source in sources]) <= _MOST_TEXT_BYTES:
+            if sources and sum([len(source.text) for source in sources]) <= _MOST_TEXT_BYTES:
                 compiled = self._library.compiled(sources, self._compile)
                 self._compiled = _Compiled(kernels, sources, compiled)
         self._is_settled = True
@@ -131,8 +131,8 @@ class NativeExecutable(NumpyExecutable):
             logger.exception("machine code could not be loaded; NumPy goes on computing it")
             return
         for kernel in compiled.kernels:
-            kernel.load([next(codes) for _ in kernel.sources])
-        tape = regrouped(self.tape, compiled.kernels, poll)
+            kernel.load([next(codes) for _ in kernel.sources], self._threads)
+        tape = calling(self.tape, compiled.kernels, poll)
         replayed = tape, plan(tape, poll)
         generated = lower(*replayed, poll, self._loops, quick=True)
         self._replayed, self.generated = replayed, generated
@@ -166,7 +166,7 @@ def _apart(made: Sequence[Instruction], poll: Poll) -> dict[tuple[int, int], str
 class _Compiled(NamedTuple):
     """Kernels whose texts have been compiled."""
 
-    kernels: Sequence[NativeKernel]
+    kernels: Kernels
     sources: Sequence[Source]
     codes: Mapping[bytes, Code | bytes]
 
@@ -180,6 +180,8 @@ class NativeBackend(NumpyBackend):
 
     name = "native"
     rules = rules(EXACT_IDENTITIES, RULES)
+    #: Kernels compute elements by vectors, most of them where they are read.
+    costs = COSTS._replace(element=0.05)
 
     def __init__(self, compile_texts: Compile | None = None, whose: str = "") -> None:
         super().__init__()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup, Line
 from gradwire_engine.backends.llvm.calls import (
     STEPS_BETWEEN_POLLS,
@@ -15,6 +14,7 @@ from gradwire_engine.backends.llvm.calls import (
     Whole,
     in_pieces,
     nbytes,
+    spans_of,
 )
 from gradwire_engine.backends.llvm.compiler import Code, Source
 from gradwire_engine.backends.llvm.printer import Printer
@@ -22,9 +22,9 @@ from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.backends.numpy.contraction import lowered
 from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.kernels.build import KernelBuilder
-from gradwire_engine.kernels.form import Kernel
-from gradwire_engine.kernels.partition import Part, parts
-from gradwire_engine.kernels.stacks import passes_of, settled
+from gradwire_engine.kernels.form import COMPLEX, FLOATS, Kernel
+from gradwire_engine.kernels.partition import Part
+from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.constants import Constant, Item
 from gradwire_engine.ops.linalg.contraction import Contract
@@ -33,8 +33,6 @@ from gradwire_engine.tape import ArrayType, Instruction, StackType, Tape, Type
 
 #: How often nodes are computed, on average, from which on optimised code saves enough.
 _OPTIMISED_STEPS = 64
-#: Most kernels of a program.
-_MOST_KERNELS = 200
 
 
 class NativeKernel(FusedGroup):
@@ -101,12 +99,12 @@ class NativeKernel(FusedGroup):
             for piece in self._pieces
         ]
 
-    def load(self, codes: Sequence[Code]) -> None:
-        """Call these functions, which have been compiled."""
+    def load(self, codes: Sequence[Code], threads: int = 1) -> None:
+        """Call these functions, which have been compiled, what takes long on so many threads."""
         if self._is_long:
             pairs = zip(self._pieces, codes, strict=True)
-            pieces = [(piece.kernel, piece.ranged, code) for piece, code in pairs]
-            text = in_pieces(self.form, self._given, pieces, self._shapes, self._passing)
+            pieces = [(piece.kernel, piece.spans, code) for piece, code in pairs]
+            text = in_pieces(self.form, self._given, pieces, self._shapes, self._passing, threads)
         else:
             call = Whole(self.form, codes[0], self._given, self._shapes, self.checked)
             text = call.text()
@@ -151,27 +149,13 @@ class _Piece(NamedTuple):
 
     kernel: Kernel
     text: str
-    #: Whether it can be called for some of the passes of its outermost loop.
-    ranged: bool
+    #: For how many passes of its outermost loops it is called at a time.
+    spans: Sequence[int]
 
     @classmethod
     def of(cls, kernel: Kernel) -> _Piece:
-        printer = Printer(kernel, "kernel")
-        return cls(kernel, printer.text(), printer.ranged)
-
-
-def kernels_of(tape: Tape, poll: Poll) -> list[NativeKernel]:
-    """The kernels of a tape, to be compiled and loaded."""
-    outputs, made = {*tape.outputs}, settled(tape.instructions, poll)
-    views = Views(made, poll)
-    found = parts(Tape(tuple(made), tape.inputs, tape.outputs), views, poll)
-    if len(found) > _MOST_KERNELS:
-        return []
-    kernels: list[NativeKernel] = []
-    for part in found:
-        kernels.append(NativeKernel(tape, made, views, part, outputs))
-        poll()
-    return kernels
+        spans = spans_of(kernel)
+        return cls(kernel, Printer(kernel, "kernel", max(len(spans), 1)).text(), spans)
 
 
 def _order_of(made: Sequence[Instruction], slot: int) -> tuple[int, ...] | None:
@@ -190,4 +174,4 @@ def _order_of(made: Sequence[Instruction], slot: int) -> tuple[int, ...] | None:
 
 
 def _is_floating(kind: Type) -> bool:
-    return isinstance(kind, ArrayType) and kind.dtype.char in "df"
+    return isinstance(kind, ArrayType) and kind.dtype.char in FLOATS + COMPLEX

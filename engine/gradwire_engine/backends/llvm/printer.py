@@ -18,11 +18,13 @@ from gradwire_engine.backends.llvm.writer import (
     MEMORY,
     TYPES,
     Writer,
+    bounds_of,
     constant,
     lanes,
     type_of,
 )
 from gradwire_engine.kernels.form import (
+    COMPLEX,
     ENDED,
     EVERYWHERE,
     FAILED,
@@ -31,6 +33,7 @@ from gradwire_engine.kernels.form import (
     Choice,
     Kernel,
     Leave,
+    Load,
     Nest,
     Reduce,
     Repeat,
@@ -46,14 +49,14 @@ _NEUTRAL = {"sum": 0.0, "finite": 0.0, "max": -inf, "min": inf, "all": 1.0}
 class Printer:
     """Writes the function ``name`` that computes a kernel.
 
-    It takes an array of pointers: to the buffers, to the integers, of which the first two bound the
-    outermost loop of the only nest, and to the numbers.
+    It takes an array of pointers: to the buffers, to the integers, of which the first bound the
+    outermost loops of the only nest, and to the numbers.
     """
 
-    def __init__(self, kernel: Kernel, name: str) -> None:
+    def __init__(self, kernel: Kernel, name: str, bounded: int = 1) -> None:
         self.kernel = kernel
         self._name = name
-        self._writer = Writer(kernel)
+        self._writer = Writer(kernel, bounded)
         self.ranged = self._writer.ranged
 
     def text(self) -> str:
@@ -70,6 +73,10 @@ class Printer:
             self._writer.do("%end = load i64, ptr %behind")
             self._writer.do("%last = getelementptr i64, ptr %integers, i64 2")
             self._writer.do("%passes = load i64, ptr %last")
+            for level in range(1, self._writer.bounded):
+                for number, name in enumerate(("begin", "end"), bounds_of(level)):
+                    at = self._writer.let(f"getelementptr i64, ptr %integers, i64 {number}")
+                    self._writer.do(f"%{name}{level} = load i64, ptr {at}")
         for number in self._writer.integers.values():
             self._writer.do(f"%g{number} = getelementptr i64, ptr %integers, i64 {number}")
             self._writer.do(f"%n{number} = load i64, ptr %g{number}")
@@ -89,9 +96,10 @@ class Printer:
     def _room(self, number: int) -> str:
         """Room on the stack: for so many elements that few lengths are in the text."""
         buffer = self.kernel.buffers[number]
-        size = math.prod(buffer.shape)
+        size = math.prod(buffer.shape) * (2 if buffer.char in COMPLEX else 1)
         size = size if size < LEAST_ARGUMENT else 1 << (size - 1).bit_length()
-        return f"%b{number} = alloca [{size} x {MEMORY[buffer.char]}], align 64"
+        memory = MEMORY[buffer.char.lower()]
+        return f"%b{number} = alloca [{size} x {memory}], align 64"
 
     def _print(self, steps: Sequence[Step], around: _Around) -> None:
         for step in steps:
@@ -167,9 +175,9 @@ class _NestPrinter(ElementPrinter):
         self._enter(0)
 
     @property
-    def _bounded(self) -> bool:
-        """Whether its outermost loop goes from ``begin`` to ``end``."""
-        return self._p.ranged and not self._nest.outer
+    def _bounded(self) -> int:
+        """How many of its loops, from the outermost on, go from ``begin`` to ``end``."""
+        return self._p.bounded if self._p.ranged and not self._nest.outer else 0
 
     # Loops
 
@@ -194,7 +202,7 @@ class _NestPrinter(ElementPrinter):
             return
         carried = [*self._accumulated]
         length = p.integer(nest.lengths[level])
-        start, end = ("%begin", "%end") if self._bounded and level == 0 else ("0", length)
+        start, end = _bounds(level) if level < self._bounded else ("0", length)
         number, before = p.new(), p.block
         p.do(f"br label %head{number}")
         p.label(f"head{number}")
@@ -362,15 +370,27 @@ class _NestPrinter(ElementPrinter):
             old = p.let(f"load i8, ptr %b{root.buffer}")
             p.do(f"store i8 {p.let(f'or i8 {old}, {fails}')}, ptr %b{root.buffer}")
             return
-        if self._bounded and level == 0:
-            first = p.let("icmp eq i64 %begin, 0")
-            place = p.integer(root.at.offset)
-            at = p.let(f"getelementptr {TYPES[char]}, ptr %b{root.buffer}, i64 {place}")
-            old = p.let(f"load {TYPES[char]}, ptr {at}")
-            neutral = constant(_NEUTRAL[root.kind], char)
-            old = p.let(f"select i1 {first}, {TYPES[char]} {neutral}, {TYPES[char]} {old}")
-            value = self._combined(root.kind, old, value, TYPES[char])
+        if level < self._bounded:
+            value = self._with_passes_before(root, value, level, char)
         self._store(root.buffer, root.at, value, char)
+
+    def _with_passes_before(self, root: Reduce, value: str, level: int, char: str) -> str:
+        """With what earlier calls stored, unless this is the first for these elements."""
+        p = self._p
+        wide = self._along is not None and self._along < level and bool(self._step(root.at))
+        kind = type_of(char, wide=wide)
+        first = "true"
+        for each in range(level, self._bounded):
+            begins = p.let(f"icmp eq i64 {_bounds(each)[0]}, 0")
+            first = p.let(f"and i1 {first}, {begins}")
+        stored = self._load(Load(root.buffer, root.at, None, char), wide=wide)
+        neutral = self._constant(_NEUTRAL[root.kind], char, wide=wide)
+        old = p.let(f"select i1 {first}, {kind} {neutral}, {kind} {stored}")
+        both = self._combined(root.kind, old, value, kind)
+        if wide and self._mask is not None:  # lanes that the vector before has brought in
+            truth = type_of("?", wide=True)
+            both = p.let(f"select {truth} {self._mask}, {kind} {both}, {kind} {stored}")
+        return both
 
     def _combined(self, kind: str, x: str, y: str, of: str) -> str:
         if kind == "sum":
@@ -394,3 +414,8 @@ class _NestPrinter(ElementPrinter):
             pairs = zip(lanes[::2], lanes[1::2], strict=True)
             lanes = [self._extreme(kind, x, y, of) for x, y in pairs]
         return lanes[0]
+
+
+def _bounds(level: int) -> tuple[str, str]:
+    """Where a bounded loop begins and ends."""
+    return (f"%begin{level}", f"%end{level}") if level else ("%begin", "%end")

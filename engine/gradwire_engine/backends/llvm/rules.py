@@ -28,6 +28,8 @@ from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, c
 _OWN = Sin, Cos, Hypot, Sum, ScatterAdd, LinearRecurrence
 #: Most columns of a matrix that kernels add up one by one.
 _MOST_COLUMNS = 16
+#: Most views that are looked through for them.
+_MOST_VIEWS = 4
 
 
 def _shift(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
@@ -65,17 +67,19 @@ def _by_columns(op: Op, args: Sequence[int], values: ValueTable) -> Expression |
     return None
 
 
-def _columns(slot: int, values: ValueTable) -> tuple[int, Sequence[Expression]]:
+def _columns(
+    slot: int, values: ValueTable, views: int = _MOST_VIEWS
+) -> tuple[int, Sequence[Expression]]:
     """The vectors that a matrix was put together of, and the axis along which; none of many."""
     op, parts, _, _ = values.code[slot]
     shape = values.shape(slot)
     if len(shape) != 2 or values.size(slot) <= values.costs.few:
         return 0, ()
-    if isinstance(op, Transpose):
-        axis, columns = _columns(parts[0], values)
+    if isinstance(op, Transpose) and views:
+        axis, columns = _columns(parts[0], values, views - 1)
         return op.axes.index(axis), columns
-    if isinstance(op, Flip):
-        axis, columns = _columns(parts[0], values)
+    if isinstance(op, Flip) and views:
+        axis, columns = _columns(parts[0], values, views - 1)
         if 1 - axis in op.axes:
             columns = [(Flip((0,)), [column]) for column in columns]
         return axis, columns[::-1] if axis in op.axes else columns
@@ -97,7 +101,7 @@ def _added(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None
     stack, parts, _, _ = values.code[args[0]]
     if not isinstance(stack, Stack) or op.axes != (stack.axis,) or len(parts) > _MOST_COLUMNS:
         return None
-    return _total(parts)
+    return _total(parts) if values.dtype(args[0]).kind in "fc" else None
 
 
 def _total(terms: Sequence[Expression]) -> Expression:

@@ -139,8 +139,9 @@ def _rows(code: Code, frame: Frame, *, releases: bool) -> tuple[list[int], list[
         dtype, lengths = np.dtype(char), np.array(shape, np.int64)
         kept += [dtype, lengths]
         axes, place = (len(shape), lengths.ctypes.data) if scratch is None else (-1, scratch)
-        check = entry.CHECKS.get(char, 0) if checked else 0
-        found += [axes, dtype.num, place, id(dtype), prod(shape), check]
+        check = entry.CHECKS.get(char.lower(), 0) if checked else 0
+        numbers = prod(shape) * (2 if dtype.kind == "c" else 1)
+        found += [axes, dtype.num, place, id(dtype), numbers, check]
     return found, kept
 
 

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import struct
 
-from gradwire_engine.backends.llvm import functions
+from gradwire_engine.backends.llvm.functions import vectors
 from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Nest, Repeat, Step
 
-#: Of the integers that are arguments the first are where the outermost loop begins and ends, and
-#: how many passes it makes in all.
+#: Of the integers that are arguments the first are where the outermost loop begins and ends, how
+#: many passes it makes in all, and where each further loop begins and ends that is ``bounded``.
 BOUNDS = 3
-#: Elements of a vector: two registers with AVX2, one with AVX-512.
-LANES = functions.LANES
+#: Elements of a vector.
+LANES = vectors.LANES
 #: LLVM's types of elements in registers and in memory.
-TYPES = {"d": "double", "f": "float", "l": "i64", "?": "i1"}
+TYPES = {"d": "double", "f": "float", "l": "i64", "i": "i32", "?": "i1"}
 MEMORY = {**TYPES, "?": "i8"}
+#: How names of LLVM's functions end that take elements in memory, and bytes of these.
+SUFFIXES = {"double": "f64", "float": "f32", "i64": "i64", "i32": "i32", "i8": "i8"}
+SIZES = {"double": 8, "float": 4, "i64": 8, "i32": 4, "i8": 1}
 
 
 def constant(value: float, char: str) -> str:
     """A number of a dtype."""
     if char == "?":
         return "true" if value else "false"
-    if char == "l":
+    if char in "li":
         return str(int(value))
     if char == "f":  # written as the double that it is
         value = struct.unpack("<f", struct.pack("<f", value))[0]
@@ -50,13 +53,20 @@ def _is_ranged(step: Step) -> bool:
     return isinstance(step, Repeat)
 
 
+def bounds_of(bounded: int) -> int:
+    """How many integers tell where loops begin and end, if so many are bounded."""
+    return BOUNDS + 2 * (bounded - 1)
+
+
 class Writer:
     """The lines of a function, the functions that it calls, and its arguments' names."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, bounded: int = 1) -> None:
         self.lines: list[str] = []
+        #: How many loops of the only nest, the outermost first, begin and end at arguments.
+        self.bounded = bounded
         self.declared: set[str] = set()
-        self.integers = {n: number + BOUNDS for n, number in kernel.integers().items()}
+        self.integers = {n: number + bounds_of(bounded) for n, number in kernel.integers().items()}
         #: Whether the outermost loop of the only nest goes from ``%begin`` to ``%end``.
         (first, *more) = kernel.nests
         self.ranged = not more and _is_ranged(first)

@@ -5,6 +5,7 @@ Tables by the type of the operation; what is in none is called by its kernel.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from itertools import count
@@ -17,7 +18,6 @@ from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Stack
 from gradwire_engine.ops.arrays.placements import Placed
-from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.arrays.windows import Windows
 from gradwire_engine.ops.base import Op
@@ -34,8 +34,6 @@ Bind = Callable[..., str]
 
 #: Elements of arrays on which arithmetic takes less than calling NumPy does.
 SMALL = 1024
-#: So many arrays are sooner assigned one by one than looked at by NumPy's ``stack``.
-_FEW = 16
 _UINT64 = np.dtype("uint64")
 #: Fewest numbers that ``take`` selects in less time than an index.
 _FEWEST_TAKEN = 4096
@@ -64,8 +62,8 @@ class ByType(dict[type[Op], Callable[..., Any]]):
 #: From an operation to its kernel as a function of the operands, constant work done beforehand.
 FUNCTIONS = ByType()
 #: From an operation, what gives objects names, and the operands' types to the kernel as code that
-#: is quicker than calling it, empty where there is none: an expression over ``{0}``, ``{1}``, or
-#: statements on one line that leave the result in ``{z}``. It may round otherwise than the kernel.
+#: is quicker than calling it, empty where there is none: an expression over ``{0}``, ``{1}``. It
+#: may round otherwise than the kernel.
 INLINED = ByType()
 #: From an operation and the operands' types to the kernel on Python's numbers, if there is any.
 ON_NUMBERS = ByType()
@@ -149,7 +147,7 @@ def _(op: Item, bind: Bind, *types: ArrayType) -> str:
 
 @INLINED.of(Guard)
 def _(op: Guard, bind: Bind, *types: ArrayType) -> str:
-    return f"{{z}} = {{0}} == {op.expected} or {bind(_fail, 'fail')}()"
+    return f"{{0}} == {op.expected} or {bind(_fail, 'fail')}()"
 
 
 def _fail() -> None:
@@ -162,7 +160,7 @@ def _(op: GetItem, bind: Bind, *types: ArrayType) -> str:
         return ""
     if op.selects_rows and types[1].ndim and (types[0].ndim > 1 or types[1].size >= _FEWEST_TAKEN):
         return f"{bind(_selected_rows, 'take_rows')}({{0}}, {{1}})"
-    return f"{{0}}[{_index_code(op.pattern, first=1)}]"
+    return f"{{0}}[{_index_code(op.pattern)}]"
 
 
 @FUNCTIONS.of(GetItem)
@@ -176,12 +174,6 @@ def _selected_rows(x: Any, index: Any) -> Any:
     """``x[index]``, by a quicker function where it lays the result out alike."""
     alike = x.flags.c_contiguous and index.flags.c_contiguous
     return x.take(index, 0) if alike else x[index]
-
-
-@INLINED.of(Flip)
-def _(op: Flip, bind: Bind, *types: ArrayType) -> str:
-    axes = range(op.axes[-1] + 1) if op.axes else ()
-    return f"{{0}}[{', '.join(['::-1' if axis in op.axes else ':' for axis in axes]) or '...'}]"
 
 
 @FUNCTIONS.of(Windows)
@@ -203,9 +195,9 @@ def _(op: Windows) -> Callable[..., Any]:
     return slide
 
 
-def _index_code(pattern: Pattern, first: int = 0) -> str:
-    """An index, with operands in the gaps of its pattern, numbered from ``first``."""
-    following = count(first)
+def _index_code(pattern: Pattern) -> str:
+    """An index, with the operands from the second on in the gaps of its pattern."""
+    following = count(1)
     return ", ".join(
         [
             _span_code(p)
@@ -226,26 +218,9 @@ def _span_code(span: Span) -> str:
 # The array's own methods, which do not look for other types of arrays first
 
 
-@INLINED.of(AsType)
-def _(op: AsType, bind: Bind, *types: ArrayType) -> str:
-    (x,) = types
-    return f"{{0}}.astype({bind(op.dtype)})" if x.shape and x.dtype.kind != "c" else ""
-
-
-@INLINED.of(Reshape)
-def _(op: Reshape, bind: Bind, *types: ArrayType) -> str:
-    return f"{{0}}.reshape({op.shape})"
-
-
 @FUNCTIONS.of(Reshape)
 def _(op: Reshape) -> Callable[..., Any]:
     return methodcaller("reshape", op.shape)
-
-
-@INLINED.of(Transpose)
-def _(op: Transpose, bind: Bind, *types: ArrayType) -> str:
-    turned = op.axes == tuple(range(len(op.axes)))[::-1]
-    return "{0}.T" if turned else f"{{0}}.transpose({op.axes})"
 
 
 @FUNCTIONS.of(Transpose)
@@ -253,38 +228,31 @@ def _(op: Transpose) -> Callable[..., Any]:
     return methodcaller("transpose", op.axes)
 
 
-# New arrays, filled by assignment
+# New arrays
 
 
-@INLINED.of(BroadcastTo)
-def _(op: BroadcastTo, bind: Bind, *types: ArrayType) -> str:
+@FUNCTIONS.of(BroadcastTo)
+def _(op: BroadcastTo) -> Callable[..., Any]:
     """A small array is quicker filled than made of strides."""
-    if ArrayType(types[0].dtype, op.shape).size > SMALL:
-        return ""
-    empty, dtype = bind(np.empty, "empty"), bind(types[0].dtype)
-    return f"{{z}} = {empty}({op.shape}, {dtype}); {{z}}[...] = {{0}}"
+    if math.prod(op.shape) > SMALL:
+        return partial(op.kernel, NUMPY)
+
+    def fill(x: Any) -> Any:
+        out = np.empty(op.shape, x.dtype)
+        out[...] = x
+        return out
+
+    return fill
 
 
-@INLINED.of(Stack)
-def _(op: Stack, bind: Bind, *types: ArrayType) -> str:
-    """A list of numbers, or a part for each of a few arrays."""
-    dtype = bind(types[0].dtype)
-    if not types[0].shape:
-        listed = ", ".join([f"{{{i}}}" for i in range(len(types))])
-        return f"{{z}} = {bind(np.array, 'array')}([{listed}], {dtype})"
-    if len(types) > _FEW:
-        return ""
-    steps = [f"{{z}} = {bind(np.empty, 'empty')}({op.infer(*types).shape}, {dtype})"]
-    ahead = ":, " * op.axis
-    return "; ".join(steps + [f"{{z}}[{ahead}{i}] = {{{i}}}" for i in range(len(types))])
+@FUNCTIONS.of(Stack)
+def _(op: Stack) -> Callable[..., Any]:
+    """A list of numbers is soonest an array."""
 
+    def stack(*parts: Any) -> Any:
+        return op.kernel(NUMPY, *parts) if parts[0].ndim else np.array(parts, parts[0].dtype)
 
-@INLINED.of(ScatterAdd)
-def _(op: ScatterAdd, bind: Bind, *types: ArrayType) -> str:
-    if ARRAY in op.pattern:
-        return ""
-    zeros, dtype = bind(np.zeros, "zeros"), bind(types[0].dtype)
-    return f"{{z}} = {zeros}({op.shape}, {dtype}); {{z}}[{_index_code(op.pattern)}] = {{0}}"
+    return stack
 
 
 @FUNCTIONS.of(ScatterAdd)
@@ -300,22 +268,6 @@ def _(op: ScatterAdd) -> Callable[..., Any]:
         return out
 
     return scatter
-
-
-@INLINED.of(Placed)
-def _(op: Placed, bind: Bind, *types: ArrayType) -> str:
-    fresh, whole = op.overlaps(NUMPY)
-    start = bind(np.empty, "empty") if whole else bind(np.zeros, "zeros")
-    steps = [f"{{z}} = {start}({op.shape}, {bind(types[0].dtype)})"]
-    for i, pattern in enumerate(op.patterns):
-        part = f"{{z}}[{_index_code(pattern)}]"
-        if fresh[i]:
-            steps.append(f"{part} = {{{i}}}")
-        elif any(type(p) is not int for p in pattern):
-            steps.append(f"part = {part}; part += {{{i}}}")  # not assigned again
-        else:
-            steps.append(f"{part} += {{{i}}}")
-    return "; ".join(steps)
 
 
 @FUNCTIONS.of(Placed)

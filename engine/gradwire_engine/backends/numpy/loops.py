@@ -16,16 +16,14 @@ from gradwire_engine.backends.base import FusedGroup
 from gradwire_engine.backends.numpy.emit import function
 from gradwire_engine.backends.numpy.fusion import fuse
 from gradwire_engine.backends.numpy.lending import lent
-from gradwire_engine.backends.numpy.nesting import PART
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
-from gradwire_engine.backends.numpy.straight import Straight
-from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.numpy.text import PART, Text
 from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, UnrecordedPath
 from gradwire_engine.ops.loops import Body, Loop, Path
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import StackType
+from gradwire_engine.tape import StackType, Type
 from gradwire_engine.traversal import ancestors
 
 #: From operands to results, looking at the deadline between passes.
@@ -105,12 +103,7 @@ def written(
 ) -> Text:
     """The text of a function that makes all passes, of the ``quick`` one if so."""
     loops = WeakKeyDictionary() if loops is None else loops
-    by_blocks = swept(op, poll) if quick else op
-    if by_blocks is not op:
-        return _Writer(by_blocks, poll, loops, quick=True).written()
-    if op.is_straight and len(op.body.tape.instructions) <= PART:
-        writer = Straight(op, expression, poll, loops, quick=quick)
-        return writer.written(stack_check(op), _between_polls(op))
+    op = swept(op, poll) if quick else op
     return _Writer(op, poll, loops, quick=quick).written()
 
 
@@ -134,6 +127,8 @@ class _Writer:
         self.operands = [f"a{i}" for i in range(op.counted + op.carries + op.stacks)]
         self.kinds = op.infer().items
         self.kept = [i for i in range(len(self.kinds)) if op.wants(i)]
+        #: The stacks that are arrays made beforehand, into whose rows passes put theirs.
+        self.rows = {i for i in self.kept if op.is_straight and _has_rows(self.kinds[i])}
         first = 1 + op.carries + op.stacks
         self.shared = range(first, len(self.tape.inputs))
         operands = [*self.operands, *[f"s{i}" for i in self.shared]]
@@ -161,17 +156,24 @@ class _Writer:
             if entering != f"s{i}":
                 text.write(f"s{i} = {entering}")
         stacks = [i for i in self.kept if isinstance(self.kinds[i], StackType)]
-        for i in stacks:
+        lists = [i for i in stacks if i not in self.rows]
+        for i in lists:
             text.write(f"t{i} = []; p{i} = t{i}.append")
         if op.counted:
             text.write("n = int(a0)")
+        if self.rows:
+            text.write("check(n)")
+        for i in self.rows:
+            kind = self.kinds[i]
+            shape, dtype = text.bind(kind.shape), text.bind(kind.dtype)
+            text.write(f"t{i} = {text.bind(np.empty, 'empty')}((n, *{shape}), {dtype})")
         turns = "endless()" if not op.counted else "range(n)"
         turns = "range(n - 1, -1, -1)" if op.backward else turns
         text.write(f"for k in {turns}:")
         text.write(f"if not k % {_between_polls(op)}: poll(); check(k)", indent=2)
         self._branch([*enumerate(op.paths)], 0, set(), 2)
         if op.backward:
-            for i in stacks:
+            for i in lists:
                 text.write(f"t{i}.reverse()")
         text.write(f"return ({''.join(self._result(i) for i in range(len(self.kinds)))})")
         return text
@@ -211,10 +213,10 @@ class _Writer:
         if path.counted:
             for c in range(op.carries):
                 if op.wants(op.saved(c)):
-                    text.write(f"p{op.saved(c)}(x{1 + c})", indent=indent)
+                    text.write(self._kept(op.saved(c), f"x{1 + c}"), indent=indent)
             for w, slot in enumerate(outputs[op.carries :]):
                 if op.wants(op.output(w)):
-                    text.write(f"p{op.output(w)}({self._names[slot]})", indent=indent)
+                    text.write(self._kept(op.output(w), self._names[slot]), indent=indent)
             if op.wants(op.branches):
                 text.write(f"p{op.branches}({text.bind(np.int64(number))})", indent=indent)
             moved = [(f"x{1 + c}", self._names[s]) for c, s in enumerate(outputs[: op.carries])]
@@ -226,6 +228,10 @@ class _Writer:
             text.write(f"n = k + {int(path.counted)}; break", indent=indent)
         else:
             text.write("continue", indent=indent)
+
+    def _kept(self, result: int, value: str) -> str:
+        """The statement that keeps a pass's value in a stack."""
+        return f"t{result}[k] = {value}" if result in self.rows else f"p{result}({value})"
 
     def _values(self, slots: Sequence[int], known: set[int], indent: int) -> None:
         """Write what computes values, unless they are known in this branch."""
@@ -278,6 +284,10 @@ class _Writer:
             return outer
         text.write(f"{name} = {outer}", indent=indent)
         return name
+
+
+def _has_rows(kind: Type) -> bool:
+    return isinstance(kind, StackType) and bool(kind.shape)
 
 
 def _between_polls(op: Loop) -> int:

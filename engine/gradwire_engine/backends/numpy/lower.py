@@ -13,10 +13,9 @@ from gradwire_engine.backends.base import FusedGroup
 from gradwire_engine.backends.numpy.finite import unsure
 from gradwire_engine.backends.numpy.inplace import overwriting, reused
 from gradwire_engine.backends.numpy.loops import Functions, expression
-from gradwire_engine.backends.numpy.nesting import PART, nesting
 from gradwire_engine.backends.numpy.registers import Registers, outlasting
 from gradwire_engine.backends.numpy.scalars import Scalars
-from gradwire_engine.backends.numpy.text import Text
+from gradwire_engine.backends.numpy.text import PART, Text
 from gradwire_engine.backends.plan import Plan
 from gradwire_engine.backends.tiers import Outputs, Replay
 from gradwire_engine.ops.constants import Constant, Input, Item
@@ -68,8 +67,7 @@ def written(
     Of more instructions than are in a ``part`` it is divided in several.
 
     A local variable is used again as soon as the value in it is dead, so that memory is too. In
-    quick functions numbers that are read once are computed where they are read, and arithmetic
-    leaves its results in operands that are dead.
+    quick functions arithmetic leaves its results in operands that are dead.
     """
     instructions = tape.instructions
     whole = len(instructions) <= part
@@ -77,7 +75,7 @@ def written(
     #: Numbers that tell whether what groups gave is finite.
     told: list[str] = []
     scalars = Scalars(tape, text, quick=quick)
-    nested, dead = nesting(tape, scalars.codes, part, poll) if scalars.codes else ((), plan.dead)
+    dead = plan.dead
     places = reused(tape, dead, poll) if quick else {}
     registers = Registers(outlasting(dead, tape.outputs, part, poll))
     where: dict[int, str] = {}
@@ -90,21 +88,13 @@ def written(
         if isinstance(op, Constant):
             where[slot] = text.bind(scalars.constant(slot, op.value), f"c{slot}")
             continue
-        if slot in nested:
-            where[slot] = f"({scalars.code(slot, where)})"
-            continue
         over = [where[s] for s in dead[slot] if s != slot and where[s][0] in "rv"]
-        in_steps = scalars.in_steps(slot)
         operands = scalars.operands(slot, where) if slot in places else []
         if operands and registers.suits(slot, operands[places[slot]]):
             result = operands[places[slot]]
             over.remove(result)
             line = overwriting(op, operands, places[slot], text)
             registers.release(over)
-        elif in_steps:  # the result must not take the place of an operand
-            result = registers.take(slot)
-            registers.release(over)
-            line = scalars.steps(slot, where, result)
         else:
             registers.release(over)
             result = registers.take(slot)

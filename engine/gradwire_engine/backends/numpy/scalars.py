@@ -88,19 +88,8 @@ class Scalars:
         code = self.codes.get(slot)
         if code:
             return code.format(*[self._number(a, names) for a in args])
-        code = self._inlined.get(slot, "{z}")
-        if "{z}" in code:
-            return ""
-        return self.entering(slot, code.format(*self.operands(slot, names)))
-
-    def in_steps(self, slot: int) -> bool:
-        """Whether the result is made by several statements."""
-        return "{z}" in self._inlined.get(slot, "")
-
-    def steps(self, slot: int, names: Mapping[int, str], result: str) -> str:
-        """These statements, which take both forms of numbers."""
-        operands = [self._number(a, names) for a in self._tape.instructions[slot].args]
-        return self._inlined[slot].format(*operands, z=result)
+        code = self._inlined.get(slot)
+        return self.entering(slot, code.format(*self.operands(slot, names))) if code else ""
 
     def operands(self, slot: int, names: Mapping[int, str]) -> list[str]:
         """What the operation of a slot without scalar code is called with."""

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from math import prod
-from operator import methodcaller
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +20,18 @@ from gradwire_engine.backends.numpy.buffers import POOL
 from gradwire_engine.backends.numpy.emit import function, ufunc_of
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.numpy.threads import on_threads
-from gradwire_engine.kernels.form import Add, Affine, Apply, Load, Nest, Node, Number, Reduce, Store
+from gradwire_engine.kernels.form import (
+    COMPLEX,
+    Add,
+    Affine,
+    Apply,
+    Load,
+    Nest,
+    Node,
+    Number,
+    Reduce,
+    Store,
+)
 from gradwire_engine.kernels.windows import Rows, Windows
 from gradwire_engine.ops.base import SINGLETONS
 from gradwire_engine.tape import Shape
@@ -90,8 +100,14 @@ def walked(
 def called(node: Apply) -> Callable[..., Any]:
     """The function of a node, a ufunc if it is one alone."""
     if node.function == "convert":
-        return methodcaller("astype", node.char)
+        return partial(_converted, node.char)
     return _function(node.function)
+
+
+def _converted(char: str, x: Array) -> Array:
+    """Real dtypes take the real part of complex numbers."""
+    takes_real = x.dtype.kind == "c" and char not in f"{COMPLEX}?"
+    return (x.real if takes_real else x).astype(char)
 
 
 @cache

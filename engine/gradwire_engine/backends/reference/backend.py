@@ -58,7 +58,6 @@ COSTS = Costs(
         far_element=0.5,
         near_bytes=1 << 18,
     ),
-    fewest_masked=2048,
     recomputed_bytes=1 << 21,
 )
 #: These give the very array, in the same layout: that of operands decides in which order NumPy adds

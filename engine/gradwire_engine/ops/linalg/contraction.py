@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradwire_engine.errors import ShapeMismatch
 from gradwire_engine.ops.arrays.shape import reshape, transpose
-from gradwire_engine.ops.base import Cotangents, Op, register
+from gradwire_engine.ops.base import Op, register
 from gradwire_engine.ops.elementwise import conj
 from gradwire_engine.tape import ArrayType, Shape, Type
 
@@ -62,11 +62,11 @@ class Contract(Op):
         """Sum as it is defined; backends know quicker ways."""
         return xp.einsum(self.subscripts, *operands)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+    def cotangent(self, number: int, z_bar: Var, z: Var, *operands: Var) -> Var:
         """``x_bar = sum z_bar y*`` and ``y_bar = sum z_bar x*``: the labels change places."""
-        (x, y), (left, right, result) = operands, self.labels
-        x_bar = product(z_bar, result, conj(y), right, left)
-        return x_bar, product(z_bar, result, conj(x), left, right)
+        *labels, result = self.labels
+        other = 1 - number
+        return product(z_bar, result, conj(operands[other]), labels[other], labels[number])
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """One label more, the first of the result and of what differs between examples."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import moveaxis, reshape, swap_last, transpose, unsqueeze
 from gradwire_engine.ops.axes import axes_of, axis_of, integer, integers
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import Op, Static, macro, register
 from gradwire_engine.ops.batching import aligned
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
 from gradwire_engine.ops.pointwise.arithmetic import Multiply
@@ -56,22 +56,22 @@ class MatMul(Op):
         """Multiply; BLAS does it for floating dtypes."""
         return xp.matmul(*operands)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+    def cotangent(self, number: int, z_bar: Var, z: Var, *operands: Var) -> Var:
         """``x_bar = z_bar y^H``, ``y_bar = x^H z_bar``; the reverse walk sums broadcast axes."""
         x, y = operands
         if x.ndim == y.ndim == 1:
-            return z_bar * conj(y), z_bar * conj(x)
+            return z_bar * conj(operands[1 - number])
         row, column = x.ndim == 1, y.ndim == 1
         if row and y.ndim == 2:
-            return self(conj(y), z_bar), pairs(conj(x), z_bar)
+            return pairs(conj(x), z_bar) if number else self(conj(y), z_bar)
         if column and x.ndim == 2:
-            return pairs(z_bar, conj(y)), self(conj(swap_last(x)), z_bar)
-        rows = unsqueeze(x, (0,)) if row else x
-        columns = unsqueeze(y, (1,)) if column else y
+            return self(conj(swap_last(x)), z_bar) if number else pairs(z_bar, conj(y))
         bar = unsqueeze(z_bar, (z_bar.ndim - row,)) if row or column else z_bar
-        x_bar = times(bar, conj(swap_last(columns)))
-        y_bar = times(conj(swap_last(rows)), bar)
-        return squeezed(x_bar, -2) if row else x_bar, squeezed(y_bar, -1) if column else y_bar
+        if number:
+            y_bar = times(conj(swap_last(unsqueeze(x, (0,)) if row else x)), bar)
+            return squeezed(y_bar, -1) if column else y_bar
+        x_bar = times(bar, conj(swap_last(unsqueeze(y, (1,)) if column else y)))
+        return squeezed(x_bar, -2) if row else x_bar
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """Stack the products; one shared matrix takes the vectors of all examples at once."""

@@ -36,9 +36,9 @@ class Subtract(Binary):
     kinds = "iufc"
     linear = True
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+    def cotangent(self, number: int, z_bar: Var, z: Var, *operands: Var) -> Var:
         """``x_bar = z_bar``, ``y_bar = -z_bar``."""
-        return z_bar, -z_bar
+        return -z_bar if number else z_bar
 
 
 @register("multiply", "mul")
@@ -48,10 +48,9 @@ class Multiply(Binary):
     template = "{0} * {1}"
     ufunc = "multiply"
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+    def cotangent(self, number: int, z_bar: Var, z: Var, *operands: Var) -> Var:
         """``x_bar = z_bar y*``, ``y_bar = z_bar x*``."""
-        x, y = operands
-        return z_bar * conj(y), z_bar * conj(x)
+        return z_bar * conj(operands[1 - number])
 
 
 @register("divide", "true_divide", "div")
@@ -111,23 +110,37 @@ class Power(Binary):
             raise DtypeMismatch("power does not take bool", hint="convert with astype")
         return super().infer(*types)
 
-    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+    def cotangent(self, number: int, z_bar: Var, z: Var, *operands: Var) -> Var:
         """``x_bar = z_bar (y x**(y-1))*``, ``y_bar = z_bar (z log x)*``, with the conventions."""
-        from gradwire_engine.ops.pointwise.comparison import LogicalAnd
-        from gradwire_engine.ops.pointwise.exponential import Log
-        from gradwire_engine.ops.pointwise.selection import Where
-
         x, y = operands
-        # y - 1 is replaced by 1 where both are 0, so that 0 * 0**-1 is 0 and not NaN.
-        neither = LogicalAnd()(x.equals(0), y.equals(0))
-        less_one = Where()(neither, y.builder.scalar(1, y.dtype), y - 1)
-        x_bar = z_bar * conj(y * Power()(x, less_one))
-        if x.type.dtype.kind == "c":
-            nonzero = Where()(x.equals(0), x.builder.scalar(1, x.dtype), x)
-            return x_bar, z_bar * conj(z * Log()(nonzero))
-        positive = x.exceeds(0)
-        log = Log()(Where()(positive, x, x.builder.scalar(1, x.dtype)))
-        return x_bar, z_bar * Where()(positive, z * log, z.builder.scalar(0, z.dtype))
+        return z_bar * conj(_in_exponent(x, z) if number else _in_base(x, y))
+
+
+def _in_base(x: Var, y: Var) -> Var:
+    """``y x**(y-1)``, 0 where ``y`` is; of a number in the text without a choice."""
+    from gradwire_engine.ops.pointwise.comparison import LogicalAnd
+    from gradwire_engine.ops.pointwise.selection import Where
+
+    b = y.builder
+    known = b.number(y)
+    if known:
+        return y * x if known == 2 else y * Power()(x, b.scalar(known - 1, y.dtype))
+    # y - 1 is replaced by 1 where both are 0, so that 0 * 0**-1 is 0 and not NaN.
+    neither = LogicalAnd()(x.equals(0), y.equals(0))
+    return y * Power()(x, Where()(neither, b.scalar(1, y.dtype), y - 1))
+
+
+def _in_exponent(x: Var, z: Var) -> Var:
+    """``z log x``, 0 where ``x`` is not positive."""
+    from gradwire_engine.ops.pointwise.exponential import Log
+    from gradwire_engine.ops.pointwise.selection import Where
+
+    one = x.builder.scalar(1, x.dtype)
+    if x.type.dtype.kind == "c":
+        return z * Log()(Where()(x.equals(0), one, x))
+    positive = x.exceeds(0)
+    log = Log()(Where()(positive, x, one))
+    return Where()(positive, z * log, z.builder.scalar(0, z.dtype))
 
 
 @register("square")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from gradwire_engine import Engine, Leaf, Limits, Query
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +17,8 @@ from tests.effort import examples
 
 pytest.importorskip("llvmlite")
 
+from gradwire_engine.backends.llvm.calls import STEPS_BETWEEN_POLLS
+from gradwire_engine.backends.llvm.executable import NativeBackend
 from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.ops.reductions.reductions import Max, Sum
 
@@ -31,7 +35,7 @@ from tests.engine.kernels.tapes import (
 SIZES = [POOLED_BYTES // 8 + k for k in (-8, -1, 0, 1, 7, 8, 13)]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "complex64"])
 @pytest.mark.parametrize("n", SIZES)
 @examples(40)
 @given(data=st.data())
@@ -49,7 +53,7 @@ def test_kernels_tell_whether_results_are_finite(dtype, n, data):
     assert kernels(run)
     assert kernels(run)[0].checked == {0}
     assert replayed.finite == bool(np.isfinite(x).all())
-    np.testing.assert_array_equal(replayed.outputs[0], -2 * x)
+    np.testing.assert_array_equal(replayed.outputs[0], -x + -x)
 
 
 @pytest.mark.parametrize("shape", [(3, SIZES[-1]), (SIZES[-1], 3), (5, 7, 499), (17, 1001)])
@@ -138,12 +142,91 @@ def test_large_sums_along_each_axis_in_several_calls():
         np.testing.assert_array_equal(z, (-x).max(axis=axis))
 
 
+N = 300_001
+#: Programs with nests of which one pass of the outermost loop, or eight of them, takes long.
+LONG: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
+    "rows": ("sin(x) * r + tanh(x)", {"x": (3, N), "r": (N,)}),
+    "one of many": ("sin(x) * r + tanh(x)", {"x": (1, 3, N), "r": (1, N)}),
+    "sums of rows": ("[sum(tanh(x) * x, axis=1), max(x * x, axis=1)]", {"x": (3, N)}),
+    "sums with what is in all rows": ("sum(tanh(x) * x + r, axis=1)", {"x": (3, N), "r": (N,)}),
+    "sums of all": ("[sum(tanh(x) * x * r), min(x * r)]", {"x": (3, N), "r": (N,)}),
+    "columns": ("[sum(tanh(x) * x, axis=0), max(x * x, axis=0)]", {"x": (N, 8)}),
+    "columns, some twice": ("[sum(tanh(x) * x, axis=0), min(x, axis=0)]", {"x": (N, 11)}),
+    "few columns": ("sum(tanh(x) * x, axis=0)", {"x": (N, 3)}),
+    "single precision": ("sum(tanh(x) * x + r, axis=1)", {"x": (3, 2 * N), "r": (2 * N,)}),
+    "the middle": ("sum(sin(x) * r, axis=(0, 2))", {"x": (5, N // 3, 9), "r": (5, 1, 9)}),
+    "both ends": (
+        "[sum(sin(x) * r, axis=1), max(x * r, axis=1)]",
+        {"x": (9, N, 3), "r": (9, 1, 3)},
+    ),
+}
+
+
+#: Those whose vectors are of one sum each: the last two overlap, and have these in common.
+ALONE = ("columns", "columns, some twice")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("place", [0, 7, N - 1, 2 * N + 5, 3 * N - 1])
+def test_threads_tell_of_what_is_not_finite(place, value):
+    x = np.zeros((3, N))
+    x.flat[place] = value
+    leaves = {"x": Leaf(x), "r": Leaf(np.ones(N))}
+    engine = Engine(Limits(threads=2), backend=NativeBackend())
+    call = engine.call(engine.parse("[x * r + r, max(x * r)]"), leaves, Query("evaluate"))
+    for _ in range(2):
+        answer = call.replay(go_on)
+        assert "forward" in answer.nonfinite
+        np.testing.assert_array_equal(answer.value[0], x + 1)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("name", LONG)
+def test_one_looks_at_the_deadline_in_nests_of_any_shape(name, threads):
+    text, shapes = LONG[name]
+    dtype = "float32" if name == "single precision" else "float64"
+    rng = np.random.default_rng(1)
+    leaves = {name: Leaf(rng.normal(size=shape).astype(dtype)) for name, shape in shapes.items()}
+    engine = Engine(Limits(threads=threads), backend=NativeBackend())
+    call = engine.call(engine.parse(text), leaves, Query("evaluate"))
+    call.replay(go_on)
+    polls: list[int] = []
+    answer, again = (call.replay(lambda: polls.append(threading.get_ident())) for _ in range(2))
+    exact = engine.call(engine.parse(text), leaves, Query("evaluate", exact=True)).replay(go_on)
+    values = (each.value for each in (answer, again, exact))
+    found, repeated, expected = ([*a] if isinstance(a, list) else [a] for a in values)
+    rtol = 1e-11 if dtype == "float64" else 1e-4
+    for x, z, y in zip(found, repeated, expected, strict=True):
+        assert x.dtype == y.dtype
+        np.testing.assert_array_equal(x, z)
+        np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol * np.max(np.abs(y)))
+    nests = [
+        nest
+        for kernel in kernels(call.entry.paths[0].executable)
+        for nest in kernel.form.nests
+        if nest.steps > STEPS_BETWEEN_POLLS
+    ]
+    assert nests
+    assert len(polls) >= 2 * (sum(nest.steps for nest in nests) // STEPS_BETWEEN_POLLS)
+    assert (len({*polls}) > 1) == (threads > 1 and name not in ALONE)
+
+
 def unaligned(x: np.ndarray) -> np.ndarray:
     """The same elements, none of them at a place that its size divides."""
     bytes_of = np.zeros(x.nbytes + 1, np.uint8)
     there = bytes_of[1:].view(x.dtype).reshape(x.shape)
     there[...] = x
     return there
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (40, 1), (3, 2), (3, 9)])
+def test_sums_of_negative_zeros_are_positive(shape):
+    w = Writer()
+    x = w.input(np.full(shape, -0.0))
+    z = Sum((1,))(apply("negative", apply("absolute", x)))
+    for found, expected in zip(*both(w.tape(z, apply("exp", z)), w.inputs), strict=True):
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+        assert not np.signbit(found).any()
 
 
 LAYOUTS: dict[str, Callable[[Any], Any]] = {

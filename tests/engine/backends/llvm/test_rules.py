@@ -77,3 +77,21 @@ def test_columns_that_were_put_together_are_added_up_one_by_one(monkeypatch, tex
 def test_many_columns_are_put_together(monkeypatch):
     text = "sum((stack([x**(k / 8) + k for k in range(20)], axis=1) @ c)**2)"
     assert "stack" in compared(monkeypatch, text)
+
+
+def test_differences_that_all_who_read_them_distribute_are_not_made(monkeypatch):
+    rng = np.random.default_rng(0)
+    shapes = {"x": (1000, 10), "means": (25, 10), "factors": (25, 10, 10)}
+    values = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    text = "y = (x - means[:, None, :]) @ swapaxes(factors, 1, 2)\n"
+    text += "sum(logsumexp(sum(y**2, axis=2), 0))"
+    expected = asked(Asker(), text, values, sources=["means", "factors"]).replay(go_on)
+    monkeypatch.setattr(Engine, "backend", NativeBackend())
+    call = asked(Asker(), text, values, sources=["means", "factors"])
+    found = call.replay(go_on)
+    np.testing.assert_allclose(found.value, expected.value, rtol=1e-10)
+    for one, other in zip(found.gradients, expected.gradients, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-10 * np.abs(other).max())
+    made = call.entry.paths[0].executable.tape.instructions
+    given = [[made[a].type.shape for a in i.args] for i in made if i.op.name == "subtract"]
+    assert [(1000, 10), (25, 1, 10)] not in given

@@ -1,0 +1,232 @@
+"""Sines, cosines, tangents, and angles from them.
+
+Sources: Cody and Waite, Software Manual for the Elementary Functions (1980), for the reduction of
+the argument; Moler and others, Freely Distributable LIBM (fdlibm, Sun Microsystems, 1993), for the
+coefficients of sin and cos.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from gradwire_engine.backends.llvm.functions.coefficients import ASIN, ATAN
+from gradwire_engine.backends.llvm.functions.vectors import (
+    INF,
+    INTEGERS,
+    NAN,
+    ROUNDER,
+    TRUTHS,
+    Pair,
+    VectorFunction,
+    passing_nan,
+)
+
+_HALF_PI = 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33
+#: Beyond, reducing an angle takes more digits than this has.
+FAR = float(1 << 20)
+_SIN = (
+    1.58969099521155010221e-10,
+    -2.50507602534068634195e-08,
+    2.75573137070700676789e-06,
+    -1.98412698298579493134e-04,
+    8.33333333332248946124e-03,
+    -1.66666666666666324348e-01,
+)
+_COS = (
+    -1.13596475577881948265e-11,
+    2.08757232129817482790e-09,
+    -2.75573143513906633035e-07,
+    2.48015872894767294178e-05,
+    -1.38888888888741095749e-03,
+    4.16666666666666019037e-02,
+)
+
+
+class _Turned(NamedTuple):
+    """The sine and the cosine of what is left of an angle after so many quarter turns."""
+
+    sine: Pair
+    cosine: Pair
+    quarters: str
+
+
+def _reduced(f: VectorFunction, x: str) -> _Turned:
+    """Of ``|x| <= pi / 4`` by fdlibm's polynomials."""
+    t = f.fma(x, f.c(2 / math.pi), f.c(ROUNDER))
+    n = f.sub(t, f.c(ROUNDER))
+    r = f.fma(n, f.c(-_HALF_PI[0]), x)
+    w = f.mul(n, f.c(_HALF_PI[1]))
+    y = f.sub(r, w)
+    # what subtracting w has lost, and what w itself lacks
+    low = f.sub(f.sub(r, y), w)
+    low = f.fma(n, f.c(-_HALF_PI[2]), low)
+    low = f.sub(low, f.fma(n, f.c(_HALF_PI[1]), f.negative(w)))
+    z = f.mul(y, y)
+    v = f.mul(z, y)
+    tail = f.sub(f.mul(f.c(0.5), low), f.mul(v, f.polynomial(z, _SIN[:-1])))
+    a = f.sub(f.mul(z, tail), low)
+    sine = Pair(y, f.negative(f.fma(v, f.c(-_SIN[-1]), a)))
+    half = f.mul(f.c(0.5), z)
+    whole = f.sub(f.c(1.0), half)
+    rest = f.sub(f.sub(f.c(1.0), whole), half)
+    powers = f.mul(z, f.mul(z, f.polynomial(z, _COS)))
+    cosine = Pair(whole, f.add(rest, f.sub(powers, f.mul(y, low))))
+    return _Turned(sine, cosine, f.bits(t))
+
+
+def _odd(f: VectorFunction, quarters: str) -> str:
+    return f.let(f"trunc {INTEGERS} {quarters} to {TRUTHS}")
+
+
+def _finished(f: VectorFunction, name: str, z: str) -> str:
+    """With the sign of zero, and by the C library where angles are large."""
+    x = "%x0"
+    far = f.test("uge", f.abs(x), f.c(FAR))
+    f.return_unless(far, z)
+    return f.text(f.by_lane(name, far, z))
+
+
+def _sine(name: str, quarter_turns: int) -> str:
+    """``sin(x + quarter_turns pi / 2)``."""
+    f = VectorFunction(name)
+    x = "%x0"
+    sine, cosine, q = _reduced(f, x)
+    if quarter_turns:
+        q = f.i("add", q, f.ci(quarter_turns))
+    z = f.pick(_odd(f, q), f.add(*cosine), f.add(*sine))
+    sign = f.i("shl", f.i("and", q, f.ci(2)), f.ci(62))
+    z = f.number(f.i("xor", f.bits(z), sign))
+    if not quarter_turns:
+        z = f.pick(f.test("oeq", x, f.c(0.0)), x, z)
+    return _finished(f, name, z)
+
+
+def sin() -> str:
+    """``sin x``."""
+    return _sine("sin", 0)
+
+
+def cos() -> str:
+    """``cos x``."""
+    return _sine("cos", 1)
+
+
+def tan() -> str:
+    """``sin x / cos x``, after an odd number of quarter turns ``- cos x / sin x``."""
+    f = VectorFunction("tan")
+    x = "%x0"
+    sine, cosine, q = _reduced(f, x)
+    sine, cosine = f.ordered_sum(*sine), f.ordered_sum(*cosine)
+    odd = _odd(f, q)
+    turned = [f.negative(part) for part in cosine]
+    n = Pair(*[f.pick(odd, a, b) for a, b in zip(turned, sine, strict=True)])
+    d = Pair(*[f.pick(odd, a, b) for a, b in zip(sine, cosine, strict=True)])
+    z = f.add(*f.quotient(n, d))
+    return _finished(f, "tan", f.pick(f.test("oeq", x, f.c(0.0)), x, z))
+
+
+def _from_tangent(f: VectorFunction, y: str, x: str, *, turned: str | None = None) -> str:
+    """The angle whose tangent is ``y / x``, of at least 0: ``base + atan t`` with ``|t| < 0.42``.
+
+    Where it is ``turned``, pi less that.  Source: DLMF 4.24.15.
+    """
+    small = f.test("ole", y, f.mul(x, f.c(0.41421356237309503)))
+    large = f.test("ogt", y, f.mul(x, f.c(2.414213562373095)))
+    between_n, between_d = f.exact_sum(y, f.negative(x)), f.exact_sum(y, x)
+    zero = f.c(0.0)
+    n = f.pick(small, y, f.pick(large, f.negative(x), between_n.high))
+    d = f.pick(small, x, f.pick(large, y, between_d.high))
+    either = f.either(small, large)
+    n_low, d_low = f.pick(either, zero, between_n.low), f.pick(either, zero, between_d.low)
+    d = f.pick(f.test("oeq", d, zero), f.c(1.0), d)
+    t, low = f.quotient(Pair(n, n_low), Pair(d, d_low))
+    z = f.mul(t, t)
+    rest = f.fma(f.mul(t, z), f.polynomial(z, ATAN), low)
+    quarter, half = f.c(math.pi / 4), f.c(math.pi / 2)
+    base = f.pick(small, zero, f.pick(large, half, quarter))
+    low_base = f.pick(small, zero, f.c(_HALF_PI[1]))
+    low_base = f.pick(large, low_base, f.mul(low_base, f.c(0.5)))
+    if turned is not None:
+        base = f.pick(turned, f.sub(f.c(math.pi), base), base)
+        low_base = f.pick(turned, f.sub(f.c(2 * _HALF_PI[1]), low_base), low_base)
+        t = f.pick(turned, f.negative(t), t)
+        rest = f.pick(turned, f.negative(rest), rest)
+    return f.add(base, f.add(t, f.add(rest, low_base)))
+
+
+def atan() -> str:
+    """``atan x``."""
+    f = VectorFunction("atan")
+    size = f.most(f.abs("%x0"), 2.0**70)
+    z = f.with_sign(_from_tangent(f, size, f.c(1.0)), "%x0")
+    return f.text(f.pick(f.test("ult", size, f.c(2.0**-30)), "%x0", z))
+
+
+def atan2() -> str:
+    """The angle of ``x + i y``, between -pi and pi; ends as C's ``atan2``.
+
+    Source: ISO C, annex F.10.1.4.
+    """
+    f = VectorFunction("atan2", 2)
+    y, x = f.abs("%x0"), f.abs("%x1")
+    infinite = [f.test("oeq", each, f.c(INF)) for each in (y, x)]
+    some = f.either(*infinite)
+    y, x = (
+        f.pick(some, f.pick(own, f.c(1.0), f.c(0.0)), each)
+        for own, each in zip(infinite, (y, x), strict=True)
+    )
+    high = f.pick(f.test("ogt", y, x), y, x)
+    large, small = f.test("ogt", high, f.c(2.0**500)), f.test("olt", high, f.c(2.0**-400))
+    scale = f.pick(large, f.c(2.0**-600), f.pick(small, f.c(2.0**600), f.c(1.0)))
+    negative = f.let(f"icmp slt {INTEGERS} {f.bits('%x1')}, zeroinitializer")
+    z = _from_tangent(f, f.mul(y, scale), f.mul(x, scale), turned=negative)
+    z = f.with_sign(z, "%x0")
+    return f.text(f.pick(f.test("uno", "%x0", "%x1"), f.c(NAN), z))
+
+
+def _arcsine(f: VectorFunction, size: str) -> tuple[str, str, str]:
+    """Whether ``size`` is at most 1/2, and ``s`` and the rest: ``asin s = s + rest``.
+
+    ``s`` is ``size``, or beyond 1/2 ``sqrt((1 - size) / 2)``.  Source: DLMF 4.24.1.
+    """
+    near = f.test("ole", size, f.c(0.5))
+    half = f.mul(f.c(0.5), f.sub(f.c(1.0), size))
+    z = f.pick(near, f.mul(size, size), half)
+    root = f.one("sqrt", half)
+    lost = f.div(f.fma(f.negative(root), root, half), f.add(root, root))
+    lost = f.pick(f.test("oeq", root, f.c(0.0)), f.c(0.0), lost)
+    s = f.pick(near, size, root)
+    low = f.pick(near, f.c(0.0), lost)
+    return near, s, f.fma(f.mul(s, z), f.polynomial(z, ASIN), low)
+
+
+def asin() -> str:
+    """The angle whose sine is ``x``; beyond 1/2 it is pi / 2 less twice another one."""
+    f = VectorFunction("asin")
+    size = f.abs("%x0")
+    near, s, rest = _arcsine(f, size)
+    two = f.c(2.0)
+    high, lost = f.ordered_sum(f.c(_HALF_PI[0]), f.negative(f.mul(two, s)))
+    far = f.add(high, f.add(lost, f.fma(f.negative(two), rest, f.c(_HALF_PI[1]))))
+    z = f.with_sign(f.pick(near, f.add(s, rest), far), "%x0")
+    z = f.pick(f.test("ult", size, f.c(2.0**-30)), "%x0", z)
+    return f.text(f.pick(f.test("ogt", size, f.c(1.0)), f.c(NAN), z))
+
+
+def acos() -> str:
+    """``pi / 2 - asin x``, beyond 1/2 ``2 asin(sqrt((1 - x) / 2))``, below -1/2 pi less that."""
+    f = VectorFunction("acos")
+    x = "%x0"
+    size = f.abs(x)
+    near, s, rest = _arcsine(f, size)
+    signed, own = f.with_sign(s, x), f.with_sign(rest, x)
+    high, lost = f.ordered_sum(f.c(_HALF_PI[0]), f.negative(signed))
+    middle = f.add(high, f.add(lost, f.sub(f.c(_HALF_PI[1]), own)))
+    twice, more = f.add(s, s), f.add(rest, rest)
+    right = f.add(twice, more)
+    high, lost = f.ordered_sum(f.c(math.pi), f.negative(twice))
+    left = f.add(high, f.add(lost, f.sub(f.c(2 * _HALF_PI[1]), more)))
+    far = f.pick(f.test("ogt", x, f.c(0.0)), right, left)
+    z = passing_nan(f, x, f.pick(near, middle, far))
+    return f.text(f.pick(f.test("ogt", size, f.c(1.0)), f.c(NAN), z))
