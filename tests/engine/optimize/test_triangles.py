@@ -104,8 +104,9 @@ def test_congruences_read_the_lower_triangles(n, dtype):
         assert found.dtype == dtype
         np.testing.assert_array_equal(found, found.conj().T)
         np.testing.assert_allclose(found, expected, **close)
-    stacks = Congruence().kernel(NUMPY, np.stack([a, a]), np.stack([h, h]))
-    np.testing.assert_allclose(stacks, [expected, expected], **close)
+    for factors in (a, np.stack([a, a])):
+        stacks = Congruence().kernel(NUMPY, factors, np.stack([h, h]))
+        np.testing.assert_allclose(stacks, [expected, expected], **close)
 
 
 @pytest.mark.parametrize("n", [2, 80])

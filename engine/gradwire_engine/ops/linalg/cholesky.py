@@ -9,6 +9,7 @@ from gradwire_engine.ops.arrays.diagonals import Tril
 from gradwire_engine.ops.axes import flag
 from gradwire_engine.ops.base import Cotangents, macro, register
 from gradwire_engine.ops.conversion import floating
+from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.products import MatMul, times
 from gradwire_engine.ops.linalg.solving import OfSquare, SolveTriangular, adjoint
 from gradwire_engine.tape import ArrayType, Type
@@ -27,9 +28,11 @@ class Congruence(OfSquare):
     workspace = 3.0
 
     def infer(self, *types: ArrayType) -> Type:
-        """The type of ``h``."""
-        super().infer(types[0])
-        return types[1]
+        """The type of ``h``; stacks are broadcast."""
+        a, h = types
+        super().infer(a)
+        stacks = broadcast_shapes(a.shape[:-2], h.shape[:-2])
+        return h._replace(shape=(*stacks, *h.shape[-2:]))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Substitute twice; a stack of matrices by LU factorisation."""
@@ -55,7 +58,8 @@ class Congruence(OfSquare):
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Two triangles solved with."""
-        return 2 * types[0].size * types[0].shape[-1]
+        assert isinstance(result, ArrayType)
+        return 2 * result.size * types[0].shape[-1]
 
 
 @register("cholesky", "linalg.cholesky")
