@@ -37,9 +37,8 @@ class WrongShape(Exp):
 
 
 class Unconjugated(Multiply):
-    def vjp(self, z_bar, z, *operands):
-        x, y = operands
-        return z_bar * y, z_bar * x
+    def cotangent(self, number, z_bar, z, *operands):
+        return z_bar * operands[1 - number]
 
 
 class Nonlinear(Exp):

@@ -124,7 +124,7 @@ def _in_base(x: Var, y: Var) -> Var:
     b = y.builder
     known = b.number(y)
     if known:
-        return y * x if known == 2 else y * Power()(x, b.scalar(known - 1, y.dtype))
+        return y * Power()(x, b.scalar(known - 1, y.dtype))
     # y - 1 is replaced by 1 where both are 0, so that 0 * 0**-1 is 0 and not NaN.
     neither = LogicalAnd()(x.equals(0), y.equals(0))
     return y * Power()(x, Where()(neither, b.scalar(1, y.dtype), y - 1))
