@@ -174,15 +174,10 @@ class Group:
             if self._is_written(slot, results, forced):
                 level = -1
                 for write in writes(op, kind.shape, shapes):
-                    of = (
-                        args
-                        if write.selects
-                        else []
-                        if write.operand is None
-                        else [args[write.operand]]
-                    )
+                    first = len(args) if write.operand is None else write.operand
+                    read = args if write.selects else args[first : first + 1]
                     own = not write.selects
-                    begin = max([readable(arg, own=own) for arg in of], default=0)
+                    begin = max([readable(arg, own=own) for arg in read], default=0)
                     begin = max(begin, level + 1) if write.selects else begin
                     self._step(roots, slot, write, begin)
                     level = max(level, begin)
@@ -246,7 +241,8 @@ class Group:
                 again = base != arg or not same or uses[base] > 1 or isinstance(op, Contract)
                 again = again or bool(chosen) or isinstance(op, GetItem)
                 again = again or (self._scans(slot) and kind.size // kind.shape[op.axis] < _FEW)  # type: ignore[attr-defined]
-                if isinstance(op, Concatenate | Stack) and work[base] >= _STORED_WORK:
+                joined = isinstance(op, Concatenate | Stack) and not views.ordered[arg]
+                if joined and work[base] >= _STORED_WORK:
                     forced.add(slot)  # piece by piece
                     continue
                 if views.ordered[arg] or (again and work[base] >= _STORED_WORK):
