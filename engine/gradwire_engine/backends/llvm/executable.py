@@ -23,18 +23,21 @@ from gradwire_engine.backends.reference.backend import EXACT_IDENTITIES
 from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.backends.tiers import Replay
 from gradwire_engine.kernels.partition import parts
+from gradwire_engine.kernels.scalar import FLOATS
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
+from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
+from gradwire_engine.optimize.expressions import Expression, Settled, ValueTable
 from gradwire_engine.optimize.target import rules
 from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import Tape
 
 logger = logging.getLogger("gradwire")
 #: What kernels compute sooner than what rules for NumPy make of it.
-_OWN = Sin, Cos, Hypot, Sum, ScatterAdd, LinearRecurrence
+_OWN = Sin, Cos, Hypot, Sum, LinearRecurrence
 #: Code in memory takes some 40 KiB a kernel, which is of some forty instructions.
 _CODE_BYTES_PER_INSTRUCTION = 1000
 #: Most kernels of a program, and most instructions of a tape that is looked through for them.
@@ -174,6 +177,13 @@ class Compilations:
 COMPILATIONS = Compilations()
 
 
+def _planned(op: Op, args: Sequence[int], values: ValueTable) -> Expression | Settled | None:
+    """Plans of rows that kernels do not add themselves."""
+    x, *indices = args
+    own = values.dtype(x).char in FLOATS and all(values.dtype(i).char == "l" for i in indices)
+    return None if own else RULES[ScatterAdd](op, args, values)
+
+
 class NativeBackend(NumpyBackend):
     """NumPy, and machine code for what it would compute element by element.
 
@@ -181,7 +191,10 @@ class NativeBackend(NumpyBackend):
     """
 
     name = "native"
-    rules = rules(EXACT_IDENTITIES, {op: rule for op, rule in RULES.items() if op not in _OWN})
+    rules = rules(
+        EXACT_IDENTITIES,
+        {**{op: rule for op, rule in RULES.items() if op not in _OWN}, ScatterAdd: _planned},
+    )
 
     def __init__(self, compile_texts: Compile | None = None) -> None:
         super().__init__()
