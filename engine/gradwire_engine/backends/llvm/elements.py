@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import inf
 
 from gradwire_engine.backends.llvm import functions
+from gradwire_engine.backends.llvm.lanes import terms_of, vectorized
 from gradwire_engine.backends.llvm.writer import (
     LANES,
     MEMORY,
@@ -27,7 +28,6 @@ from gradwire_engine.kernels.form import (
     Load,
     Nest,
     Number,
-    Store,
     Value,
     Within,
 )
@@ -59,7 +59,7 @@ class ElementPrinter:
     def __init__(self, writer: Writer, nest: Nest) -> None:
         self._p, self._nest = writer, nest
         self._loops = len(nest.lengths)
-        self._along = _vectorized(nest)
+        self._along = vectorized(nest)
         self._levels: list[int] = []
         self._vector: list[bool] = []
         #: The values that are read as vectors though they are the same in all lanes.
@@ -85,10 +85,10 @@ class ElementPrinter:
             level, vector = 0, False
             match node:
                 case Load(_, at, guard, _):
-                    args = (*_values(at), *(() if guard is None else (guard,)))
+                    args = (*terms_of(at), *(() if guard is None else (guard,)))
                     level, vector = _level(at), along is not None and bool(at.coefficients[along])
                 case Within(at) | Count(at):
-                    args = _values(at)
+                    args = terms_of(at)
                     level = _level(at)
                     vector = along is not None and bool(at.coefficients[along])
                 case Carried():
@@ -310,7 +310,7 @@ class ElementPrinter:
             guard = self._wide(node.guard)
         vector = f"<{LANES} x {memory}>"
         if step not in (1, -1) or self._is_scattered(node.at):
-            x = self._gathered(node.buffer, self._places_at(node.at), guard, memory)
+            x = self._gathered(node, place, guard, memory)
             return self._from_memory(x, char, wide=True)
         if step == -1:
             place = p.let(f"sub i64 {place}, {LANES - 1}")
@@ -333,18 +333,34 @@ class ElementPrinter:
             x = self._reversed(x, vector)
         return self._from_memory(x, char, wide=True)
 
-    def _gathered(self, buffer: int, each: str, guard: str | None, memory: str) -> str:
+    def _gathered(self, node: Load, place: str, guard: str | None, memory: str) -> str:
+        """Elements that are not neighbours, one by one.
+
+        Some processors take several times as long for their instructions that gather elements.
+        """
         p, vector, truth = self._p, f"<{LANES} x {memory}>", type_of("?", wide=True)
-        at = p.let(f"getelementptr {memory}, ptr %b{buffer}, {type_of('l', wide=True)} {each}")
-        bits = {"double": "f64", "float": "f32", "i64": "i64", "i8": "i8"}[memory]
-        size = {"double": 8, "float": 4, "i64": 8, "i8": 1}[memory]
-        name = f"llvm.masked.gather.v{LANES}{bits}.v{LANES}p0"
-        p.declare(f"{vector} @{name}(<{LANES} x ptr>, i32, {truth}, {vector})")
-        held = guard or self._constant(1, "?", wide=True)
-        return p.let(
-            f"call {vector} @{name}(<{LANES} x ptr> {at}, i32 {size}, {truth} {held}, "
-            f"{vector} zeroinitializer)"
-        )
+        assert self._along is not None
+        step = p.integer(node.at.coefficients[self._along])
+        at = places = ""
+        if guard is not None or self._is_scattered(node.at):
+            places = self._places_at(node.at)
+        else:
+            at = p.let(f"getelementptr {memory}, ptr %b{node.buffer}, i64 {place}")
+        if guard is not None:
+            kind = type_of("l", wide=True)
+            nowhere = zero(wide=True)
+            places = p.let(f"select {truth} {guard}, {kind} {places}, {kind} {nowhere}")
+        gathered = "poison"
+        for lane in range(LANES):
+            if places:
+                at = self._lane_at(node.buffer, places, lane, memory)
+            elif lane:
+                at = p.let(f"getelementptr {memory}, ptr {at}, i64 {step}")
+            x = p.let(f"load {memory}, ptr {at}")
+            gathered = p.let(f"insertelement {vector} {gathered}, {memory} {x}, i32 {lane}")
+        if guard is None:
+            return gathered
+        return p.let(f"select {truth} {guard}, {vector} {gathered}, {vector} {zero(wide=True)}")
 
     def _reversed(self, x: str, vector: str) -> str:
         order = ", ".join([f"i32 {k}" for k in reversed(range(LANES))])
@@ -422,55 +438,6 @@ class ElementPrinter:
         p = self._p
         place = p.let(f"extractelement {type_of('l', wide=True)} {places}, i32 {lane}")
         return p.let(f"getelementptr {memory}, ptr %b{buffer}, i64 {place}")
-
-
-def _vectorized(nest: Nest) -> int | None:
-    """The loop along which the most accesses are to neighbours, if there is one long enough.
-
-    Where elements go to places from data, their order is that of the loops: no other of these is
-    within that which is vectorised. Passes that carry values on come one after the other.
-    """
-    loads = [node.at for node in nest.nodes if isinstance(node, Load)]
-    stores = [root.at for root in nest.roots if isinstance(root, Store | Add)]
-    depends = _loops_of(nest)
-
-    def scattered(at: Affine) -> set[int]:
-        return set().union(*[depends[value] for value in _values(at)])
-
-    def cost(loop: int) -> tuple[int, int]:
-        total = 0
-        for at in (*loads, *stores):
-            step = at.coefficients[loop]
-            far = loop in scattered(at) or step not in (0, 1, -1)
-            total += LANES if far else int(step == -1)
-        return total, -loop
-
-    ordered = max([max(scattered(at), default=0) for at in stores], default=0)
-    last = nest.kept if nest.carries else len(nest.lengths)
-    long = [loop for loop in range(ordered, last) if nest.lengths[loop] >= LANES]
-    return min(long, key=cost) if long else None
-
-
-def _loops_of(nest: Nest) -> list[frozenset[int]]:
-    """The loops that each node depends on."""
-    found: list[frozenset[int]] = []
-    for node in nest.nodes:
-        own: set[int] = set()
-        args: tuple[Value, ...] = ()
-        if isinstance(node, Load | Within | Count):
-            own.update([loop for loop, c in enumerate(node.at.coefficients) if c])
-            args = _values(node.at)
-        if isinstance(node, Apply):
-            args = node.args
-        if isinstance(node, Load) and node.guard is not None:
-            args = (*args, node.guard)
-        found.append(frozenset(own.union(*[found[a] for a in args])))
-    return found
-
-
-def _values(index: Affine) -> tuple[Value, ...]:
-    """The values that an index is computed from."""
-    return tuple([value for value, _ in index.terms])
 
 
 def _level(index: Affine) -> int:
