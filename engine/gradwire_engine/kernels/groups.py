@@ -268,7 +268,8 @@ class Group:
                 again = base != arg or not same or uses[base] > 1
                 again = again or bool(chosen) or isinstance(op, GetItem)
                 again = again or (self._scans(slot) and kind.size // kind.shape[op.axis] < _FEW)  # type: ignore[attr-defined]
-                if isinstance(op, Concatenate | Stack) and work[base] >= _STORED_WORK:
+                joined = isinstance(op, Concatenate | Stack) and not views.ordered[arg]
+                if joined and work[base] >= _STORED_WORK:
                     forced.add(slot)  # piece by piece
                     continue
                 if views.ordered[arg] or (again and work[base] >= _STORED_WORK):

@@ -211,7 +211,9 @@ def test_conversions(source, target, n):
 @given(data=st.data(), shape=shapes().filter(len), seed=SEEDS)
 def test_reductions(dtype, extremes, data, shape, seed):
     rng, w = np.random.default_rng(seed), Writer()
-    x = w.input(values_of(dtype, shape, rng, extremes=extremes))
+    values = values_of(dtype, shape, rng, extremes=extremes)
+    values[np.isfinite(values) & (abs(values) > 1e30)] = 1  # whether two overflow is for the order
+    x = w.input(values)
     x = apply("negative", x) if data.draw(st.booleans()) else x
     for _ in range(data.draw(st.integers(0, 2))):
         x = moved(data.draw, x)

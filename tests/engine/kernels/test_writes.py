@@ -9,7 +9,8 @@ import pytest
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.ops.arrays.indexing import GetItem, Indexed, ScatterAdd, SetItem
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
-from gradwire_engine.ops.arrays.shape import BroadcastTo, Transpose
+from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
+from gradwire_engine.ops.arrays.slicing import Slice
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.patterns import ARRAY, FULL, Pattern, Span, indexed_shape
 from gradwire_engine.ops.reductions.reductions import Max, Sum
@@ -206,3 +207,13 @@ def test_pieces_that_read_each_other():
         *both(w.tape(first, second, Sum((1,))(second)), w.inputs), strict=True
     ):
         np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
+
+
+def test_pieces_in_another_order():
+    w = Writer()
+    x = apply("tanh", apply("exp", w.input(np.linspace(-1, 1, 24).reshape(4, 6))))
+    pieces = [Reshape((6, 4))(x), Reshape((3, 4))(Slice((0, 0), (2, 6))(x)), Transpose((1, 0))(x)]
+    for joined in (Concatenate(0)(*pieces), Concatenate(0)(*pieces, *pieces)):
+        for outputs in ([joined], [Sum((0,))(joined)], [joined, x]):
+            for found, expected in zip(*both(w.tape(*outputs), w.inputs), strict=True):
+                np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)

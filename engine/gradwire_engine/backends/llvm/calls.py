@@ -18,7 +18,7 @@ import numpy as np
 
 from gradwire_engine.answer import Array
 from gradwire_engine.backends.llvm.compiler import Code
-from gradwire_engine.backends.llvm.elements import vectorized
+from gradwire_engine.backends.llvm.lanes import vectorized
 from gradwire_engine.backends.llvm.partial import partials
 from gradwire_engine.backends.llvm.shim import (
     Argument,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradwire_engine.backends.llvm.arithmetic import Arithmetic
+from gradwire_engine.backends.llvm.lanes import terms_of, vectorized
 from gradwire_engine.backends.llvm.writer import (
     LANES,
     MEMORY,
@@ -29,7 +30,6 @@ from gradwire_engine.kernels.form import (
     Load,
     Nest,
     Number,
-    Store,
     Value,
     Within,
 )
@@ -71,10 +71,10 @@ class ElementPrinter:
             level, vector = 0, False
             match node:
                 case Load(_, at, guard, _):
-                    args = (*_values(at), *(() if guard is None else (guard,)))
+                    args = (*terms_of(at), *(() if guard is None else (guard,)))
                     level, vector = self._level(at), bool(self._step(at))
                 case Within(at) | Count(at):
-                    args = _values(at)
+                    args = terms_of(at)
                     level, vector = self._level(at), bool(self._step(at))
                 case Carried():
                     level, vector = self._nest.kept + 1, along is not None
@@ -232,7 +232,7 @@ class ElementPrinter:
         if step == 2 and guard is None and not self._is_scattered(node.at):
             return self._from_memory(self._every_other(node.buffer, place, memory), char, wide=True)
         if step not in (1, -1) or self._is_scattered(node.at):
-            x = self._gathered(node.buffer, self._places_at(node.at), guard, memory)
+            x = self._gathered(node.buffer, node.at, guard, memory)
             return self._from_memory(x, char, wide=True)
         if step == -1:
             place = p.let(f"sub i64 {place}, {LANES - 1}")
@@ -269,17 +269,32 @@ class ElementPrinter:
             f"shufflevector {vector} {first}, {vector} {second}, <{LANES} x i32> <{order}>"
         )
 
-    def _gathered(self, buffer: int, each: str, guard: str | None, memory: str) -> str:
+    def _gathered(self, buffer: int, index: Affine, guard: str | None, memory: str) -> str:
+        """Elements that are not neighbours, one by one.
+
+        Some processors take several times as long for their instructions that gather elements.
+        """
         p, vector, truth = self._p, f"<{LANES} x {memory}>", type_of("?", wide=True)
-        at = p.let(f"getelementptr {memory}, ptr %b{buffer}, {type_of('l', wide=True)} {each}")
-        bits, size = SUFFIXES[memory], SIZES[memory]
-        name = f"llvm.masked.gather.v{LANES}{bits}.v{LANES}p0"
-        p.declare(f"{vector} @{name}(<{LANES} x ptr>, i32, {truth}, {vector})")
-        held = guard or self._constant(1, "?", wide=True)
-        return p.let(
-            f"call {vector} @{name}(<{LANES} x ptr> {at}, i32 {size}, {truth} {held}, "
-            f"{vector} zeroinitializer)"
-        )
+        step = p.integer(self._step(index))
+        at = places = ""
+        if guard is not None or self._is_scattered(index):
+            places = self._places_at(index)
+        else:
+            at = p.let(f"getelementptr {memory}, ptr %b{buffer}, i64 {self._place(index)}")
+        if guard is not None:
+            kind, nowhere = type_of("l", wide=True), zero(wide=True)
+            places = p.let(f"select {truth} {guard}, {kind} {places}, {kind} {nowhere}")
+        gathered = "poison"
+        for lane in range(LANES):
+            if places:
+                at = self._lane_at(buffer, places, lane, memory)
+            elif lane:
+                at = p.let(f"getelementptr {memory}, ptr {at}, i64 {step}")
+            x = p.let(f"load {memory}, ptr {at}")
+            gathered = p.let(f"insertelement {vector} {gathered}, {memory} {x}, i32 {lane}")
+        if guard is None:
+            return gathered
+        return p.let(f"select {truth} {guard}, {vector} {gathered}, {vector} {zero(wide=True)}")
 
     def _reversed(self, x: str, vector: str) -> str:
         order = ", ".join([f"i32 {k}" for k in reversed(range(LANES))])
@@ -329,7 +344,7 @@ class ElementPrinter:
             p.do(f"call void @{name}({vector} {value}, ptr {at}, i32 {size}, {truth} {held})")
             return
         if held:
-            old = self._gathered(buffer, self._places_at(index), None, memory)
+            old = self._gathered(buffer, index, None, memory)
             value = p.let(
                 f"select {type_of('?', wide=True)} {held}, {vector} {value}, {vector} {old}"
             )
@@ -371,56 +386,3 @@ class ElementPrinter:
         p = self._p
         place = p.let(f"extractelement {type_of('l', wide=True)} {places}, i32 {lane}")
         return p.let(f"getelementptr {memory}, ptr %b{buffer}, i64 {place}")
-
-
-#: What an access takes by how far neighbours in a vector are apart; all others take it by lane.
-_COSTS = {0: 0, 1: 0, -1: 1, 2: 2}
-
-
-def vectorized(nest: Nest) -> int | None:
-    """The loop along which the most accesses are to neighbours, if there is one long enough.
-
-    Where elements go to places from data, their order is that of the loops: no other of these is
-    within that which is vectorised. Passes that carry values on come one after the other.
-    """
-    loads = [node.at for node in nest.nodes if isinstance(node, Load)]
-    stores = [root.at for root in nest.roots if isinstance(root, Store | Add)]
-    depends = _loops_of(nest)
-
-    def scattered(at: Affine) -> set[int]:
-        return set().union(*[depends[value] for value in _values(at)])
-
-    def cost(loop: int) -> tuple[int, int]:
-        total = 0
-        for at in (*loads, *stores):
-            step = at.coefficients[nest.outer + loop]
-            total += LANES if loop in scattered(at) else _COSTS.get(step, LANES)
-        return total, -loop
-
-    ordered = max([max(scattered(at), default=0) for at in stores], default=0)
-    last = nest.kept if nest.carries else len(nest.lengths)
-    long = [loop for loop in range(ordered, last) if nest.lengths[loop] >= LANES]
-    return min(long, key=cost) if long else None
-
-
-def _loops_of(nest: Nest) -> list[frozenset[int]]:
-    """The loops of a nest that each node depends on."""
-    found: list[frozenset[int]] = []
-    for node in nest.nodes:
-        own: set[int] = set()
-        args: tuple[Value, ...] = ()
-        if isinstance(node, Load | Within | Count):
-            steps = node.at.coefficients[nest.outer :]
-            own.update([loop for loop, c in enumerate(steps) if c])
-            args = _values(node.at)
-        if isinstance(node, Apply):
-            args = node.args
-        if isinstance(node, Load) and node.guard is not None:
-            args = (*args, node.guard)
-        found.append(frozenset(own.union(*[found[a] for a in args])))
-    return found
-
-
-def _values(index: Affine) -> tuple[Value, ...]:
-    """The values that an index is computed from."""
-    return tuple([value for value, _ in index.terms])

@@ -322,6 +322,12 @@ class _NestPrinter(ElementPrinter):
         term = p.let(f"fsub {kind} {value}, {lost}")
         new = p.let(f"fadd {kind} {old}, {term}")
         rest = p.let(f"fsub {kind} {p.let(f'fsub {kind} {new}, {old}')}, {term}")
+        # of an infinite sum nothing is lost
+        wide, char = kind.startswith("<"), "f" if "float" in kind else "d"
+        is_number = p.let(f"fcmp ord {kind} {rest}, {rest}")
+        nothing = self._constant(0.0, char, wide=wide)
+        truth = type_of("?", wide=wide)
+        rest = p.let(f"select {truth} {is_number}, {kind} {rest}, {kind} {nothing}")
         if self._mask is not None and self._along is not None and self._along >= self._nest.kept:
             rest = p.let(
                 f"select {type_of('?', wide=True)} {self._mask}, {kind} {rest}, {kind} {lost}"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 
 from gradwire_engine.backends.numpy.rules import RULES as FOR_NUMPY
+from gradwire_engine.kernels.form import FLOATS
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.arrays.placements import Placed
@@ -22,10 +23,10 @@ from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
 from gradwire_engine.ops.reductions.normalized import Shift
 from gradwire_engine.ops.reductions.reductions import Max, Sum
 from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
-from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
+from gradwire_engine.optimize.expressions import Expression, Rule, Settled, ValueTable, constant
 
 #: What kernels compute sooner than what rules for NumPy make of it.
-_OWN = Sin, Cos, Hypot, Sum, ScatterAdd, LinearRecurrence
+_OWN = Sin, Cos, Hypot, Sum, LinearRecurrence
 #: Most columns of a matrix that kernels add up one by one.
 _MOST_COLUMNS = 16
 #: Most views that are looked through for them.
@@ -108,9 +109,17 @@ def _total(terms: Sequence[Expression]) -> Expression:
     return reduce(lambda total, term: (Add(), [total, term]), terms)
 
 
+def _planned(op: Op, args: Sequence[int], values: ValueTable) -> Expression | Settled | None:
+    """Plans of rows that kernels do not add themselves."""
+    x, *indices = args
+    own = values.dtype(x).char in FLOATS and all(values.dtype(i).char == "l" for i in indices)
+    return None if own else FOR_NUMPY[ScatterAdd](op, args, values)
+
+
 RULES: Mapping[type[Op], Rule] = {
     **{op: rule for op, rule in FOR_NUMPY.items() if op not in _OWN},
     Shift: _shift,
+    ScatterAdd: _planned,
     Contract: _by_columns,
     Sum: _added,
 }
