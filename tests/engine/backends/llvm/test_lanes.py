@@ -42,7 +42,8 @@ def test_rows_of_few_columns_are_reduced_side_by_side(shape, loop):
 def test_passes_that_carry_values_on_come_one_after_the_other(n, loop):
     at = Affine((100, 1), 0)
     nodes = Load(0, at, None, "d"), Carried(0, "d"), Apply("add", (1, 0), "d")
-    assert vectorized(Nest((n, 100), 1, nodes, (Store(1, at, 2),), (Carry(2, 0.0, "d"),))) == loop
+    nest = Nest((n, 100), 1, nodes, (Store(1, at, 2),), carries=(Carry(2, 0.0, "d"),))
+    assert vectorized(nest) == loop
 
 
 @pytest.mark.parametrize(
