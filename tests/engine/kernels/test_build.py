@@ -16,7 +16,7 @@ from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.reductions.reductions import Max, Min, Sum
 from gradwire_engine.tape import ArrayType
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.effort import examples, some
@@ -251,10 +251,11 @@ def test_complex_programs(dtype, data, shape, seed):
         z = moved(data.draw, z)
     size = apply("absolute", apply("exp", apply("divide", z, constant)))
     turned = apply("complex", apply("imag", z), apply("real", apply("negative", z)))
+    assume(z.ndim)
     axes = tuple(sorted(data.draw(st.sets(st.integers(0, z.ndim - 1), min_size=1))))
     outputs = [z, size, turned, Sum(axes)(turned), Sum(axes)(size), apply("log", turned)]
     found, expected = both(w.tape(*outputs, Sum(axes)(apply("absolute", z))), w.inputs)
-    eps = 8 * np.finfo(dtype).eps
+    eps = 32 * np.finfo(dtype).eps  # exponents of some ten have errors of as many units
     for k, (one, other) in enumerate(zip(found, expected, strict=True)):
         most = z.type.size * expected[-1] if k == 3 else 1 + abs(other)
         with np.errstate(invalid="ignore"):  # of infinities, which are equal
