@@ -12,6 +12,7 @@ from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.shape import Reshape, Transpose
+from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.arrays.windows import Windows
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.linalg.contraction import Contract, contract
@@ -23,6 +24,7 @@ from gradwire_engine.ops.pointwise.trigonometric import Cos, Hypot, Sin
 from gradwire_engine.ops.reductions.normalized import Shift
 from gradwire_engine.ops.reductions.reductions import Max, Sum
 from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
+from gradwire_engine.ops.signals.convolution import Convolve, ConvolveWithin
 from gradwire_engine.optimize.expressions import Expression, Rule, Settled, ValueTable, constant
 
 #: What kernels compute sooner than what rules for NumPy make of it.
@@ -109,6 +111,43 @@ def _total(terms: Sequence[Expression]) -> Expression:
     return reduce(lambda total, term: (Add(), [total, term]), terms)
 
 
+def _convolved(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """A convolution with a short vector: its elements times the other, moved, added up."""
+    assert isinstance(op, Convolve)
+    long, short = sorted(args, key=values.size, reverse=True)
+    m = values.size(short)
+    if not _is_short(m, long, short, values):
+        return None
+    terms: list[Expression] = [(Multiply(), [_at(j, short), long]) for j in range(m)]
+    return _total([(Pad((j,), (m - 1 - j,)), [term]) for j, term in enumerate(terms)])
+
+
+def _convolved_within(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """The same of parts of the other; of a few parts their products with the vector."""
+    assert isinstance(op, ConvolveWithin)
+    x, y = args
+    n, m = values.size(x), values.size(y)
+    if _is_short(m, x, y, values):
+        parts = [(GetItem((Span(m - 1 - j, n - j, None),)), [x]) for j in range(m)]
+        return _total([(Multiply(), [part, _at(j, y)]) for j, part in enumerate(parts)])
+    if _is_short(n - m + 1, x, y, values):
+        turned: Expression = (Flip((0,)), [y])
+        parts = [(GetItem((Span(k, k + m, None),)), [x]) for k in range(n - m + 1)]
+        dots = [(contract("a", "a", ""), [part, turned]) for part in parts]
+        return Placed(tuple([(k,) for k in range(len(dots))]), (len(dots),)), dots
+    return None
+
+
+def _is_short(length: int, x: int, y: int, values: ValueTable) -> bool:
+    """Whether a convolution of two vectors is worth so many terms."""
+    vectors = len(values.shape(x)) == len(values.shape(y)) == 1
+    return vectors and 0 < length <= _MOST_COLUMNS and values.dtype(x).char in FLOATS
+
+
+def _at(index: int, vector: int) -> Expression:
+    return GetItem((index,)), [vector]
+
+
 def _planned(op: Op, args: Sequence[int], values: ValueTable) -> Expression | Settled | None:
     """Plans of rows that kernels do not add themselves."""
     x, *indices = args
@@ -122,4 +161,6 @@ RULES: Mapping[type[Op], Rule] = {
     ScatterAdd: _planned,
     Contract: _by_columns,
     Sum: _added,
+    Convolve: _convolved,
+    ConvolveWithin: _convolved_within,
 }

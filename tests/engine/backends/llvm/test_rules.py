@@ -40,6 +40,22 @@ def test_exponents_are_lessened_in_the_kernel(monkeypatch, function, row):
         np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("m", [1, 3, 16])
+@pytest.mark.parametrize("n", [1, 2, 16, 17, 999, 1013])
+def test_convolutions_with_short_vectors_are_in_kernels(monkeypatch, mode, n, m):
+    rng = np.random.default_rng(0)
+    values = {"x": rng.normal(size=n), "c": rng.normal(size=m)}
+    text = f"sum(convolve(x, c, '{mode}')**2) + sum(convolve(c, x, '{mode}')**3)"
+    expected = flat(asked(Asker(), text, values).replay(go_on))
+    monkeypatch.setattr(Engine, "backend", NativeBackend())
+    call = asked(Asker(), text, values)
+    for x, y in zip(flat(call.replay(go_on)), expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12 * np.abs(y).max())
+    names = [i.op.name for i in call.entry.paths[0].executable.replayed.instructions]
+    assert not {"full_convolution", "valid_convolution"}.intersection(names)
+
+
 COLUMNS = [
     "sum((vander(x, 5) @ c[:5])**2)",
     "sum((c[:5] @ vander(x, 5, increasing=True).T)**2)",
