@@ -10,7 +10,6 @@ import numpy as np
 
 from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Negative, Subtract
 from gradwire_engine.optimize.expressions import PARTS, Expression, Rule, ValueTable, constant
@@ -125,7 +124,7 @@ def _sum(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
     left, right = (split(slot, values) for slot in args)
     x, y = args
     if left is None and right is None:
-        return _of_parts(op, x, y, values)
+        return None
     (c, a), (d, b) = left or (1, x), right or (1, y)
     adds, dtype = type(op) is Add, values.dtype(x)
     if a == b and is_normal(total := c + d if adds else c - d, dtype):
@@ -140,45 +139,12 @@ def _sum(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
         return None
     if c in (d, -d):
         return scaled(c, (Add() if adds == (c == d) else Subtract(), (a, b)), dtype)
-    for factor, one, other in ((c, a, b), (d, b, a)):
-        part = _already((d if one == a else c) / factor, other, values)
-        if part is not None:
-            return scaled(factor, (op, (a, part) if one == a else (part, b)), dtype)
     return None
-
-
-def _already(factor: Any, slot: int, values: ValueTable) -> Expression | None:
-    """``factor (x y)`` by ``factor x`` that is values already."""
-    op, args, _, _ = values.code[slot]
-    if type(op) is not Multiply or values.shared(slot):
-        return None
-    number = values.known.get((Constant.of(np.asarray(factor, values.dtype(slot))), ()))
-    for x, y in (args, args[::-1]):
-        if number is not None and (found := values.find(op, number, x)) is not None:
-            return op, (found, y)
-    return None
-
-
-def _of_parts(op: Op, x: int, y: int, values: ValueTable) -> Expression | None:
-    """The sum of two arrays that are zero but for the same part: that of the parts."""
-    place, first, _, _ = values.code[x]
-    other, second, _, _ = values.code[y]
-    if type(place) not in PARTS or place != other or first[1:] != second[1:]:
-        return None
-    return _placed(place, (op, (first[0], second[0])), first)
 
 
 def _placed(place: Op, part: Expression, args: Sequence[int]) -> Expression:
     """Another part, in the place that it has among zeros."""
     return place, (part, *args[1:])
-
-
-def _reshaped(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """Multiples of what is reshaped, so that factors on both sides meet."""
-    if values.multiples.isdisjoint(args):
-        return None
-    part = None if values.shared(args[0]) else split(args[0], values)
-    return part and scaled(part[0], (op, (part[1],)), values.dtype(args[0]))
 
 
 def is_normal(factor: Any, dtype: DType) -> bool:
@@ -199,5 +165,4 @@ RULES: Mapping[type[Op], Rule] = {
     Negative: _opposite,
     Add: _sum,
     Subtract: _sum,
-    Reshape: _reshaped,
 }
