@@ -77,7 +77,7 @@ soak: $(DEV) ## Load a service for SOAK_SECONDS and look for growing memory, fil
 	@FLEET_SOAK_SECONDS=$(SOAK_SECONDS) $(BIN)/pytest $(PATIENT) tests/fleet/test_soak.py -rA $(ARGS)
 
 attacks: $(DEV) ## Run every attack on a service, alone and behind nginx, then random ones for ATTACK_SECONDS during ordinary load (as root, for control groups)
-	@FLEET_ATTACK_SECONDS=$(ATTACK_SECONDS) $(BIN)/pytest $(PATIENT) tests/fleet/test_attacks.py -rA $(ARGS)
+	@FLEET_ATTACK_SECONDS=$(ATTACK_SECONDS) $(BIN)/pytest $(PATIENT) tests/fleet/test_attacks.py tests/fleet/test_compile_bombs.py -rA $(ARGS)
 
 coverage: $(DEV) ## Run the tests and report the branches that no test takes
 	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks cluster containers fleet generators' $(ARGS)
