@@ -130,7 +130,7 @@ COMPARED = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equa
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, "int64"])
-@examples(200)
+@examples(100)
 @given(data=st.data(), shape=shapes(), seed=SEEDS)
 def test_arithmetic_is_exact(dtype, data, shape, seed):
     rng, w = np.random.default_rng(seed), Writer()
@@ -207,7 +207,7 @@ def test_conversions(source, target, n):
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("extremes", [False, True])
-@examples(200)
+@examples(100)
 @given(data=st.data(), shape=shapes().filter(len), seed=SEEDS)
 def test_reductions(dtype, extremes, data, shape, seed):
     rng, w = np.random.default_rng(seed), Writer()
@@ -308,7 +308,7 @@ def test_contractions(subscripts, dtype, data, seed):
     assert kernels(run)
 
 
-@examples(100)
+@examples(50)
 @given(data=st.data(), shape=st.tuples(LENGTHS, LENGTHS), seed=SEEDS)
 def test_sums_and_contractions_of_the_same_arrays(data, shape, seed):
     rng, w = np.random.default_rng(seed), Writer()

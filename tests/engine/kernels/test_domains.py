@@ -118,7 +118,7 @@ def programs(draw: st.DrawFn) -> tuple[Tape, list[Any]]:
     return w.tape(*outputs), w.inputs
 
 
-@examples(150)
+@examples(75)
 @given(programs(), st.sampled_from([64, 1 << 20]), st.integers(1, 3))
 def test_blocks_give_what_instructions_give(
     drawn: tuple[Tape, list[Any]], block: int, threads: int

@@ -54,7 +54,7 @@ def test_one_move(move, data, shape, dtype, seed):
 
 
 @DTYPES
-@examples(150)
+@examples(75)
 @given(data=st.data(), shape=shapes(), seed=SEEDS, steps=st.integers(1, 6))
 def test_chains_of_moves(dtype, data, shape, seed, steps):
     rng, w = np.random.default_rng(seed), Writer()
@@ -65,7 +65,7 @@ def test_chains_of_moves(dtype, data, shape, seed, steps):
 
 
 @DTYPES
-@examples(100)
+@examples(50)
 @given(data=st.data(), shape=shapes(), seed=SEEDS, steps=st.integers(1, 5))
 def test_moves_of_what_the_kernel_has_computed(dtype, data, shape, seed, steps):
     rng, w = np.random.default_rng(seed), Writer()

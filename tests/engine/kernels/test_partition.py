@@ -66,7 +66,7 @@ def live(tape: Tape) -> Tape:
     return Tape(tuple(made), tuple(inputs), tuple(outputs))
 
 
-@examples(200)
+@examples(100)
 @given(w=mixed())
 def test_parts_can_be_computed_one_after_the_other(w):
     tape = live(w.tape(*w.outputs))
@@ -92,7 +92,7 @@ def test_parts_can_be_computed_one_after_the_other(w):
     assert sorted(computed) == [*range(len(tape.instructions))]
 
 
-@examples(200)
+@examples(100)
 @given(w=mixed())
 def test_results_are_what_is_read_outside(w):
     tape = live(w.tape(*w.outputs))

@@ -76,7 +76,7 @@ def selection(draw: st.DrawFn, w: Writer, shape: Shape) -> tuple[Pattern, list[V
 
 
 @DTYPES
-@examples(200)
+@examples(100)
 @given(data=st.data(), shape=SHAPES, seed=SEEDS)
 def test_gathers(dtype, data, shape, seed):
     rng, w = np.random.default_rng(seed), Writer()
@@ -93,7 +93,7 @@ def test_gathers(dtype, data, shape, seed):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
-@examples(200)
+@examples(100)
 @given(data=st.data(), shape=SHAPES, seed=SEEDS)
 def test_sums_at_indices_are_in_order(dtype, data, shape, seed):
     rng, w = np.random.default_rng(seed), Writer()
@@ -108,7 +108,7 @@ def test_sums_at_indices_are_in_order(dtype, data, shape, seed):
 
 
 @DTYPES
-@examples(200)
+@examples(100)
 @given(data=st.data(), shape=SHAPES, seed=SEEDS)
 def test_of_elements_replaced_twice_the_last_stays(dtype, data, shape, seed):
     rng, w = np.random.default_rng(seed), Writer()
@@ -122,7 +122,7 @@ def test_of_elements_replaced_twice_the_last_stays(dtype, data, shape, seed):
 
 
 @DTYPES
-@examples(100)
+@examples(50)
 @given(data=st.data(), shape=SHAPES, seed=SEEDS)
 def test_steps_without_indices(dtype, data, shape, seed):
     rng, w = np.random.default_rng(seed), Writer()

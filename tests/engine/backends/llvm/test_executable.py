@@ -209,7 +209,7 @@ def test_threads_replay_one_executable_at_once(compile_texts):
     arriving(run, w.inputs)
 
 
-@examples(100)
+@examples(50)
 @given(text=programs(), seed=st.integers(0, 2**32 - 1))
 def test_random_programs_agree_with_exact_replays(text, seed):
     values = dict(zip(SHAPES, values_of(seed), strict=True))

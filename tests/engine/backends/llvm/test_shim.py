@@ -184,7 +184,7 @@ def test_numbers_are_made_of_scratch_memory(char):
 
 
 @pytest.mark.parametrize("char", "df")
-@examples(100)
+@examples(50)
 @given(size=st.integers(1, 40), data=st.data())
 def test_it_is_told_whether_what_is_made_is_finite(char, size, data):
     x = np.full(size, np.finfo(char).max, char)
