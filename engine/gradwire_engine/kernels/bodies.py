@@ -60,21 +60,21 @@ class LoopBody:
         made = self.instructions
         self._given = {s for s, i in enumerate(made) if isinstance(i.op, Input | Constant)}
         #: All slots that are computed.
-        self.slots, _ = self.needed([*self.number_of, *self.decisions.values()], frozenset())
+        self.slots = self.needed([*self.number_of, *self.decisions.values()], frozenset())
 
-    def needed(
-        self, slots: Iterable[int], known: AbstractSet[int]
-    ) -> tuple[list[int], Sequence[int]]:
-        """What these are computed from beside what is known, and what of that others read too."""
-        bases = self.views.bases
+    def needed(self, slots: Iterable[int], known: AbstractSet[int]) -> list[int]:
+        """What these are computed from, beside what is known."""
         found = ancestors(self.instructions, slots, self._given | known)
-        computed = sorted([slot for slot in found if bases[slot] == slot])
+        return sorted([slot for slot in found if self.views.bases[slot] == slot])
+
+    def shared(self, computed: Sequence[int]) -> list[int]:
+        """Those that others read, too, which are computed where ways have parted."""
         if not self.decisions:
-            return computed, ()
-        within = {*computed}
-        others = [slot for slot in getattr(self, "slots", ()) if slot not in within]
+            return []
+        within, bases = {*computed}, self.views.bases
+        others = [slot for slot in self.slots if slot not in within]
         read = {bases[x] for slot in others for x in self.instructions[slot].args}
-        return computed, sorted(read & within)
+        return sorted(read & within)
 
     def kind(self, slot: int) -> ArrayType:
         """The type of a slot."""

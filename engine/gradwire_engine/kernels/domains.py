@@ -24,7 +24,7 @@ from gradwire_engine.kernels.form import (
     Value,
     Within,
 )
-from gradwire_engine.kernels.nests import merged
+from gradwire_engine.kernels.merging import merged
 
 #: Nests whose loops differ by no more are divided together.
 _NEAR = 16

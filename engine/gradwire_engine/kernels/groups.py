@@ -6,7 +6,6 @@ read at other indices than its own. All else is an expression in the nests that 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from gradwire_engine.kernels.maps import MOST_PIECES, Element, Index, flat, piec
 from gradwire_engine.kernels.memory import Key, Memory
 from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot, is_like
 from gradwire_engine.kernels.scans import is_scan
+from gradwire_engine.kernels.surroundings import Surroundings
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.kernels.writes import Check, Write, checks, is_written, writes
 from gradwire_engine.ops.arrays.indexing import GetItem
@@ -48,30 +48,6 @@ class Stage(NamedTuple):
     does: Write | Check
 
 
-class Surroundings(ABC):
-    """What a group is in: where it reads what it does not compute, and where its results go."""
-
-    @abstractmethod
-    def load(self, slot: int, index: Index, loops: int, guard: Value | None) -> Node:
-        """An element of a slot outside."""
-
-    @abstractmethod
-    def load_in_order(self, slot: int, at: Affine, guard: Value | None) -> Node:
-        """The same, by its place in row-major order."""
-
-    @abstractmethod
-    def repeated(self, group: Group, loop: int, results: Mapping[int, int]) -> Sequence[Step]:
-        """A loop of ``group``, of which slots are ``results``, by their numbers."""
-
-    def target(self, slot: int, index: Index, loops: int) -> tuple[Key, Affine] | None:
-        """Where an element of a result is stored, if that is not the group's memory."""
-        return None
-
-    def flag(self, slot: int) -> Key | None:
-        """The buffer that tells whether a result is finite, if that is to be told."""
-        return None
-
-
 class Group:
     """Instructions, those at ``slots``, that become nests in so many ``outer`` loops.
 
@@ -97,7 +73,6 @@ class Group:
         self.memory = memory
         self.outer = outer
         self.instructions = instructions
-        self._made = instructions
         self._views = views
         self._slots = slots
         self._within = {*slots}
@@ -139,7 +114,7 @@ class Group:
     def _results_of(self, loop: int) -> dict[int, int]:
         """The slots of a loop's results that are read, by their numbers."""
         return {
-            self._made[item].op.index: item  # type: ignore[attr-defined]
+            self.instructions[item].op.index: item  # type: ignore[attr-defined]
             for item, of in self._items.items()
             if of == loop
         }
@@ -148,7 +123,7 @@ class Group:
 
     def _stored(self) -> dict[int, StoredRoot]:
         """How each stored slot is computed, in order."""
-        made, within = self._made, self._within
+        made, within = self.instructions, self._within
         results = {*self._results}
         forced = self._read_elsewhere()
         roots: dict[int, StoredRoot] = {}
@@ -207,7 +182,7 @@ class Group:
 
     def _staged(self, roots: dict[int, StoredRoot], slot: int, readable: Callable[..., int]) -> int:
         """The level of the last of the writes that store a slot, all of which become roots."""
-        op, args, _, _ = self._made[slot]
+        op, args, _, _ = self.instructions[slot]
         shapes = [self.shape(arg) for arg in args]
         level = -1
         for write in writes(op, self.shape(slot), shapes):
@@ -223,26 +198,26 @@ class Group:
         self, roots: dict[int, StoredRoot], slot: int, does: Write | Check, level: int
     ) -> None:
         """Add a stage, by a number of its own."""
-        number = len(self._made) + len(self._stages)
+        number = len(self.instructions) + len(self._stages)
         self._stages[number] = Stage(slot, does)
         shape = does.domain if isinstance(does, Write) else self.shape(slot)
         roots[number] = StoredRoot(level, shape, len(shape), tuple(range(len(shape))))
 
     def _scans(self, slot: int) -> bool:
         """Whether a slot is computed by passes that carry values on."""
-        op, args, kind, _ = self._made[slot]
-        return is_scan(op, kind, [self._made[a].type for a in args])  # type: ignore[arg-type, misc]
+        op, args, kind, _ = self.instructions[slot]
+        return is_scan(op, kind, [self.instructions[a].type for a in args])  # type: ignore[arg-type, misc]
 
     def _is_written(self, slot: int, results: Collection[int], forced: Collection[int]) -> bool:
         """Whether a slot is stored by stages: joined arrays if they are stored at all."""
-        op, args, kind, _ = self._made[slot]
+        op, args, kind, _ = self.instructions[slot]
         if isinstance(op, Concatenate | Stack):
             return slot in results or slot in forced or len(args) > MOST_PIECES
-        return is_written(op, kind, [self._made[a].type for a in args])  # type: ignore[arg-type, misc]
+        return is_written(op, kind, [self.instructions[a].type for a in args])  # type: ignore[arg-type, misc]
 
     def _read_elsewhere(self) -> set[int]:
         """What takes long to compute and is read at other indices, or more than once."""
-        made, within, views = self._made, self._within, self._views
+        made, within, views = self.instructions, self._within, self._views
         uses: dict[int, int] = {}
         for slot in self._slots:
             for arg in made[slot].args:
@@ -287,17 +262,17 @@ class Group:
         return type(op) in REDUCTIONS or is_like(op)
 
     def _root(self, slot: int, level: int) -> StoredRoot:
-        op, args, kind, _ = self._made[slot]
+        op, args, kind, _ = self.instructions[slot]
         assert isinstance(kind, ArrayType)
         if isinstance(op, Contract):
-            lengths = op.lengths(*[self._made[a].type.shape for a in args])  # type: ignore[union-attr]
+            lengths = op.lengths(*[self.instructions[a].type.shape for a in args])  # type: ignore[union-attr]
             result = op.labels.result
             labels = result + "".join([label for label in lengths if label not in result])
             shape = tuple([lengths[label] for label in labels])
             axes = tuple([op.labels.left.index(i) for i in labels]) if is_like(op) else ()
             return StoredRoot(level, shape, len(result), axes, labels)
         if isinstance(op, Reduction):
-            shape = self._made[args[0]].type.shape  # type: ignore[union-attr]
+            shape = self.instructions[args[0]].type.shape  # type: ignore[union-attr]
             kept = [axis for axis in range(len(shape)) if axis not in op.axes]
             axes = (*kept, *op.axes)
             return StoredRoot(level, tuple([shape[a] for a in axes]), len(kept), axes)
@@ -329,7 +304,7 @@ class Group:
 
     def instruction(self, slot: int) -> Instruction:
         """That of a slot."""
-        return self._made[slot]
+        return self.instructions[slot]
 
     def root(self, slot: int) -> StoredRoot | None:
         """How a slot is computed, if a nest stores it."""
@@ -361,7 +336,7 @@ class Group:
     def key(self, slot: int) -> Key:
         """The buffer of a slot that is stored."""
         if slot not in self._keys:
-            kind = self._made[slot].type
+            kind = self.instructions[slot].type
             own = self.memory.growing if isinstance(kind, StackType) else self.memory.own
             self._keys[slot] = own(kind.shape, kind.dtype.char)  # type: ignore[union-attr]
         return self._keys[slot]
@@ -377,13 +352,13 @@ class Group:
 
     def shape(self, slot: int) -> Shape:
         """The lengths of a slot's axes."""
-        kind = self._made[slot].type
+        kind = self.instructions[slot].type
         assert isinstance(kind, ArrayType)
         return kind.shape
 
     def load(self, slot: int, index: Index, loops: int, guard: Value | None) -> Node:
         """An element of a slot that is stored, or known, or outside."""
-        op, _, kind, _ = self._made[slot]
+        op, _, kind, _ = self.instructions[slot]
         if isinstance(kind, StackType):  # of which a loop reads items
             return self._around.load(slot, index, loops, guard)
         assert isinstance(kind, ArrayType)
@@ -403,7 +378,7 @@ class Group:
     def load_in_order(self, slot: int, at: Affine, guard: Value | None) -> Node:
         """An element of a slot that is stored or outside, by its place in row-major order."""
         if slot in self._within:
-            kind = self._made[slot].type
+            kind = self.instructions[slot].type
             assert isinstance(kind, ArrayType)
             return Load(self.key(slot), at, guard, kind.dtype.char)
         return self._around.load_in_order(slot, at, guard)
@@ -411,7 +386,7 @@ class Group:
     def read(self, slot: int, index: Index, loops: int, guard: Value | None = None) -> Node:
         """An element of a slot that is in memory, or a view of what is."""
         while self.base(slot) != slot:
-            op, (x,), _, _ = self._made[slot]
+            op, (x,), _, _ = self.instructions[slot]
             shape = self.shape(slot)
             split = reads(op, Element([self.shape(x)], shape, index, loops))
             if split is None:

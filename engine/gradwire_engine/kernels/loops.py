@@ -24,11 +24,12 @@ from gradwire_engine.kernels.form import (
     Value,
     nests_of,
 )
-from gradwire_engine.kernels.groups import Group, Surroundings
+from gradwire_engine.kernels.groups import Group
 from gradwire_engine.kernels.maps import Index, flat
 from gradwire_engine.kernels.memory import Key
-from gradwire_engine.kernels.nests import merged
+from gradwire_engine.kernels.merging import merged
 from gradwire_engine.kernels.stacks import passes_of
+from gradwire_engine.kernels.surroundings import Surroundings
 from gradwire_engine.ops.constants import Constant
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Shape
@@ -88,14 +89,15 @@ class _Loop(Surroundings):
         if level == len(first.decisions):
             return self._end(number, known)
         decided = self._body.decisions[first.decisions[level][0]]
-        key = self._decided.setdefault(decided, self._group.memory.own((), "?"))
+        if decided not in self._decided:
+            self._decided[decided] = self._group.memory.own((), "?")
         steps, known = self._computed([decided], known)
         ways: list[tuple[Step, ...]] = []
         for outcome in (True, False):
             taken = [(n, path) for n, path in paths if path.decisions[level][1] is outcome]
             left: list[Step] = [Leave(counted=False, fails=True)]
             ways.append(tuple(self._ways(taken, level + 1, known) if taken else left))
-        return [*steps, Choice(key, *ways)]
+        return [*steps, Choice(self._decided[decided], *ways)]
 
     def _end(self, number: int, known: AbstractSet[int]) -> list[Step]:
         """The end of a pass on a path."""
@@ -117,7 +119,8 @@ class _Loop(Surroundings):
     ) -> tuple[list[Step], AbstractSet[int]]:
         """What computes ``copies`` beside what is ``known``, and what is then."""
         body, group = self._body, self._group
-        slots, results = body.needed(copies, known)
+        slots = body.needed(copies, known)
+        results = body.shared(slots)
         inner = Group(
             *(body.instructions, body.views, slots, [*copies, *results]),
             *(group.memory, self, group.outer + 1),

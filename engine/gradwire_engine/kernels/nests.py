@@ -15,7 +15,6 @@ from gradwire_engine.kernels.form import (
     Carry,
     Count,
     Literal,
-    Load,
     Nest,
     Node,
     Reduce,
@@ -34,6 +33,7 @@ from gradwire_engine.kernels.maps import (
     flat,
     reads,
 )
+from gradwire_engine.kernels.merging import merged
 from gradwire_engine.kernels.scalar import char_of, expression, has_expression
 from gradwire_engine.kernels.scans import scanned
 from gradwire_engine.kernels.writes import Check, Write, index_slots, target
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
 #: The reductions that nests know, by their kinds.
 REDUCTIONS: Mapping[type[Op], str] = {Sum: "sum", Max: "max", Min: "min"}
-#: Nodes that depend on the numbers of loops.
-_INDEXED = Load, Within, Count
 
 
 def is_reduction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
@@ -386,47 +384,3 @@ class _Pass:
     @property
     def is_first(self) -> Value:
         return self._nest._node(Within(self._loop, 0, 1))
-
-
-def merged(nest: Nest) -> Nest:
-    """The same with fewer loops: those that all accesses go through as through one are joined."""
-    lengths, kept, outer = [*nest.lengths], nest.kept, nest.outer
-    affine = [
-        *[node.at for node in nest.nodes if isinstance(node, Load | Count)],
-        *[root.at for root in nest.roots],
-    ]
-    steps = [at.coefficients[outer:] for at in affine]
-    numbered = [n.at.coefficients[outer:] for n in nest.nodes if isinstance(n, Within)]
-    keep = [True] * len(lengths)
-    for loop in range(len(lengths)):
-        if lengths[loop] == 1:
-            keep[loop] = False
-            kept -= loop < nest.kept
-    last = -1
-    for loop in range(len(lengths)):
-        if not keep[loop]:
-            continue
-        both = last >= 0 and (last < nest.kept) == (loop < nest.kept)
-        n = lengths[loop]
-        if (
-            both
-            and all(by[last] == by[loop] * n for by in steps)
-            and not any(by[last] or by[loop] for by in numbered)
-        ):
-            keep[last] = False
-            kept -= last < nest.kept
-            lengths[loop] = n * lengths[last]
-        last = loop
-
-    def fewer(index: Affine) -> Affine:
-        around, own = index.coefficients[:outer], index.coefficients[outer:]
-        left = [c for c, k in zip(own, keep, strict=True) if k]
-        return index._replace(coefficients=(*around, *left))
-
-    def indexed(node: Node) -> Node:
-        return node._replace(at=fewer(node.at)) if isinstance(node, _INDEXED) else node
-
-    nodes = [indexed(node) for node in nest.nodes]
-    roots = [root._replace(at=fewer(root.at)) for root in nest.roots]
-    left = tuple([n for n, k in zip(lengths, keep, strict=True) if k])
-    return Nest(left, kept, tuple(nodes), tuple(roots), outer, nest.carries)

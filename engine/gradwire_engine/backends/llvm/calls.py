@@ -20,6 +20,7 @@ from gradwire_engine.answer import Array
 from gradwire_engine.backends.llvm.compiler import Code
 from gradwire_engine.backends.llvm.lanes import vectorized
 from gradwire_engine.backends.llvm.partial import partials
+from gradwire_engine.backends.llvm.passing import Passing
 from gradwire_engine.backends.llvm.shim import (
     Argument,
     Frame,
@@ -34,16 +35,12 @@ from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.numpy.threads import on_threads
 from gradwire_engine.errors import InternalError
-from gradwire_engine.kernels.form import FAILED, Buffer, Kernel, Nest, Place, Repeat
+from gradwire_engine.kernels.form import FAILED, Buffer, Kernel, Nest, Repeat
 from gradwire_engine.ops.constants import UnrecordedPath
 from gradwire_engine.tape import Shape
 
-#: Nodes that are computed in about half a millisecond, after which one looks at the deadline, and
-#: in less time than it takes to let other threads run.
-STEPS_BETWEEN_POLLS = 1 << 21
+#: Nodes that are computed in less time than it takes to let other threads run.
 _FEW_STEPS = 1 << 16
-#: Passes for which there is room at first, and most that are made.
-_FEW_PASSES, _MOST_PASSES = 1024, 1 << 62
 #: Scratch memory begins and ends at lines of the cache.
 _LINE = 64
 #: A kernel, for how many passes of its outermost loops it is called at a time, and its code.
@@ -272,87 +269,6 @@ class _PieceCall:
             yield indent, f"n[{at + 1}] = {least}(at{level} + {span}, {end})"
         yield indent, self.code("n")
         yield indent, "poll()"
-
-
-def spans_of(kernel: Kernel) -> list[int]:
-    """For how many passes of its outermost loops a kernel is called at a time, to be short.
-
-    None if it cannot be called for some. All but the last are as few as can be: so what is done in
-    order stays in order.
-    """
-    nest, *more = kernel.nests
-    if isinstance(nest, Repeat) and not more:
-        return [max(STEPS_BETWEEN_POLLS // max(nest.pass_steps, 1), 1)]
-    spans: list[int] = []
-    if not isinstance(nest, Nest) or more:
-        return spans
-    along, steps = vectorized(nest), nest.steps
-    # passes that carry values on are made in one call
-    lengths = nest.lengths[: nest.kept] if nest.carries else nest.lengths
-    if steps <= STEPS_BETWEEN_POLLS:
-        return [*lengths[:1]]
-    for level, length in enumerate(lengths):
-        least = LANES if level == along else 1
-        steps = max(steps // length, 1)
-        if steps * least <= STEPS_BETWEEN_POLLS or level == len(lengths) - 1:
-            return [*spans, max(STEPS_BETWEEN_POLLS // steps // least, 1) * least]
-        spans.append(least)
-        steps *= min(least, length)
-    return spans
-
-
-class Passing(NamedTuple):
-    """Passes that are counted as they are made, some at a time: ``total`` is code for the most.
-
-    Before more are made, ``check`` looks at what they keep. ``trips`` is where their number goes.
-    """
-
-    total: str
-    check: Callable[[int], None]
-    trips: Place | None
-
-    def lines(self, kernel: Kernel, call: _PieceCall, text: Text) -> Iterator[tuple[int, str]]:
-        """Lines that make passes until they end, with room for what is kept."""
-        (repeat,) = kernel.nests
-        assert isinstance(repeat, Repeat)
-        rows = max(STEPS_BETWEEN_POLLS // max(repeat.pass_steps, 1), 1)
-        status = f"b{repeat.status}"
-        stacks = [number for number, buffer in enumerate(kernel.buffers) if buffer.grows]
-        whole, least = text.bind(int, "int"), text.bind(min, "min")
-        check, room = text.bind(self.check, "check"), text.bind(_room, "room")
-        yield 1, f"total = {whole}({self.total or _MOST_PASSES})"
-        if self.total:
-            yield 1, f"{check}(total)"
-        yield 1, f"most = {'total' if self.total else min(rows, _FEW_PASSES)}"
-        for number in stacks:
-            shape, char = kernel.buffers[number].shape[1:], kernel.buffers[number].char
-            dtype = text.bind(np.dtype(char), np.dtype(char).name)
-            yield 1, f"b{number} = {room}(None, most, {shape}, {dtype})"
-        yield 1, f"n = {text.bind(call.integers)}.copy(); n[2] = total; at = 0"
-        yield 1, "while at < total:"
-        yield 2, f"n[0] = at; at = {least}(at + {rows}, most); n[1] = at"
-        yield 2, call.code("n")
-        yield 2, "poll()"
-        yield 2, f"if {status}[0]: break"
-        yield 2, f"{check}(at)"
-        yield 2, f"if at == most: most = {least}(2 * most, total)"
-        for number in stacks:
-            yield 2, f"if len(b{number}) < most: b{number} = {room}(b{number}, most)"
-        text.bind(len, "len")
-        yield 1, f"at = {whole}({status}[1]) if {status}[0] else at"
-        for number in stacks:
-            yield 1, f"b{number} = b{number}[:at]"
-        if self.trips is not None:
-            yield 1, f"b{self.trips.buffer}[{self.trips.element}] = at"
-
-
-def _room(stack: Any, items: int, shape: Shape = (), dtype: Any = None) -> Any:
-    """Memory for so many items, the first of them those of ``stack``."""
-    if stack is None:
-        return np.empty((items, *shape), dtype)
-    more = np.empty((items, *stack.shape[1:]), stack.dtype)
-    more[: len(stack)] = stack
-    return more
 
 
 def _called(

@@ -7,17 +7,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from gradwire_engine.backends.base import FusedGroup, Line
-from gradwire_engine.backends.llvm.calls import (
-    STEPS_BETWEEN_POLLS,
-    Given,
-    Passing,
-    Whole,
-    in_pieces,
-    nbytes,
-    spans_of,
-)
+from gradwire_engine.backends.llvm.calls import Given, Whole, in_pieces, nbytes
 from gradwire_engine.backends.llvm.compiler import Code, Source
+from gradwire_engine.backends.llvm.passing import Passing
 from gradwire_engine.backends.llvm.printer import Printer
+from gradwire_engine.backends.llvm.spans import STEPS_BETWEEN_POLLS, spans_of
 from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.backends.numpy.contraction import lowered
 from gradwire_engine.backends.reference.loops import stack_check

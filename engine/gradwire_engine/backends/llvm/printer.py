@@ -1,49 +1,33 @@
 """From a kernel to LLVM's intermediate representation, as text.
 
-One loop of each nest is vectorised: it goes on by ``LANES`` elements, the last time by so many that
-end with the last, some of them for a second time. Nothing of a program is in the text but numbers
-of slots and small integers: lengths, offsets and numbers are arguments.
+Nothing of a program is in the text but numbers of slots and small integers: lengths, offsets and
+numbers are arguments.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from math import inf
 from typing import NamedTuple
 
-from gradwire_engine.backends.llvm.elements import ElementPrinter
+from gradwire_engine.backends.llvm.nest_printer import NestPrinter
 from gradwire_engine.backends.llvm.writer import (
-    LANES,
     MEMORY,
-    TYPES,
     Writer,
     bounds_of,
-    constant,
-    lanes,
-    type_of,
 )
 from gradwire_engine.kernels.form import (
     COMPLEX,
     ENDED,
-    EVERYWHERE,
     FAILED,
     LEAST_ARGUMENT,
-    Add,
     Choice,
     Kernel,
     Leave,
-    Load,
     Nest,
-    Reduce,
     Repeat,
     Step,
-    Store,
 )
-
-#: Terms from which on sums remember what rounding loses: NumPy adds up by pairs.
-_MANY_TERMS = 512
-_NEUTRAL = {"sum": 0.0, "finite": 0.0, "max": -inf, "min": inf, "all": 1.0}
 
 
 class Printer:
@@ -111,7 +95,7 @@ class Printer:
                 case Leave():
                     self._leave(step, around)
                 case Nest():
-                    _NestPrinter(self._writer, step, around.numbers).print()
+                    NestPrinter(self._writer, step, around.numbers).print()
 
     def _repeat(self, repeat: Repeat, around: _Around) -> None:
         """Write the passes, of which there is one at least."""
@@ -165,263 +149,3 @@ class _Around(NamedTuple):
     turn: str = ""
     done: str = ""
     status: int | None = None
-
-
-class _NestPrinter(ElementPrinter):
-    """Writes one nest: its loops, and what they store and reduce."""
-
-    def print(self) -> None:
-        """Write it."""
-        self._enter(0)
-
-    @property
-    def _bounded(self) -> int:
-        """How many of its loops, from the outermost on, go from ``begin`` to ``end``."""
-        return self._p.bounded if self._p.ranged and not self._nest.outer else 0
-
-    # Loops
-
-    def _enter(self, level: int) -> None:
-        """Write what is within ``level`` loops."""
-        p, nest = self._p, self._nest
-        self._places.append({})
-        for value in self._by_level[level]:
-            self._values[value] = self._computed(value)
-            if value in self._repeated:
-                self._splats[value] = self._splat(self._values[value], self._nest.nodes[value].char)
-        for number, root in enumerate(nest.roots):
-            if isinstance(root, Reduce) and level == self._begins(root):
-                self._accumulated[number] = self._neutral(root, level)
-                if self._is_compensated(root):
-                    self._accumulated[~number] = self._neutral(root, level)
-        if level == self._loops:
-            self._finish_pass()
-            if not level:
-                self._finish_reductions(level)
-            self._places.pop()
-            return
-        carried = [*self._accumulated]
-        length = p.integer(nest.lengths[level])
-        start, end = _bounds(level) if level < self._bounded else ("0", length)
-        number, before = p.new(), p.block
-        p.do(f"br label %head{number}")
-        p.label(f"head{number}")
-        i, step = f"%i{number}", 1
-        p.do(f"{i} = phi i64 [ {start}, %{before} ], [ %j{number}, %latch{number} ]")
-        phis: dict[int, tuple[int, str]] = {}
-        for key in carried:
-            name = f"%a{number}.{key}" if key >= 0 else f"%c{number}.{~key}"
-            kind, first = self._accumulator_type(key), self._accumulated[key]
-            begun = f"{name} = phi {kind} [ {first}, %{before} ]"
-            phis[key] = p.reserve(), begun
-            self._accumulated[key] = name
-        carries: list[tuple[int, str]] = []
-        if level == nest.kept and nest.carries:
-            self._carried = [f"%d{number}.{k}" for k in range(len(nest.carries))]
-            for name, carry in zip(self._carried, nest.carries, strict=True):
-                wide = self._along is not None
-                first = self._constant(carry.first, carry.char, wide=wide)
-                begun = f"{name} = phi {type_of(carry.char, wide=wide)} [ {first}, %{before} ]"
-                carries.append((p.reserve(), begun))
-        if level == self._along:
-            step = LANES
-            self._at.append(self._overlapping(i, nest.lengths[level], length))
-        else:
-            self._at.append(i)
-        self._enter(level + 1)
-        self._at.pop()
-        p.do(f"br label %latch{number}")
-        p.label(f"latch{number}")
-        for key, (line, begun) in phis.items():
-            p.fill(line, f"{begun}, [ {self._accumulated[key]}, %latch{number} ]")
-        for (line, begun), carry in zip(carries, nest.carries, strict=False):
-            wide = self._along is not None
-            given = self._wide(carry.value) if wide else self._values[carry.value]
-            p.fill(line, f"{begun}, [ {given}, %latch{number} ]")
-        p.do(f"%j{number} = add nsw i64 {i}, {step}")
-        again = p.let(f"icmp slt i64 %j{number}, {end}")
-        p.do(f"br i1 {again}, label %head{number}, label %exit{number}")
-        p.label(f"exit{number}")
-        if level == self._along:
-            self._mask = None
-        self._finish_reductions(level)
-        self._places.pop()
-
-    def _begins(self, root: Reduce) -> int:
-        """How many loops are around what a reduction goes over."""
-        return 0 if root.kind in EVERYWHERE else self._nest.kept
-
-    def _finish_reductions(self, level: int) -> None:
-        """Those that begin within so many loops."""
-        for key in [*self._accumulated]:
-            root = self._nest.roots[max(key, ~key)]
-            assert isinstance(root, Reduce)
-            if level == self._begins(root):
-                reduced = self._accumulated.pop(key)
-                if key >= 0:
-                    self._finish_reduction(root, reduced, level)
-
-    def _overlapping(self, i: str, length: int, n: str) -> str:
-        """Where a vector begins: the last one ends with the last element."""
-        p = self._p
-        if length % LANES == 0:
-            self._mask = None
-            return i
-        last = p.let(f"sub i64 {n}, {LANES}")
-        beyond = p.let(f"icmp sgt i64 {i}, {last}")
-        base = p.let(f"select i1 {beyond}, i64 {last}, i64 {i}")
-        added = any(isinstance(root, Reduce | Add) for root in self._nest.roots)
-        if self._in_place or added:
-            done = self._splat(p.let(f"sub i64 {i}, {base}"), "l")
-            self._mask = p.let(f"icmp sge {type_of('l', wide=True)} {lanes(1)}, {done}")
-        return base
-
-    # Roots
-
-    def _finish_pass(self) -> None:
-        """Store, and bring in what is reduced."""
-        p = self._p
-        for number, root in enumerate(self._nest.roots):
-            char = self._nest.nodes[root.value].char
-            wide = self._along is not None
-            if isinstance(root, Add):
-                self._add(root)
-                continue
-            value = self._wide(root.value) if wide else self._values[root.value]
-            if isinstance(root, Store):
-                self._store(root.buffer, root.at, value, char)
-                continue
-            kind = type_of(char, wide=wide)
-            old = self._accumulated[number]
-            if root.kind == "finite":
-                value = p.let(f"fmul {kind} {value}, {self._constant(0.0, char, wide=wide)}")
-            if self._is_compensated(root):
-                new = self._compensated(number, old, value, kind)
-            elif root.kind in ("sum", "finite"):
-                new = p.let(f"fadd {kind} {old}, {value}")
-            elif root.kind == "all":
-                new = p.let(f"and {kind} {old}, {value}")
-            else:
-                new = self._extreme(root.kind, old, value, kind)
-            if self._mask is not None and self._counts_twice(root):
-                truth = type_of("?", wide=True)
-                new = p.let(f"select {truth} {self._mask}, {kind} {new}, {kind} {old}")
-            self._accumulated[number] = new
-
-    def _is_compensated(self, root: Reduce) -> bool:
-        """Whether rounding would add up: of many terms."""
-        terms = math.prod(self._nest.lengths[self._nest.kept :])
-        return root.kind == "sum" and terms >= _MANY_TERMS
-
-    def _compensated(self, number: int, old: str, value: str, kind: str) -> str:
-        """Add, and remember what rounding lost.
-
-        Source: Kahan, Further Remarks on Reducing Truncation Errors (1965).
-        """
-        p, lost = self._p, self._accumulated[~number]
-        term = p.let(f"fsub {kind} {value}, {lost}")
-        new = p.let(f"fadd {kind} {old}, {term}")
-        rest = p.let(f"fsub {kind} {p.let(f'fsub {kind} {new}, {old}')}, {term}")
-        # of an infinite sum nothing is lost
-        wide, char = kind.startswith("<"), "f" if "float" in kind else "d"
-        is_number = p.let(f"fcmp ord {kind} {rest}, {rest}")
-        nothing = self._constant(0.0, char, wide=wide)
-        truth = type_of("?", wide=wide)
-        rest = p.let(f"select {truth} {is_number}, {kind} {rest}, {kind} {nothing}")
-        if self._mask is not None and self._along is not None and self._along >= self._nest.kept:
-            rest = p.let(
-                f"select {type_of('?', wide=True)} {self._mask}, {kind} {rest}, {kind} {lost}"
-            )
-        self._accumulated[~number] = rest
-        return new
-
-    def _counts_twice(self, root: Reduce) -> bool:
-        """Whether what vectors compute again would be added up again."""
-        assert self._along is not None
-        return root.kind == "finite" or (root.kind == "sum" and self._along >= self._nest.kept)
-
-    def _extreme(self, kind: str, old: str, value: str, of: str) -> str:
-        """The larger or smaller of two, NaN if one is."""
-        p = self._p
-        truth = f"<{LANES} x i1>" if of.startswith("<") else "i1"
-        wins = p.let(f"fcmp {'ogt' if kind == 'max' else 'olt'} {of} {value}, {old}")
-        is_nan = p.let(f"fcmp uno {of} {value}, {value}")
-        either = p.let(f"or {truth} {wins}, {is_nan}")
-        return p.let(f"select {truth} {either}, {of} {value}, {of} {old}")
-
-    def _char(self, number: int) -> str:
-        return self._nest.nodes[self._nest.roots[max(number, ~number)].value].char
-
-    def _accumulator_type(self, number: int) -> str:
-        return type_of(self._char(number), wide=self._along is not None)
-
-    def _neutral(self, root: Reduce, level: int) -> str:
-        char = self._nest.nodes[root.value].char
-        return self._constant(_NEUTRAL[root.kind], char, wide=self._along is not None)
-
-    def _finish_reduction(self, root: Reduce, value: str, level: int) -> None:
-        """Store what was reduced, together with what passes before ``begin`` gave."""
-        p, char = self._p, self._nest.nodes[root.value].char
-        if self._along is not None and self._along >= level:
-            value = self._across(root.kind, value, char)
-        if root.kind == "finite":
-            old = p.let(f"load double, ptr %b{root.buffer}")
-            if char == "f":
-                value = p.let(f"fpext float {value} to double")
-            value = p.let(f"fadd double {old}, {value}")
-            p.do(f"store double {value}, ptr %b{root.buffer}")
-            return
-        if root.kind == "all":
-            fails = p.let(f"zext i1 {p.let(f'xor i1 {value}, true')} to i8")
-            old = p.let(f"load i8, ptr %b{root.buffer}")
-            p.do(f"store i8 {p.let(f'or i8 {old}, {fails}')}, ptr %b{root.buffer}")
-            return
-        if level < self._bounded:
-            value = self._with_passes_before(root, value, level, char)
-        self._store(root.buffer, root.at, value, char)
-
-    def _with_passes_before(self, root: Reduce, value: str, level: int, char: str) -> str:
-        """With what earlier calls stored, unless this is the first for these elements."""
-        p = self._p
-        wide = self._along is not None and self._along < level and bool(self._step(root.at))
-        kind = type_of(char, wide=wide)
-        first = "true"
-        for each in range(level, self._bounded):
-            begins = p.let(f"icmp eq i64 {_bounds(each)[0]}, 0")
-            first = p.let(f"and i1 {first}, {begins}")
-        stored = self._load(Load(root.buffer, root.at, None, char), wide=wide)
-        neutral = self._constant(_NEUTRAL[root.kind], char, wide=wide)
-        old = p.let(f"select i1 {first}, {kind} {neutral}, {kind} {stored}")
-        both = self._combined(root.kind, old, value, kind)
-        if wide and self._mask is not None:  # lanes that the vector before has brought in
-            truth = type_of("?", wide=True)
-            both = p.let(f"select {truth} {self._mask}, {kind} {both}, {kind} {stored}")
-        return both
-
-    def _combined(self, kind: str, x: str, y: str, of: str) -> str:
-        if kind == "sum":
-            return self._p.let(f"fadd {of} {x}, {y}")
-        return self._extreme(kind, x, y, of)
-
-    def _across(self, kind: str, value: str, char: str) -> str:
-        """The lanes of a vector put together."""
-        p, of, vector = self._p, TYPES[char], type_of(char, wide=True)
-        if kind in ("sum", "finite"):
-            name = f"llvm.vector.reduce.fadd.v{LANES}f{64 if char == 'd' else 32}"
-            p.declare(f"{of} @{name}({of}, {vector})")
-            zero = constant(-0.0, char)
-            return p.let(f"call reassoc {of} @{name}({of} {zero}, {vector} {value})")
-        if kind == "all":
-            name = f"llvm.vector.reduce.and.v{LANES}i1"
-            p.declare(f"i1 @{name}({vector})")
-            return p.let(f"call i1 @{name}({vector} {value})")
-        lanes = [p.let(f"extractelement {vector} {value}, i32 {k}") for k in range(LANES)]
-        while len(lanes) > 1:
-            pairs = zip(lanes[::2], lanes[1::2], strict=True)
-            lanes = [self._extreme(kind, x, y, of) for x, y in pairs]
-        return lanes[0]
-
-
-def _bounds(level: int) -> tuple[str, str]:
-    """Where a bounded loop begins and ends."""
-    return (f"%begin{level}", f"%end{level}") if level else ("%begin", "%end")
