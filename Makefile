@@ -53,7 +53,7 @@ test-all: ## Run all tests: `make test` with more random examples, then `make te
 # Tests that measure time run last, alone. Container tests take minutes: they run only if their inputs changed.
 test-rest: $(DEV) $(TOOLS)/.made ## Run the tests that `make test` leaves out: the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the Helm chart, fleets, containers, other Pythons
 	@status=0; \
-	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize tests/engine/record $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize --ignore=tests/engine/backends/llvm $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=native tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/autodiff tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/notebook tests/examples tests/generators tests/cluster $(ARGS) || status=1; \

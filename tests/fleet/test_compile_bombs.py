@@ -92,13 +92,7 @@ async def test_compile_bombs(tmp_path: Path, tell: Tell) -> None:
         async with sampling("/healthz", [home.server.port]) as samples:
             tasks = [asyncio.create_task(attackers.attack(number)) for number in range(ATTACKERS)]
             await asyncio.sleep(SECONDS / 2)
-
-            async def postponed() -> float:
-                assert not any(task.done() for task in tasks)
-                tell("programs so far", f"{attackers.programs} {attackers.codes}")
-                return await tenants.counted("gradwire_kernels_total", outcome="postponed")
-
-            await until(postponed, least=1, seconds=300)
+            assert not any(task.done() for task in tasks)
             # another tenant's program is compiled all the same
             document = {
                 "program": "sum(tanh(x) * exp(-x * x))",
