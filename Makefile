@@ -50,13 +50,15 @@ test-all: ## Run all tests: `make test` with more random examples, then `make te
 	@$(MAKE) --no-print-directory test ARGS='--hypothesis-profile=thorough $(ARGS)'; status=$$?; \
 	$(MAKE) --no-print-directory test-rest && exit $$status
 
-# Tests that measure time run last, alone. Container tests take minutes: they run only if their inputs changed.
+# Tests of services that measure time or load both cores: they run last, one at a time.
+TIMED := $(patsubst %,tests/fleet/test_%.py,attacks cancel chaos compile_bombs connections crash drain faults hung isolation load overload soak)
+# Container tests take minutes: they run only if their inputs changed.
 test-rest: $(DEV) $(TOOLS)/.made ## Run the tests that `make test` leaves out: the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the Helm chart, fleets, containers, other Pythons
 	@status=0; \
 	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize --ignore=tests/engine/backends/llvm $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=native tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/autodiff tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
-	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/notebook tests/examples tests/generators tests/cluster $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/notebook tests/examples tests/generators tests/cluster tests/benchmarks $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
 	do $(MAKE) --no-print-directory sdk-test PYTHON=$$other || status=1; done; \
 	if test "$$(cat deploy/container-test.passed)" = "$$($(BIN)/python tools/container_inputs.py)"; \
@@ -64,7 +66,8 @@ test-rest: $(DEV) $(TOOLS)/.made ## Run the tests that `make test` leaves out: t
 	elif test $$(id -u) != 0 || ! command -v podman buildah mmdebstrap >/dev/null; \
 	then echo "Skipped: the containers' tests need root, podman, buildah and mmdebstrap."; \
 	else timeout 600 $(MAKE) --no-print-directory container-test || status=1; fi; \
-	$(BIN)/pytest $(PATIENT) tests/benchmarks tests/fleet $(ARGS) || status=1; \
+	$(BIN)/pytest $(PATIENT) -n auto --dist loadfile tests/fleet $(addprefix --ignore=,$(TIMED)) $(ARGS) || status=1; \
+	$(BIN)/pytest $(PATIENT) $(TIMED) $(ARGS) || status=1; \
 	exit $$status
 
 sdk-test: $(SDK_VENV)/.test ## Test the SDK with another Python, except the adapters: make sdk-test PYTHON=python3.13
