@@ -14,7 +14,7 @@ from tests import effort
 # How long one example takes says more about the machine's other tenants than about the code.
 # Every run draws its own examples, also where Hypothesis finds that it is CI.
 settings.register_profile(
-    "thorough", max_examples=80, deadline=None, derandomize=False, print_blob=True
+    "thorough", max_examples=100, deadline=None, derandomize=False, print_blob=True
 )
 settings.register_profile("quick", settings.get_profile("thorough"), max_examples=15)
 settings.load_profile("quick")
