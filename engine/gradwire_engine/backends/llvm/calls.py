@@ -100,11 +100,11 @@ class Whole:
         buffers, own = kernel.buffers, range(kernel.operands, kernel.passed)
         #: What Python looks at afterwards, and the numbers of buffers that it makes: these, and
         #: large ones, which it takes from its pool.
-        self._told = {*kernel.faults, *kernel.statuses}
+        self._checked_after = {*kernel.faults, *kernel.statuses}
         large = [number for number in own if nbytes(buffers[number]) >= POOLED_BYTES]
-        self.lent = [*large, *self._told]
+        self.allocated = [*large, *self._checked_after]
         pointers = given.pointers()
-        for argument, number in enumerate(self.lent, len(given.orders)):
+        for argument, number in enumerate(self.allocated, len(given.orders)):
             pointers[number] = Argument(argument)
         self._made = [k for k, (b, _) in enumerate(kernel.results) if b not in pointers]
         for item, k in enumerate(self._made):
@@ -130,14 +130,14 @@ class Whole:
 
     def code(self, operands: Sequence[str], bind: Callable[..., str]) -> str:
         """Code for what the call makes: once more with copies if it refuses an operand."""
-        call, lent = bind(self._call), [f"b{number}" for number in self.lent]
-        return _called(call, operands, lent, bind)
+        call, allocated = bind(self._call), [f"b{number}" for number in self.allocated]
+        return _called(call, operands, allocated, bind)
 
     def text(self) -> Text:
         """A function of the poll and operands, which gives the results and a number."""
         kernel, text = self._kernel, self._given.opened()
-        for number in self.lent:
-            zeroed = number in self._told
+        for number in self.allocated:
+            zeroed = number in self._checked_after
             text.write(f"b{number} = {_memory(kernel.buffers[number], text, zeroed=zeroed)}")
         operands = [f"b{number}" for number in range(len(self._given.orders))]
         text.write(f"z = {self.code(operands, text.bind)}")
@@ -151,7 +151,7 @@ class Whole:
             else f"b{buffer}[{at}]"
             for k, (buffer, at) in enumerate(kernel.results)
         ]
-        text.write(f"return {', '.join([*given, 'z[-1]'])}" if self.lent else "return z")
+        text.write(f"return {', '.join([*given, 'z[-1]'])}" if self.allocated else "return z")
         return text
 
 
@@ -307,7 +307,7 @@ def _memory(buffer: Buffer, text: Text, *, zeroed: bool = False) -> str:
     if zeroed:
         return f"{text.bind(np.zeros, 'zeros')}({buffer.shape}, {dtype})"
     if nbytes(buffer) >= POOLED_BYTES:
-        return f"{text.bind(POOL.empty, 'lent')}({buffer.shape}, {dtype})"
+        return f"{text.bind(POOL.empty, 'allocated')}({buffer.shape}, {dtype})"
     return f"{text.bind(np.empty, 'empty')}({buffer.shape}, {dtype})"
 
 

@@ -102,7 +102,7 @@ class NativeKernel(FusedGroup):
         else:
             call = Whole(self.form, codes[0], self._given, self._shapes, self.checked)
             text = call.text()
-            if not call.lent and self._given.is_plain:
+            if not call.allocated and self._given.is_plain:
                 self._call = call
         self._lines, self._passes = text.lines, text.function("native")
 
