@@ -14,8 +14,10 @@ import numpy as np
 from gradwire_engine.kernels.domains import divided
 from gradwire_engine.kernels.form import COMPLEX, Affine, Literal, Load, Node, Number, Step, Value
 from gradwire_engine.kernels.maps import MOST_PIECES, Element, Index, flat, pieces, reads
+from gradwire_engine.kernels.matrices import is_small_matrix, matrix_steps
 from gradwire_engine.kernels.memory import Key, Memory
-from gradwire_engine.kernels.nests import REDUCTIONS, NestBuilder, StoredRoot, is_like
+from gradwire_engine.kernels.nests import NestBuilder
+from gradwire_engine.kernels.roots import REDUCTIONS, StoredRoot, is_like, stored_root
 from gradwire_engine.kernels.scans import is_scan
 from gradwire_engine.kernels.surroundings import Surroundings
 from gradwire_engine.kernels.views import Views
@@ -27,7 +29,6 @@ from gradwire_engine.ops.constants import Constant, Copy, Item
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
-from gradwire_engine.ops.reductions.reductions import Reduction
 from gradwire_engine.tape import ArrayType, Instruction, Shape, StackType
 
 #: Arithmetic that computing a value again takes, from which on it is stored instead, and what a
@@ -79,8 +80,9 @@ class Group:
         self._results = results
         #: The buffers of what is stored.
         self._keys: dict[int, Key] = {}
-        #: The slots of loops, with their levels, and their results by slot.
-        self._loops: dict[int, int] = {}
+        #: What takes several steps, loops and small matrices, by the slots, with their levels.
+        self._several: dict[int, int] = {}
+        #: The loops that slots are results of.
         self._items: dict[int, int] = {}
         #: What is stored by stages, and these by numbers of their own.
         self._written: set[int] = set()
@@ -100,24 +102,27 @@ class Group:
                 continue
             nests.setdefault(self._nest_key(slot, root, reducing), []).append(slot)
         order = [(self._roots[slots[0]].level, slots) for slots in nests.values()]
-        order += [(level, [slot]) for slot, level in self._loops.items()]
+        order += [(level, [slot]) for slot, level in self._several.items()]
         levels: dict[int, list[Step]] = {}
         for level, slots in sorted(order, key=lambda each: each[0]):
             made = levels.setdefault(level, [])
-            if slots[0] in self._loops:
-                made += self._around.repeated(self, slots[0], self._results_of(slots[0]))
+            if slots[0] in self._several:
+                made += self._steps_of(slots[0])
             else:
                 made.append(NestBuilder(self, slots).nest())
         by_level = [divided(made) if self.by_arrays else made for made in levels.values()]
         return [step for made in by_level for step in made]
 
-    def _results_of(self, loop: int) -> dict[int, int]:
-        """The slots of a loop's results that are read, by their numbers."""
-        return {
+    def _steps_of(self, slot: int) -> Sequence[Step]:
+        """Those of a loop, with the slots of its results by their numbers, or of matrices."""
+        if not isinstance(self.instructions[slot].op, Loop):
+            return matrix_steps(self, slot)
+        results = {
             self.instructions[item].op.index: item  # type: ignore[attr-defined]
             for item, of in self._items.items()
-            if of == loop
+            if of == slot
         }
+        return self._around.repeated(self, slot, results)
 
     # What is stored
 
@@ -141,11 +146,12 @@ class Group:
             op, args, kind, _ = made[slot]
             if isinstance(op, Item):
                 self._items[slot] = args[0]
-                same[slot] = ready[slot] = self._loops[args[0]] + 1
+                same[slot] = ready[slot] = self._several[args[0]] + 1
                 continue
-            if isinstance(op, Loop):
+            if self._is_several(slot):
                 bases = [self._views.bases[arg] for arg in args]
-                self._loops[slot] = max([ready.get(base, 0) for base in bases], default=0)
+                level = self._several[slot] = max([ready.get(base, 0) for base in bases], default=0)
+                same[slot] = ready[slot] = level + 1
                 continue
             assert isinstance(kind, ArrayType)
             shapes: list[Shape] = [made[a].type.shape for a in args]  # type: ignore[union-attr]
@@ -203,6 +209,13 @@ class Group:
         shape = does.domain if isinstance(does, Write) else self.shape(slot)
         roots[number] = StoredRoot(level, shape, len(shape), tuple(range(len(shape))))
 
+    def _is_several(self, slot: int) -> bool:
+        """Whether a slot takes several steps."""
+        op, args, kind, _ = self.instructions[slot]
+        if self.by_arrays or isinstance(op, Loop):
+            return isinstance(op, Loop)
+        return is_small_matrix(op, kind, [self.instructions[arg].type for arg in args])
+
     def _scans(self, slot: int) -> bool:
         """Whether a slot is computed by passes that carry values on."""
         op, args, kind, _ = self.instructions[slot]
@@ -227,9 +240,12 @@ class Group:
         forced: set[int] = set()
         for slot in self._slots:
             op, args, kind, _ = made[slot]
-            if isinstance(op, Item | Loop):
+            if isinstance(op, Item):
                 work[slot] = 0
-                forced.update([views.bases[arg] for arg in args if isinstance(op, Loop)])
+                continue
+            if self._is_several(slot):  # which read what is in memory
+                work[slot] = 0
+                forced.update([views.bases[arg] for arg in args])
                 continue
             assert isinstance(kind, ArrayType)
             chosen = pieces(op, len(args))
@@ -263,26 +279,8 @@ class Group:
 
     def _root(self, slot: int, level: int) -> StoredRoot:
         op, args, kind, _ = self.instructions[slot]
-        assert isinstance(kind, ArrayType)
-        if isinstance(op, Contract):
-            lengths = op.lengths(*[self.instructions[a].type.shape for a in args])  # type: ignore[union-attr]
-            result = op.labels.result
-            labels = result + "".join([label for label in lengths if label not in result])
-            shape = tuple([lengths[label] for label in labels])
-            axes = tuple([op.labels.left.index(i) for i in labels]) if is_like(op) else ()
-            return StoredRoot(level, shape, len(result), axes, labels)
-        if isinstance(op, Reduction):
-            shape = self.instructions[args[0]].type.shape  # type: ignore[union-attr]
-            kept = [axis for axis in range(len(shape)) if axis not in op.axes]
-            axes = (*kept, *op.axes)
-            return StoredRoot(level, tuple([shape[a] for a in axes]), len(kept), axes)
-        n = len(kind.shape)
-        if self._scans(slot):
-            last: int = op.axis  # type: ignore[attr-defined]
-            order = (*[axis for axis in range(n) if axis != last], last)
-            shape = tuple([kind.shape[axis] for axis in order])
-            return StoredRoot(level, shape, n - 1, order, scans=True)
-        return StoredRoot(level, kind.shape, n, tuple(range(n)))
+        shapes = [self.instructions[arg].type.shape for arg in args]  # type: ignore[union-attr]
+        return stored_root(op, kind.shape, shapes, level, scans=self._scans(slot))  # type: ignore[union-attr]
 
     def _nest_key(
         self, slot: int, root: StoredRoot, reducing: Mapping[tuple[int, Shape], StoredRoot]
@@ -320,10 +318,12 @@ class Group:
 
     def is_stored(self, slot: int) -> bool:
         """Whether the group computes a slot and keeps it in memory."""
-        return slot in self._roots or slot in self._items
+        return slot in self._roots or slot in self._items or slot in self._several
 
     def is_stored_whole(self, slot: int) -> bool:
         """Whether a nest stores a slot that is no reduction: it can tell if that is finite."""
+        if slot in self._several:
+            return True
         root = self._roots.get(slot)
         whole = root is not None and root.kept == len(root.lengths) and not root.labels
         return whole and slot not in self._written

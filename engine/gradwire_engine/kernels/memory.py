@@ -26,7 +26,7 @@ from gradwire_engine.tape import Shape
 #: What stands for a buffer before it has its number.
 Key: TypeAlias = int
 #: Most bytes of a temporary that lives on the stack, and of all of them together.
-_LOCAL_BYTES, _ALL_LOCAL_BYTES = 1024, 1 << 15
+_LOCAL_BYTES, _ALL_LOCAL_BYTES = 4096, 1 << 15
 
 
 class Operand(NamedTuple):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gradwire_engine.kernels.form import (
-    COMPLEX,
-    FLOATS,
     Add,
     Affine,
     Apply,
@@ -16,7 +14,6 @@ from gradwire_engine.kernels.form import (
     Count,
     Literal,
     Nest,
-    Node,
     Reduce,
     Root,
     Store,
@@ -34,68 +31,25 @@ from gradwire_engine.kernels.maps import (
     reads,
 )
 from gradwire_engine.kernels.merging import merged
-from gradwire_engine.kernels.scalar import char_of, expression, has_expression
+from gradwire_engine.kernels.nodes import Nodes
+from gradwire_engine.kernels.roots import REDUCTIONS
+from gradwire_engine.kernels.scalar import expression, has_expression
 from gradwire_engine.kernels.scans import scanned
 from gradwire_engine.kernels.writes import Check, Write, index_slots, target
-from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
-from gradwire_engine.ops.reductions.reductions import Max, Min, Reduction, Sum
+from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.tape import ArrayType, Shape
 
 if TYPE_CHECKING:
     from gradwire_engine.kernels.groups import Group
 
-#: The reductions that nests know, by their kinds.
-REDUCTIONS: Mapping[type[Op], str] = {Sum: "sum", Max: "max", Min: "min"}
 
-
-def is_reduction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
-    """Whether an operation is a reduction that nests know: of floating numbers, of some."""
-    if not isinstance(op, Contract) and type(op) not in REDUCTIONS:
-        return False
-    if isinstance(op, Reduction) and not op.axes:
-        return False
-    chars = FLOATS if isinstance(op, Reduction) and type(op) is not Sum else FLOATS + COMPLEX
-    return kind.dtype.char in chars and all(t.dtype == kind.dtype and t.size for t in types)
-
-
-def is_like(op: Op) -> bool:
-    """Whether an operation adds up products of elements at the same index, as a reduction does."""
-    if not isinstance(op, Contract):
-        return False
-    left, right, result = op.labels
-    return left == right and len(result) < len(left)
-
-
-class StoredRoot(NamedTuple):
-    """How a stored value is computed: in a nest of these loops, the first ``kept`` outside.
-
-    Loop k goes along axis ``axes[k]`` of the value, of a reduction along one of its operand, of a
-    contraction along ``labels[k]``. One of unlike arrays has no ``axes``.
-    """
-
-    level: int
-    lengths: Shape
-    kept: int
-    axes: tuple[int, ...]
-    labels: str = ""
-    #: Whether passes along the last loop carry values on.
-    scans: bool = False
-
-    @property
-    def whole(self) -> Shape:
-        """The lengths of the axes that loops go along."""
-        lengths = [0] * len(self.axes)
-        for axis, length in zip(self.axes, self.lengths, strict=True):
-            lengths[axis] = length
-        return tuple(lengths)
-
-
-class NestBuilder:
+class NestBuilder(Nodes):
     """Writes the nodes of one nest."""
 
     def __init__(self, group: Group, slots: Sequence[int]) -> None:
+        super().__init__()
         self._group = group
         self._slots = {*slots}
         roots = [group.root(slot) for slot in slots]
@@ -104,9 +58,7 @@ class NestBuilder:
         self._of = shape
         #: All loops, those outside the nest included.
         self._loops = group.outer + len(shape.lengths)
-        self._nodes: list[Node] = []
         self._carries: list[Carry] = []
-        self._values: dict[tuple[type[Node], Node], Value] = {}
         self._known: dict[tuple[int, Index, Value | None], Value] = {}
 
     def nest(self) -> Nest:
@@ -151,11 +103,11 @@ class NestBuilder:
                 value = self.element(args[0], self._along_axes(loops), None)
             reduced = "sum" if isinstance(op, Contract) else REDUCTIONS[type(op)]
             if isinstance(op, Sum) and not reduces:  # sums begin with 0: that of -0 is 0
-                value = self._apply("add", self._literal(0.0, value), value)
+                value = self.apply("add", self.literal(0.0, value), value)
             made = Reduce(reduced, key, at, value) if reduces else Store(key, at, value)
             roots.append(made)
         nest = Nest(
-            *(of.lengths, of.kept, tuple(self._nodes), tuple(roots)),
+            *(of.lengths, of.kept, tuple(self.nodes), tuple(roots)),
             group.outer,
             tuple(self._carries),
         )
@@ -171,7 +123,7 @@ class NestBuilder:
     def _checked(self, slot: int, check: Check, index: Index) -> Root:
         """Whether all indices are in range."""
         place = self._counted(self.element(slot, index, None), check.length)
-        within = self._node(Within(self._term(place), 0, check.length))
+        within = self.node(Within(self._term(place), 0, check.length))
         return Reduce("all", self._group.memory.fault, self._nowhere(), within)
 
     def _written(self, slot: int, write: Write, index: Index) -> Root:
@@ -181,7 +133,7 @@ class NestBuilder:
         assert isinstance(kind, ArrayType)
         shapes = [group.instruction(a).type.shape for a in args]  # type: ignore[union-attr]
         if write.operand is None:
-            value = self._node(Literal(0.0, kind.dtype.char))
+            value = self.node(Literal(0.0, kind.dtype.char))
         else:
             own = aligned(index, shapes[write.operand], self._loops)
             value = self.element(args[write.operand], own, None)
@@ -197,16 +149,16 @@ class NestBuilder:
 
         def selected(number: int, index: Index, length: int) -> Affine:
             place = self._counted(self.element(args[number], index, guard), length)
-            within = self._node(Within(self._term(place), 0, length))
-            return self._term(self._apply("where", within, place, self._literal(0.0, place)))
+            within = self.node(Within(self._term(place), 0, length))
+            return self._term(self.apply("where", within, place, self.literal(0.0, place)))
 
         return selected
 
     def _counted(self, index: Value, length: int) -> Value:
         """An index from the beginning, where negative ones count from the end."""
-        behind = self._node(Count(self._term(index)._replace(offset=length)))
-        negative = self._apply("less", index, self._literal(0.0, index))
-        return self._apply("where", negative, behind, index)
+        behind = self.node(Count(self._term(index)._replace(offset=length)))
+        negative = self.apply("less", index, self.literal(0.0, index))
+        return self.apply("where", negative, behind, index)
 
     def _term(self, value: Value) -> Affine:
         return self._nowhere()._replace(terms=((value, 1),))
@@ -224,7 +176,7 @@ class NestBuilder:
             self.element(arg, tuple([of[label] for label in labels]), None)
             for arg, labels in zip(args, (left, right), strict=True)
         ]
-        return self._apply("multiply", *sides)
+        return self.apply("multiply", *sides)
 
     def element(self, slot: int, index: Index, guard: Value | None) -> Value:
         """The value of an element of a slot."""
@@ -240,7 +192,7 @@ class NestBuilder:
             return self._defined(slot, index, guard)
         if self._is_here(slot) and self._is_own(slot, index):
             return self._defined(slot, index, guard)
-        return self._node(group.load(slot, index, self._loops, guard))
+        return self.node(group.load(slot, index, self._loops, guard))
 
     def _is_here(self, slot: int) -> bool:
         """Whether a root is computed in this nest, or in one that is computed beside it."""
@@ -269,7 +221,7 @@ class NestBuilder:
         shapes = [t.shape for t in types]  # type: ignore[union-attr]
         if isinstance(op, AsType):
             x = self.element(args[0], index, guard)
-            return x if types[0].dtype == kind.dtype else self._convert(x, kind.dtype.char)  # type: ignore[union-attr]
+            return x if types[0].dtype == kind.dtype else self.convert(x, kind.dtype.char)  # type: ignore[union-attr]
         whole = self._group.by_arrays and op.elementwise
         if whole or has_expression(op, kind, types):
             operands = [
@@ -277,9 +229,9 @@ class NestBuilder:
                 for a, shape in zip(args, shapes, strict=True)
             ]
             if whole:
-                return self._node(Apply(op.name, tuple(operands), kind.dtype.char))
+                return self.node(Apply(op.name, tuple(operands), kind.dtype.char))
             char = types[-1].dtype.char  # type: ignore[union-attr]
-            return expression(op, char, operands, self._apply, self._literal)
+            return expression(op, char, operands, self.apply, self.literal)
         selecting = self._selecting(args, guard)
         split = reads(op, Element(shapes, kind.shape, index, self._loops, selecting))
         if split is None:
@@ -289,7 +241,7 @@ class NestBuilder:
     def _in_order(self, slot: int, index: Index, shape: Shape, guard: Value | None) -> Value:
         """An element of a stored array by its place in row-major order."""
         at = flat(index, shape, self._loops)
-        return self._node(self._group.load_in_order(self._group.base(slot), at, guard))
+        return self.node(self._group.load_in_order(self._group.base(slot), at, guard))
 
     def _split(self, split: Split, args: Sequence[int], guard: Value | None) -> Value:
         values: list[tuple[Value | None, Value]] = []
@@ -297,59 +249,39 @@ class NestBuilder:
             holds = self._holds(bounds)
             both = guard if holds is None else holds
             if holds is not None and guard is not None:
-                both = self._apply("and", guard, holds)
+                both = self.apply("and", guard, holds)
             values.append((holds, self.element(args[number], index, both)))
         if split.added:
             return self._added(values)
         *others, (_, last) = values
         for holds, value in reversed(others):
             assert holds is not None
-            last = self._apply("where", holds, value, last)
+            last = self.apply("where", holds, value, last)
         return last
 
     def _added(self, values: Sequence[tuple[Value | None, Value]]) -> Value:
         """The sum of what holds, 0 where nothing does: what is alone keeps the sign of its zero."""
-        total = self._literal(0.0, values[0][1])
+        total = self.literal(0.0, values[0][1])
         held: Value | None = None
         anywhere = False
         for holds, value in values:
-            add = "or" if self._nodes[value].char == "?" else "add"
-            both = self._apply(add, total, value) if anywhere or held is not None else value
+            add = "or" if self.nodes[value].char == "?" else "add"
+            both = self.apply(add, total, value) if anywhere or held is not None else value
             if not anywhere and held is not None:
-                both = self._apply("where", held, both, value)
+                both = self.apply("where", held, both, value)
             if holds is None:
                 total, anywhere = both, True
             else:
-                total = self._apply("where", holds, both, total)
-                held = holds if held is None else self._apply("or", held, holds)
+                total = self.apply("where", holds, both, total)
+                held = holds if held is None else self.apply("or", held, holds)
         return total
 
     def _holds(self, bounds: Sequence[Bound]) -> Value | None:
         held: Value | None = None
         for index, low, high in bounds:
-            each = self._node(Within(index, low, high))
-            held = each if held is None else self._apply("and", held, each)
+            each = self.node(Within(index, low, high))
+            held = each if held is None else self.apply("and", held, each)
         return held
-
-    # Nodes
-
-    def _node(self, node: Node) -> Value:
-        key = type(node), node  # tuples of equal items are equal, whatever their types
-        found = self._values.get(key)
-        if found is None:
-            found = self._values[key] = len(self._nodes)
-            self._nodes.append(node)
-        return found
-
-    def _literal(self, value: float, like: Value) -> Value:
-        return self._node(Literal(value, self._nodes[like].char))
-
-    def _convert(self, value: Value, char: str) -> Value:
-        return self._node(Apply("convert", (value,), char))
-
-    def _apply(self, function: str, *args: Value) -> Value:
-        char = char_of(function, [self._nodes[arg].char for arg in args])
-        return self._node(Apply(function, args, char))
 
 
 class _Pass:
@@ -359,28 +291,28 @@ class _Pass:
         self._nest, self._loop = nest, loop
 
     def apply(self, function: str, *args: Value) -> Value:
-        return self._nest._apply(function, *args)
+        return self._nest.apply(function, *args)
 
     def literal(self, value: float, like: Value) -> Value:
-        return self._nest._literal(value, like)
+        return self._nest.literal(value, like)
 
     def carried(self, first: float, like: Value) -> Value:
         nest = self._nest
-        char = nest._nodes[like].char
+        char = nest.nodes[like].char
         nest._carries.append(Carry(-1, first, char))
-        return nest._node(Carried(len(nest._carries) - 1, char))
+        return nest.node(Carried(len(nest._carries) - 1, char))
 
     def give(self, carried: Value, value: Value) -> Value:
         nest = self._nest
-        node = nest._nodes[carried]
+        node = nest.nodes[carried]
         assert isinstance(node, Carried)
         nest._carries[node.carry] = nest._carries[node.carry]._replace(value=value)
         return value
 
     @property
     def place(self) -> Value:
-        return self._nest._node(Count(self._loop))
+        return self._nest.node(Count(self._loop))
 
     @property
     def is_first(self) -> Value:
-        return self._nest._node(Within(self._loop, 0, 1))
+        return self._nest.node(Within(self._loop, 0, 1))

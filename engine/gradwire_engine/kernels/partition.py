@@ -17,6 +17,7 @@ from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.arrays.indexing import ScatterAdd, SetItem
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input, Item
+from gradwire_engine.ops.linalg.solving import OfSquare
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.ops.sequences.running import RunningPlace
@@ -25,6 +26,8 @@ from gradwire_engine.tape import Instruction, Tape, Type
 
 #: Work for an element from which on an instruction by itself is worth a kernel.
 _LONG = 8
+#: How many instructions one of small matrices counts for.
+_NESTS_OF_MATRIX = 10
 
 
 class Part(NamedTuple):
@@ -103,6 +106,8 @@ def _weight(instruction: Instruction) -> int:
     op = instruction.op
     if isinstance(op, Loop):
         return sum(map(_weight, op.body.tape.instructions))
+    if isinstance(op, OfSquare):  # of several nests
+        return _NESTS_OF_MATRIX
     return 0 if isinstance(op, Item) else 1
 
 
@@ -125,7 +130,7 @@ def _worthwhile(tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Pol
 def _work(op: Op) -> int:
     """Work for an element: much where NumPy computes elements one by one, or several times."""
     one_by_one = isinstance(op, ScatterAdd | SetItem | LinearRecurrence | RunningPlace)
-    return _LONG if one_by_one else getattr(op, "flops_per_element", 1)
+    return _LONG if one_by_one or isinstance(op, OfSquare) else getattr(op, "flops_per_element", 1)
 
 
 def _results(tape: Tape, views: Views, part_of: Mapping[int, int], poll: Poll) -> set[int]:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from gradwire_engine.kernels.bodies import LoopBody
 from gradwire_engine.kernels.form import DTYPES
 from gradwire_engine.kernels.maps import is_map, is_view
-from gradwire_engine.kernels.nests import is_reduction
+from gradwire_engine.kernels.matrices import is_small_matrix
+from gradwire_engine.kernels.roots import is_reduction
 from gradwire_engine.kernels.scalar import has_expression
 from gradwire_engine.kernels.scans import is_scan
 from gradwire_engine.kernels.stacks import passes_of
@@ -47,6 +48,7 @@ def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
         or is_reduction(op, kind, types)  # type: ignore[arg-type]
         or is_written(op, kind, types)  # type: ignore[arg-type]
         or is_scan(op, kind, types)  # type: ignore[arg-type]
+        or is_small_matrix(op, kind, types)
     )
 
 

@@ -7,6 +7,7 @@ from functools import reduce
 
 from gradwire_engine.backends.numpy.rules import RULES as FOR_NUMPY
 from gradwire_engine.kernels.form import FLOATS
+from gradwire_engine.kernels.matrices import is_small
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd
 from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.arrays.placements import Placed
@@ -15,7 +16,9 @@ from gradwire_engine.ops.arrays.shape import Reshape, Transpose
 from gradwire_engine.ops.arrays.slicing import Pad
 from gradwire_engine.ops.arrays.windows import Windows
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.constants import Item
 from gradwire_engine.ops.linalg.contraction import Contract, contract
+from gradwire_engine.ops.linalg.determinants import LogAbsDet, SLogDet
 from gradwire_engine.ops.patterns import Span
 from gradwire_engine.ops.pointwise.arithmetic import Add, Multiply
 from gradwire_engine.ops.pointwise.comparison import IsFinite
@@ -155,6 +158,15 @@ def _planned(op: Op, args: Sequence[int], values: ValueTable) -> Expression | Se
     return None if own else FOR_NUMPY[ScatterAdd](op, args, values)
 
 
+def _log_determinant(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """One of two results: kernels compute operations of one."""
+    assert isinstance(op, Item)
+    of, (*matrices,), _, _ = values.code[args[0]]
+    if not isinstance(of, SLogDet) or op.index != 1:
+        return None
+    return (LogAbsDet(), matrices) if is_small(values.code[matrices[0]].type) else None
+
+
 RULES: Mapping[type[Op], Rule] = {
     **{op: rule for op, rule in FOR_NUMPY.items() if op not in _OWN},
     Shift: _shift,
@@ -163,4 +175,5 @@ RULES: Mapping[type[Op], Rule] = {
     Sum: _added,
     Convolve: _convolved,
     ConvolveWithin: _convolved_within,
+    Item: _log_determinant,
 }

@@ -23,8 +23,8 @@ from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.kernels.build import KernelBuilder
 from gradwire_engine.kernels.form import Reduce, Within, nests_of
 from gradwire_engine.kernels.maps import is_map, is_view
-from gradwire_engine.kernels.nests import is_reduction
 from gradwire_engine.kernels.partition import Part, parts
+from gradwire_engine.kernels.roots import is_reduction
 from gradwire_engine.kernels.scalar import has_expression
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.kernels.writes import index_slots

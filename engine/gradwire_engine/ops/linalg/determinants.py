@@ -118,3 +118,23 @@ class SLogDet(OfSquare):
         if scale is None:
             return (None,)
         return (adjoint(Inv()(a)) * _for_matrices(scale),)
+
+
+@register("log_absolute_determinant", public=False)
+class LogAbsDet(OfSquare):
+    """Logarithm of the absolute value of each determinant: ``slogdet`` without the sign."""
+
+    def infer(self, *types: ArrayType) -> Type:
+        """One number for each matrix."""
+        super().infer(*types)
+        (a,) = types
+        return ArrayType(real_of(a.dtype), a.shape[:-2], a.weak)
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """LU factorisation."""
+        return xp.linalg.slogdet(operands[0])[1]
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``a_bar = z_bar a^-H``."""
+        (a,) = operands
+        return (adjoint(Inv()(a)) * _for_matrices(a.builder.cast(z_bar, a.dtype)),)
