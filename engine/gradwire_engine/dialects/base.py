@@ -15,7 +15,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from gradwire_engine.ops.base import FUNCTIONS, Function
-from gradwire_engine.prelude import Definition, sources
+from gradwire_engine.prelude import Definition, meaning, sources
 
 #: Stands before the parameters that go by keyword only.
 _STAR = "*"
@@ -56,17 +56,14 @@ class Dialect:
                 self.entry(name, name.rpartition(".")[2], parameters)
             return
         target = FUNCTIONS[operation]
-        signature = inspect.signature(target.record)
-        own = [*signature.parameters.values()][1:]
-        written, renamed = (own, {}) if parameters is None else _parsed(parameters, own, operation)
-        record = self._recorded(names, target.record, written, renamed)
+        record = self._recorded(names, target.record, parameters)
         self._publish(self._full(names), record, target.doc, target.family, target)
 
     def macro(self, names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Make a function that records what the library's functions ``names`` compute."""
 
         def complete(function: Callable[..., Any]) -> Callable[..., Any]:
-            record = self._recorded(names, function, None, {})
+            record = self._recorded(names, function, None)
             self._publish(self._full(names), record, function.__doc__ or "", self.name, None)
             return function
 
@@ -74,15 +71,18 @@ class Dialect:
 
     def read_prelude(self) -> None:
         """Enter the functions that are written in Gradwire's language."""
-        for source in sources(self.name, self._elsewhere):
+        for source in sources(self.name, self._meaning):
             for definition in source.public:
                 first = f"{source.namespace}.{definition.name}"
-                record = self._recorded(first.partition(".")[2], definition, None, {})
+                record = self._recorded(first.partition(".")[2], definition, None)
                 names = [first, *source.aliases[definition.name]]
                 self._publish(names, record, definition.doc, self.name, None)
 
-    def _elsewhere(self, name: str) -> Callable[..., Any]:
-        """What records a function that is written with a prefix, for one in the prelude."""
+    def _meaning(self, name: str) -> Callable[..., Any]:
+        """What records a call of ``name`` in the dialect's functions of the prelude."""
+        found = meaning(name)
+        if found is not None:
+            return found
         (full,) = [to + name.removeprefix(r) for r, to in self.roots.items() if name.startswith(r)]
         record = self.functions[full].record
         return record.own if isinstance(record, Recorded) and not record.renamed else record
@@ -90,15 +90,9 @@ class Dialect:
     def _full(self, names: str) -> list[str]:
         return [f"{self.name}.{name}" for name in names.split()]
 
-    def _recorded(
-        self,
-        names: str,
-        record: Callable[..., Any],
-        parameters: list[Parameter] | None,
-        renamed: dict[str, str],
-    ) -> Recorded:
+    def _recorded(self, names: str, record: Callable[..., Any], parameters: str | None) -> Recorded:
         """What records a call of the functions ``names``."""
-        return Recorded(record, parameters, renamed, self.ignored, self.synonyms)
+        return Recorded(record, parameters, self.ignored, self.synonyms)
 
     def _publish(
         self, names: list[str], record: Recorded, doc: str, family: str, target: Function | None
@@ -119,27 +113,31 @@ class Recorded:
     def __init__(
         self,
         record: Callable[..., Any],
-        parameters: list[Parameter] | None,
-        renamed: dict[str, str],
+        written: str | None,
         ignored: str,
         synonyms: dict[str, str],
     ) -> None:
         self._record = record
-        #: None for those that ``record`` has.
-        self._parameters = parameters
+        #: The parameters as an entry has them, None for those that ``record`` has.
+        self._written = written
         #: What else programs may call a parameter.
         self.synonyms = synonyms
-        #: The operation's parameters by those that are written.
-        self.renamed = renamed
         self._ignored = ignored
+
+    @cached_property
+    def _parsed(self) -> tuple[list[Parameter], dict[str, str]]:
+        own = [*inspect.signature(self._record).parameters.values()][1:]
+        return (own, {}) if self._written is None else _parsed(self._written, own)
+
+    @cached_property
+    def renamed(self) -> dict[str, str]:
+        """The operation's parameters by those that are written."""
+        return self._parsed[1]
 
     @cached_property
     def __signature__(self) -> Signature:
         """The public parameters, after the builder's: what ``inspect.signature`` gives."""
-        parameters = self._parameters
-        if parameters is None:
-            parameters = [*inspect.signature(self._record).parameters.values()][1:]
-        kept = [p for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
+        kept = [p for p in self._parsed[0] if p.kind is not Parameter.VAR_KEYWORD]
         if self._ignored:
             kept.append(Parameter(self._ignored, Parameter.KEYWORD_ONLY, default=None))
         return Signature([Parameter("builder", Parameter.POSITIONAL_ONLY), *kept])
@@ -178,9 +176,7 @@ def recorded(name: str) -> Callable[..., Any]:
     return FUNCTIONS[name].record
 
 
-def _parsed(
-    text: str, own: list[Parameter], operation: str
-) -> tuple[list[Parameter], dict[str, str]]:
+def _parsed(text: str, own: list[Parameter]) -> tuple[list[Parameter], dict[str, str]]:
     """Parameters written as ``theirs:ours=default``, and ours by theirs."""
     known = {parameter.name: parameter for parameter in own}
     written: list[Parameter] = []
@@ -195,7 +191,7 @@ def _parsed(
         taken = renamed.values()
         ours = ours or (theirs if theirs in known else next(n for n in known if n not in taken))
         if ours in taken:
-            raise TypeError(f"{operation}: two parameters are {ours}")
+            raise TypeError(f"two parameters are {ours}")
         parameter = known[ours].replace(name=theirs, kind=_kept(known[ours], kind))
         if parameter.kind is Parameter.VAR_POSITIONAL:
             kind = Parameter.KEYWORD_ONLY

@@ -13,6 +13,13 @@ from gradwire_engine.tape import Shape
 _MOST_AXES = 64
 
 
+def number(value: Any, name: str) -> float:
+    """``value`` as the real number that parameter ``name`` must be."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadArgument(f"{name} must be a number, got {describe(value)}")
+    return value
+
+
 def integer(value: Any, name: str) -> int:
     """``value`` as the integer that parameter ``name`` must be."""
     if isinstance(value, int) and not isinstance(value, bool):

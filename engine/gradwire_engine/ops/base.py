@@ -169,7 +169,7 @@ def register(name: str, *aliases: str, public: bool = True) -> Callable[[T], T]:
             raise TypeError(f"operation {name}: needs {missing or 'a docstring and its own name'}")
         PRIMITIVES[name] = cls
         if public:
-            _publish(name, aliases, cls.record, cls.__doc__, cls.family, cls.differentiable)
+            publish(name, aliases, cls.record, cls.__doc__, cls.family, cls.differentiable)
         return cls
 
     return complete
@@ -180,7 +180,7 @@ def macro(name: str, *aliases: str, differentiable: bool = True) -> Callable[[F]
 
     def complete(function: F) -> F:
         family = function.__module__.rpartition(".")[2]
-        _publish(name, aliases, function, function.__doc__ or "", family, differentiable)
+        publish(name, aliases, function, function.__doc__ or "", family, differentiable)
         return function
 
     return complete
@@ -193,7 +193,7 @@ def _inherited_from_op(cls: type[Op], part: str) -> bool:
     )
 
 
-def _publish(
+def publish(
     name: str,
     aliases: tuple[str, ...],
     record: Callable[..., Any],
@@ -201,6 +201,7 @@ def _publish(
     family: str,
     differentiable: bool,
 ) -> None:
+    """Enter a function under its name and its aliases."""
     function = Function(name, aliases, record, doc, family, differentiable)
     for key in (name, *aliases):
         if key in FUNCTIONS or not doc:

@@ -8,10 +8,19 @@ alone; any other bare name is Gradwire's operation, and one with a library's pre
 function. ``tf.abs = abs`` gives another name to a function above. What operators make of parameters
 that are not ``Static`` is recorded, also of literals.
 
+Files of ``np`` have Gradwire's own functions, ``np.random-draws.gw`` those of ``random`` in the
+family ``draws``. ``-> Constant`` states that a result carries no derivative. Their operators are
+those of derivative rules: arrays have one dtype, which numbers adopt; so parameters are promoted
+first.
+
 Nothing is decided by values, so that a function needs a builder alone. Each is read when it is
 first called, and replayed from then on as straight-line Python.
 """
 
+from gradwire_engine.prelude.own import OWN, enter, own
 from gradwire_engine.prelude.source import Definition, sources
+from gradwire_engine.prelude.vocabulary import meaning
 
-__all__ = ["Definition", "sources"]
+__all__ = ["OWN", "Definition", "meaning", "own", "sources"]
+
+enter()

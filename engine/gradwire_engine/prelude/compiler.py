@@ -10,7 +10,7 @@ from typing import Any
 
 from gradwire_engine.errors import InternalError
 from gradwire_engine.frontends.text import read_body
-from gradwire_engine.program import Block, Node, Target
+from gradwire_engine.program import Block, Node, Target, flat_names
 
 #: Python's own operators: what they look at is known while recording.
 _PLAIN = {"is": "is", "is_not": "is not", "in": "in", "not_in": "not in"}
@@ -41,34 +41,47 @@ def compiled(
 ) -> Callable[..., Any]:
     """What records a function, given the builder and then its own arguments.
 
-    ``meaning`` gives what records each function that it calls.
+    ``meaning`` gives what records each function that it calls; those among the ``constants`` need
+    no builder.
     """
     spec = definition.args
-    arrays = [a.arg for a in (*spec.args, *spec.kwonlyargs) if a.annotation is None]
-    variables = {a.arg for a in (*spec.args, *spec.kwonlyargs)}
-    for node in ast.walk(definition):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            variables.add(node.id)
-    body = _Body(frozenset(arrays), variables | constants.keys())
+    body = _Body([*spec.args, *spec.kwonlyargs], constants.keys())
     body.block(read_body(definition))
     parameters = ast.unparse(spec)  # their annotations are never evaluated
     head = f"def {definition.name}({BUILDER}, {parameters}):"
     code = "\n".join([head, *body.lines, "    return None"])
-    scope = constants | {_identifier(name): meaning(name) for name in body.called}
+    scope = dict(constants)
+    for name in body.called:
+        function = constants.get(name) or meaning(name)
+        if hasattr(type(function), "record"):
+            function = _until_called(scope, name, function)
+        scope[_identifier(name)] = function
     flags = __future__.annotations.compiler_flag
     exec(compile(code, f"<prelude: {definition.name}>", "exec", flags), scope)
     made: Callable[..., Any] = scope[definition.name]
     return made
 
 
+def _until_called(scope: dict[str, Any], name: str, definition: Any) -> Callable[..., Any]:
+    """What stands for a function of the prelude until it is called, and is only then compiled."""
+
+    def record(*args: Any, **named: Any) -> Any:
+        scope[_identifier(name)] = definition.record
+        return definition.record(*args, **named)
+
+    return record
+
+
 class _Body:
     """Writes blocks as lines of Python; each node's value is an expression, mostly a name."""
 
-    def __init__(self, arrays: frozenset[str], values: Set[str]) -> None:
-        #: Parameters that need not be known while recording.
-        self._arrays = arrays
-        #: Names that are no function's.
-        self._values = values
+    def __init__(self, parameters: Sequence[ast.arg], constants: Set[str]) -> None:
+        #: Parameters that need not be known while recording, until they are assigned anew.
+        self._arrays = {p.arg for p in parameters if p.annotation is None}
+        #: Names that are no function's, as far as it is written.
+        self._values = {p.arg for p in parameters} | constants
+        #: Names of what needs no builder.
+        self._constants = constants
         self.lines: list[str] = []
         #: The functions that are called.
         self.called: set[str] = set()
@@ -108,8 +121,14 @@ class _Body:
         return _identifier(node.value)
 
     def _store(self, node: Node, given: Sequence[str]) -> str:
-        self._line(f"{_target(node.value)} = {given[0]}")
+        self._line(f"{self._bound(node.value)} = {given[0]}")
+        if self._depth == 1:
+            self._arrays.difference_update(flat_names(node.value))
         return "None"
+
+    def _bound(self, target: Target) -> str:
+        self._values.update(flat_names(target))
+        return _target(target)
 
     def _call(self, node: Node, given: Sequence[str]) -> str:
         name, keywords = node.value
@@ -120,17 +139,23 @@ class _Body:
         if not self._arrays.isdisjoint(given):
             name = f"np.{name}" if name in OPERATORS else name  # of literals, too
         self.called.add(name)
-        return self._recorded(node, _identifier(name), given, keywords)
+        first = [] if name in self._constants else [BUILDER]
+        return self._recorded(node, _identifier(name), first, given, keywords)
 
     def _apply(self, node: Node, given: Sequence[str]) -> str:
-        return self._recorded(node, given[0], given[1:], node.value)
+        return self._recorded(node, given[0], [BUILDER], given[1:], node.value)
 
     def _recorded(
-        self, node: Node, function: str, given: Sequence[str], keywords: Sequence[str]
+        self,
+        node: Node,
+        function: str,
+        first: Sequence[str],
+        given: Sequence[str],
+        keywords: Sequence[str],
     ) -> str:
         split = len(given) - len(keywords)
         named = [f"{key}={value}" for key, value in zip(keywords, given[split:], strict=True)]
-        return self._named(node, f"{function}({', '.join([BUILDER, *given[:split], *named])})")
+        return self._named(node, f"{function}({', '.join([*first, *given[:split], *named])})")
 
     def _attribute(self, node: Node, given: Sequence[str]) -> str:
         return f"{given[0]}.{'type.size' if node.value == 'size' else node.value}"
@@ -170,13 +195,13 @@ class _Body:
     def _for(self, node: Node, given: Sequence[str]) -> str:
         if node.blocks[1].nodes:
             raise InternalError("the prelude has no else of a loop")
-        self._inner(f"for {_target(node.value)} in {given[0]}:", node.blocks[0])
+        self._inner(f"for {self._bound(node.value)} in {given[0]}:", node.blocks[0])
         return "None"
 
     def _comprehension(self, node: Node, given: Sequence[str]) -> str:
         *conditions, element = node.blocks
         made = self._named(node, "[]")
-        self._line(f"for {_target(node.value)} in {given[0]}:")
+        self._line(f"for {self._bound(node.value)} in {given[0]}:")
         self._depth += 1
         for condition in conditions:
             value = self.block(condition)

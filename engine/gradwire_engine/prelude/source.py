@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gradwire_engine.prelude.compiler import compiled
-from gradwire_engine.prelude.vocabulary import CONSTANTS, meaning
+from gradwire_engine.prelude.vocabulary import CONSTANTS
 
 _SUFFIX = ".gw"
 _NEXT = re.compile(r"^(?=def )", re.MULTILINE)
@@ -21,28 +21,35 @@ _ALIAS = re.compile(r"^([\w.]+) = (\w+)$", re.MULTILINE)
 Meaning = Callable[[str], Callable[..., Any]]
 
 
-def sources(dialect: str, elsewhere: Meaning) -> Iterator[Source]:
-    """The files of a dialect; ``elsewhere`` gives what records a library's function by its name."""
+def sources(dialect: str, meaning: Meaning) -> Iterator[Source]:
+    """The files of a dialect; ``meaning`` gives what records a name that is not private."""
     private: dict[str, Definition] = {}
     for path in sorted(Path(__file__).parent.glob(f"{dialect}*{_SUFFIX}")):
-        space = path.name.removesuffix(_SUFFIX).partition("-")[0]
+        space, _, family = path.name.removesuffix(_SUFFIX).partition("-")
         if space.partition(".")[0] == dialect:
-            yield Source(space, path.read_text("utf-8"), private, elsewhere)
+            yield Source(space, family, path.read_text("utf-8"), private, meaning)
 
 
 class Source:
     """The functions of a file; its ``private`` ones go to those of all files of the dialect."""
 
     def __init__(
-        self, namespace: str, text: str, private: dict[str, Definition], elsewhere: Meaning
+        self,
+        namespace: str,
+        family: str,
+        text: str,
+        private: dict[str, Definition],
+        meaning: Meaning,
     ) -> None:
         self.namespace = namespace
+        #: What a file's name has after a hyphen.
+        self.family = family
         self.private = private
         _, *parts = _NEXT.split(text)
-        made = [Definition(part, private, elsewhere) for part in parts]
+        made = [Definition(part, private, meaning) for part in parts]
         private.update({d.name: d for d in made if d.name.startswith("_")})
         #: Those that programs may call.
-        self.public = [d for d in made if not d.name.startswith("_")]
+        self.public: list[Definition] = [d for d in made if not d.name.startswith("_")]
         #: Further names of a function, by its own.
         self.aliases: dict[str, list[str]] = {d.name: [] for d in self.public}
         for alias, name in _ALIAS.findall(text):
@@ -52,13 +59,16 @@ class Source:
 class Definition:
     """A function of the prelude; records its instructions when it is called."""
 
-    def __init__(self, text: str, private: dict[str, Definition], elsewhere: Meaning) -> None:
+    def __init__(self, text: str, private: dict[str, Definition], meaning: Meaning) -> None:
         self.name = text.partition("(")[0].removeprefix("def ")
+        head, doc, _ = text.split('"""', 2)
         #: What documents it.
-        self.doc = text.split('"""', 2)[1]
+        self.doc = doc
+        #: Whether results carry a derivative; ``-> Constant`` states that none do.
+        self.differentiable = not head.rstrip().endswith("-> Constant:")
         self.text = text
         self._private = private
-        self._elsewhere = elsewhere
+        self._meaning = meaning
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
         """Record a call."""
@@ -67,7 +77,7 @@ class Definition:
     @cached_property
     def record(self) -> Callable[..., Any]:
         """What records a call."""
-        return compiled(self._written, self._meaning, CONSTANTS)
+        return compiled(self._written, self._called, CONSTANTS)
 
     @cached_property
     def __signature__(self) -> Signature:
@@ -89,11 +99,9 @@ class Definition:
         (definition,) = [n for n in ast.parse(self.text).body if isinstance(n, ast.FunctionDef)]
         return definition
 
-    def _meaning(self, name: str) -> Callable[..., Any]:
-        own = self._private.get(name)
-        if own is not None:
-            return own.record
-        return meaning(name) or self._elsewhere(name)
+    def _called(self, name: str) -> Callable[..., Any]:
+        private = self._private.get(name)
+        return self._meaning(name) if private is None else private
 
 
 def _parameter(written: ast.arg, default: ast.expr | None, kind: Any) -> Parameter:

@@ -4,21 +4,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
-from gradwire_engine.ops.axes import axes_of, axis_of, choice, flag, integer, integers, lengths
+from gradwire_engine.ops.arrays.shape import reshape, swap_last, unsqueeze
+from gradwire_engine.ops.arrays.slicing import picked, sliced
+from gradwire_engine.ops.axes import (
+    axes_of,
+    axis_of,
+    choice,
+    flag,
+    integer,
+    integers,
+    lengths,
+    number,
+)
 from gradwire_engine.ops.base import FUNCTIONS, SINGLETONS
-from gradwire_engine.ops.builder import Var, describe
+from gradwire_engine.ops.builder import Builder, Var, describe
 from gradwire_engine.ops.conversion import floating
-from gradwire_engine.ops.elementwise import broadcast_shapes
-from gradwire_engine.ops.promotion import dtype_of, inexact_promoted
+from gradwire_engine.ops.elementwise import (
+    broadcast_shapes,
+    conj,
+)
+from gradwire_engine.ops.promotion import (
+    dtype_of,
+    inexact_promoted,
+    real_of,
+)
+from gradwire_engine.ops.random.keys import (
+    drawn_dtype,
+    shape_for,
+)
+from gradwire_engine.ops.reductions.norms import Norm
+from gradwire_engine.ops.reductions.reductions import Sum, spread
 from gradwire_engine.prelude.compiler import OPERATORS, TRUE
-
-if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder
 
 #: Those that record one instruction on two arrays of one floating dtype.
 _ALONE = frozenset(
@@ -72,7 +94,7 @@ def _extreme(along: str, pairwise: str, known: Callable[..., Any]) -> Callable[.
     return apply
 
 
-def _len(b: Builder, x: Any) -> int:
+def _len(x: Any) -> int:
     return x.shape[0] if isinstance(x, Var) else len(x)
 
 
@@ -85,12 +107,12 @@ def _true(x: Any) -> bool:
     return bool(x)
 
 
-def _flat(b: Builder, *parts: Any) -> tuple[Any, ...]:
+def _flat(*parts: Any) -> tuple[Any, ...]:
     """Lengths and sequences of them as one shape."""
-    return tuple([n for p in parts for n in (p if isinstance(p, list | tuple) else (p,))])
+    return tuple([n for p in parts for n in (p if isinstance(p, list | tuple | range) else (p,))])
 
 
-def _refuse(b: Builder, why: str, message: str, *shown: Any, hint: str | None = None) -> None:
+def _refuse(why: str, message: str, *shown: Any, hint: str | None = None) -> None:
     """Raise an error; each {} of its message is a parameter, or the type of an array."""
     words = [str(x.type) if isinstance(x, Var) else str(x) for x in shown]
     raise _REFUSALS[why](message.format(*words), hint=hint)
@@ -101,43 +123,61 @@ _REFUSALS = {"argument": BadArgument, "shape": ShapeMismatch, "dtype": DtypeMism
 WORDS: dict[str, Callable[..., Any]] = {
     **{name: _binary(name) for name in OPERATORS if name != "negative"},
     "negative": _negative,
-    "len": _len,
-    "range": lambda b, *bounds: range(*bounds),
-    "zip": lambda b, *sequences: zip(*sequences, strict=True),
-    "enumerate": lambda b, items: enumerate(items),
     "min": _extreme("min", "minimum", min),
     "max": _extreme("max", "maximum", max),
     # Operands as arrays of one dtype: a floating one, or any.
-    "promoted": lambda b, *x: b.promote(*x, rule=inexact_promoted),
-    "together": lambda b, *x: b.promote(*x),
-    "variable": lambda b, x: b.array(x),
-    "inexact": lambda b, x: b.inexact(x),
+    "promoted": partial(Builder.promote, rule=inexact_promoted),
+    "together": Builder.promote,
+    "variable": Builder.array,
+    "inexact": Builder.inexact,
     "floating": floating,
-    "broadcast_shapes": lambda b, *shapes: broadcast_shapes(*shapes),
-    "broadcast": lambda b, x, shape: b.broadcast(x, shape),
+    "broadcast": Builder.broadcast,
     "cast": lambda b, x, dtype: b.cast(x, dtype_of(dtype)),
-    "scalar": lambda b, x, dtype: b.scalar(x, dtype),
-    "kind": lambda b, x: x.dtype.kind,
-    # Parameters that are known while recording, checked.
-    "is_number": lambda b, x, n=None: isinstance(x, int | float) and n in (None, x),
-    "is_bool": lambda b, x: isinstance(x, bool),
-    "is_int": lambda b, x: isinstance(x, int),
-    "is_list": lambda b, x: isinstance(x, list | tuple),
-    "axis_of": lambda b, axis, ndim, op: axis_of(axis, ndim, op),
-    "axes_of": lambda b, axes, ndim, op: axes_of(axes, ndim, op),
-    "choice": lambda b, x, known, name: choice(x, known, name),
-    "flag": lambda b, x, name: flag(x, name),
-    "integer": lambda b, x, name: integer(x, name),
-    "integers": lambda b, x, name: integers(x, name),
-    "lengths": lambda b, x, name="shape": lengths(x, name),
+    "scalar": Builder.scalar,
+}
+#: Constants, and by name what is called without a builder.
+CONSTANTS: dict[str, Any] = {
+    "pi": math.pi,
+    "inf": math.inf,
+    "nan": math.nan,
+    TRUE: _true,
+    "len": _len,
+    "range": range,
+    "zip": partial(zip, strict=True),
+    "enumerate": enumerate,
     "flat": _flat,
     "refuse": _refuse,
+    # Parameters that are known while recording.
+    "is_number": lambda x, n=None: isinstance(x, int | float) and n in (None, x),
+    "is_bool": lambda x: isinstance(x, bool),
+    "is_int": lambda x: isinstance(x, int),
+    "is_list": lambda x: isinstance(x, list | tuple),
+    "root": math.sqrt,
+    "size_of": math.prod,
+    # Arrays as they are, axes as ``axes_of`` gives them.
+    "sum_over": Sum.over,
+    "norm_over": Norm.over,
+    "shaped": reshape,
+    "new_axes": unsqueeze,
+    "swapped": swap_last,
+    "conjugated": conj,
+    # Of dtypes.
+    "kind": lambda x: x.dtype.kind,
+    "tiny": lambda dtype: float(np.finfo(dtype).tiny),
+    "eps": lambda dtype: float(np.finfo(dtype).eps),
+    **{
+        function.__name__: function
+        for function in (
+            *(axes_of, axis_of, choice, flag, integer, integers, lengths, number),
+            *(broadcast_shapes, describe, picked, real_of, sliced, spread),
+            *(drawn_dtype, shape_for),
+        )
+    },
 }
-CONSTANTS: dict[str, Any] = {"pi": math.pi, "inf": math.inf, "nan": math.nan, TRUE: _true}
 
 
 def meaning(name: str) -> Callable[..., Any] | None:
-    """What records a call of ``name``, if it is not another library's."""
+    """What records a call of ``name`` in those of a library, if it is not the library's."""
     if name in WORDS:
         return WORDS[name]
     function = FUNCTIONS.get(name.removeprefix("np."))

@@ -18,6 +18,7 @@ from gradwire_engine.ops.base import FUNCTIONS, Function
 from gradwire_engine.ops.builder import Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.promotion import DTYPES
+from gradwire_engine.prelude import Definition
 from gradwire_engine.record import composites
 from gradwire_engine.record.composites import COMPOSITES
 from gradwire_engine.record.language import CONSTANTS, LANGUAGE, OF_ARRAYS
@@ -198,7 +199,8 @@ def resolve(name: str) -> Function:
     if found is None:
         hint = _closest(name) or "GET /v1/ops lists all"
         raise UnknownOperation(f"there is no operation '{name[:60]}'", hint=hint)
-    return found
+    record = found.record
+    return replace(found, record=record.record) if isinstance(record, Definition) else found
 
 
 def _found(name: str) -> Function | None:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,17 @@ from gradwire_engine.answer import Limits
 from gradwire_engine.check.recordings import interpret
 from gradwire_engine.dialects import DIALECTS
 from gradwire_engine.errors import ArgumentError, BadArgument, InternalError, ShapeMismatch
+from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.prelude import vocabulary
-from gradwire_engine.prelude.compiler import OPERATORS, compiled
+from gradwire_engine.prelude.compiler import OPERATORS, TRUE, compiled
+from gradwire_engine.prelude.own import OWN_WORDS
 from gradwire_engine.tape import ArrayType
 
+OWN = [*prelude.sources(prelude.OWN, prelude.own)]
 SOURCES = [s for d in DIALECTS for s in prelude.sources(d.name, lambda name: str)]
-PUBLIC = {f"{s.namespace}.{d.name}": d for s in SOURCES for d in s.public}
-PRIVATE = {name: d for s in SOURCES for name, d in s.private.items()}
+PUBLIC = {f"{s.namespace}.{d.name}": d for s in [*SOURCES, *OWN] for d in s.public}
+PRIVATE = {name: d for s in [*SOURCES, *OWN] for name, d in s.private.items()}
 X = np.array([[0.5, -1.25, 2.0], [3.0, 0.75, -0.5]])
 Y = np.array([1.5, 0.25, -2.0])
 
@@ -39,9 +43,19 @@ def recorded(text, values, **named):
 
 def test_every_dialect_has_all_of_its_functions():
     known = {name for dialect in DIALECTS for name in dialect.functions}
-    aliases = {a for source in SOURCES for names in source.aliases.values() for a in names}
+    known |= {f"np.{name}" for name in FUNCTIONS} | FUNCTIONS.keys()
+    sources = [*SOURCES, *OWN]
+    aliases = {a for source in sources for names in source.aliases.values() for a in names}
     assert {*PUBLIC} | aliases <= known
-    assert len(PUBLIC) > 200
+    assert len(PUBLIC) > 500
+
+
+def test_no_two_private_functions_of_a_library_have_one_name():
+    files = [*Path(vocabulary.__file__).parent.glob("*.gw")]
+    for library in ("np", *[dialect.name for dialect in DIALECTS]):
+        own = [path for path in files if re.split(r"[-.]", path.name)[0] == library]
+        names = [n for path in own for n in re.findall(r"(?m)^def (_\w+)", path.read_text("utf-8"))]
+        assert len(names) == len(set(names)), library
 
 
 @pytest.mark.parametrize("name", [*PUBLIC, *PRIVATE])
@@ -50,15 +64,20 @@ def test_every_definition_can_be_read(name):
     assert definition.doc == ast.get_docstring(written(definition.text), clean=False)
     assert "builder" in definition.__signature__.parameters
     if name in PUBLIC:
-        (dialect,) = [dialect for dialect in DIALECTS if name in dialect.functions]
-        record: Any = dialect.functions[name].record
-        assert callable(record.own)
+        registries = [dialect.functions for dialect in DIALECTS if name in dialect.functions]
+        if registries:
+            record: Any = registries[0][name].record
+            assert callable(record.own)
+        else:
+            record = FUNCTIONS[name.removeprefix("np.")].record
+            assert callable(record.record)
 
 
 def test_every_private_function_and_every_word_is_used():
     text = "\n".join(d.text for d in {*PUBLIC.values(), *PRIVATE.values()})
-    for name in (PRIVATE.keys() | vocabulary.WORDS.keys()) - OPERATORS.keys():
-        assert len(re.findall(rf"(?<![\w.]){name}\(", text)) > (name in PRIVATE), name
+    words = OWN_WORDS.keys() | {n for n, v in vocabulary.CONSTANTS.items() if callable(v)}
+    for name in (PRIVATE.keys() | words) - OPERATORS.keys() - {TRUE}:
+        assert len(re.findall(rf"(?<![\w.]){name}[(,]", text)) > (name in PRIVATE), name
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import Parameter
 from typing import Any
 
 from gradwire_engine.dialects.base import Dialect, Recorded, recorded
@@ -26,17 +25,11 @@ _LITERAL = ("all", "any", "squeeze")
 class PyTorch(Dialect):
     """PyTorch's functions, most of which take an array without axes as a single element."""
 
-    def _recorded(
-        self,
-        names: str,
-        record: Callable[..., Any],
-        parameters: list[Parameter] | None,
-        renamed: dict[str, str],
-    ) -> Recorded:
+    def _recorded(self, names: str, record: Callable[..., Any], parameters: str | None) -> Recorded:
         first = names.split(maxsplit=1)[0]
         apart = first in _APART or first.startswith("fft.")
         kind = Recorded if apart else LiteralAxes if first in _LITERAL else Axes
-        return kind(record, parameters, renamed, self.ignored, self.synonyms)
+        return kind(record, parameters, self.ignored, self.synonyms)
 
 
 class LiteralAxes(Recorded):

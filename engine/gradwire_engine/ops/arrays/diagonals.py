@@ -9,9 +9,7 @@ from gradwire_engine.ops.arrays.shape import Reshape, View, transpose
 from gradwire_engine.ops.axes import axes_of, integer, lengths
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
-from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.promotion import dtype_of
-from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.tape import ArrayType, Shape, Type
 
 if TYPE_CHECKING:
@@ -145,12 +143,6 @@ def eye(b: Builder, N: Static, M: Static = None, k: Static = 0, dtype: Static = 
     return OnDiagonal(rows, columns, k)(b.full(1, ArrayType(dtype_of(dtype), (length,))))
 
 
-@macro("identity", differentiable=False)
-def identity(b: Builder, n: Static, dtype: Static = "float64") -> Any:
-    """The identity matrix of ``n`` rows."""
-    return eye(b, n, dtype=dtype)
-
-
 @macro("tri", differentiable=False)
 def tri(b: Builder, N: Static, M: Static = None, k: Static = 0, dtype: Static = "float64") -> Any:
     """A matrix with ones on and below diagonal ``k``, else zeros."""
@@ -196,30 +188,3 @@ def diagonal(b: Builder, a: Any, offset: Static = 0, axis1: Static = 0, axis2: S
     plane = axes_of((axis1, axis2), x.ndim, "diagonal")
     others = tuple([axis for axis in range(x.ndim) if axis not in plane])
     return MatrixDiagonal(k)(transpose(x, others + plane))
-
-
-@macro("linalg.diagonal")
-def matrix_diagonal(b: Builder, x: Any, offset: Static = 0) -> Any:
-    """Diagonal ``offset`` of each matrix in the last two axes."""
-    return diagonal(b, x, offset, -2, -1)
-
-
-@macro("trace")
-def trace(
-    b: Builder,
-    a: Any,
-    offset: Static = 0,
-    axis1: Static = 0,
-    axis2: Static = 1,
-    dtype: Static = None,
-) -> Any:
-    """Sum of diagonal ``offset`` of the matrices in two axes: ``z = sum_i a[i, i + offset]``."""
-    x = a if dtype is None else AsType.record(b, a, dtype)
-    elements = diagonal(b, x, offset, axis1, axis2)
-    return Sum((elements.ndim - 1,))(elements)
-
-
-@macro("linalg.trace")
-def matrix_trace(b: Builder, x: Any, offset: Static = 0, dtype: Static = None) -> Any:
-    """Sum of diagonal ``offset`` of each matrix in the last two axes."""
-    return trace(b, x, offset, -2, -1, dtype)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine.errors import BadArgument, DtypeMismatch, OverBudget
+from gradwire_engine.errors import DtypeMismatch, OverBudget
 from gradwire_engine.ops.arrays.diagonals import nearest_offset
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.axes import integer, lengths
 from gradwire_engine.ops.base import Static, macro
-from gradwire_engine.ops.pointwise.arithmetic import FloorDivide, Remainder
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.tape import ArrayType
 
@@ -80,34 +78,3 @@ def ix_(b: Builder, *args: Any) -> Any:
         reshape(v, tuple([v.shape[0] if i == axis else 1 for i in range(count)]))
         for axis, v in enumerate(vectors)
     ]
-
-
-def _whole(b: Builder, x: Any, op: str) -> Var:
-    index = b.array(x)
-    if index.dtype.kind not in "iu":
-        raise DtypeMismatch(f"{op} needs integers, got {index.type}")
-    return b.cast(index, DTYPES["int64"])
-
-
-@macro("unravel_index", differentiable=False)
-def unravel_index(b: Builder, indices: Any, shape: Static) -> Any:
-    """A list of the index along each axis of ``shape`` for one in row-major order."""
-    sizes, rest = lengths(shape), _whole(b, indices, "unravel_index")
-    found = []
-    for length in reversed(sizes):
-        found.append(Remainder()(rest, b.scalar(length, rest.dtype)))
-        rest = FloorDivide()(rest, b.scalar(length, rest.dtype))
-    return found[::-1]
-
-
-@macro("ravel_multi_index", differentiable=False)
-def ravel_multi_index(b: Builder, multi_index: Any, dims: Static) -> Any:
-    """The index in row-major order for the list of those along each axis of ``dims``."""
-    sizes = lengths(dims, "dims")
-    if not isinstance(multi_index, list | tuple) or len(multi_index) != len(sizes) or not sizes:
-        raise BadArgument("ravel_multi_index needs a list of an index for each axis")
-    parts = [_whole(b, x, "ravel_multi_index") for x in multi_index]
-    z = parts[-1]
-    for axis, part in enumerate(parts[:-1]):
-        z = part * math.prod(sizes[axis + 1 :]) + z
-    return z

@@ -41,18 +41,6 @@ class Flip(View):
         return (self(z_bar),)
 
 
-@macro("fliplr")
-def fliplr(b: Builder, m: Any) -> Any:
-    """Elements in the opposite order along axis 1."""
-    return Flip.record(b, m, 1)
-
-
-@macro("flipud")
-def flipud(b: Builder, m: Any) -> Any:
-    """Elements in the opposite order along axis 0."""
-    return Flip.record(b, m, 0)
-
-
 @macro("rot90")
 def rot90(b: Builder, m: Any, k: Static = 1, axes: Static = (0, 1)) -> Any:
     """Rotation by ``k`` quarter turns, from the first of ``axes`` towards the second."""

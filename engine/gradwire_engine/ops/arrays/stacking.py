@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.indexing import take
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import moveaxis, reshape, unsqueeze
-from gradwire_engine.ops.arrays.slicing import split
 from gradwire_engine.ops.axes import axis_of, integers
 from gradwire_engine.ops.base import Static, macro
 from gradwire_engine.ops.builder import check_nesting
@@ -96,15 +95,6 @@ def _joined(b: Builder, nested: Any, depth: int) -> Any:
     return Concatenate.record(b, [_joined(b, part, depth - 1) for part in nested], -depth)
 
 
-@macro("append")
-def append(b: Builder, arr: Any, values: Any, axis: Static = None) -> Any:
-    """``values`` after ``arr`` along ``axis``, or after all its elements."""
-    x, y = b.promote(arr, values)
-    if axis is None:
-        x, y, axis = reshape(x, (x.type.size,)), reshape(y, (y.type.size,)), 0
-    return Concatenate.record(b, [x, y], axis)
-
-
 @macro("insert")
 def insert(b: Builder, arr: Any, obj: Static, values: Any, axis: Static = None) -> Any:
     """``arr`` with ``values`` before the places ``obj`` along ``axis``, or among all its elements.
@@ -154,28 +144,3 @@ def delete(b: Builder, arr: Any, obj: Static, axis: Static = None) -> Any:
     ahead = gone - np.arange(gone.size)  # so many stay before each that goes
     kept = b.table((length - gone.size,), lambda i: i + np.searchsorted(ahead, i, "right"))
     return take(b, x, kept, place)
-
-
-def _cut(b: Builder, ary: Any, parts: Any, axis: int, least: int, op: str) -> Any:
-    x = b.array(ary)
-    if x.ndim < least:
-        raise ShapeMismatch(f"{op} needs at least {least} axes, got {x.type}")
-    return split(b, x, parts, min(axis, x.ndim - 1))
-
-
-@macro("hsplit")
-def hsplit(b: Builder, ary: Any, indices_or_sections: Static) -> Any:
-    """A list of parts side by side: along the second axis, of a vector along the first."""
-    return _cut(b, ary, indices_or_sections, 1, 1, "hsplit")
-
-
-@macro("vsplit")
-def vsplit(b: Builder, ary: Any, indices_or_sections: Static) -> Any:
-    """A list of parts below each other: along the first axis."""
-    return _cut(b, ary, indices_or_sections, 0, 2, "vsplit")
-
-
-@macro("dsplit")
-def dsplit(b: Builder, ary: Any, indices_or_sections: Static) -> Any:
-    """A list of parts behind each other: along the third axis."""
-    return _cut(b, ary, indices_or_sections, 2, 3, "dsplit")

@@ -12,7 +12,7 @@ from gradwire_engine.ops.base import Cotangents, Static, macro, register
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.linalg.products import MatMul
-from gradwire_engine.ops.linalg.solving import OfSquare, Solve, adjoint, matrix_power
+from gradwire_engine.ops.linalg.solving import OfSquare, Solve, adjoint
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -160,15 +160,6 @@ class SolveSylvester(OfSquare):
         return sum(25 * kind.size * kind.shape[-1] for kind in types)
 
 
-@macro("solve_sylvester", "linalg.solve_sylvester")
-def solve_sylvester(builder: Builder, a: Any, b: Any, q: Any) -> Any:
-    """Solution of Sylvester's equation ``a z + z b = q``; stacks are broadcast.
-
-    There is one unless an eigenvalue of ``a`` is one of ``-b``.
-    """
-    return SolveSylvester()(*[floating(builder, x) for x in builder.promote(a, b, q)])
-
-
 @macro("expm_frechet", "linalg.expm_frechet")
 def expm_frechet(b: Builder, A: Any, E: Any, compute_expm: Static = True) -> Any:
     """The list of ``exp A`` and of its derivative along ``E``; without ``compute_expm`` the latter.
@@ -181,19 +172,6 @@ def expm_frechet(b: Builder, A: Any, E: Any, compute_expm: Static = True) -> Any
         raise ShapeMismatch(f"expm_frechet needs two equal shapes, got {a.type}, {direction.type}")
     slope = _along(Expm(), a, direction)
     return [exponential, slope] if flag(compute_expm, "compute_expm") else slope
-
-
-@macro("fractional_matrix_power", "linalg.fractional_matrix_power")
-def fractional_matrix_power(b: Builder, A: Any, t: Any) -> Any:
-    """Power of each regular square matrix: ``z = exp(t ln a)``, also in ``t`` differentiable.
-
-    A literal integer ``t`` multiplies instead.  NaN where the logarithm is complex but ``a`` real.
-    Source: Higham, Functions of Matrices (2008), section 1.8.
-    """
-    if isinstance(t, int):
-        return matrix_power(b, A, t)
-    a, exponent = (floating(b, x) for x in b.promote(A, t))
-    return Expm()(Logm()(a) * exponent)
 
 
 @macro("signm", "linalg.signm")

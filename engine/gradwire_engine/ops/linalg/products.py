@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument, ShapeMismatch
-from gradwire_engine.ops.arrays.shape import moveaxis, reshape, swap_last, transpose, unsqueeze
-from gradwire_engine.ops.axes import axes_of, axis_of, integer, integers
+from gradwire_engine.ops.arrays.shape import reshape, swap_last, transpose, unsqueeze
+from gradwire_engine.ops.axes import axes_of, integer, integers
 from gradwire_engine.ops.base import Op, Static, macro, register
 from gradwire_engine.ops.batching import aligned
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
@@ -127,53 +127,6 @@ def dot(builder: Builder, a: Any, b: Any) -> Any:
     return contracted(x, y, (x.ndim - 1,), (y.ndim - 2,), "dot")
 
 
-@macro("vdot")
-def vdot(builder: Builder, a: Any, b: Any) -> Any:
-    """Inner product of all elements: ``z = sum a* b``."""
-    x, y = builder.promote(a, b)
-    x, y = (reshape(v, (v.type.size,)) for v in (x, y))
-    return MatMul()(conj(x), y)
-
-
-@macro("vecdot", "linalg.vecdot")
-def vecdot(b: Builder, x1: Any, x2: Any, axis: Static = -1) -> Any:
-    """Inner products along ``axis``, the other axes broadcast: ``z = sum_k x1[k]* x2[k]``."""
-    x, y = b.promote(x1, x2)
-    x, y = (moveaxis(b, v, axis_of(axis, v.ndim, "vecdot"), -1) for v in (x, y))
-    if x.type.shape[-1] != y.type.shape[-1]:
-        raise ShapeMismatch(f"vecdot needs equal lengths, got {x.type} and {y.type}")
-    z = MatMul()(unsqueeze(conj(x), (x.ndim - 1,)), unsqueeze(y, (y.ndim,)))
-    return reshape(z, z.type.shape[:-2])
-
-
-@macro("matvec", "linalg.matvec")
-def matvec(b: Builder, x1: Any, x2: Any) -> Any:
-    """Matrices times vectors in the last axes, all others broadcast: ``z_i = sum_k x1_ik x2_k``."""
-    x, y = b.promote(x1, x2)
-    if x.ndim < 2 or not y.ndim:
-        raise ShapeMismatch(f"matvec needs matrices and vectors, got {x.type} and {y.type}")
-    return squeezed(MatMul()(x, unsqueeze(y, (y.ndim,))), -1)
-
-
-@macro("vecmat", "linalg.vecmat")
-def vecmat(b: Builder, x1: Any, x2: Any) -> Any:
-    """Conjugate vectors times matrices, other axes broadcast: ``z_j = sum_k x1_k* x2_kj``."""
-    x, y = b.promote(x1, x2)
-    if not x.ndim or y.ndim < 2:
-        raise ShapeMismatch(f"vecmat needs vectors and matrices, got {x.type} and {y.type}")
-    return squeezed(MatMul()(unsqueeze(conj(x), (x.ndim - 1,)), y), -2)
-
-
-@macro("khatri_rao", "linalg.khatri_rao")
-def khatri_rao(builder: Builder, a: Any, b: Any) -> Any:
-    """Kronecker product of each pair of columns: ``z_(ij)k = a_ik b_jk``."""
-    x, y = builder.promote(a, b)
-    if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-1]:
-        raise ShapeMismatch(f"khatri_rao needs equally many columns, got {x.type} and {y.type}")
-    z = Multiply()(unsqueeze(x, (x.ndim - 1,)), unsqueeze(y, (y.ndim - 2,)))
-    return reshape(z, (*z.shape[:-3], x.shape[-2] * y.shape[-2], x.shape[-1]))
-
-
 @macro("inner")
 def inner(builder: Builder, a: Any, b: Any) -> Any:
     """Sum of products over the last axes: ``z[i, j] = sum_k a[i, k] b[j, k]``."""
@@ -181,12 +134,6 @@ def inner(builder: Builder, a: Any, b: Any) -> Any:
     if not x.ndim or not y.ndim:
         return Multiply()(x, y)
     return contracted(x, y, (x.ndim - 1,), (y.ndim - 1,), "inner")
-
-
-@macro("outer", "linalg.outer")
-def outer(builder: Builder, a: Any, b: Any) -> Any:
-    """Products of all pairs: ``z[i, j] = a_i b_j``; arrays are flattened."""
-    return pairs(*builder.promote(a, b))
 
 
 @macro("tensordot", "linalg.tensordot")
@@ -239,22 +186,6 @@ def kron(builder: Builder, a: Any, b: Any) -> Any:
     right = unsqueeze(y, tuple(range(0, 2 * ndim, 2)))
     sides = zip(x.type.shape, y.type.shape, strict=True)
     return reshape(left * right, tuple([m * n for m, n in sides]))
-
-
-@macro("cross", "linalg.cross")
-def cross(builder: Builder, a: Any, b: Any, axis: Static = -1) -> Any:
-    """Cross product of vectors of 3 along ``axis``: ``z_i = a_{i+1} b_{i+2} - a_{i+2} b_{i+1}``."""
-    from gradwire_engine.ops.arrays.rearranging import Roll
-
-    x, y = builder.promote(a, b)
-    places = [axis_of(axis, v.ndim, "cross") for v in (x, y)]
-    if any(v.type.shape[place] != 3 for v, place in zip((x, y), places, strict=True)):
-        raise ShapeMismatch(f"cross needs length 3 along axis {axis}, got {x.type} and {y.type}")
-    (x1, x2), (y1, y2) = (
-        [Roll((-step,), (place,))(v) for step in (1, 2)]
-        for v, place in zip((x, y), places, strict=True)
-    )
-    return x1 * y2 - x2 * y1
 
 
 @macro("linalg.multi_dot", "multi_dot")

@@ -1,4 +1,4 @@
-"""Matrices of a structure: banded, block diagonal, Toeplitz, Vandermonde, of distances."""
+"""Matrices of a structure: banded, block diagonal, constant along diagonals."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.shape import unsqueeze
 from gradwire_engine.ops.arrays.slicing import Pad, picked, sliced
-from gradwire_engine.ops.axes import flag, integer, integers
+from gradwire_engine.ops.axes import integers
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.elementwise import broadcast_shapes, conj
 from gradwire_engine.ops.linalg.matrix_functions import for_each
 from gradwire_engine.ops.linalg.products import squeezed
-from gradwire_engine.ops.reductions.norms import norm
 from gradwire_engine.ops.reductions.reductions import Sum
-from gradwire_engine.ops.sequences.cumulative import CumProd
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -190,33 +188,3 @@ def hankel(b: Builder, c: Any, r: Any = None) -> Any:
     m, n = column.shape[0], row.shape[0]
     line = Concatenate(0)(column, sliced(row, 0, 1, n))
     return take(b, line, b.table((m, n), lambda i, j: i + j), 0)
-
-
-@macro("vander")
-def vander(b: Builder, x: Any, N: Static = None, increasing: Static = False) -> Any:
-    """Powers of a vector's elements as columns, the highest first unless ``increasing``."""
-    v = b.array(x)
-    if v.ndim != 1:
-        raise ShapeMismatch(f"vander needs a vector, got {v.type}")
-    count = v.shape[0] if N is None else integer(N, "N")
-    if count < 0:
-        raise BadArgument(f"N must not be negative, got {count}")
-    one = b.full(1, ArrayType(v.dtype, (v.shape[0], min(count, 1))))
-    z = one
-    if count > 1:
-        factors = b.broadcast(unsqueeze(v, (1,)), (v.shape[0], count - 1))
-        z = CumProd(1)(Concatenate(1)(one, factors))
-    return z if flag(increasing, "increasing") else Flip((1,))(z)
-
-
-@macro("cdist")
-def cdist(b: Builder, x1: Any, x2: Any, p: Static = 2) -> Any:
-    """Distances of all pairs of rows in the norm ``p``: ``z[i, j] = |x1[i] - x2[j]|``.
-
-    Convention: derivative 0 where two rows are equal.
-    """
-    x, y = (floating(b, v) for v in b.promote(x1, x2))
-    if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-1]:
-        raise ShapeMismatch(f"cdist needs rows of one length, got {x.type} and {y.type}")
-    pairs = unsqueeze(x, (x.ndim - 1,)) - unsqueeze(y, (y.ndim - 2,))
-    return norm(b, pairs, p, -1)

@@ -1,4 +1,4 @@
-"""Real and imaginary parts, conjugate, angle, and complex numbers from their parts.
+"""Real and imaginary parts, conjugate, and complex numbers from their parts.
 
 The gradient of a real ``L`` is ``dL/dRe x + i dL/dIm x``: cotangents pair by ``Re(a* b)``.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import DtypeMismatch
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Binary, Unary, conj
 from gradwire_engine.ops.promotion import DTYPES, real_of
 from gradwire_engine.tape import ArrayType, DType
@@ -105,19 +105,6 @@ class Complex(Binary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = Re z_bar``, ``y_bar = Im z_bar``."""
         return Real()(z_bar), Imag()(z_bar)
-
-
-@macro("angle")
-def angle(b: Builder, z: Any, deg: bool = False) -> Any:
-    """Angle in the complex plane: ``atan2(Im z, Re z)``, in degrees if ``deg``.
-
-    Convention: derivative 0 at 0.  Source: DLMF 1.9.7.
-    """
-    from gradwire_engine.ops.pointwise.trigonometric import Arctan2, Rad2deg
-
-    x = b.inexact(z)
-    turned = Arctan2()(Imag()(x), Real()(x))
-    return Rad2deg()(turned) if deg else turned
 
 
 def real_product(x: Var, y: Var) -> Var:

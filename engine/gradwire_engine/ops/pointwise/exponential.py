@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import (
     InexactUnary,
     RealBinary,
@@ -13,7 +13,6 @@ from gradwire_engine.ops.elementwise import (
     SpecialBinary,
     conj,
 )
-from gradwire_engine.ops.pointwise.arithmetic import Reciprocal, Sqrt
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, NotEqual
 from gradwire_engine.ops.pointwise.selection import Where, zero_unless
 from gradwire_engine.ops.promotion import inexact_promoted
@@ -122,12 +121,6 @@ class Cbrt(RealUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / (3 z²)``."""
         return (z_bar / (z * z * 3),)
-
-
-@macro("rsqrt")
-def rsqrt(b: Builder, x: Any) -> Any:
-    """Reciprocal of the square root: ``z = x ** (-1/2)``."""
-    return Reciprocal()(Sqrt()(b.inexact(x)))
 
 
 @register("logaddexp")

@@ -1,4 +1,4 @@
-"""Further functions of two numbers: extrema beside NaN, signs, steps, remainders, mixtures."""
+"""Further functions of two numbers: extrema beside NaN, signs, steps, remainders."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.ops.base import Cotangents, macro, register
 from gradwire_engine.ops.elementwise import Binary, RealBinary
-from gradwire_engine.ops.pointwise.arithmetic import FloorDivide, Power, Remainder, Square
+from gradwire_engine.ops.pointwise.arithmetic import Power
 from gradwire_engine.ops.pointwise.comparison import (
     Equal,
     GreaterEqual,
@@ -15,7 +15,7 @@ from gradwire_engine.ops.pointwise.comparison import (
     LogicalOr,
 )
 from gradwire_engine.ops.pointwise.selection import Extremum, Rint, Sign, Where, zero_unless
-from gradwire_engine.ops.promotion import DTYPES, inexact_promoted, quotient_promoted
+from gradwire_engine.ops.promotion import DTYPES, quotient_promoted
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -99,16 +99,6 @@ class FMod(Binary):
         return z_bar, -(z_bar * Rint()((x - z) / y))
 
 
-@macro("divmod")
-def divmod_(b: Builder, x: Any, y: Any) -> Any:
-    """A list of ``floor(x / y)``, which has no gradient, and the remainder ``x - y floor(x / y)``.
-
-    Convention: that of ``remainder``.
-    """
-    pair = b.promote(x, y)
-    return [FloorDivide()(*pair), Remainder()(*pair)]
-
-
 @macro("float_power")
 def float_power(b: Builder, x: Any, y: Any) -> Any:
     """Power: ``z = x ** y`` in double precision at least.  Convention: that of ``power``."""
@@ -124,17 +114,3 @@ def divide_no_nan(b: Builder, x: Any, y: Any) -> Any:
     zero = b.scalar(0, y.dtype)
     absent = Equal()(y, zero)
     return Where()(absent, zero, x / Where()(absent, b.scalar(1, y.dtype), y))
-
-
-@macro("lerp")
-def lerp(b: Builder, start: Any, end: Any, weight: Any) -> Any:
-    """Mixture of two: ``z = start + weight (end - start)``."""
-    start, end, weight = b.promote(start, end, weight, rule=inexact_promoted)
-    return start + weight * (end - start)
-
-
-@macro("squared_difference")
-def squared_difference(b: Builder, x: Any, y: Any) -> Any:
-    """Square of a difference: ``z = (x - y)²``."""
-    x, y = b.promote(x, y)
-    return Square()(x - y)

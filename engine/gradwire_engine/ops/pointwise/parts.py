@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Binary, Predicate, RealBinary, RealUnary
-from gradwire_engine.ops.pointwise.arithmetic import Absolute
-from gradwire_engine.ops.pointwise.comparison import IsInf, NotEqual
+from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.exponential import Exp2
-from gradwire_engine.ops.pointwise.selection import Trunc, Where, zero_unless
+from gradwire_engine.ops.pointwise.selection import zero_unless
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.tape import ArrayType
 
@@ -93,31 +92,3 @@ class Mantissa(RealUnary):
         """``x_bar = z_bar / 2^e``."""
         (x,) = operands
         return (z_bar * Exp2()(-x.builder.cast(BinaryExponent()(x), x.dtype)),)
-
-
-@macro("frexp")
-def frexp(b: Builder, x: Any) -> Any:
-    """A list of the mantissa ``m`` and the exponent ``e``, an integer: ``x = m 2^e``.
-
-    Convention: the exponent counts as constant, also at powers of 2; that of 0 is 0.
-    """
-    value = b.inexact(x)
-    return [Mantissa()(value), BinaryExponent()(value)]
-
-
-@macro("modf")
-def modf(b: Builder, x: Any) -> Any:
-    """A list of the fraction and the whole part of ``x``, both of its sign.
-
-    Convention: the fraction's derivative is 1, also at whole numbers; the whole part has none.
-    """
-    value = b.inexact(x)
-    whole = Trunc()(value)
-    infinite = IsInf()(value)
-    return [Where()(infinite, b.scalar(0, value.dtype), value - whole), whole]
-
-
-@macro("fabs")
-def fabs(b: Builder, x: Any) -> Any:
-    """Absolute value as a float: ``z = |x|``.  Convention: derivative 0 at 0."""
-    return Absolute()(b.inexact(x))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary
-from gradwire_engine.ops.pointwise.exponential import LN_10, Exp, Expm1, Log, Log1p, XLogY
-from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.pointwise.exponential import LN_10, Exp, Log, Log1p, XLogY
 from gradwire_engine.ops.pointwise.trigonometric import Sin
-from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.special.error_functions import XLog1pY
 from gradwire_engine.ops.special.hypergeometric import Hyp1f1, Hyp2f1
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 DEGREE = math.pi / 180
 
@@ -103,27 +101,6 @@ class Cotdg(SpecialUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = -z_bar (1 + z²) π / 180``."""
         return (-(z_bar * ((z * z + 1) * DEGREE)),)
-
-
-@macro("log1mexp")
-def log1mexp(b: Builder, x: Any) -> Any:
-    """``z = ln(1 - exp(-x))`` for ``x > 0``, exact at both ends; -inf at 0.
-
-    Source: Mächler, "Accurately computing log(1 - exp(-|a|))" (2012).
-    """
-    (x,) = b.promote(x, rule=special_promoted)
-    far = x.exceeds(math.log(2))
-    return Where()(far, Log1p()(-Exp()(-x)), Log()(-Expm1()(-x)))
-
-
-@macro("powm1")
-def powm1(b: Builder, x: Any, y: Any) -> Any:
-    """Power less 1, exact near ``x = 1`` and ``y = 0``: ``z = x ** y - 1`` for ``x ≥ 0``.
-
-    Convention: derivatives 0 where both are 0.
-    """
-    x, y = b.promote(x, y, rule=special_promoted)
-    return Expm1()(XLogY()(y, x))
 
 
 @register("boxcox")

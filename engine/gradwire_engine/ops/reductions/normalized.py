@@ -1,4 +1,4 @@
-"""Normalised exponentials over axes: softmax and its logarithm, logarithms of sums."""
+"""Normalised exponentials over axes, and what their logarithms are made of."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import DtypeMismatch
-from gradwire_engine.ops.arrays.shape import reshape
-from gradwire_engine.ops.axes import axes_of, flag, with_ones
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.axes import axes_of
+from gradwire_engine.ops.base import Cotangents, Op, Static, register
 from gradwire_engine.ops.batching import along_axes
-from gradwire_engine.ops.elementwise import RealUnary, broadcast_shapes
-from gradwire_engine.ops.pointwise.arithmetic import Absolute
-from gradwire_engine.ops.pointwise.exponential import Exp, Log
-from gradwire_engine.ops.pointwise.selection import Sign, Where
-from gradwire_engine.ops.promotion import inexact_promoted
-from gradwire_engine.ops.reductions.reductions import Reduction, Sum, spread
+from gradwire_engine.ops.elementwise import RealUnary
+from gradwire_engine.ops.pointwise.selection import Where
+from gradwire_engine.ops.reductions.reductions import Reduction, Sum
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
@@ -97,50 +93,6 @@ class LogTotal(RealUnary):
         """``x_bar = z_bar / x``, and what is multiplied by the exponentials, all 0, if x is."""
         (x,) = operands
         return (z_bar / Where()(x.equals(0), x.builder.scalar(1, x.dtype), x),)
-
-
-def log_softmax(x: Var, axes: tuple[int, ...]) -> Var:
-    """Record ``z = x - ln sum exp(x)``; the derivative takes the same exponentials."""
-    shape = x.type.shape
-    y = x - spread(Shift(axes)(x), axes, shape)
-    return y - spread(Log()(Sum(axes)(Exp()(y))), axes, shape)
-
-
-@macro("log_softmax")
-def record_log_softmax(b: Builder, x: Any, axis: Static = -1) -> Any:
-    """Logarithm of softmax over ``axis``: ``z = x - ln sum exp(x)``."""
-    x = b.inexact(x)
-    return log_softmax(x, axes_of(axis, x.ndim, "log_softmax"))
-
-
-@macro("logsumexp", "reduce_logsumexp")
-def logsumexp(
-    builder: Builder,
-    a: Any,
-    axis: Static = None,
-    *,
-    b: Any = None,
-    keepdims: Static = False,
-    return_sign: Static = False,
-) -> Any:
-    """Logarithm of a sum of exponentials over ``axis`` (all by default): ``z = ln sum(b exp(a))``.
-
-    With ``return_sign`` a pair: the logarithm of the sum's size, and its sign, 0 of no sum.
-    Convention: derivatives 0 where all are ``-inf``; NaN where one is ``inf``.
-    """
-    keeps, signed = flag(keepdims, "keepdims"), flag(return_sign, "return_sign")
-    weighted = b is not None or signed
-    x, weights = builder.promote(a, 1.0 if b is None else b, rule=inexact_promoted)
-    x = builder.broadcast(x, broadcast_shapes(x.type.shape, weights.type.shape))
-    axes = axes_of(axis, x.ndim, "logsumexp")
-    shift = Shift(axes)(x)
-    powers = Exp()(x - spread(shift, axes, x.type.shape))
-    total = Sum(axes)(weights * powers if weighted else powers)
-    log = Log() if weighted else LogTotal()
-    results = [log(Absolute()(total) if signed else total) + shift, Sign()(total)]
-    if keeps:
-        results = [reshape(result, with_ones(x.type.shape, axes)) for result in results]
-    return results if signed else results[0]
 
 
 def _real(x: ArrayType, name: str) -> ArrayType:

@@ -214,36 +214,6 @@ def quantile(
     return _finished(z, x.shape, axes, keepdims)
 
 
-@macro("percentile")
-def percentile(
-    b: Builder,
-    a: Any,
-    q: Any,
-    axis: Static = None,
-    method: Static = "linear",
-    keepdims: Static = False,
-) -> Any:
-    """Percentile ``q``, from 0 to 100, over ``axis``: ``quantile`` of ``q / 100``."""
-    return quantile(b, a, _hundredth(b, q, "percentile"), axis, method, keepdims)
-
-
-def _hundredth(b: Builder, q: Any, op: str) -> Any:
-    if not isinstance(q, int | float):
-        return floating(b, q) / 100
-    if isinstance(q, bool) or not 0 <= q <= 100:
-        raise BadArgument(f"{op} needs q from 0 to 100, got {describe(q)}")
-    return q / 100
-
-
-@macro("median")
-def median(b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
-    """Middle value over ``axis``; of an even number, the mean of the middle two.
-
-    Convention: elements equal to a middle value share its derivative evenly.
-    """
-    return quantile(b, a, 0.5, axis, keepdims=keepdims)
-
-
 @macro("nanquantile")
 def nanquantile(
     b: Builder,
@@ -266,25 +236,3 @@ def nanquantile(
     z = _between(b, filled, count, order, method)
     z = Where()(count.equals(0), b.scalar(math.nan, z.dtype), z)
     return _finished(z, x.shape, axes, keepdims)
-
-
-@macro("nanpercentile")
-def nanpercentile(
-    b: Builder,
-    a: Any,
-    q: Any,
-    axis: Static = None,
-    method: Static = "linear",
-    keepdims: Static = False,
-) -> Any:
-    """Percentile ``q`` over ``axis`` of what is not NaN: ``nanquantile`` of ``q / 100``."""
-    return nanquantile(b, a, _hundredth(b, q, "nanpercentile"), axis, method, keepdims)
-
-
-@macro("nanmedian")
-def nanmedian(b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
-    """Middle value over ``axis`` of what is not NaN; NaN where all are.
-
-    Convention: that of ``median``; derivative 0 at NaN.
-    """
-    return nanquantile(b, a, 0.5, axis, keepdims=keepdims)

@@ -81,15 +81,6 @@ class SearchSorted(Op):
         return types[1].size * max(1, types[0].size.bit_length())
 
 
-@macro("digitize", differentiable=False)
-def digitize(b: Builder, x: Any, bins: Any, right: Static = False) -> Any:
-    """Number of the bin of each element: ``bins[i-1] <= x < bins[i]`` for rising ``bins``.
-
-    With ``right``, ``bins[i-1] < x <= bins[i]``.
-    """
-    return SearchSorted.record(b, bins, x, "left" if flag(right, "right") else "right")
-
-
 @macro("bincount")
 def bincount(b: Builder, x: Any, weights: Any = None, minlength: Static = 0) -> Any:
     """How often each of ``0 … minlength - 1`` is in ``x``, or the sum of its ``weights``.

@@ -9,7 +9,7 @@ from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.shape import Reshape
 from gradwire_engine.ops.arrays.slicing import sliced
-from gradwire_engine.ops.axes import axis_of, flag, integer
+from gradwire_engine.ops.axes import axis_of, integer
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.conversion import AsType
@@ -122,41 +122,6 @@ def shifted(x: Var, axis: int, first: int) -> Var:
         return x
     front = x.builder.full(first, x.type._replace(shape=(*shape[:axis], 1, *shape[axis + 1 :])))
     return Concatenate(axis)(front, sliced(x, axis, 0, shape[axis] - 1))
-
-
-@macro("cumulative_sum")
-def cumulative_sum(
-    b: Builder,
-    x: Any,
-    *,
-    axis: Static = None,
-    dtype: Static = None,
-    include_initial: Static = False,
-) -> Any:
-    """Running sum along ``axis``, after a 0 if ``include_initial``."""
-    z, place = CumSum.record(b, x, axis, dtype), 0 if axis is None else axis
-    return _after(0, z, place) if flag(include_initial, "include_initial") else z
-
-
-@macro("cumulative_prod")
-def cumulative_prod(
-    b: Builder,
-    x: Any,
-    *,
-    axis: Static = None,
-    dtype: Static = None,
-    include_initial: Static = False,
-) -> Any:
-    """Running product along ``axis``, after a 1 if ``include_initial``."""
-    z, place = CumProd.record(b, x, axis, dtype), 0 if axis is None else axis
-    return _after(1, z, place) if flag(include_initial, "include_initial") else z
-
-
-def _after(first: int, z: Var, axis: int) -> Var:
-    """``z`` with ``first`` before it along ``axis``."""
-    place = axis_of(axis, z.ndim, "cumulative_sum")
-    shape = tuple([1 if i == place else n for i, n in enumerate(z.type.shape)])
-    return Concatenate(place)(z.builder.full(first, z.type._replace(shape=shape)), z)
 
 
 @macro("diff")

@@ -1,4 +1,4 @@
-"""Running extrema and logarithms of running sums of exponentials."""
+"""Places of running extrema, and logarithms of running sums of exponentials."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import DtypeMismatch
-from gradwire_engine.ops.arrays.indexing import take_along_axis
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.axes import axis_of
-from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
+from gradwire_engine.ops.base import Cotangents, Op, Static, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.exponential import Exp
@@ -77,26 +76,6 @@ def _operand(x: Var, axis: Any, op: str) -> tuple[Var, int]:
     if axis is None:
         return reshape(x, (x.type.size,)), 0
     return x, axis_of(axis, x.ndim, op)
-
-
-@macro("cummax", "cumulative_max", "maximum.accumulate")
-def cummax(b: Builder, a: Any, axis: Static = 0) -> Any:
-    """Running maximum along ``axis``: ``z_i = max_{j<=i} x_j``; from the first NaN on, NaN.
-
-    Convention: of equal elements the first has the derivative.
-    """
-    x, place = _operand(b.array(a), axis, "cummax")
-    return take_along_axis(b, x, CumArgMax(place)(x), place)
-
-
-@macro("cummin", "cumulative_min", "minimum.accumulate")
-def cummin(b: Builder, a: Any, axis: Static = 0) -> Any:
-    """Running minimum along ``axis``: ``z_i = min_{j<=i} x_j``; from the first NaN on, NaN.
-
-    Convention: of equal elements the first has the derivative.
-    """
-    x, place = _operand(b.array(a), axis, "cummin")
-    return take_along_axis(b, x, CumArgMin(place)(x), place)
 
 
 @register("cumlogsumexp", "logcumsumexp", "cumulative_logsumexp", "logaddexp.accumulate")

@@ -15,12 +15,11 @@ from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.shape import moveaxis
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.axes import axis_of, integer
-from gradwire_engine.ops.base import Static, macro
+from gradwire_engine.ops.base import FUNCTIONS, Static, macro
 from gradwire_engine.ops.conversion import floating
 from gradwire_engine.ops.patterns import Span, complete_pattern
 from gradwire_engine.ops.pointwise.complex import Real, complex_of
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.ops.signals.fourier import irfft, rfft
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -55,11 +54,11 @@ def _transform(b: Builder, x: Var, kind: int) -> Var:
     n, last = x.shape[-1], x.ndim - 1
     if kind == 1:
         middle = Flip((last,))(sliced(x, last, 1, n - 1))
-        return Real()(rfft(b, Concatenate(last)(x, middle)))
+        return Real()(FUNCTIONS["fft.rfft"].record(b, Concatenate(last)(x, middle)))
     if kind == 2:
-        return Real()(_turned(b, _first(rfft(b, x, 2 * n), n), -1)) * 2
+        return Real()(_turned(b, _first(FUNCTIONS["fft.rfft"].record(b, x, 2 * n), n), -1)) * 2
     if kind == 3:
-        return _first(irfft(b, _turned(b, x, 1), 2 * n), n) * (2 * n)
+        return _first(FUNCTIONS["fft.irfft"].record(b, _turned(b, x, 1), 2 * n), n) * (2 * n)
     halves = _transform(b, _resized(b, x, 2 * n), 2)
     return GetItem(complete_pattern(_EVERY_SECOND, x.ndim))(halves)
 

@@ -9,9 +9,8 @@ from gradwire_engine.errors import BadArgument, ShapeMismatch
 from gradwire_engine.ops.arrays.padding import pad
 from gradwire_engine.ops.arrays.shape import moveaxis
 from gradwire_engine.ops.axes import axes_of, choice
-from gradwire_engine.ops.base import Static, macro
+from gradwire_engine.ops.base import FUNCTIONS, Static, macro
 from gradwire_engine.ops.signals.convolution import Convolve, block, part, reversed_conj
-from gradwire_engine.ops.signals.fourier import fftn, ifftn, irfftn, rfftn
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -62,7 +61,8 @@ def fftconvolve(b: Builder, in1: Any, in2: Any, mode: Static = "full", axes: Sta
         raise ShapeMismatch(f"a convolution needs arrays that are not empty, got {lengths}")
     _check_mode(*lengths, mode)
     full = [i + j - 1 for i, j in zip(*lengths, strict=True)]
-    there, back = (fftn, ifftn) if x.dtype.kind == "c" else (rfftn, irfftn)
+    names = ("fft.fftn", "fft.ifftn") if x.dtype.kind == "c" else ("fft.rfftn", "fft.irfftn")
+    there, back = [FUNCTIONS[name].record for name in names]
     z = back(b, there(b, x, full, last) * there(b, y, full, last), full, last)
     return moveaxis(b, _kept(z, x, y, mode, n), last, places)
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary, conj
-from gradwire_engine.ops.pointwise.complex import Complex
 from gradwire_engine.ops.pointwise.selection import Sign
-from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.special.bessel_orders import (
     InOrder,
     IveInOrder,
@@ -24,7 +22,7 @@ from gradwire_engine.ops.special.bessel_orders import (
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 
 def _at(v: float, x: Var) -> tuple[Var, Var]:
@@ -139,26 +137,6 @@ class Hankel2(OfOrder):
     kinds = "c"
     routine = "hankel2"
     in_order = JvInOrder
-
-
-@macro("hankel1")
-def hankel1(b: Builder, v: Any, z: Any) -> Any:
-    """Hankel function of the first kind: ``J_v(z) + i Y_v(z)``, complex also for real ``z > 0``.
-
-    Source: DLMF 10.4.3, 10.6.1.
-    """
-    v, x = b.promote(v, z, rule=special_promoted)
-    return Hankel1()(v, x) if x.dtype.kind == "c" else Complex()(Jv()(v, x), Yv()(v, x))
-
-
-@macro("hankel2")
-def hankel2(b: Builder, v: Any, z: Any) -> Any:
-    """Hankel function of the second kind: ``J_v(z) - i Y_v(z)``, complex also for real ``z > 0``.
-
-    Source: DLMF 10.4.3, 10.6.1.
-    """
-    v, x = b.promote(v, z, rule=special_promoted)
-    return Hankel2()(v, x) if x.dtype.kind == "c" else Complex()(Jv()(v, x), -Yv()(v, x))
 
 
 @register("j0")

@@ -1,30 +1,15 @@
-"""Factorials, rising factorials and binomial coefficients of real numbers."""
+"""Rising factorials and binomial coefficients of real numbers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gradwire_engine.ops.axes import flag
-from gradwire_engine.ops.base import Cotangents, Static, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary
-from gradwire_engine.ops.pointwise.comparison import GreaterEqual, LogicalAnd
-from gradwire_engine.ops.pointwise.selection import Where
-from gradwire_engine.ops.promotion import special_promoted
-from gradwire_engine.ops.special.gamma import Digamma, DigammaRise, Gamma
+from gradwire_engine.ops.special.gamma import Digamma, DigammaRise
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
-
-
-@macro("factorial")
-def factorial(b: Builder, n: Any) -> Any:
-    """Factorial, continued between the integers: ``z = Γ(n + 1)``, and 0 for ``n < 0``.
-
-    Source: DLMF 5.4.1.
-    """
-    (n,) = b.promote(n, rule=special_promoted)
-    zero = b.scalar(0, n.dtype)
-    return Where()(zero.exceeds(n), zero, Gamma()(n + 1))
+    from gradwire_engine.ops.builder import Var
 
 
 @register("poch")
@@ -57,16 +42,3 @@ class Binom(SpecialBinary):
         n, k = operands
         scaled, rest = z_bar * z, n - k + 1
         return scaled * DigammaRise()(rest, k), scaled * DigammaRise()(k + 1, n - k * 2)
-
-
-@macro("comb")
-def comb(b: Builder, N: Any, k: Any, *, repetition: Static = False) -> Any:
-    """Choices of ``k`` among ``N`` things: ``binom(N, k)``, 0 unless ``0 ≤ k ≤ N``.
-
-    With ``repetition`` things may be chosen again: ``binom(N + k - 1, k)``.
-    """
-    n, k = b.promote(N, k, rule=special_promoted)
-    n = n + k - 1 if flag(repetition, "repetition") else n
-    zero = b.scalar(0, n.dtype)
-    inside = LogicalAnd()(GreaterEqual()(k, zero), GreaterEqual()(n, k))
-    return Where()(inside, Binom()(n, k), zero)

@@ -10,15 +10,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.arithmetic import Sqrt
 from gradwire_engine.ops.pointwise.selection import Round
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
-from gradwire_engine.ops.promotion import special_promoted
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 #: Step of the quadrature in ln t, and how far beyond the operands a tail is nothing.
 _STEP, _TAIL = 0.4, 80.0
@@ -126,85 +125,6 @@ class EllipRG(Special):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar / 8 ∫ t (t + x)^(-3/2) (t + y)^(-1/2) (t + w)^(-1/2) dt``, and so on."""
         return AlgebraicIntegral((0.5, 0.5, 0.5), 1).vjp(z_bar * -0.25, z, *operands)
-
-
-@macro("elliprf")
-def elliprf(b: Builder, x: Any, y: Any, z: Any) -> Any:
-    """Carlson's first integral: ``R_F = 1/2 ∫ dt / sqrt((t + x)(t + y)(t + z))``, from 0 to inf.
-
-    Symmetric; at most one operand 0, infinite slope there.  Source: DLMF 19.16.1.
-    """
-    return EllipRF()(*b.promote(x, y, z, rule=special_promoted))
-
-
-@macro("elliprd")
-def elliprd(b: Builder, x: Any, y: Any, z: Any) -> Any:
-    """Carlson's second integral: ``R_D = 3/2 ∫ dt / ((t + z) sqrt((t + x)(t + y)(t + z)))``.
-
-    Source: DLMF 19.16.5.
-    """
-    return EllipRD()(*b.promote(x, y, z, rule=special_promoted))
-
-
-@macro("elliprj")
-def elliprj(b: Builder, x: Any, y: Any, z: Any, p: Any) -> Any:
-    """Carlson's third integral: ``R_J = 3/2 ∫ dt / ((t + p) sqrt((t + x)(t + y)(t + z)))``.
-
-    Derivatives NaN for ``p < 0``, where it is a principal value.  Source: DLMF 19.16.2.
-    """
-    return EllipRJ()(*b.promote(x, y, z, p, rule=special_promoted))
-
-
-@macro("elliprc")
-def elliprc(b: Builder, x: Any, y: Any) -> Any:
-    """Carlson's degenerate integral: ``R_C = 1/2 ∫ dt / (sqrt(t + x) (t + y))``.
-
-    Derivatives NaN for ``y < 0``, where it is a principal value.  Source: DLMF 19.16.6.
-    """
-    return EllipRC()(*b.promote(x, y, rule=special_promoted))
-
-
-@macro("elliprg")
-def elliprg(b: Builder, x: Any, y: Any, z: Any) -> Any:
-    """Carlson's symmetric integral of the second kind ``R_G``, a mean of square roots.
-
-    ``1/4 ∫ (x / (t + x) + y / (t + y) + z / (t + z)) t dt / sqrt((t + x)(t + y)(t + z))``.
-    Source: DLMF 19.16.3, 19.23.7.
-    """
-    return EllipRG()(*b.promote(x, y, z, rule=special_promoted))
-
-
-@macro("ellipk")
-def ellipk(b: Builder, m: Any) -> Any:
-    """Legendre's complete integral of the first kind: ``K(m) = ∫ dθ / sqrt(1 - m sin²θ)`` to π/2.
-
-    ``m`` is the parameter, the modulus squared; infinite at 1, NaN beyond.  Source: DLMF 19.25.1.
-    """
-    (m,) = b.promote(m, rule=special_promoted)
-    return _complete(EllipRF(), 1 - m)
-
-
-@macro("ellipkm1")
-def ellipkm1(b: Builder, p: Any) -> Any:
-    """``K(1 - p)``, exact near its pole at ``p = 0``.  Source: DLMF 19.25.1."""
-    (p,) = b.promote(p, rule=special_promoted)
-    return _complete(EllipRF(), p)
-
-
-@macro("ellipe")
-def ellipe(b: Builder, m: Any) -> Any:
-    """Legendre's complete integral of the second kind: ``E(m) = ∫ sqrt(1 - m sin²θ) dθ`` to π/2.
-
-    Infinite slope at 1, NaN beyond.  Source: DLMF 19.25.1.
-    """
-    (m,) = b.promote(m, rule=special_promoted)
-    return _complete(EllipRG(), 1 - m) * 2
-
-
-def _complete(op: Special, y: Var) -> Var:
-    """``op`` of 0, ``y`` and 1."""
-    b = y.builder
-    return op(b.scalar(0, y.dtype), y, b.scalar(1, y.dtype))
 
 
 class Incomplete(SpecialBinary):

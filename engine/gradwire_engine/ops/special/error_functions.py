@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import SpecialBinary, SpecialUnary, conj
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd
-from gradwire_engine.ops.pointwise.complex import Complex, Real, complex_of
+from gradwire_engine.ops.pointwise.complex import complex_of
 from gradwire_engine.ops.pointwise.exponential import Exp, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import special_promoted
@@ -138,18 +138,6 @@ class Wofz(SpecialUnary):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (2 i / sqrt(π) - 2 x z)*``."""
         return (z_bar * conj(operands[0] * z * -2 + 1j * TWO_OVER_ROOT_PI),)
-
-
-@macro("voigt_profile")
-def voigt_profile(b: Builder, x: Any, sigma: Any, gamma: Any) -> Any:
-    """Density of a normal and a Cauchy variable's sum: ``z = Re w(u) / (σ sqrt(2π))``.
-
-    ``u = (x + i γ) / (σ sqrt 2)``; ``sigma`` positive, ``gamma`` at least 0.
-    Source: DLMF 7.19.1.
-    """
-    x, sigma, gamma = b.promote(x, sigma, gamma, rule=special_promoted)
-    width = sigma * math.sqrt(2)
-    return Real()(Wofz()(Complex()(x / width, gamma / width))) / (width * math.sqrt(math.pi))
 
 
 @register("logit")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
-from gradwire_engine.ops.base import Cotangents, Static, macro, register
+from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary, conj
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
@@ -224,20 +224,3 @@ def _cotangent_slope(xp: Any, n: int, x: Any) -> Any:
 def polygamma_of(n: int, x: Var) -> Var:
     """``ψ⁽ⁿ⁾(x)``; for ``n = 0`` digamma itself, which zeta's pole does not give."""
     return Polygamma(n)(x) if n else Digamma()(x)
-
-
-@macro("multigammaln")
-def multigammaln(b: Builder, a: Any, d: Static) -> Any:
-    """Logarithm of the gamma function of ``d`` dimensions, ``d`` static.
-
-    ``z = d (d - 1) / 4 ln π + Σ ln Γ(a - j / 2)`` over ``j < d``; meant for ``a > (d - 1) / 2``,
-    where SciPy refuses others.  Source: DLMF 35.3.4.
-    """
-    dimensions = integer(d, "d")
-    if dimensions < 1:
-        raise BadArgument(f"multigammaln needs one dimension at least, got {dimensions}")
-    (a,) = b.promote(a, rule=special_promoted)
-    total = GammaLn()(a)
-    for j in range(1, dimensions):
-        total = total + GammaLn()(a - j / 2)
-    return total + dimensions * (dimensions - 1) / 4 * math.log(math.pi)

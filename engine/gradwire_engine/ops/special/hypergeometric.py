@@ -11,14 +11,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.constants import StopGradient
 from gradwire_engine.ops.elementwise import Special, conj
-from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.tape import ArrayType, Type
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 #: Most terms of a series, its last beside the largest, its rounding, and how exact it must be.
 _MOST_TERMS, _LAST, _ROUNDING, _EXACT = 5000, 1e-18, 1e-15, 1e-9
@@ -251,36 +250,6 @@ class Hyp2f1(Series):
     workspace = 1.0
 
 
-@macro("hyp0f1")
-def hyp0f1(builder: Builder, v: Any, z: Any) -> Any:
-    """Confluent limit function: ``₀F₁(; v; z) = Σ zⁿ / ((v)ₙ n!)``.
-
-    Derivatives in both, in ``v`` for real ``z`` only; infinite or NaN where ``v`` is 0, -1, -2, ….
-    Source: DLMF 10.16.9, 16.3.1.
-    """
-    return Hyp0f1()(*builder.promote(v, z, rule=special_promoted))
-
-
-@macro("hyp1f1")
-def hyp1f1(builder: Builder, a: Any, b: Any, x: Any) -> Any:
-    """Kummer's function: ``z = ₁F₁(a; b; x) = Σ (a)ₙ / (b)ₙ xⁿ / n!``.
-
-    Derivatives in ``a`` and ``b`` for real ``x``, NaN where their series cancel; infinite or NaN
-    where ``b`` is 0, -1, -2, ….  Source: DLMF 13.2.2, 13.3.15.
-    """
-    return Hyp1f1()(*builder.promote(a, b, x, rule=special_promoted))
-
-
-@macro("hyp2f1")
-def hyp2f1(builder: Builder, a: Any, b: Any, c: Any, z: Any) -> Any:
-    """Gauss's function: ``₂F₁(a, b; c; z) = Σ (a)ₙ (b)ₙ / (c)ₙ zⁿ / n!``, continued to z < 1.
-
-    Derivatives in ``a``, ``b`` and ``c`` for real ``z``, NaN where their series cancel and near
-    ``z = 1``; infinite or NaN where ``c`` is 0, -1, -2, ….  Source: DLMF 15.2.1, 15.5.1.
-    """
-    return Hyp2f1()(*builder.promote(a, b, c, z, rule=special_promoted))
-
-
 @register("hyperu", public=False)
 class HyperU(Special):
     """Tricomi's function of constant parameters: ``z = U(a, b, x)``."""
@@ -301,12 +270,3 @@ class HyperU(Special):
         *parameters, x = operands
         a, b = (StopGradient()(p) for p in parameters)
         return None, None, -(z_bar * (a * self(a + 1, b + 1, x)))
-
-
-@macro("hyperu")
-def hyperu(builder: Builder, a: Any, b: Any, x: Any) -> Any:
-    """Tricomi's function ``U(a, b, x)`` for ``x > 0``, ``x⁻ᵃ`` far out; no derivative in a and b.
-
-    Exact to some 7 digits only for negative ``b``, as SciPy's.  Source: DLMF 13.2.6, 13.3.22.
-    """
-    return HyperU()(*builder.promote(a, b, x, rule=special_promoted))

@@ -13,16 +13,15 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
 from gradwire_engine.ops.pointwise.exponential import Exp, Log, Log1p, XLogY
-from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.special.beta import BetaLn
 from gradwire_engine.ops.special.error_functions import XLog1pY
 from gradwire_engine.ops.special.gamma import GammaLn, polygamma_of
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 #: Step of the quadrature, its first and farthest node, the exponent beyond which a tail is nothing.
 _STEP, _FIRST, _FARTHEST, _NEGLIGIBLE = 1 / 20, -5.5, 40.0, 40.0
@@ -114,15 +113,6 @@ class BetaInc(Special):
         return BetaIncInAB(0, 0).vjp(z_bar, z, *operands)
 
 
-@macro("betainc")
-def betainc(builder: Builder, a: Any, b: Any, x: Any) -> Any:
-    """Regularised incomplete beta function: ``I_x(a, b) = ∫ tᵃ⁻¹ (1 - t)ᵇ⁻¹ dt / B(a, b)``.
-
-    From 0 to ``x``; derivatives in all three operands.  Source: DLMF 8.17.2.
-    """
-    return BetaInc()(*builder.promote(a, b, x, rule=special_promoted))
-
-
 @register("betaincc", public=False)
 class BetaIncC(Special):
     """Complement of the regularised incomplete beta function: ``z = 1 - I_x(a, b)``."""
@@ -133,15 +123,6 @@ class BetaIncC(Special):
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """As of ``I``, of opposite sign."""
         return BetaIncInAB(0, 0).vjp(-z_bar, z, *operands)
-
-
-@macro("betaincc")
-def betaincc(builder: Builder, a: Any, b: Any, x: Any) -> Any:
-    """Complement of the incomplete beta function, exact where it is small: ``1 - I_x(a, b)``.
-
-    Derivatives in all three operands.  Source: DLMF 8.17.4.
-    """
-    return BetaIncC()(*builder.promote(a, b, x, rule=special_promoted))
 
 
 @register("betainc_in_ab", public=False)

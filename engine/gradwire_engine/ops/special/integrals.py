@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
-from gradwire_engine.ops.base import Cotangents, Static, macro, register
+from gradwire_engine.ops.base import Cotangents, Static, register
 from gradwire_engine.ops.elementwise import Special, SpecialUnary, conj
 from gradwire_engine.ops.pointwise.exponential import Exp, Log
 from gradwire_engine.ops.pointwise.selection import Where, zero_unless
@@ -138,13 +138,6 @@ class FresnelC(OfPair):
         return (z_bar * conj(Cos()(x * x * (math.pi / 2))),)
 
 
-@macro("fresnel")
-def fresnel(b: Builder, x: Any) -> Any:
-    """Fresnel's integrals, a pair: ``S = ∫ sin(π t² / 2) dt``, ``C = ∫ cos(π t² / 2) dt``."""
-    (x,) = b.promote(x, rule=special_promoted)
-    return [FresnelS()(x), FresnelC()(x)]
-
-
 @register("sine_integral", public=False)
 class SineIntegral(OfPair):
     """``z = ∫ sin(t) / t dt`` from 0 to ``x``.  Source: DLMF 6.2.9."""
@@ -166,16 +159,6 @@ class CosineIntegral(OfPair):
         """``x_bar = z_bar cos(x) / x``."""
         (x,) = operands
         return (z_bar * (Cos()(x) / x),)
-
-
-@macro("sici")
-def sici(b: Builder, x: Any) -> Any:
-    """Sine and cosine integrals, a pair: ``Si = ∫ sin(t) / t dt`` from 0, ``Ci`` to infinity.
-
-    ``Ci`` is -inf at 0 and NaN below.  Source: DLMF 6.2.9, 6.2.11.
-    """
-    (x,) = b.promote(x, rule=special_promoted)
-    return [SineIntegral()(x), CosineIntegral()(x)]
 
 
 @register("hyperbolic_sine_integral", public=False)
@@ -204,16 +187,6 @@ class HyperbolicCosineIntegral(OfPair):
         """``x_bar = z_bar cosh(x) / x``."""
         (x,) = operands
         return (z_bar * (Cosh()(x) / x),)
-
-
-@macro("shichi")
-def shichi(b: Builder, x: Any) -> Any:
-    """Hyperbolic sine and cosine integrals, a pair, from 0; the second is -inf at 0.
-
-    Source: DLMF 6.2.15, 6.2.16.
-    """
-    (x,) = b.promote(x, rule=special_promoted)
-    return [HyperbolicSineIntegral()(x), HyperbolicCosineIntegral()(x)]
 
 
 @register("lambertw")

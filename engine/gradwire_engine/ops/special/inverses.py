@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gradwire_engine.ops.base import Cotangents, macro, register
+from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Special, SpecialBinary
-from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.special.incomplete import BetaIncInAB, GammaIncInA
 
 if TYPE_CHECKING:
-    from gradwire_engine.ops.builder import Builder, Var
+    from gradwire_engine.ops.builder import Var
 
 
 def _implicit(z_bar: Var, slopes: Cotangents, sign: int) -> Cotangents:
@@ -83,22 +82,3 @@ class BetaIncCInv(Special):
         a, b, _ = operands
         one = z.builder.scalar(1, z.dtype)
         return _implicit(z_bar, BetaIncInAB(0, 0).vjp(one, z, a, b, z), -1)
-
-
-@macro("betaincinv")
-def betaincinv(builder: Builder, a: Any, b: Any, y: Any) -> Any:
-    """Inverse of the incomplete beta function in ``x``: ``I_z(a, b) = y``.
-
-    Derivatives in all three operands; none where ``z`` is 0 or 1 and the density is 0 or infinite.
-    Source: DLMF 8.17.2.
-    """
-    return BetaIncInv()(*builder.promote(a, b, y, rule=special_promoted))
-
-
-@macro("betainccinv")
-def betainccinv(builder: Builder, a: Any, b: Any, y: Any) -> Any:
-    """Inverse of the complementary incomplete beta function: ``1 - I_z(a, b) = y``, exact near 0.
-
-    Source: DLMF 8.17.2.
-    """
-    return BetaIncCInv()(*builder.promote(a, b, y, rule=special_promoted))

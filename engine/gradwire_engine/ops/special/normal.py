@@ -1,4 +1,4 @@
-"""The normal distribution's function, its logarithm and inverse, Owen's function."""
+"""The normal distribution's function, its logarithm and inverses, Owen's function."""
 
 from __future__ import annotations
 
@@ -87,3 +87,14 @@ class OwensT(SpecialBinary):
         in_h = _density(h) * Erf()(a * h * (1 / ROOT_2)) * -0.5
         square = a * a + 1
         return z_bar * in_h, z_bar * (Exp()(h * h * square * -0.5) / (square * (2 * math.pi)))
+
+
+@register("ndtri_exp")
+class NdtriExp(SpecialUnary):
+    """Normal quantile of a logarithm: ``ln Φ(z) = x``, exact where ``Φ(z)`` would be 0."""
+
+    ufunc = "special.ndtri_exp"
+
+    def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
+        """``x_bar = z_bar Φ(z) / φ(z)``."""
+        return (z_bar / NormalHazard()(z),)
