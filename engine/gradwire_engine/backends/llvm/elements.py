@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from gradwire_engine.backends.llvm.arithmetic import Arithmetic
 from gradwire_engine.backends.llvm.lanes import terms_of, vectorized
@@ -35,6 +36,14 @@ from gradwire_engine.kernels.form import (
 )
 
 
+class Part(NamedTuple):
+    """Of what a root's values are put together in."""
+
+    root: int
+    #: ``new`` since they were last brought in, all ``before`` that, and what rounding ``lost``.
+    of: str = "new"
+
+
 class ElementPrinter:
     """Writes the values of the nodes of a nest, each within the loops that it needs."""
 
@@ -55,7 +64,7 @@ class ElementPrinter:
         #: Which lanes of a vector were not computed before, where some were.
         self._mask: str | None = None
         self._in_place = nest.is_in_place
-        self._accumulated: dict[int, str] = {}
+        self._accumulated: dict[Part, str] = {}
         #: What the pass before gave on.
         self._carried: list[str] = []
         self._by_level: list[list[Value]] = [[] for _ in range(self._loops + 1)]

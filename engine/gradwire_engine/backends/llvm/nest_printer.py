@@ -6,10 +6,9 @@ with the last, some of them for a second time.
 
 from __future__ import annotations
 
-import math
 from math import inf
 
-from gradwire_engine.backends.llvm.elements import ElementPrinter
+from gradwire_engine.backends.llvm.elements import ElementPrinter, Part
 from gradwire_engine.backends.llvm.writer import (
     LANES,
     TYPES,
@@ -25,8 +24,8 @@ from gradwire_engine.kernels.form import (
     Store,
 )
 
-#: Terms from which on sums remember what rounding loses: NumPy adds up by pairs.
-_MANY_TERMS = 512
+#: So many terms are added up before what rounding loses is looked at: NumPy adds up by pairs.
+_TERMS = 64
 _NEUTRAL = {"sum": 0.0, "finite": 0.0, "max": -inf, "min": inf, "all": 1.0}
 
 
@@ -54,9 +53,10 @@ class NestPrinter(ElementPrinter):
                 self._splats[value] = self._splat(self._values[value], self._nest.nodes[value].char)
         for number, root in enumerate(nest.roots):
             if isinstance(root, Reduce) and level == self._begins(root):
-                self._accumulated[number] = self._neutral(root, level)
-                if self._is_compensated(root):
-                    self._accumulated[~number] = self._neutral(root, level)
+                neutral, parts = self._neutral(root, level), ["new"]
+                if self._rejoined(root) is not None:
+                    parts += ["before", "lost"]
+                self._accumulated.update({Part(number, of): neutral for of in parts})
         if level == self._loops:
             self._finish_pass()
             if not level:
@@ -71,9 +71,9 @@ class NestPrinter(ElementPrinter):
         p.label(f"head{number}")
         i, step = f"%i{number}", 1
         p.do(f"{i} = phi i64 [ {start}, %{before} ], [ %j{number}, %latch{number} ]")
-        phis: dict[int, tuple[int, str]] = {}
+        phis: dict[Part, tuple[int, str]] = {}
         for key in carried:
-            name = f"%a{number}.{key}" if key >= 0 else f"%c{number}.{~key}"
+            name = f"%{key.of}{number}.{key.root}"
             kind, first = self._accumulator_type(key), self._accumulated[key]
             begun = f"{name} = phi {kind} [ {first}, %{before} ]"
             phis[key] = p.reserve(), begun
@@ -93,15 +93,14 @@ class NestPrinter(ElementPrinter):
             self._at.append(i)
         self._enter(level + 1)
         self._at.pop()
-        p.do(f"br label %latch{number}")
-        p.label(f"latch{number}")
+        p.do(f"%j{number} = add nsw i64 {i}, {step}")
+        self._rejoin(level, number, step)
         for key, (line, begun) in phis.items():
             p.fill(line, f"{begun}, [ {self._accumulated[key]}, %latch{number} ]")
         for (line, begun), carry in zip(carries, nest.carries, strict=False):
             wide = self._along is not None
             given = self._wide(carry.value) if wide else self._values[carry.value]
             p.fill(line, f"{begun}, [ {given}, %latch{number} ]")
-        p.do(f"%j{number} = add nsw i64 {i}, {step}")
         again = p.let(f"icmp slt i64 %j{number}, {end}")
         p.do(f"br i1 {again}, label %head{number}, label %exit{number}")
         p.label(f"exit{number}")
@@ -117,12 +116,16 @@ class NestPrinter(ElementPrinter):
     def _finish_reductions(self, level: int) -> None:
         """Those that begin within so many loops."""
         for key in [*self._accumulated]:
-            root = self._nest.roots[max(key, ~key)]
+            root = self._nest.roots[key.root]
             assert isinstance(root, Reduce)
-            if level == self._begins(root):
-                reduced = self._accumulated.pop(key)
-                if key >= 0:
-                    self._finish_reduction(root, reduced, level)
+            if level == self._begins(root) and key.of == "new":
+                if self._rejoined(root) is not None:
+                    self._compensate(key.root)
+                    reduced = self._accumulated.pop(Part(key.root, "before"))
+                    del self._accumulated[key], self._accumulated[Part(key.root, "lost")]
+                else:
+                    reduced = self._accumulated.pop(key)
+                self._finish_reduction(root, reduced, level)
 
     def _overlapping(self, i: str, length: int, n: str) -> str:
         """Where a vector begins: the last one ends with the last element."""
@@ -155,12 +158,10 @@ class NestPrinter(ElementPrinter):
                 self._store(root.buffer, root.at, value, char)
                 continue
             kind = type_of(char, wide=wide)
-            old = self._accumulated[number]
+            old = self._accumulated[Part(number)]
             if root.kind == "finite":
                 value = p.let(f"fmul {kind} {value}, {self._constant(0.0, char, wide=wide)}")
-            if self._is_compensated(root):
-                new = self._compensated(number, old, value, kind)
-            elif root.kind in ("sum", "finite"):
+            if root.kind in ("sum", "finite"):
                 new = p.let(f"fadd {kind} {old}, {value}")
             elif root.kind == "all":
                 new = p.let(f"and {kind} {old}, {value}")
@@ -169,34 +170,71 @@ class NestPrinter(ElementPrinter):
             if self._mask is not None and self._counts_twice(root):
                 truth = type_of("?", wide=True)
                 new = p.let(f"select {truth} {self._mask}, {kind} {new}, {kind} {old}")
-            self._accumulated[number] = new
+            self._accumulated[Part(number)] = new
 
-    def _is_compensated(self, root: Reduce) -> bool:
-        """Whether rounding would add up: of many terms."""
-        terms = math.prod(self._nest.lengths[self._nest.kept :])
-        return root.kind == "sum" and terms >= _MANY_TERMS
+    def _rejoined(self, root: Reduce) -> tuple[int, int] | None:
+        """In which loop, and after how many passes of it, sums of many terms are looked at.
 
-    def _compensated(self, number: int, old: str, value: str, kind: str) -> str:
-        """Add, and remember what rounding lost.
+        A sum of so many terms waits for one addition each, but for four if what rounding loses were
+        looked at in each.
+        """
+        if root.kind != "sum":
+            return None
+        terms = 1
+        for level in reversed(range(self._nest.kept, self._loops)):
+            passes = self._nest.lengths[level]
+            if level == self._along:
+                passes = -(-passes // LANES)
+            if terms * passes > _TERMS:
+                return level, 1 << max(_TERMS // terms, 1).bit_length() - 1
+            terms *= passes
+        return None
+
+    def _rejoin(self, level: int, number: int, step: int) -> None:
+        """The end of a pass: now and then with what is added up since the last time."""
+        p, found = self._p, {}
+        for root, each in enumerate(self._nest.roots):
+            place = self._rejoined(each) if isinstance(each, Reduce) else None
+            if place is not None and place[0] == level:
+                found[root] = place[1]
+        if not found:
+            p.do(f"br label %latch{number}")
+            p.label(f"latch{number}")
+            return
+        (passes,) = {*found.values()}
+        rest = p.let(f"and i64 %j{number}, {passes * step - 1}")
+        is_due = p.let(f"icmp eq i64 {rest}, 0")
+        p.do(f"br i1 {is_due}, label %join{number}, label %latch{number}")
+        parts = [Part(root, of) for root in found for of in ("new", "before", "lost")]
+        old, before = [self._accumulated[part] for part in parts], p.block
+        p.label(f"join{number}")
+        for root in found:
+            self._compensate(root)
+        p.do(f"br label %latch{number}")
+        p.label(f"latch{number}")
+        for part, was in zip(parts, old, strict=True):
+            kind, now = self._accumulator_type(part), self._accumulated[part]
+            self._accumulated[part] = p.let(
+                f"phi {kind} [ {was}, %{before} ], [ {now}, %join{number} ]"
+            )
+
+    def _compensate(self, root: int) -> None:
+        """Add what is new to what was before, and remember what rounding lost.
 
         Source: Kahan, Further Remarks on Reducing Truncation Errors (1965).
         """
-        p, lost = self._p, self._accumulated[~number]
-        term = p.let(f"fsub {kind} {value}, {lost}")
-        new = p.let(f"fadd {kind} {old}, {term}")
-        rest = p.let(f"fsub {kind} {p.let(f'fsub {kind} {new}, {old}')}, {term}")
+        p, char, wide = self._p, self._char(root), self._along is not None
+        kind, truth = type_of(char, wide=wide), type_of("?", wide=wide)
+        new, before, lost = (self._accumulated[Part(root, of)] for of in ("new", "before", "lost"))
+        term = p.let(f"fsub {kind} {new}, {lost}")
+        total = p.let(f"fadd {kind} {before}, {term}")
+        rest = p.let(f"fsub {kind} {p.let(f'fsub {kind} {total}, {before}')}, {term}")
         # of an infinite sum nothing is lost
-        wide, char = kind.startswith("<"), "f" if "float" in kind else "d"
         is_number = p.let(f"fcmp ord {kind} {rest}, {rest}")
         nothing = self._constant(0.0, char, wide=wide)
-        truth = type_of("?", wide=wide)
         rest = p.let(f"select {truth} {is_number}, {kind} {rest}, {kind} {nothing}")
-        if self._mask is not None and self._along is not None and self._along >= self._nest.kept:
-            rest = p.let(
-                f"select {type_of('?', wide=True)} {self._mask}, {kind} {rest}, {kind} {lost}"
-            )
-        self._accumulated[~number] = rest
-        return new
+        found = {"new": nothing, "before": total, "lost": rest}
+        self._accumulated.update({Part(root, of): value for of, value in found.items()})
 
     def _counts_twice(self, root: Reduce) -> bool:
         """Whether what vectors compute again would be added up again."""
@@ -212,11 +250,11 @@ class NestPrinter(ElementPrinter):
         either = p.let(f"or {truth} {wins}, {is_nan}")
         return p.let(f"select {truth} {either}, {of} {value}, {of} {old}")
 
-    def _char(self, number: int) -> str:
-        return self._nest.nodes[self._nest.roots[max(number, ~number)].value].char
+    def _char(self, root: int) -> str:
+        return self._nest.nodes[self._nest.roots[root].value].char
 
-    def _accumulator_type(self, number: int) -> str:
-        return type_of(self._char(number), wide=self._along is not None)
+    def _accumulator_type(self, part: Part) -> str:
+        return type_of(self._char(part.root), wide=self._along is not None)
 
     def _neutral(self, root: Reduce, level: int) -> str:
         char = self._nest.nodes[root.value].char

@@ -273,3 +273,38 @@ def test_numbers_that_python_computed_between_kernels():
     z = apply("where", truth, apply("tanh", apply("add", x, other)), x)
     for found, expected in zip(*both(w.tape(z, other, truth), w.inputs), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((63,), (0,)),
+        ((1023,), (0,)),
+        ((1025,), (0,)),
+        ((300_007,), (0,)),
+        ((3, 40_001), (1,)),
+        ((40_001, 3), (0,)),
+        ((40_001, 9), (0,)),
+        ((70, 50, 30), (0, 1, 2)),
+        ((5, 90, 5, 70), (1, 3)),
+        ((11, 5000, 11), (0, 2)),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rounding_does_not_add_up(shape, axes, dtype):
+    """Terms that are all rounded the same way, and one that is infinite."""
+    x = np.full(shape, 0.1, dtype)
+    w = Writer()
+    (z,) = (
+        native(tape := w.tape(Sum(axes)(apply("negative", w.input(x)))))
+        .replay(w.inputs, go_on)
+        .outputs
+    )
+    terms = x.size // max(z.size, 1)
+    exact = -terms * float(x.flat[0])
+    most = 40 * np.finfo(dtype).eps * abs(exact)
+    np.testing.assert_allclose(np.asarray(z, float), exact, rtol=0, atol=most)
+    x.flat[-1] = np.inf
+    (z,) = native(tape).replay([x], go_on).outputs
+    assert np.isneginf(z).sum() == 1
+    assert np.isfinite(z).sum() == z.size - 1
