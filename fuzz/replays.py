@@ -164,6 +164,7 @@ class Programs:
                     f"concatenate([{x}[:, {cut}:], {x}[:, :{cut}]], axis=1)",
                     f"reshape({x}, (-1,)).reshape(m.shape)",
                     f"outer({self.array('m', depth)} @ w, {self.array('v', depth)})",
+                    f"{self._solved()} @ {x}",
                     f"pad({x}[:, {cut}:], ((0, 0), (m.shape[1] - {x}[:, {cut}:].shape[1], 0)))",
                 )
             )
@@ -178,6 +179,22 @@ class Programs:
                 f"({self.array('m', depth)}.T @ p)[0]" if self.n < 50 else x,
                 f"repeat({x}, 2)[::2]",
                 f"diff({x}, append={self.number(3)})",
+            )
+        )
+
+    def _solved(self) -> str:
+        """A matrix of as many rows as others have, by factors, inverses or solutions."""
+        x = self.one("m", "p", "clip(m, -2.0, 2.0)")
+        square = f"({x} @ {x}.T + {self.one('eye(len(m))', '1e-3', 'a')} * eye(len(m)))"
+        return str(
+            self.one(
+                f"inv({square})",
+                f"cholesky({square})",
+                f"solve({square}, p[:, :1] * ones(len(m)))",
+                f"solve_triangular({square}, eye(len(m)), lower={self.one('True', 'False')})",
+                f"({square} * {self.one('det', 'slogdet')}({square}))".replace(
+                    f"slogdet({square})", f"slogdet({square})[1]"
+                ),
             )
         )
 
@@ -252,9 +269,9 @@ def asked(engine: Engine, text: str, values: Mapping[str, Any]) -> list[Any]:
 
 
 def differs(
-    found: Sequence[Any], expected: Sequence[Any], nearby: Sequence[Sequence[Any]]
+    found: Sequence[Any], expected: Sequence[Any], nearby: Sequence[Sequence[Any]], dtype: str
 ) -> str | None:
-    """In what two answers differ more than those do that are of values ``nearby``."""
+    """In what two answers, of values of a ``dtype``, differ more than those ``nearby`` do."""
     if len(found) != len(expected):
         return f"{found} is not {expected}"
     for number, (one, other) in enumerate(zip(found, expected, strict=True)):
@@ -265,7 +282,7 @@ def differs(
         x, y = np.asarray(one), np.asarray(other)
         if x.shape != y.shape or x.dtype != y.dtype:
             return f"{number}: {x.dtype}{x.shape} is not {y.dtype}{y.shape}"
-        tolerance = _TOLERANCE.get(x.dtype.name, _USUAL_TOLERANCE)
+        tolerance = max(_TOLERANCE.get(name, _USUAL_TOLERANCE) for name in (x.dtype.name, dtype))
         x, y = x.astype(np.float64), y.astype(np.float64)
         with np.errstate(all="ignore"):
             finite = np.isfinite(y)
@@ -287,14 +304,14 @@ def compare(seed: int) -> str | None:
     points = [drawn.values() for _ in range(3)]
     for values in (points[0], *points):
         found, expected = asked(by_code, text, values), asked(by_numpy, text, values)
-        if differs(found, expected, []) is None:
+        if differs(found, expected, [], drawn.dtype) is None:
             continue
         # a few units in the last place may decide otherwise, or matter much
         nearby = [asked(Engine(), text, drawn.moved(values)) for _ in range(_NEARBY)]
-        if any(differs(found, near, []) is None for near in nearby):
+        if any(differs(found, near, [], drawn.dtype) is None for near in nearby):
             continue
         alike = [near for near in nearby if len(near) == len(expected)]
-        difference = differs(found, expected, alike)
+        difference = differs(found, expected, alike, drawn.dtype)
         if difference is not None:
             return f"{difference}\n{text}\n"
     return None
