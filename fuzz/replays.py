@@ -20,6 +20,8 @@ import numpy as np
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.errors import DeadlineExceeded, EngineError
 from gradwire_engine.native import native_backend
+from gradwire_engine.ops.loops import Loop
+from gradwire_engine.tape import ArrayType, Tape, Type
 
 #: Lengths around a vector's, one beyond what is looked at for finiteness, one that is called by
 #: pieces.
@@ -269,9 +271,12 @@ def asked(engine: Engine, text: str, values: Mapping[str, Any]) -> list[Any]:
 
 
 def differs(
-    found: Sequence[Any], expected: Sequence[Any], nearby: Sequence[Sequence[Any]], dtype: str
+    found: Sequence[Any],
+    expected: Sequence[Any],
+    nearby: Sequence[Sequence[Any]] = (),
+    tolerance: float = _USUAL_TOLERANCE,
 ) -> str | None:
-    """In what two answers, of values of a ``dtype``, differ more than those ``nearby`` do."""
+    """In what two answers differ more than those ``nearby`` do."""
     if len(found) != len(expected):
         return f"{found} is not {expected}"
     for number, (one, other) in enumerate(zip(found, expected, strict=True)):
@@ -282,7 +287,6 @@ def differs(
         x, y = np.asarray(one), np.asarray(other)
         if x.shape != y.shape or x.dtype != y.dtype:
             return f"{number}: {x.dtype}{x.shape} is not {y.dtype}{y.shape}"
-        tolerance = max(_TOLERANCE.get(name, _USUAL_TOLERANCE) for name in (x.dtype.name, dtype))
         x, y = x.astype(np.float64), y.astype(np.float64)
         with np.errstate(all="ignore"):
             finite = np.isfinite(y)
@@ -297,6 +301,26 @@ def differs(
     return None
 
 
+def _tolerance(engine: Engine, text: str, values: Mapping[str, Any]) -> float:
+    """That of the narrowest dtype that is computed with: booleans become such numbers, too."""
+    leaves = {name: Leaf(value) for name, value in values.items()}
+    call = engine.call(engine.parse(text), leaves, Query("evaluate"))
+    try:
+        call.replay(lambda: None)
+    except EngineError:
+        return _USUAL_TOLERANCE
+    kinds = [kind for path in call.entry.paths for kind in _types(path.executable.tape)]
+    names = {kind.dtype.name for kind in kinds if isinstance(kind, ArrayType)}
+    return max([_TOLERANCE.get(name, _USUAL_TOLERANCE) for name in names])
+
+
+def _types(tape: Tape) -> Iterator[Type]:
+    for op, _, kind, _ in tape.instructions:
+        yield kind
+        if isinstance(op, Loop):
+            yield from _types(op.body.tape)
+
+
 def compare(seed: int) -> str | None:
     """Replay a program at several values with both; in what they differ."""
     drawn = Programs(seed)
@@ -304,14 +328,14 @@ def compare(seed: int) -> str | None:
     points = [drawn.values() for _ in range(3)]
     for values in (points[0], *points):
         found, expected = asked(by_code, text, values), asked(by_numpy, text, values)
-        if differs(found, expected, [], drawn.dtype) is None:
+        if differs(found, expected) is None:
             continue
         # a few units in the last place may decide otherwise, or matter much
         nearby = [asked(Engine(), text, drawn.moved(values)) for _ in range(_NEARBY)]
-        if any(differs(found, near, [], drawn.dtype) is None for near in nearby):
+        if any(differs(found, near) is None for near in nearby):
             continue
         alike = [near for near in nearby if len(near) == len(expected)]
-        difference = differs(found, expected, alike, drawn.dtype)
+        difference = differs(found, expected, alike, _tolerance(by_numpy, text, values))
         if difference is not None:
             return f"{difference}\n{text}\n"
     return None

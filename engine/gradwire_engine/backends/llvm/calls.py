@@ -125,7 +125,7 @@ class Whole:
                 scratch = place.offset + element * np.dtype(char).itemsize
             results.append(Made(char, shapes[k], k in checked, scratch))
         ordered = [pointers[number] for number in range(kernel.passed)]
-        frame = Frame([*ordered, *_tables(kernel)], results, end, len(kernel.flags))
+        frame = Frame([*ordered, *tables(kernel)], results, end, len(kernel.flags))
         self._call = callable_of(code, frame, releases=kernel.steps > _FEW_STEPS)
 
     def code(self, operands: Sequence[str], bind: Callable[..., str]) -> str:
@@ -209,7 +209,7 @@ class _PieceCall:
         pointers = given.pointers()
         for argument, number in enumerate(range(kernel.operands, kernel.passed), self._operands):
             pointers[number] = Argument(argument)
-        self.integers, numbers = _tables(kernel, len(self._spans))
+        self.integers, numbers = tables(kernel, len(self._spans))
         table = Argument(self._operands + kernel.passed - kernel.operands)
         ordered = [pointers[number] for number in range(kernel.passed)]
         frame = Frame([*ordered, table, numbers])
@@ -291,7 +291,7 @@ def _passes(kernel: Kernel) -> Sequence[int]:
     return (0,)
 
 
-def _tables(kernel: Kernel, bounded: int = 1) -> tuple[Array, Array]:
+def tables(kernel: Kernel, bounded: int = 1) -> tuple[Array, Array]:
     """The integers, of which the first bound loops, and numbers that are arguments."""
     first, *others = _passes(kernel)
     integers = [0, first, first]
