@@ -18,6 +18,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.mmap.restype = ctypes.c_void_p
 _LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 _LIBC.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+_LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 
 def is_callable(kernel: Kernel) -> bool:
@@ -33,12 +34,8 @@ def ends_well(kernel: Kernel, rng: Any) -> bool:
     """
     code = load_text(Printer(kernel, "kernel").text())
     values = [_values(buffer, rng) for buffer in kernel.buffers[: kernel.operands]]
-    child = os.fork()
-    if not child:
-        found = [_call(kernel, code.address, values, at_end=at_end) for at_end in (True, False)]
-        os._exit(found[0] != found[1])
-    _, status = os.waitpid(child, 0)
-    return status == 0
+    found = [_called(kernel, code.address, values, at_end=at_end) for at_end in (True, False)]
+    return found[0] is not None and found[0] == found[1]
 
 
 def _values(buffer: Buffer, rng: Any) -> np.ndarray:
@@ -58,28 +55,38 @@ def _values(buffer: Buffer, rng: Any) -> np.ndarray:
         return np.asarray(found * (1 + 1j) if buffer.char in COMPLEX else found, dtype)
 
 
-def _call(kernel: Kernel, address: int, values: list[np.ndarray], *, at_end: bool) -> list[bytes]:
-    """The results and what flags tell; nothing if an index is out of range."""
+def _called(
+    kernel: Kernel, address: int, values: list[np.ndarray], *, at_end: bool
+) -> list[bytes] | None:
+    """The results and what flags tell; no bytes if an index is out of range, None if it crashes.
+
+    The child does nothing but call: its memory is shared, and made and looked at by its parent.
+    """
     begun = {*kernel.flags, *kernel.faults, *kernel.statuses}
-    pointers: list[int] = []
-    sizes: list[int] = []
-    for number, buffer in enumerate(kernel.buffers[: kernel.passed]):
-        if number < kernel.operands:
-            given = values[number].tobytes()
-        else:
-            size = np.zeros(buffer.shape, buffer.char).nbytes
-            given = (b"\0" if at_end or number in begun else b"\xff") * size
-        sizes.append(len(given))
-        pointers.append(_guarded(given, at_end=at_end))
-    pointers += [_guarded(table.tobytes(), at_end=at_end) for table in tables(kernel)]
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)((ctypes.c_void_p * len(pointers))(*pointers))
-    if any(ctypes.string_at(pointers[number], 1) != b"\0" for number in kernel.faults):
+    given = [value.tobytes() for value in values]
+    for number, buffer in enumerate(kernel.buffers[kernel.operands : kernel.passed]):
+        is_begun = at_end or number + kernel.operands in begun
+        size = np.zeros(buffer.shape, buffer.char).nbytes
+        given.append((b"\0" if is_begun else b"\xff") * size)
+    rooms = [_Guarded(each, at_end=at_end) for each in given]
+    tables_of = [_Guarded(table.tobytes(), at_end=at_end) for table in tables(kernel)]
+    pointers = [room.address for room in (*rooms, *tables_of)]
+    call, passed = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address), ctypes.c_void_p * len(pointers)
+    argument = passed(*pointers)
+    child = os.fork()
+    if not child:
+        call(argument)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    found = [room.bytes() for room in rooms]
+    for room in (*rooms, *tables_of):
+        room.free()
+    if status:
+        return None
+    if any(found[number][:1] != b"\0" for number in kernel.faults):
         return []
     told = [*{place.buffer for place in kernel.results}, *kernel.flags, *kernel.statuses]
-    return [
-        _without_signs(ctypes.string_at(pointers[k], sizes[k]), kernel.buffers[k].char)
-        for k in told
-    ]
+    return [_without_signs(found[number], kernel.buffers[number].char) for number in told]
 
 
 def _without_signs(given: bytes, char: str) -> bytes:
@@ -91,12 +98,24 @@ def _without_signs(given: bytes, char: str) -> bytes:
     return array.tobytes()
 
 
-def _guarded(given: bytes, *, at_end: bool) -> int:
-    """The address of a copy of these bytes."""
-    room = -(-max(len(given), 1) // _PAGE) * _PAGE
-    first: int = _LIBC.mmap(None, room + 2 * _PAGE, 3, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
-    for page in (first, first + _PAGE + room):
-        assert not _LIBC.mprotect(page, _PAGE, 0)
-    at = first + _PAGE + (room - len(given) if at_end else 0)
-    ctypes.memmove(at, given, len(given))
-    return at
+class _Guarded:
+    """A copy of bytes in memory that child processes share, between pages not to be touched."""
+
+    def __init__(self, given: bytes, *, at_end: bool) -> None:
+        self._length = len(given)
+        room = -(-max(len(given), 1) // _PAGE) * _PAGE
+        self._whole = room + 2 * _PAGE
+        shared = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
+        self._first: int = _LIBC.mmap(None, self._whole, 3, shared, -1, 0)
+        for page in (self._first, self._first + _PAGE + room):
+            assert not _LIBC.mprotect(page, _PAGE, 0)
+        self.address = self._first + _PAGE + (room - len(given) if at_end else 0)
+        ctypes.memmove(self.address, given, len(given))
+
+    def bytes(self) -> bytes:
+        """What is there now."""
+        return ctypes.string_at(self.address, self._length)
+
+    def free(self) -> None:
+        """Give the memory back."""
+        _LIBC.munmap(self._first, self._whole)

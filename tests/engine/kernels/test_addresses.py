@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import examples
-from tests.engine.kernels.tapes import LENGTHS, go_on, kernels
+from tests.engine.kernels.tapes import LENGTHS, Writer, apply, go_on, kernels, native
 from tests.engine.kernels.test_loops import _Native, asked, programs, values
 
 pytest.importorskip("llvmlite")
@@ -38,3 +38,15 @@ def check(call: Any, seed: int) -> None:
         for kernel in kernels(path.executable):
             if is_callable(kernel.form):
                 assert ends_well(kernel.form, rng), kernel.form
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 1])
+def test_a_wrong_address_is_noticed(offset):
+    w = Writer()
+    tape = w.tape(apply("negative", apply("negative", w.input(np.ones(24)))))
+    (kernel,) = kernels(native(tape))
+    (nest,) = kernel.form.nests
+    (root,) = nest.roots
+    at = root.at._replace(offset=offset)
+    form = kernel.form._replace(nests=(nest._replace(roots=(root._replace(at=at),)),))
+    assert ends_well(form, np.random.default_rng(0)) == (not offset)
