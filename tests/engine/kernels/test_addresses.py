@@ -44,8 +44,9 @@ def check(call: Any, seed: int) -> None:
 def test_a_wrong_address_is_noticed(offset):
     w = Writer()
     y = apply("negative", w.input(np.ones(24)))
-    tape = w.tape(apply("add", y, y))
-    (kernel,) = kernels(native(tape))
+    run = native(w.tape(apply("add", y, y)))
+    run.replay(w.inputs, go_on)
+    (kernel,) = kernels(run)
     (nest,) = kernel.form.nests
     (root,) = nest.roots
     at = root.at._replace(offset=offset)
