@@ -38,7 +38,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-setup: $(DEV) ## Install both distributions, editable, with all tools into .venv (2.7 GB)
+setup: $(DEV) ## Install all distributions, editable, with all tools into .venv (2.7 GB)
 
 serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (installs only the runtime)
 	@exec $(BIN)/gradwire-server serve $(ARGS)
@@ -90,7 +90,7 @@ check: $(DEV) ## Lint, check format, types, import directions and generated modu
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	@PATH=$(abspath $(BIN)):$$PATH $(BIN)/python tools/tf_operations.py --check
+	@PATH=$(abspath $(BIN)):$$PATH $(BIN)/python clients/tensorflow/tools/operations.py --check
 	@VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes gradwire --ignoreexternal \
 	> .pyright.log || { grep -E 'error:|score' .pyright.log; false; }
 
@@ -124,7 +124,7 @@ lock: $(RELEASE) ## Pin the image's dependencies in deploy/image; ARGS=--upgrade
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	| $(LOCK) $(ARGS) - --output-file deploy/image/build.txt >/dev/null
 
-release: $(RELEASE) ## Build and check both distributions into dist/: make release REPOSITORY=https://host/owner/gradwire
+release: $(RELEASE) ## Build and check all distributions into dist/: make release REPOSITORY=https://host/owner/gradwire
 	@$(BIN)/python tools/release.py $(REPOSITORY)
 
 clean: ## Remove the environment and every cache
@@ -142,8 +142,8 @@ $(RUNTIME): pyproject.toml | $(BIN)/python
 	$(PIP) install --editable '.[native]'
 	@touch $@
 
-$(TEST): clients/python/pyproject.toml $(RUNTIME)
-	$(PIP) install --editable '.[test]' --editable clients/python
+$(TEST): clients/python/pyproject.toml clients/tensorflow/pyproject.toml $(RUNTIME)
+	$(PIP) install --editable '.[test]' --editable clients/python --editable clients/tensorflow
 	@touch $@
 
 $(DEV): $(TEST)
@@ -161,7 +161,7 @@ $(TOOLS)/.made: tests/generators/requirements.txt tests/generators/package-lock.
 	&& (cd $(TOOLS) && npm ci --silent --no-audit --no-fund) && touch $@ \
 	|| echo "Some tools of others could not be installed: tests that need them are skipped."
 
-$(SDK_VENV)/.test: clients/python/pyproject.toml pyproject.toml
+$(SDK_VENV)/.test: clients/python/pyproject.toml clients/tensorflow/pyproject.toml pyproject.toml
 	@$(PYTHON) -m venv --clear $(SDK_VENV)
-	@$(SDK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --editable 'clients/python[test]'
+	@$(SDK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --editable 'clients/python[test]' --editable clients/tensorflow
 	@touch $@

@@ -10,6 +10,8 @@
 >>> gradwire.value_and_grad(loss)(w, x, y)
 """
 
+from pkgutil import extend_path
+
 from gradwire.call import Reply
 from gradwire.client import AsyncClient, Client
 from gradwire.errors import (
@@ -111,6 +113,9 @@ from gradwire.tracing.transforms import (
     vmap,
 )
 from gradwire.version import __version__
+
+# gradwire.tf and gradwire.tfe are a distribution of their own, perhaps in another folder.
+__path__ = extend_path(__path__, __name__)
 
 __all__ = [
     "APIError",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gradwire import tf
 
-from tests.clients.tf import record_calls
+from tests.clients.tensorflow import record_calls
 
 ANSWERS = json.loads(record_calls.ANSWERS.read_text())
 

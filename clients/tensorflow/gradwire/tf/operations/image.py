@@ -1,6 +1,6 @@
 """``tf.image``: pictures, their channels last.
 
-Written by tools/tf_operations.py.
+Written by clients/tensorflow/tools/operations.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tests.clients.tf import snippets
+from tests.clients.tensorflow import snippets
 
 
 def test_each_snippet_has_a_recorded_result():

@@ -3,7 +3,7 @@
 import pytest
 from gradwire import tf
 
-from tests.clients.tf import record_refusals
+from tests.clients.tensorflow import record_refusals
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """Record TensorFlow's results for the snippets of the corpus.
 
-    python -m tests.clients.tf.record [SUBJECT…] [--export FOLDER]
+    python -m tests.clients.tensorflow.record [SUBJECT…] [--export FOLDER]
 
 Needs an environment of its own with ``tensorflow-cpu`` 2.21 and nothing of ours. ``--export`` also
 writes each subject in the form of ``seed_cases.json``, for other runners.
@@ -23,7 +23,7 @@ os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", TF_ENABLE_ONEDNN_OPTS="0", CUDA_VISI
 import numpy as np
 import tensorflow as tf
 
-from tests.clients.tf import snippets as corpus
+from tests.clients.tensorflow import snippets as corpus
 
 PLACE = re.compile(r"^\{\{.*?\}\} ?| ?\[Op:\w+\].*$", re.DOTALL)
 

@@ -1,6 +1,6 @@
 """``tf.math``: elementwise functions, reductions, running totals.
 
-Written by tools/tf_operations.py.
+Written by clients/tensorflow/tools/operations.py.
 """
 
 from __future__ import annotations

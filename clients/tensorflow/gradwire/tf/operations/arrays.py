@@ -1,6 +1,6 @@
 """Functions of ``tf`` that move elements about.
 
-Written by tools/tf_operations.py.
+Written by clients/tensorflow/tools/operations.py.
 """
 
 from __future__ import annotations

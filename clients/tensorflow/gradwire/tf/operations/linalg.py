@@ -1,6 +1,6 @@
 """``tf.linalg``: matrices.
 
-Written by tools/tf_operations.py.
+Written by clients/tensorflow/tools/operations.py.
 """
 
 from __future__ import annotations

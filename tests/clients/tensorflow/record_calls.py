@@ -1,6 +1,6 @@
 """Values and gradients of the calls in calls.txt, from a library with TensorFlow's names.
 
-python tests/clients/tf/record_calls.py          records what TensorFlow answers
+python tests/clients/tensorflow/record_calls.py          records what TensorFlow answers
 """
 
 import importlib

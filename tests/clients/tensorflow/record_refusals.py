@@ -1,6 +1,6 @@
 """Record the error that each call in refusals.txt raises in TensorFlow, before the call.
 
-python tests/clients/tf/record_refusals.py
+python tests/clients/tensorflow/record_refusals.py
 """
 
 import importlib

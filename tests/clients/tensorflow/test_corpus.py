@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.clients.tf import agreement, snippets
+from tests.clients.tensorflow import agreement, snippets
 
 SEEDS = json.loads((Path(__file__).parent / "seed_cases.json").read_text())
 CASES = SEEDS + [case for subject in snippets.subjects() for case in snippets.cases(subject)]

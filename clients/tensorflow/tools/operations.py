@@ -1,7 +1,7 @@
 """Generates gradwire/tf/operations/: functions of ``gradwire.tf`` that only forward arguments.
 
-    python tools/tf_operations.py           writes the modules
-    python tools/tf_operations.py --check   only checks whether the modules are up to date
+    python clients/tensorflow/tools/operations.py           writes the modules
+    python clients/tensorflow/tools/operations.py --check   only checks that they are up to date
 
 The table next to this file lists the functions and their parameters; the engine's catalogue has
 their descriptions. Editors see plain functions with types.
@@ -20,9 +20,10 @@ from pathlib import Path
 
 from gradwire_engine.dialects.tensorflow import TF
 
-ROOT = Path(__file__).parent.parent
+DISTRIBUTION = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 TABLE = Path(__file__).with_suffix(".txt")
-FOLDER = ROOT / "clients/python/gradwire/tf/operations"
+FOLDER = DISTRIBUTION / "gradwire/tf/operations"
 
 _PACKAGES = {
     "math": "``tf.math``: elementwise functions, reductions, running totals.",
@@ -142,7 +143,7 @@ def module_text(module: str) -> str:
     lines = [
         f'"""{_PACKAGES[module]}',
         "",
-        "Written by tools/tf_operations.py.",
+        "Written by clients/tensorflow/tools/operations.py.",
         '"""',
         "",
         "from __future__ import annotations",
