@@ -89,10 +89,11 @@ check: $(DEV) ## Lint, check format, types, import directions and generated modu
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/lint_imports.py --no-logo
 	@PATH=$(abspath $(BIN)):$$PATH $(BIN)/python clients/tensorflow/tools/operations.py --check
-	@VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes gradwire --ignoreexternal \
-	> .pyright.log || { grep -E 'error:|score' .pyright.log; false; }
+	@for package in gradwire gradwire.tf gradwire.tfe; \
+	do VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes $$package --ignoreexternal \
+	> .pyright.log || { grep -E 'error:|score' .pyright.log; exit 1; }; done
 
 container-test: $(DEV) ## Build the image, start the compose file and test both (with podman, as root, on Debian 12)
 	@$(BIN)/pytest $(PATIENT) tests/containers $(ARGS)

@@ -84,5 +84,6 @@ def test_every_typed_package_says_so(repository: Path):
         *packages["packages"],
         "clients/python/gradwire",
         "clients/tensorflow/gradwire/tf",
+        "clients/tensorflow/gradwire/tfe",
     ]:
         assert (repository / package / "py.typed").is_file()
