@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
 from gradwire import endpoints
-from gradwire.call import Call, Reply, sent
+from gradwire.call import Call, Reply
 from gradwire.derivatives import Derivatives
 from gradwire.errors import UsageError
 from gradwire.mapping import MappedFunction, MappedProgram, mapped, progress_of, side_by_side
+from gradwire.methods import sent
 from gradwire.notebook.drawings import Drawing, drawing
 from gradwire.requests import EvaluateOptions, Program, program_at
 from gradwire.results import Evaluation

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast
 
 from gradwire import endpoints
-from gradwire.call import Call, Reply, sent, sent_later
+from gradwire.call import Call, Reply
+from gradwire.methods import sent, sent_later
 from gradwire.requests import (
     CheckOptions,
     DerivativeOptions,
