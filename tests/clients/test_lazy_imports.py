@@ -7,6 +7,8 @@ import sys
 
 import gradwire
 import pytest
+from gradwire import hooks
+from gradwire.display import facade
 
 
 def imported(code: str) -> set[str]:
@@ -22,7 +24,7 @@ def of_sdk(modules: set[str]) -> set[str]:
 
 def test_the_package_imports_nothing_before_it_is_used():
     modules = imported("import gradwire")
-    assert of_sdk(modules) == {"gradwire", "gradwire.distributions"}
+    assert of_sdk(modules) == {"gradwire", "gradwire.distributions", "gradwire.hooks"}
     assert not modules & {"numpy", "httpx", "asyncio", "inspect"}
 
 
@@ -31,6 +33,7 @@ def test_errors_need_no_client():
         "gradwire",
         "gradwire.distributions",
         "gradwire.errors",
+        "gradwire.hooks",
         "gradwire.locations",
     }
 
@@ -38,7 +41,13 @@ def test_errors_need_no_client():
 @pytest.mark.parametrize("name", ["Client", "value_and_grad"])
 def test_nothing_is_shown_before_it_is_asked_for(name: str):
     modules = of_sdk(imported(f"import gradwire; gradwire.{name}"))
-    assert not any(module.startswith("gradwire.adapters") for module in modules)
+    assert not {name for name in modules if name.split(".")[1:2] in (["adapters"], ["display"])}
+
+
+def test_lower_layers_reach_what_is_displayed():
+    display: hooks.Display = facade  # which type checkers compare
+    assert hooks.display() is display
+    assert set(facade.__all__) == {name for name in vars(hooks.Display) if not name.startswith("_")}
 
 
 def test_type_checkers_see_what_is_imported_on_first_use():

@@ -10,16 +10,20 @@
 >>> gradwire.value_and_grad(loss)(w, x, y)
 """
 
+from __future__ import annotations
+
 import sys
 from importlib import import_module
 from pkgutil import extend_path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from gradwire import hooks
 from gradwire.distributions import MissingDistributions
 
 if TYPE_CHECKING:
     from gradwire.call import Reply
     from gradwire.client import AsyncClient, Client
+    from gradwire.display.plotting import plot_gradients
     from gradwire.errors import (
         APIError,
         BadArgument,
@@ -72,9 +76,8 @@ if TYPE_CHECKING:
         WorkerCrashed,
     )
     from gradwire.locations import Node
-    from gradwire.notebook.drawings import Drawing
-    from gradwire.notebook.plotting import plot_gradients
     from gradwire.ragged import RaggedArray
+    from gradwire.resources.drawings import Drawing
     from gradwire.results import (
         Check,
         Derivative,
@@ -239,8 +242,8 @@ _NAMES: dict[str, str] = {
         "UnknownRef UnknownTape Unprocessable UnsupportedMediaType UsageError WorkerCrashed"
     ),
     "locations": "Node",
-    "notebook.drawings": "Drawing",
-    "notebook.plotting": "plot_gradients",
+    "resources.drawings": "Drawing",
+    "display.plotting": "plot_gradients",
     "ragged": "RaggedArray",
     "results": (
         "Check Derivative Evaluation Gradient Hessian Hvp Instruction Jacobian Jvp Nonfinite "
@@ -259,6 +262,19 @@ _NAMES: dict[str, str] = {
 _MODULES: dict[str, str] = {
     name: module for module, names in _NAMES.items() for name in names.split()
 }
+
+
+def _display() -> hooks.Display:
+    return cast("hooks.Display", import_module("gradwire.display.facade"))
+
+
+def _default_client() -> Client:
+    client: Client = import_module("gradwire.defaults").default_client()
+    return client
+
+
+hooks.display = _display
+hooks.default_client = _default_client
 
 if not TYPE_CHECKING:  # for type checkers, what is imported above is all that there is
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire import hooks
+
 if TYPE_CHECKING:
     from scipy.sparse import coo_array
 
@@ -37,9 +39,7 @@ class SparseArray:
         return cls(np.stack(coo.coords, axis=-1).astype(np.int64), coo.data, coo.shape)
 
     def _repr_html_(self) -> str:
-        from gradwire.notebook.cards import array_card
-
-        return array_card(self)
+        return hooks.display().array_card(self)
 
     def toarray(self) -> NDArray[Any]:
         """The dense array."""
