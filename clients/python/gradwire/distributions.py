@@ -14,7 +14,7 @@ class MissingDistributions:
         distribution = DISTRIBUTIONS.get(name)
         if distribution is None:
             return
-        from gradwire.errors import NotInstalled
+        from gradwire.errors import NotInstalled  # noqa: PLC0415 - which imports httpx
 
         # Not named after the module: `from gradwire import tf` hides that error (bpo-17636).
         raise NotInstalled(

@@ -51,7 +51,7 @@ class SparseArray:
 
     def to_scipy(self) -> coo_array:
         """The same for SciPy, which has to be installed; slices element by element."""
-        from scipy.sparse import coo_array
+        from scipy.sparse import coo_array  # noqa: PLC0415 - SciPy is optional
 
         within = np.argwhere(np.ones(self.values.shape[1:], bool))
         rows = np.repeat(self.indices, len(within), axis=0)

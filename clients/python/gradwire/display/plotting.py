@@ -31,8 +31,8 @@ def plot_gradients(gradients: Any, *, steps: bool | None = None) -> Figure:
     >>> gradwire.plot_gradients([grad(w) for w in path], steps=True)
     """
     imported("matplotlib.figure", "plot_gradients")
-    from gradwire.display.history_plot import draw_steps
-    from gradwire.display.step_plot import draw_step
+    from gradwire.display.history_plot import draw_steps  # noqa: PLC0415 - they need matplotlib
+    from gradwire.display.step_plot import draw_step  # noqa: PLC0415 - they need matplotlib
 
     if steps is None:
         is_list = isinstance(gradients, (list, tuple))

@@ -231,7 +231,7 @@ def progress_of(given: Sequence[Iterable[Any]], wanted: bool | None) -> Progress
     if wanted is False:
         return nullcontext(_ignore)
     try:
-        from tqdm.auto import tqdm
+        from tqdm.auto import tqdm  # noqa: PLC0415 - tqdm is optional
     except ModuleNotFoundError:
         if wanted:
             raise NotInstalled(

@@ -8,6 +8,9 @@
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from gradwire.tf import autodiff as autodiff
 from gradwire.tf import autograph as autograph
 from gradwire.tf import bitwise as bitwise
@@ -60,16 +63,48 @@ bool: DType = bool_
 newaxis: None = None
 __version__: str = version.VERSION
 
-# Keras and the raw operations are written in these names, so they come after them.
-from gradwire.tf import keras as keras  # noqa: E402
-from gradwire.tf import raw_ops as raw_ops  # noqa: E402
-from gradwire.tf.keras import initializers as initializers  # noqa: E402
-from gradwire.tf.keras import losses as losses  # noqa: E402
-from gradwire.tf.keras import metrics as metrics  # noqa: E402
-from gradwire.tf.keras import optimizers as optimizers  # noqa: E402
+if TYPE_CHECKING:
+    from gradwire.tf import keras as keras
+    from gradwire.tf import raw_ops as raw_ops
+    from gradwire.tf.keras import initializers as initializers
+    from gradwire.tf.keras import losses as losses
+    from gradwire.tf.keras import metrics as metrics
+    from gradwire.tf.keras import optimizers as optimizers
 
-constant_initializer: type[initializers.Constant] = initializers.Constant
-ones_initializer: type[initializers.Ones] = initializers.Ones
-random_normal_initializer: type[initializers.RandomNormal] = initializers.RandomNormal
-random_uniform_initializer: type[initializers.RandomUniform] = initializers.RandomUniform
-zeros_initializer: type[initializers.Zeros] = initializers.Zeros
+    constant_initializer: type[initializers.Constant]
+    ones_initializer: type[initializers.Ones]
+    random_normal_initializer: type[initializers.RandomNormal]
+    random_uniform_initializer: type[initializers.RandomUniform]
+    zeros_initializer: type[initializers.Zeros]
+
+#: What is written in the names above: imported when it is first used, an attribute after the colon.
+_LATER: dict[str, str] = {
+    "constant_initializer": "keras.initializers:Constant",
+    "initializers": "keras.initializers",
+    "keras": "keras",
+    "losses": "keras.losses",
+    "metrics": "keras.metrics",
+    "ones_initializer": "keras.initializers:Ones",
+    "optimizers": "keras.optimizers",
+    "random_normal_initializer": "keras.initializers:RandomNormal",
+    "random_uniform_initializer": "keras.initializers:RandomUniform",
+    "raw_ops": "raw_ops",
+    "zeros_initializer": "keras.initializers:Zeros",
+}
+
+if not TYPE_CHECKING:  # type checkers take the names from above
+
+    def __getattr__(name: str) -> Any:
+        """Import Keras or the raw operations."""
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module, _, attribute = _LATER[name].partition(":")
+        value = import_module(f"gradwire.tf.{module}")
+        if attribute:
+            value = getattr(value, attribute)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

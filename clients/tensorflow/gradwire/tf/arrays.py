@@ -14,8 +14,9 @@ from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations.types import Ints, Shape, TensorLike
+from gradwire.tf.operators import identity
 from gradwire.tf.shapes import as_shape
-from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.tensors import METHODS, Operand, Tensor
 
 
 def reshape(tensor: TensorLike, shape: Shape, name: str | None = None) -> Tensor:
@@ -74,9 +75,7 @@ def transpose(
 def expand_dims(input: TensorLike, axis: Ints, name: str | None = None) -> Tensor:
     """A new axis of length 1."""
     if hasattr(input, "_elementwise"):
-        from gradwire.tf.ragged_joining import expanded
-
-        rows: Tensor = expanded(input, static.integer(axis))
+        rows: Tensor = METHODS["expand_rows"](input, static.integer(axis))
         return rows
     x, place = convert_to_tensor(input), static.integer(axis)
     lengths = list(x._lengths())
@@ -115,9 +114,7 @@ def squeeze(input: TensorLike, axis: Ints | None = None, name: str | None = None
 def concat(values: Any, axis: Ints, name: str = "concat") -> Tensor:
     """The tensors one after the other along an axis."""
     if _any_ragged(values):
-        from gradwire.tf.ragged_joining import concatenated
-
-        rows: Tensor = concatenated(values, static.integer(axis))
+        rows: Tensor = METHODS["concatenate_rows"](values, static.integer(axis))
         return rows
     parts = tensors(values, "ConcatV2", name)
     shapes = [part._lengths() for part in parts]
@@ -141,8 +138,6 @@ def concat(values: Any, axis: Ints, name: str = "concat") -> Tensor:
                 f"{static.listed(shape)} [Op:ConcatV2]"
             )
     if len(parts) == 1:
-        from gradwire.tf.operators import identity
-
         return identity(parts[0])
     length = sum(shape[place] for shape in shapes)
     shape = (*shapes[0][:place], length, *shapes[0][place + 1 :])
@@ -167,9 +162,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     if isinstance(values, (list, tuple)) and not values:
         return convert_to_tensor([])
     if _any_ragged(values) and axis == 0:
-        from gradwire.tf.ragged_joining import stacked
-
-        rows: Tensor = stacked(values)
+        rows: Tensor = METHODS["stack_rows"](values)
         return rows
     parts = tensors(values, "Pack", name)
     shapes = [part._lengths() for part in parts]

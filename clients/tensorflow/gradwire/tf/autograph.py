@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -25,8 +26,6 @@ def to_code(
     entity: Callable[..., Any], recursive: bool = True, experimental_optional_features: Any = None
 ) -> str:
     """The function's own code."""
-    import inspect
-
     return inspect.getsource(entity)
 
 

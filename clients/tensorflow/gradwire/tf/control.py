@@ -9,6 +9,7 @@ from gradwire.tf import nest, static
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import bool_
 from gradwire.tf.errors import invalid
+from gradwire.tf.operators import identity
 from gradwire.tf.tensor_arrays import TensorArray
 from gradwire.tf.tensors import Operand, Tensor
 
@@ -131,8 +132,6 @@ def while_loop(
 
 def identity_n(input: Sequence[Any], name: str | None = None) -> list[Tensor]:
     """Other tensors of the same values."""
-    from gradwire.tf.operators import identity
-
     return [identity(each) for each in input]
 
 

@@ -11,7 +11,7 @@ from gradwire.tf import dtypes
 from gradwire.tf.dtypes import DType, as_dtype, of_numpy, rounded
 from gradwire.tf.nodes import Spec, TensorNode, known, record
 from gradwire.tf.shapes import TensorShape
-from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.tensors import METHODS, Operand, Tensor
 from gradwire.tracing.terms import Term
 
 __all__ = ["constant", "register_tensor_conversion_function"]
@@ -276,3 +276,6 @@ def _shaped(tensor: Tensor, shape: tuple[int, ...], given: Any) -> Tensor:
         f"Eager execution of tf.constant with unsupported shape. Tensor {value} (converted from "
         f"{given!r}) has {have} elements, but got `shape` {shape} with {count} elements)."
     )
+
+
+METHODS["constant"] = constant

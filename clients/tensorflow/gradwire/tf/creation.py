@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import dtypes, static
+from gradwire.tf.arrays import concat, expand_dims
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import invalid
+from gradwire.tf.operations.arrays import broadcast_to
 from gradwire.tf.operations.types import DTypeLike, Ints, Shape, TensorLike
+from gradwire.tf.operators import cast
 from gradwire.tf.tensors import Operand, Tensor
 
 
@@ -46,8 +49,6 @@ def ones_like(
 
 def fill(dims: Shape, value: TensorLike, name: str | None = None, layout: Any = None) -> Tensor:
     """One value, as many times as ``dims`` says; its gradient is the sum."""
-    from gradwire.tf.operations.arrays import broadcast_to
-
     if isinstance(value, Operand):
         scalar = convert_to_tensor(value)
         if scalar.dtype != dtypes.string and not scalar._lengths():
@@ -121,9 +122,6 @@ def linspace(
     axis: int = 0,
 ) -> Tensor:
     """``num`` numbers from ``start`` to ``stop``, both included, evenly; integers as float64."""
-    from gradwire.tf.arrays import concat, expand_dims
-    from gradwire.tf.operators import cast
-
     first = convert_to_tensor(start)
     last = convert_to_tensor(stop, None if isinstance(stop, Operand) else first.dtype)
     if first.dtype.is_integer:

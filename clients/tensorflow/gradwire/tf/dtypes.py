@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -246,6 +247,10 @@ _ENUM = {
 _OF_ENUM = {number: name for name, number in _ENUM.items()}
 
 
+#: Functions of ``tf.dtypes`` by name; the modules that define them add them.
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+
+
 def as_dtype(value: Any) -> DType:
     """The element type that a name, a type of NumPy's or Python's, or a tensor's dtype means."""
     if isinstance(value, DType):
@@ -287,8 +292,6 @@ def rounded(value: Any, dtype: DType) -> Any:
 
 def __getattr__(name: str) -> Any:
     """The functions that TensorFlow has here, too, which need what is built on dtypes."""
-    if name not in ("cast", "complex", "saturate_cast"):
+    if name not in FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import gradwire.tf
-
-    return getattr(gradwire.tf, name)
+    return FUNCTIONS[name]

@@ -13,6 +13,7 @@ from gradwire.tf.dtypes import as_dtype
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import kinds
+from gradwire.tf.operations.linalg import diag, triangular_solve
 from gradwire.tf.operations.types import DTypeLike, TensorLike
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
@@ -100,8 +101,6 @@ def banded_triangular_solve(
     name: str | None = None,
 ) -> Tensor:
     """Solves with a triangular matrix that is given by its diagonals."""
-    from gradwire.tf.operations.linalg import diag, triangular_solve
-
     x = convert_to_tensor(bands)
     count, size = x._lengths()[-2:]
     k = (1 - count, 0) if lower else (0, count - 1)

@@ -10,6 +10,7 @@ import numpy as np
 from gradwire.tf import checks, dtypes, static
 from gradwire.tf.arrays import concat, expand_dims, reshape
 from gradwire.tf.calls import call
+from gradwire.tf.clipping import clip_by_norm
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
@@ -278,8 +279,6 @@ def embedding_lookup(
     rows = gather(params, ids)
     if max_norm is None:
         return rows
-    from gradwire.tf.clipping import clip_by_norm
-
     rank = len(convert_to_tensor(ids)._lengths())
     return clip_by_norm(rows, max_norm, list(range(rank, len(rows._lengths()))))
 

@@ -11,6 +11,7 @@ from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.creation import filled
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import invalid
+from gradwire.tf.ragged_joining import stacked
 from gradwire.tf.tensors import Tensor
 
 __all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
@@ -37,8 +38,6 @@ def map_fn(
     results = [fn(row) for row in rows]
     wanted = signature
     if hasattr(signature, "ragged_rank") or (signature is None and hasattr(elems, "row_splits")):
-        from gradwire.tf.ragged_joining import stacked
-
         return stacked(results)
     if wanted is None:
         wanted = kinds if nest.is_nested(elems) else next(iter(nest.flatten(kinds)))

@@ -8,20 +8,25 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import dtypes, static
+from gradwire.tf.arrays import reshape
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.creation import ones_like
 from gradwire.tf.errors import invalid
-from gradwire.tf.gathering import where
+from gradwire.tf.gathering import embedding_lookup, gather, where
 from gradwire.tf.nodes import Spec
+from gradwire.tf.operations import rules
 from gradwire.tf.operations.arrays import broadcast_to
-from gradwire.tf.operations.math import reduce_sum
+from gradwire.tf.operations.image import extract_patches
+from gradwire.tf.operations.math import divide_no_nan, reduce_sum, sqrt, square
+from gradwire.tf.operations.nn import batch_normalization
 from gradwire.tf.operations.types import Axis, Ints, Shape, TensorLike
 from gradwire.tf.operators import cast, multiply
 from gradwire.tf.operators import truediv as divide
 from gradwire.tf.random import laws
 from gradwire.tf.random.seeds import SEEDS
 from gradwire.tf.random.stateless import source_of
+from gradwire.tf.segments import unsorted_segment_sum
 from gradwire.tf.tensors import Operand, Tensor
 
 
@@ -173,9 +178,6 @@ def sufficient_statistics(
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """The number of elements over ``axes``, their sum, their squares' sum, and ``shift``."""
-    from gradwire.tf.operations import rules
-    from gradwire.tf.operations.math import square
-
     tensor = convert_to_tensor(x)
     lengths, along = tensor._lengths(), rules.axes(axes)
     places = range(len(lengths)) if along is None else np.atleast_1d(along).tolist()
@@ -215,8 +217,6 @@ def batch_norm_with_global_normalization(
     name: str | None = None,
 ) -> Tensor:
     """Normalised by a mean and variance of each channel."""
-    from gradwire.tf.operations.nn import batch_normalization
-
     scale = gamma if scale_after_normalization else None
     return batch_normalization(input, mean, variance, beta, scale, variance_epsilon)
 
@@ -231,9 +231,6 @@ def embedding_lookup_sparse(
     allow_fast_lookup: bool = False,
 ) -> Tensor:
     """Rows of a table named by each row of ``sp_ids``, combined."""
-    from gradwire.tf.gathering import embedding_lookup
-    from gradwire.tf.segments import unsorted_segment_sum
-
     table = convert_to_tensor(params)
     how = combiner or "mean"
     if how not in ("mean", "sqrtn", "sum"):
@@ -248,11 +245,7 @@ def embedding_lookup_sparse(
     squares = weights if how == "mean" else weights * weights
     sizes = unsorted_segment_sum(squares, rows, count)
     if how == "sqrtn":
-        from gradwire.tf.operations.math import sqrt
-
         sizes = sqrt(sizes)
-    from gradwire.tf.operations.math import divide_no_nan
-
     return divide_no_nan(total, sizes[:, None])
 
 
@@ -300,10 +293,6 @@ def max_pool_with_argmax(
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Largest elements of windows, and their places in each picture."""
-    from gradwire.tf.arrays import reshape
-    from gradwire.tf.gathering import gather
-    from gradwire.tf.operations.image import extract_patches
-
     x = convert_to_tensor(input)
     batches, height, width, channels = x._lengths()
     sides = _windows(ksize), _windows(strides)

@@ -10,7 +10,7 @@ from gradwire.tf import checks, dtypes
 from gradwire.tf.calls import call, finished, operand, shape_of
 from gradwire.tf.checks import binary, comparison
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
-from gradwire.tf.errors import InvalidArgumentError, invalid
+from gradwire.tf.errors import InvalidArgumentError, UnimplementedError, invalid
 from gradwire.tf.nodes import Spec
 from gradwire.tf.rowwise import elementwise
 from gradwire.tf.tensors import METHODS, Operand, Tensor
@@ -189,8 +189,6 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
 
 def dtypes_error(given: dtypes.DType, wanted: dtypes.DType) -> Exception:
     """The error for a cast that there is not."""
-    from gradwire.tf.errors import UnimplementedError
-
     return UnimplementedError(
         None,
         None,
@@ -325,3 +323,4 @@ METHODS.update(
         "invert": _invert,
     }
 )
+dtypes.FUNCTIONS["cast"] = cast

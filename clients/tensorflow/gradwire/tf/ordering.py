@@ -12,7 +12,9 @@ from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import kinds
+from gradwire.tf.operations.math import reduce_sum
 from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
+from gradwire.tf.operators import cast, not_equal
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
 
@@ -201,9 +203,6 @@ def count_nonzero(
     name: str | None = None,
 ) -> Tensor:
     """How many elements are not zero, or no empty strings."""
-    from gradwire.tf.operations.math import reduce_sum
-    from gradwire.tf.operators import cast, not_equal
-
     x = convert_to_tensor(input)
     if x.dtype == dtypes.string:
         holds = tensor_of(x._value() != b"")

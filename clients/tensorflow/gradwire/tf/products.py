@@ -12,8 +12,11 @@ from gradwire.tf import checks, dtypes, static
 from gradwire.tf.arrays import tensors, unstack
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.creation import zeros_like
 from gradwire.tf.errors import invalid
+from gradwire.tf.gathering import where
 from gradwire.tf.nodes import Spec
+from gradwire.tf.operations import rules
 from gradwire.tf.operations.types import DTypeLike, TensorLike
 from gradwire.tf.operators import add, multiply
 from gradwire.tf.slices import IndexedSlices
@@ -148,8 +151,6 @@ def real(input: TensorLike, name: str | None = None) -> Tensor:
 
 def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary parts; zeros of a real tensor."""
-    from gradwire.tf.creation import zeros_like
-
     x = convert_to_tensor(input)
     if not x.dtype.is_complex:
         return zeros_like(x)
@@ -158,8 +159,6 @@ def imag(input: TensorLike, name: str | None = None) -> Tensor:
 
 def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The arguments of complex numbers; of real ones 0, or π below zero."""
-    from gradwire.tf.gathering import where
-
     x = convert_to_tensor(input)
     if not x.dtype.is_complex:
         return where(x < 0, np.asarray(math.pi, x.dtype.storage), np.zeros((), x.dtype.storage))
@@ -195,8 +194,6 @@ def reduce_variance(
 
 
 def _spread(which: str, value: Any, axis: Any, keepdims: bool) -> Tensor:
-    from gradwire.tf.operations import rules
-
     x = convert_to_tensor(value)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise TypeError(f"Input must be either real or complex. Received integer type {x.dtype}.")
@@ -222,3 +219,6 @@ def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) 
         return x
     spec = Spec(kind, x._node.shape)
     return call("tf.saturate_cast", x, kind.storage.name, spec=spec)
+
+
+dtypes.FUNCTIONS.update(complex=complex, saturate_cast=saturate_cast)

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.arrays import expand_dims
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.nodes import Spec
 from gradwire.tf.ragged_parts import is_ragged, part, positions
 from gradwire.tf.ragged_tensors import RaggedTensor
+from gradwire.tf.tensors import METHODS
 
 
 def stacked(values: Sequence[Any]) -> Any:
@@ -65,6 +67,7 @@ def expanded(rows: Any, axis: int) -> Any:
         return RaggedTensor.from_uniform_row_length(rows, len(rows))
     if place == 1:
         return RaggedTensor.from_uniform_row_length(rows, 1)
-    from gradwire.tf.arrays import expand_dims
-
     return rows.with_values(expand_dims(rows.values, place - 1))
+
+
+METHODS.update(stack_rows=stacked, concatenate_rows=concatenated, expand_rows=expanded)

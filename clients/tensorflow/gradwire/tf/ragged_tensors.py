@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import ragged_parts, ragged_reductions
+from gradwire.tf.arrays import stack
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, int64
@@ -231,14 +232,11 @@ class RaggedTensor(Factories):
 
     def _mapped(self, function: Callable[..., Any], signature: Any) -> Any:
         """What a function gives for each row: as rows, unless a dtype says that it is a tensor."""
-        from gradwire.tf.arrays import stack
-        from gradwire.tf.ragged_joining import stacked
-
         results = [function(row) for row in self]
         if hasattr(signature, "_stacked"):
             return signature._stacked(results)
         if signature is None and len(convert_to_tensor(results[0]).shape):
-            return stacked(results)
+            return METHODS["stack_rows"](results)
         return stack([convert_to_tensor(result) for result in results])
 
     def _rows(self, which: Integers) -> RaggedTensor:

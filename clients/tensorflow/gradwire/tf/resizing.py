@@ -17,6 +17,7 @@ from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import image as pictures
 from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
 from gradwire.tf.operators import cast, multiply
+from gradwire.tf.products import saturate_cast
 from gradwire.tf.random import stateful, stateless
 from gradwire.tf.tensors import Tensor
 
@@ -63,8 +64,6 @@ def convert_image_dtype(
     image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None
 ) -> Tensor:
     """Intensities in another dtype: floating ones go from 0 to 1, integers over their range."""
-    from gradwire.tf.products import saturate_cast
-
     x, kind = convert_to_tensor(image), as_dtype(dtype)
     if x.dtype == kind:
         return x

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.gathering import gather, gather_nd
 from gradwire.tf.tensors import Operand
 
 
@@ -23,14 +24,10 @@ class Scattered(Operand):
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Any:
         """The rows at indices."""
-        from gradwire.tf.gathering import gather
-
         return gather(self, indices)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Any:
         """The slices at indices."""
-        from gradwire.tf.gathering import gather_nd
-
         return gather_nd(self, indices)
 
     def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: Any = None) -> Any:

@@ -10,7 +10,7 @@ from gradwire.tf import checks, static
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.errors import invalid
-from gradwire.tf.gathering import gather
+from gradwire.tf.gathering import gather, where
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import kinds
 from gradwire.tf.operations.types import Ints, TensorLike
@@ -107,8 +107,6 @@ def _sorted(kind: str, data: Any, segment_ids: Any) -> Tensor:
     missing = np.setdiff1d(np.arange(count), numbers)
     if kind not in ("max", "min") or not len(missing):
         return reduced
-    from gradwire.tf.gathering import where
-
     present = np.isin(np.arange(count), numbers).reshape(-1, *[1] * (len(x._lengths()) - 1))
     return where(present, reduced, np.zeros((), x.dtype.storage))
 
@@ -126,9 +124,9 @@ def _unsorted(kind: str, data: Any, segment_ids: Any, num_segments: Any) -> Tens
             f"{static.listed(places.shape)} [Op:{op}]"
         )
     if places.size and places.max() >= count:
-        where = tuple(np.argwhere(places >= count)[0].tolist())
+        first = tuple(np.argwhere(places >= count)[0].tolist())
         raise invalid(
-            f"segment_ids[{','.join(map(str, where))}] = {places[where]} is out of range "
+            f"segment_ids[{','.join(map(str, first))}] = {places[first]} is out of range "
             f"[0, {count}) [Op:{op}]"
         )
     spec = Spec(x.dtype, (count, *lengths[places.ndim :]))
@@ -139,8 +137,6 @@ def _unsorted(kind: str, data: Any, segment_ids: Any, num_segments: Any) -> Tens
     empty = np.setdiff1d(np.arange(count), places)
     if not len(empty):
         return reduced
-    from gradwire.tf.gathering import where as chosen
-
     present = np.isin(np.arange(count), places).reshape(-1, *[1] * (len(spec.shape or ()) - 1))
     limit = x.dtype.min if kind == "max" else x.dtype.max
-    return chosen(present, reduced, np.asarray(limit, x.dtype.storage))
+    return where(present, reduced, np.asarray(limit, x.dtype.storage))

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradwire.tf.calls import integers
 from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.errors import invalid
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import Operand
 
@@ -35,8 +36,6 @@ def integer(value: Any) -> int:
 
 def axis_of(axis: Any, rank: int, otherwise: str) -> int:
     """An axis counted from the first; ``otherwise`` is the error for an axis out of range."""
-    from gradwire.tf.errors import invalid
-
     place = integer(axis)
     if not -rank <= place < rank:
         raise invalid(otherwise.format(axis=place, rank=rank))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import static
-from gradwire.tf.arrays import concat, stack, unstack
+from gradwire.tf.arrays import concat, split, stack, unstack
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import OutOfRangeError, invalid
@@ -160,8 +160,6 @@ class TensorArray:
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """The array of parts of a tensor, of the given lengths."""
-        from gradwire.tf.arrays import split
-
         return self._holding(list(split(convert_to_tensor(value), static.lengths(lengths))))
 
     def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:

@@ -15,7 +15,7 @@ from gradwire.tf.shapes import TensorShape
 
 __all__ = ["Tensor"]
 
-#: Operators and indexing by the names of their methods; ``operators`` and ``indexing`` fill it in.
+#: What tensors do by functions of other modules, which fill it in: operators, indexing, joining.
 METHODS: dict[str, Callable[..., Any]] = {}
 
 
@@ -282,7 +282,7 @@ class Tensor(Operand):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._value(), self.dtype.name)
+        return METHODS["constant"], (self._value(), self.dtype.name)
 
     def __len__(self) -> int:
         lengths = self._lengths()
@@ -328,12 +328,6 @@ def shown(value: np.ndarray[Any, Any], dtype: DType) -> Any:
 
 def _scalar_text(value: Any) -> str:
     return str(value) if isinstance(value, np.generic) else repr(value)
-
-
-def _restored(value: Any, dtype: str) -> Tensor:
-    from gradwire.tf.conversion import constant
-
-    return constant(value, dtype)
 
 
 # What ``type(x).__name__`` is in TensorFlow.

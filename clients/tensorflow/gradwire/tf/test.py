@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import static
+from gradwire.tf import nest, static
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.tapes import GradientTape
 from gradwire.tf.tensors import Tensor
@@ -77,8 +77,6 @@ class TestCase(unittest.TestCase):
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of tensors, nested or not."""
-        from gradwire.tf import nest
-
         return nest.map_structure(lambda each: static.array(each)[()], tensors)
 
     def assertAllClose(  # noqa: N802 - TensorFlow's name

@@ -13,7 +13,7 @@ import numpy as np
 from gradwire.tf.checks import broadcast
 from gradwire.tf.conversion import convert_to_tensor as as_tensor
 from gradwire.tf.dtypes import DType
-from gradwire.tf.errors import invalid
+from gradwire.tf.errors import OutOfRangeError, invalid
 from gradwire.tf.indexing import getitem, static_key
 from gradwire.tf.nodes import Spec, TensorNode, active, known, paused, record
 from gradwire.tf.scattering import Scattered
@@ -237,8 +237,6 @@ class Variable(Scattered):
 
     def count_up_to(self, limit: int) -> Tensor:
         """Its value, which is then one more."""
-        from gradwire.tf.errors import OutOfRangeError
-
         before = Tensor(self._node)
         if int(before) >= limit:
             raise OutOfRangeError(None, None, f"Reached limit of {limit}")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import dtypes, static
+from gradwire.tf.arrays import concat, pad
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype
 from gradwire.tf.operations import signal
@@ -123,8 +124,6 @@ def inverse_stft(
     frames = signal.irfft(x, [size])[..., :length]
     missing = length - frames._lengths()[-1]
     if missing > 0:
-        from gradwire.tf.arrays import pad
-
         frames = pad(frames, [[0, 0]] * (len(frames._lengths()) - 1) + [[0, missing]])
     if window_fn is not None:
         frames = multiply(frames, window_fn(length, dtype=frames.dtype))
@@ -157,8 +156,6 @@ def mdct(
     name: str | None = None,
 ) -> Tensor:
     """Modified cosine transforms of frames that overlap by half."""
-    from gradwire.tf.arrays import concat
-
     x, length = convert_to_tensor(signals), static.integer(frame_length)
     half = length // 2
     frames = signal.frame(x, length, half, pad_end=pad_end)
@@ -178,8 +175,6 @@ def inverse_mdct(
     name: str | None = None,
 ) -> Tensor:
     """The signal of modified cosine transforms of frames."""
-    from gradwire.tf.arrays import concat
-
     x = convert_to_tensor(mdcts)
     half = x._lengths()[-1]
     whole = signal.idct(x, type=4, norm=norm)

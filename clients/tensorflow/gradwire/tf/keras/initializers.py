@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.keras.names import snake_case
+from gradwire.tf.keras.seeds import generator
 
 Shape: TypeAlias = Sequence[int]
 
@@ -219,8 +221,6 @@ def get(identifier: Any) -> Callable[..., Any] | None:
         return found
     if isinstance(identifier, type):
         return identifier()  # type: ignore[no-any-return]  # a class of initialisers
-    from gradwire.tf.keras.names import snake_case
-
     name = snake_case(str(identifier))
     if name not in _BY_NAME:
         raise ValueError(f"Could not interpret initializer identifier: {identifier}")
@@ -228,8 +228,6 @@ def get(identifier: Any) -> Callable[..., Any] | None:
 
 
 def _generator(seed: Any) -> np.random.Generator:
-    from gradwire.tf.keras.seeds import generator
-
     return generator(seed)
 
 

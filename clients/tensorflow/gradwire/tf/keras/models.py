@@ -13,6 +13,7 @@ from gradwire.tf.keras import metrics as metrics_module
 from gradwire.tf.keras import optimizers as optimizers_module
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.core import InputLayer
+from gradwire.tf.keras.seeds import generator
 from gradwire.tf.keras.symbolic import KerasTensor, symbolic_parts, values
 
 
@@ -314,8 +315,6 @@ def _batches(x: Any, y: Any, batch_size: int | None, shuffle: bool) -> Iterator[
         for batch in x:
             yield (batch[0], batch[1]) if isinstance(batch, tuple) else (batch, None)
         return
-    from gradwire.tf.keras.seeds import generator
-
     rows, targets = _array(x), None if y is None else _array(y)
     count, size = len(rows), batch_size or 32
     order = generator().permutation(count) if shuffle else np.arange(count)

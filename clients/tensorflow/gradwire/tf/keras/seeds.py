@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
+
+import gradwire.tf as tf
 
 _SHARED: list[np.random.Generator] = [np.random.default_rng()]
 
@@ -16,10 +19,6 @@ def generator(seed: Any = None) -> np.random.Generator:
 
 def set_random_seed(seed: int) -> None:
     """Seed everything that draws: Python, NumPy, TensorFlow's names, and Keras."""
-    import random
-
-    import gradwire.tf as tf
-
     random.seed(seed)
     np.random.seed(seed)
     tf.random.set_seed(seed)

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradwire.tf import dtypes, static
 from gradwire.tf.conversion import constant, convert_to_tensor
+from gradwire.tf.gathering import gather
 from gradwire.tf.nodes import paused
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.random import laws, stateless
@@ -109,8 +110,6 @@ def poisson(
 
 def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """The elements along the first axis in a random order."""
-    from gradwire.tf.gathering import gather
-
     x = convert_to_tensor(value)
     size = len(x)
     # Each change of places takes a word, and four words are a block.

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradwire.tf import dtypes, errors, static
 from gradwire.tf.conversion import constant, convert_to_tensor
+from gradwire.tf.gathering import gather
 from gradwire.tf.operations import rules
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.operators import add, multiply, subtract
@@ -148,8 +149,6 @@ def stateless_shuffle(
     value: TensorLike, seed: TensorLike, alg: str = "auto_select", name: str | None = None
 ) -> Tensor:
     """The elements along the first axis in a random order."""
-    from gradwire.tf.gathering import gather
-
     x = convert_to_tensor(value)
     shuffled: Tensor = gather(x, laws.permutation(source_of(seed), len(x)))
     return shuffled

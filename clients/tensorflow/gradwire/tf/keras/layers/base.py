@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -138,8 +139,6 @@ class Layer:
         return value
 
     def _takes(self, name: str) -> bool:
-        import inspect
-
         parameters = inspect.signature(self.call).parameters
         return name in parameters or any(
             parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()

@@ -10,6 +10,7 @@ import numpy as np
 import gradwire.tf as tf
 from gradwire.tf.keras import activations, initializers, regularizers
 from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.keras.seeds import generator
 
 
 class Dense(Layer):
@@ -232,8 +233,6 @@ class Dropout(Layer):
         self.rate: float = rate
         self.noise_shape: Any = noise_shape
         self.seed: int | None = seed
-        from gradwire.tf.keras.seeds import generator
-
         self._drawn: np.random.Generator = generator(seed)
 
     def call(self, inputs: Any, training: bool = False) -> Any:
@@ -252,8 +251,6 @@ class GaussianNoise(Layer):
     def __init__(self, stddev: float, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.stddev: float = stddev
-        from gradwire.tf.keras.seeds import generator
-
         self._drawn: np.random.Generator = generator(seed)
 
     def call(self, inputs: Any, training: bool = False) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import gradwire.tf as tf
 from gradwire.tf.keras import activations, initializers
 from gradwire.tf.keras.layers.base import Layer
@@ -82,8 +84,6 @@ class LSTMCell(_Cell):
     def _add_bias(self, width: int, initializer: Any) -> None:
         super()._add_bias(width, initializer)
         if self.unit_forget_bias:
-            import numpy as np
-
             forget = np.zeros(width, np.float32)
             forget[self.units : 2 * self.units] = 1.0
             self.bias.assign(self.bias + tf.cast(tf.constant(forget), self.bias.dtype))
