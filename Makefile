@@ -38,7 +38,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-setup: $(DEV) ## Install both distributions, editable, with all tools into .venv (2.7 GB)
+setup: $(DEV) ## Install all distributions, editable, with all tools into .venv (2.7 GB)
 
 serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (installs only the runtime)
 	@exec $(BIN)/gradwire-server serve $(ARGS)
@@ -58,7 +58,7 @@ test-rest: $(DEV) $(TOOLS)/.made ## Run the tests that `make test` leaves out: t
 	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize --ignore=tests/engine/backends/llvm $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=native tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/autodiff tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
-	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/notebook tests/examples tests/generators tests/cluster tests/benchmarks $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/cluster tests/benchmarks $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
 	do $(MAKE) --no-print-directory sdk-test PYTHON=$$other || status=1; done; \
 	if test "$$(cat deploy/container-test.passed)" = "$$($(BIN)/python tools/container_inputs.py)"; \
@@ -89,10 +89,11 @@ check: $(DEV) ## Lint, check format, types, import directions and generated modu
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
-	@PATH=$(abspath $(BIN)):$$PATH $(BIN)/python tools/tf_operations.py --check
-	@VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes gradwire --ignoreexternal \
-	> .pyright.log || { grep -E 'error:|score' .pyright.log; false; }
+	$(BIN)/python tools/lint_imports.py --no-logo
+	@PATH=$(abspath $(BIN)):$$PATH $(BIN)/python clients/tensorflow/tools/operations.py --check
+	@for package in gradwire gradwire.tf gradwire.tfe; \
+	do VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes $$package --ignoreexternal \
+	> .pyright.log || { grep -E 'error:|score' .pyright.log; exit 1; }; done
 
 container-test: $(DEV) ## Build the image, start the compose file and test both (with podman, as root, on Debian 12)
 	@$(BIN)/pytest $(PATIENT) tests/containers $(ARGS)
@@ -124,7 +125,7 @@ lock: $(RELEASE) ## Pin the image's dependencies in deploy/image; ARGS=--upgrade
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	| $(LOCK) $(ARGS) - --output-file deploy/image/build.txt >/dev/null
 
-release: $(RELEASE) ## Build and check both distributions into dist/: make release REPOSITORY=https://host/owner/gradwire
+release: $(RELEASE) ## Build and check all distributions into dist/: make release REPOSITORY=https://host/owner/gradwire
 	@$(BIN)/python tools/release.py $(REPOSITORY)
 
 clean: ## Remove the environment and every cache
@@ -142,8 +143,8 @@ $(RUNTIME): pyproject.toml | $(BIN)/python
 	$(PIP) install --editable '.[native]'
 	@touch $@
 
-$(TEST): clients/python/pyproject.toml $(RUNTIME)
-	$(PIP) install --editable '.[test]' --editable clients/python
+$(TEST): clients/python/pyproject.toml clients/tensorflow/pyproject.toml $(RUNTIME)
+	$(PIP) install --editable '.[test]' --editable clients/python --editable clients/tensorflow
 	@touch $@
 
 $(DEV): $(TEST)
@@ -161,7 +162,7 @@ $(TOOLS)/.made: tests/generators/requirements.txt tests/generators/package-lock.
 	&& (cd $(TOOLS) && npm ci --silent --no-audit --no-fund) && touch $@ \
 	|| echo "Some tools of others could not be installed: tests that need them are skipped."
 
-$(SDK_VENV)/.test: clients/python/pyproject.toml pyproject.toml
+$(SDK_VENV)/.test: clients/python/pyproject.toml clients/tensorflow/pyproject.toml pyproject.toml
 	@$(PYTHON) -m venv --clear $(SDK_VENV)
-	@$(SDK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --editable 'clients/python[test]'
+	@$(SDK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --editable 'clients/python[test]' --editable clients/tensorflow
 	@touch $@

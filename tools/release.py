@@ -1,4 +1,4 @@
-"""Builds a release into dist/: both distributions, and a list of the image's components.
+"""Builds a release into dist/: all distributions, and a list of the image's components.
 
 python tools/release.py https://host/owner/gradwire
 
@@ -20,7 +20,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 #: The folder of each distribution.
-DISTRIBUTIONS = (".", "clients/python")
+DISTRIBUTIONS = (".", "clients/python", "clients/tensorflow")
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 
 

@@ -8,7 +8,7 @@ import gradwire
 import numpy as np
 import pytest
 import scipy.optimize
-from gradwire.derivatives import Derivatives
+from gradwire.resources.derivatives import Derivatives
 from gradwire.trees import inside, members
 from hypothesis import given
 from hypothesis import strategies as st

@@ -7,7 +7,8 @@ import gradwire
 import numpy as np
 import pytest
 from gradwire import endpoints
-from gradwire.call import Call, sent, sent_later
+from gradwire.call import Call
+from gradwire.methods import sent, sent_later
 from gradwire.requests import program_at
 from gradwire.steps import BlockingStep, Conversation, Fetch, Steps
 

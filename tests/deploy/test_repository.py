@@ -62,21 +62,28 @@ def test_what_containers_are_made_of_is_known_by_its_content(repository: Path, t
     assert len(seen | {digest()}) == 8
 
 
-@pytest.mark.parametrize("folder", [".", "clients/python"])
+@pytest.mark.parametrize("folder", [".", "clients/python", "clients/tensorflow"])
 def test_distribution_ships_the_licence(repository: Path, folder: str):
     licence = (repository / folder / "LICENSE").read_text()
     assert licence == (repository / "LICENSE").read_text()
     assert load(repository / folder / "pyproject.toml")["project"]["license"] == "Apache-2.0"
 
 
-def test_both_distributions_have_one_version_and_one_python(repository: Path):
+def test_all_distributions_have_one_version_and_one_python(repository: Path):
     server = load(repository / "pyproject.toml")["project"]
-    client = load(repository / "clients/python/pyproject.toml")["project"]
-    assert server["version"] == client["version"]
-    assert server["requires-python"] == client["requires-python"]
+    for folder in ["clients/python", "clients/tensorflow"]:
+        client = load(repository / folder / "pyproject.toml")["project"]
+        assert client["version"] == server["version"]
+        assert client["requires-python"] == server["requires-python"]
+    assert f"gradwire=={server['version']}" in client["dependencies"]
 
 
 def test_every_typed_package_says_so(repository: Path):
     packages = load(repository / "pyproject.toml")["tool"]["hatch"]["build"]["targets"]["wheel"]
-    for package in [*packages["packages"], "clients/python/gradwire"]:
+    for package in [
+        *packages["packages"],
+        "clients/python/gradwire",
+        "clients/tensorflow/gradwire/tf",
+        "clients/tensorflow/gradwire/tfe",
+    ]:
         assert (repository / package / "py.typed").is_file()

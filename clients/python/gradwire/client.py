@@ -14,7 +14,6 @@ from typing import Any, Generic, Self, TypeVar, Unpack
 import httpx
 
 from gradwire.call import Call
-from gradwire.compute import Compute
 from gradwire.errors import UsageError
 from gradwire.exchange import FAILURES, Exchange
 from gradwire.local import LOCAL, LOCAL_URL, LocalTransport
@@ -29,6 +28,7 @@ from gradwire.options import (
 )
 from gradwire.requests import Program, TapeOptions
 from gradwire.residents import MOST_BYTES, Residents
+from gradwire.resources.compute import Compute
 from gradwire.steps import Conversation, drive, drive_async
 from gradwire.tapes import AsyncTape, Tape, TapeBeingMade, record
 from gradwire.trees import Variables

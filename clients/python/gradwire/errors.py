@@ -105,7 +105,7 @@ class NotTraceable(_Advised, TypeError):
 
 
 class NotInstalled(GradwireError, ModuleNotFoundError):
-    """A library is missing; the message names the extra of ``gradwire`` that installs it."""
+    """A library or a part of the SDK is missing; the message says how to install it."""
 
 
 class MalformedReply(GradwireError):

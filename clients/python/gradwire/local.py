@@ -91,9 +91,9 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 def _app(settings: dict[str, Any]) -> tuple[FastAPI, Any]:
     """The service, and the limits on threads that are kept while it runs."""
     try:
-        from gradwire_service.app import create_app
-        from gradwire_service.settings import Settings
-        from threadpoolctl import threadpool_limits
+        from gradwire_service.app import create_app  # noqa: PLC0415 - the service is optional
+        from gradwire_service.settings import Settings  # noqa: PLC0415 - the service is optional
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415 - the service is optional
     except ModuleNotFoundError as error:
         raise NotInstalled(
             "Client.local() runs the service in this process, and the service is not installed: "

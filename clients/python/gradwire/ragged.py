@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire import hooks
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RaggedArray:
@@ -30,9 +32,7 @@ class RaggedArray:
         return cls(np.concatenate([a for a in arrays if len(a)] or [np.zeros(0)]), splits)
 
     def _repr_html_(self) -> str:
-        from gradwire.notebook.cards import array_card
-
-        return array_card(self)
+        return hooks.display().array_card(self)
 
     def __len__(self) -> int:
         return len(self.row_splits) - 1

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 
 from gradwire.call import Reply
+from gradwire.display_mixin import DisplayMixin
 from gradwire.locations import Node
-from gradwire.notebook.mixin import DisplayMixin
 from gradwire.values import decode
 
 

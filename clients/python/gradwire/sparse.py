@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire import hooks
+
 if TYPE_CHECKING:
     from scipy.sparse import coo_array
 
@@ -37,9 +39,7 @@ class SparseArray:
         return cls(np.stack(coo.coords, axis=-1).astype(np.int64), coo.data, coo.shape)
 
     def _repr_html_(self) -> str:
-        from gradwire.notebook.cards import array_card
-
-        return array_card(self)
+        return hooks.display().array_card(self)
 
     def toarray(self) -> NDArray[Any]:
         """The dense array."""
@@ -51,7 +51,7 @@ class SparseArray:
 
     def to_scipy(self) -> coo_array:
         """The same for SciPy, which has to be installed; slices element by element."""
-        from scipy.sparse import coo_array
+        from scipy.sparse import coo_array  # noqa: PLC0415 - SciPy is optional
 
         within = np.argwhere(np.ones(self.values.shape[1:], bool))
         rows = np.repeat(self.indices, len(within), axis=0)

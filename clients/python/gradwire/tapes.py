@@ -9,8 +9,9 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, Unpack
 
 from gradwire import endpoints
-from gradwire.call import Awaiting, Blocking, Call, Reply, sent
+from gradwire.call import Call, Reply
 from gradwire.errors import UnknownTape
+from gradwire.methods import Awaiting, Blocking, sent
 from gradwire.requests import (
     CheckOptions,
     DerivativeOptions,

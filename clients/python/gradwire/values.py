@@ -205,3 +205,22 @@ def _key(key: Any, name: str) -> str:
     if not isinstance(key, str):
         raise UsageError(f"{name} has the key {key!r}: expected a string")
     return key
+
+
+def type_of(leaf: Any) -> str:
+    """Dtype and shape, as ``float64[2,3]``; of a sparse array also its number of elements."""
+    if isinstance(leaf, SparseArray):
+        of = "slices" if leaf.values.ndim > 1 else "elements"
+        return f"{leaf.values.dtype}{_shape(leaf.shape)}, {len(leaf.values):,} {of}"
+    if isinstance(leaf, RaggedArray):
+        lengths = np.diff(leaf.row_splits)
+        between = f"{lengths.min()}…{lengths.max()}" if len(lengths) else "0"
+        return f"{leaf.values.dtype}[{len(leaf):,} rows of {between}]"
+    if isinstance(leaf, str):
+        return "string"
+    array = np.asarray(leaf)
+    return f"{array.dtype}{_shape(array.shape)}"
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, shape))}]" if shape else ""

@@ -173,7 +173,7 @@ def minimize(
     ``args`` follow the parameters; further options are SciPy's. In the result ``x`` is nested as
     ``x0`` is, all else is as SciPy gives it.
     """
-    from scipy.optimize import minimize
+    from scipy.optimize import minimize  # noqa: PLC0415 - SciPy is optional
 
     of = Objective(f, x0, args, client=client)
     name = (method or "").lower()
@@ -201,7 +201,7 @@ def least_squares(
 
     Each step is one request, for the residuals with their Jacobian.
     """
-    from scipy.optimize import least_squares
+    from scipy.optimize import least_squares  # noqa: PLC0415 - SciPy is optional
 
     of = Residuals(f, x0, args, client=client)
     found = least_squares(of.fun, of.x0, jac=of.jac, **options)
@@ -219,7 +219,7 @@ def root(
     **options: Any,
 ) -> Any:
     """``scipy.optimize.root`` over nested parameters, of a function that gives as many numbers."""
-    from scipy.optimize import root
+    from scipy.optimize import root  # noqa: PLC0415 - SciPy is optional
 
     of = Residuals(f, x0, args, client=client)
     if method in JACOBIAN:

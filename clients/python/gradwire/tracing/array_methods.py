@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
-
-if TYPE_CHECKING:
-    from gradwire.tracing.tracer import Tracer
 
 #: NumPy's functions as ones of recorded arrays, which its annotations do not know.
 _np: Any = np
@@ -21,95 +18,95 @@ class Methods:
 
     def all(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-    ) -> Tracer:
+    ) -> Self:
         """True if all elements are true."""
         options = _given(
             axis=(axis, None), out=(out, None), keepdims=(keepdims, False), where=(where, True)
         )
-        result: Tracer = _np.all(self, **options)
+        result: Self = _np.all(self, **options)
         return result
 
     def any(
         self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
-    ) -> Tracer:
+    ) -> Self:
         """True if any element is true."""
         options = _given(
             axis=(axis, None), out=(out, None), keepdims=(keepdims, False), where=(where, True)
         )
-        result: Tracer = _np.any(self, **options)
+        result: Self = _np.any(self, **options)
         return result
 
-    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Tracer:
+    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Self:
         """The index of the greatest element."""
         options = _given(axis=(axis, None), out=(out, None), keepdims=(keepdims, False))
-        result: Tracer = _np.argmax(self, **options)
+        result: Self = _np.argmax(self, **options)
         return result
 
-    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Tracer:
+    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Self:
         """The index of the least element."""
         options = _given(axis=(axis, None), out=(out, None), keepdims=(keepdims, False))
-        result: Tracer = _np.argmin(self, **options)
+        result: Self = _np.argmin(self, **options)
         return result
 
-    def argpartition(self, kth: Any, axis: int | None = -1) -> Tracer:
+    def argpartition(self, kth: Any, axis: int | None = -1) -> Self:
         """The indices that partition the elements."""
         options = _given(axis=(axis, -1))
-        result: Tracer = _np.argpartition(self, kth, **options)
+        result: Self = _np.argpartition(self, kth, **options)
         return result
 
-    def argsort(self, axis: int | None = -1, kind: Any = None) -> Tracer:
+    def argsort(self, axis: int | None = -1, kind: Any = None) -> Self:
         """The indices that sort the elements."""
         options = _given(axis=(axis, -1), kind=(kind, None))
-        result: Tracer = _np.argsort(self, **options)
+        result: Self = _np.argsort(self, **options)
         return result
 
-    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Tracer:
+    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Self:
         """The elements, limited to an interval."""
         options = _given(min=(min, None), max=(max, None), out=(out, None))
-        result: Tracer = _np.clip(self, **options)
+        result: Self = _np.clip(self, **options)
         return result
 
-    def compress(self, condition: Any, axis: int | None = None) -> Tracer:
+    def compress(self, condition: Any, axis: int | None = None) -> Self:
         """The rows for which a condition holds."""
         options = _given(axis=(axis, None))
-        result: Tracer = _np.compress(self, condition, **options)
+        result: Self = _np.compress(self, condition, **options)
         return result
 
-    def conj(self) -> Tracer:
+    def conj(self) -> Self:
         """The complex conjugate."""
-        result: Tracer = _np.conj(self)
+        result: Self = _np.conj(self)
         return result
 
-    def conjugate(self) -> Tracer:
+    def conjugate(self) -> Self:
         """The complex conjugate."""
-        result: Tracer = _np.conjugate(self)
+        result: Self = _np.conjugate(self)
         return result
 
     def cumprod(
         self, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None
-    ) -> Tracer:
+    ) -> Self:
         """The products of all elements up to each."""
         options = _given(axis=(axis, None), dtype=(dtype, None), out=(out, None))
-        result: Tracer = _np.cumprod(self, **options)
+        result: Self = _np.cumprod(self, **options)
         return result
 
     def cumsum(
         self, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None
-    ) -> Tracer:
+    ) -> Self:
         """The sums of all elements up to each."""
         options = _given(axis=(axis, None), dtype=(dtype, None), out=(out, None))
-        result: Tracer = _np.cumsum(self, **options)
+        result: Self = _np.cumsum(self, **options)
         return result
 
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tracer:
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Self:
         """A diagonal."""
         options = _given(offset=(offset, 0), axis1=(axis1, 0), axis2=(axis2, 1))
-        result: Tracer = _np.diagonal(self, **options)
+        result: Self = _np.diagonal(self, **options)
         return result
 
-    def dot(self, b: Any) -> Tracer:
+    def dot(self, b: Any) -> Self:
         """The product with another array."""
-        result: Tracer = _np.dot(self, b)
+        result: Self = _np.dot(self, b)
         return result
 
     def max(
@@ -119,7 +116,7 @@ class Methods:
         keepdims: bool = False,
         initial: Any = np._NoValue,
         where: Any = True,
-    ) -> Tracer:
+    ) -> Self:
         """The greatest element."""
         options = _given(
             axis=(axis, None),
@@ -128,7 +125,7 @@ class Methods:
             initial=(initial, np._NoValue),
             where=(where, True),
         )
-        result: Tracer = _np.max(self, **options)
+        result: Self = _np.max(self, **options)
         return result
 
     def mean(
@@ -139,7 +136,7 @@ class Methods:
         keepdims: bool = False,
         *,
         where: Any = True,
-    ) -> Tracer:
+    ) -> Self:
         """The mean."""
         options = _given(
             axis=(axis, None),
@@ -148,7 +145,7 @@ class Methods:
             keepdims=(keepdims, False),
             where=(where, True),
         )
-        result: Tracer = _np.mean(self, **options)
+        result: Self = _np.mean(self, **options)
         return result
 
     def min(
@@ -158,7 +155,7 @@ class Methods:
         keepdims: bool = False,
         initial: Any = np._NoValue,
         where: Any = True,
-    ) -> Tracer:
+    ) -> Self:
         """The least element."""
         options = _given(
             axis=(axis, None),
@@ -167,7 +164,7 @@ class Methods:
             initial=(initial, np._NoValue),
             where=(where, True),
         )
-        result: Tracer = _np.min(self, **options)
+        result: Self = _np.min(self, **options)
         return result
 
     def prod(
@@ -178,7 +175,7 @@ class Methods:
         keepdims: bool = False,
         initial: Any = np._NoValue,
         where: Any = True,
-    ) -> Tracer:
+    ) -> Self:
         """The product."""
         options = _given(
             axis=(axis, None),
@@ -188,31 +185,31 @@ class Methods:
             initial=(initial, np._NoValue),
             where=(where, True),
         )
-        result: Tracer = _np.prod(self, **options)
+        result: Self = _np.prod(self, **options)
         return result
 
-    def repeat(self, repeats: Any, axis: int | None = None) -> Tracer:
+    def repeat(self, repeats: Any, axis: int | None = None) -> Self:
         """The elements, each repeated."""
         options = _given(axis=(axis, None))
-        result: Tracer = _np.repeat(self, repeats, **options)
+        result: Self = _np.repeat(self, repeats, **options)
         return result
 
-    def round(self, decimals: int = 0, out: Any = None) -> Tracer:
+    def round(self, decimals: int = 0, out: Any = None) -> Self:
         """The elements, rounded."""
         options = _given(decimals=(decimals, 0), out=(out, None))
-        result: Tracer = _np.round(self, **options)
+        result: Self = _np.round(self, **options)
         return result
 
-    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Tracer:
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Self:
         """The indices at which values would be inserted to keep the order."""
         options = _given(side=(side, "left"), sorter=(sorter, None))
-        result: Tracer = _np.searchsorted(self, v, **options)
+        result: Self = _np.searchsorted(self, v, **options)
         return result
 
-    def squeeze(self, axis: Any = None) -> Tracer:
+    def squeeze(self, axis: Any = None) -> Self:
         """The array without its axes of length 1."""
         options = _given(axis=(axis, None))
-        result: Tracer = _np.squeeze(self, **options)
+        result: Self = _np.squeeze(self, **options)
         return result
 
     def std(
@@ -224,7 +221,7 @@ class Methods:
         keepdims: bool = False,
         *,
         where: Any = True,
-    ) -> Tracer:
+    ) -> Self:
         """The standard deviation."""
         options = _given(
             axis=(axis, None),
@@ -234,7 +231,7 @@ class Methods:
             keepdims=(keepdims, False),
             where=(where, True),
         )
-        result: Tracer = _np.std(self, **options)
+        result: Self = _np.std(self, **options)
         return result
 
     def sum(
@@ -245,7 +242,7 @@ class Methods:
         keepdims: bool = False,
         initial: Any = np._NoValue,
         where: Any = True,
-    ) -> Tracer:
+    ) -> Self:
         """The sum."""
         options = _given(
             axis=(axis, None),
@@ -255,20 +252,20 @@ class Methods:
             initial=(initial, np._NoValue),
             where=(where, True),
         )
-        result: Tracer = _np.sum(self, **options)
+        result: Self = _np.sum(self, **options)
         return result
 
-    def swapaxes(self, axis1: int, axis2: int) -> Tracer:
+    def swapaxes(self, axis1: int, axis2: int) -> Self:
         """The array with two axes exchanged."""
-        result: Tracer = _np.swapaxes(self, axis1, axis2)
+        result: Self = _np.swapaxes(self, axis1, axis2)
         return result
 
     def take(
         self, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
-    ) -> Tracer:
+    ) -> Self:
         """The elements, or rows, at some indices."""
         options = _given(axis=(axis, None), out=(out, None), mode=(mode, "raise"))
-        result: Tracer = _np.take(self, indices, **options)
+        result: Self = _np.take(self, indices, **options)
         return result
 
     def trace(
@@ -278,7 +275,7 @@ class Methods:
         axis2: int = 1,
         dtype: DTypeLike | None = None,
         out: Any = None,
-    ) -> Tracer:
+    ) -> Self:
         """The sum of a diagonal."""
         options = _given(
             offset=(offset, 0),
@@ -287,7 +284,7 @@ class Methods:
             dtype=(dtype, None),
             out=(out, None),
         )
-        result: Tracer = _np.trace(self, **options)
+        result: Self = _np.trace(self, **options)
         return result
 
     def var(
@@ -299,7 +296,7 @@ class Methods:
         keepdims: bool = False,
         *,
         where: Any = True,
-    ) -> Tracer:
+    ) -> Self:
         """The variance."""
         options = _given(
             axis=(axis, None),
@@ -309,7 +306,7 @@ class Methods:
             keepdims=(keepdims, False),
             where=(where, True),
         )
-        result: Tracer = _np.var(self, **options)
+        result: Self = _np.var(self, **options)
         return result
 
     def astype(
@@ -319,28 +316,28 @@ class Methods:
         casting: str = "unsafe",
         subok: bool = True,
         copy: bool = True,
-    ) -> Tracer:
+    ) -> Self:
         """The same values in another dtype."""
-        result: Tracer = _np.astype(self, dtype, copy=copy)
+        result: Self = _np.astype(self, dtype, copy=copy)
         return result
 
-    def copy(self, order: str = "C") -> Tracer:
+    def copy(self, order: str = "C") -> Self:
         """A copy."""
-        result: Tracer = _np.copy(self, order)
+        result: Self = _np.copy(self, order)
         return result
 
     def fill(self, value: Any) -> None:
         """Set all elements."""
         _np.copyto(self, value)
 
-    def flatten(self, order: str = "C") -> Tracer:
+    def flatten(self, order: str = "C") -> Self:
         """The flattened elements, as a new array."""
-        result: Tracer = _np.copy(_np.ravel(self, order=order), order)
+        result: Self = _np.copy(_np.ravel(self, order=order), order)
         return result
 
-    def nonzero(self) -> tuple[Tracer, ...]:
+    def nonzero(self) -> tuple[Self, ...]:
         """The indices of the elements that are not zero, for each axis."""
-        result: tuple[Tracer, ...] = _np.nonzero(self)
+        result: tuple[Self, ...] = _np.nonzero(self)
         return result
 
     def partition(self, kth: Any, axis: int = -1) -> None:
@@ -351,30 +348,30 @@ class Methods:
         """Set the elements at some indices of all elements in one axis."""
         _np.put(self, indices, values)
 
-    def ravel(self, order: str = "C") -> Tracer:
+    def ravel(self, order: str = "C") -> Self:
         """The elements in one axis."""
-        result: Tracer = _np.ravel(self, order=order)
+        result: Self = _np.ravel(self, order=order)
         return result
 
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Tracer:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Self:
         """The same elements in other axes."""
         given = shape[0] if len(shape) == 1 else shape
-        result: Tracer = _np.reshape(self, given, order=order)
+        result: Self = _np.reshape(self, given, order=order)
         return result
 
     def sort(self, axis: int = -1, kind: Any = None) -> None:
         """Sort in place."""
         _np.copyto(self, _np.sort(self, axis))
 
-    def transpose(self, *axes: Any) -> Tracer:
+    def transpose(self, *axes: Any) -> Self:
         """The array with its axes in another order."""
         given = None if not axes else axes[0] if len(axes) == 1 else axes
-        result: Tracer = _np.transpose(self, given)
+        result: Self = _np.transpose(self, given)
         return result
 
-    def to_device(self, device: str, /, *, stream: Any = None) -> Tracer:
+    def to_device(self, device: str, /, *, stream: Any = None) -> Self:
         """The array itself: there is one device."""
-        return self  # type: ignore[return-value]  # which is a Tracer
+        return self
 
 
 def _given(**options: tuple[Any, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from gradwire.tracing.shapes import Aval
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.view_functions import as_view
 
 #: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
@@ -50,8 +51,6 @@ def _ravel(trace: Trace, a: Any, order: str = "C") -> Any:
 
 
 def _view(trace: Trace, function: Any, *args: Any) -> Any:
-    from gradwire.tracing.view_functions import as_view
-
     base = args[0]
     made = record_call(trace, f"np.{function.__name__}", function, args, {})
     as_view(made, function, args, {}, may_be_copy=not base.is_ordered)
@@ -61,8 +60,6 @@ def _view(trace: Trace, function: Any, *args: Any) -> Any:
 
 def in_one_axis(a: Tracer) -> Tracer:
     """The flattened elements as a view, in any memory order."""
-    from gradwire.tracing.view_functions import as_view
-
     made: Tracer = record_call(a._trace, "np.ravel", np.ravel, (a,), {})
     as_view(made, np.ravel, (a,), {})
     return made

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
+from gradwire import hooks
 from gradwire.steps import BlockingStep, Conversation, Fetch, Steps
 from gradwire.tracing.captured import Captured
 from gradwire.tracing.libraries import loaded_patches, substitute_of
@@ -87,9 +88,7 @@ class Function(Generic[P, T]):
         return f"{transform.func.__name__}({name})"
 
     def _repr_html_(self) -> str:
-        from gradwire.notebook.functions import function_card
-
-        return function_card(self)
+        return hooks.display().function_card(self)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickled by name if it has one, else by the arguments that it was made of."""
@@ -120,11 +119,8 @@ class Function(Generic[P, T]):
     @property
     def client(self) -> Runs:
         """Its own client, else the default client."""
-        if self._client is None:
-            from gradwire.defaults import default_client
-
-            return default_client()
-        return self._client
+        client: Runs = hooks.default_client() if self._client is None else self._client
+        return client
 
     @property
     def own_client(self) -> Runs | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
-from gradwire.call import Awaiting, Blocking, sent, sent_later
 from gradwire.errors import UsageError
+from gradwire.methods import Awaiting, Blocking, sent, sent_later
 from gradwire.usage import is_of_this_call
 
 #: The method for Python functions, and the one for programs.

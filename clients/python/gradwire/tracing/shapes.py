@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.tracing.terms import Term
-
-if TYPE_CHECKING:
-    from gradwire.tracing.tracer import Tracer
-    from gradwire.tracing.traces import Trace
+from gradwire.tracing.traces import Trace, unknown_inside
 
 #: Elements of the largest placeholders that a function is called with to infer its result.
 LARGEST_STAND_IN = 1_000_000
@@ -33,9 +31,39 @@ class Aval(NamedTuple):
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
+class AbstractArray:
+    """An array of known shape and dtype, but of unknown elements."""
+
+    __slots__ = ()
+    #: True if it adopts the precision of its operands.
+    _weak: bool
+
+    @property
+    @abstractmethod
+    def aval(self) -> Aval:
+        """Shape and dtype."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of its axes."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype, which may be known before the shape is."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of elements."""
+
+
 def elementwise(ufunc: np.ufunc, inputs: tuple[Any, ...], output: int = 0) -> Aval | None:
     """The result of a ufunc, by broadcasting."""
-    shapes = [np.shape(value) if not _is_traced(value) else value.shape for value in inputs]
+    shapes = [
+        np.shape(value) if not isinstance(value, AbstractArray) else value.shape for value in inputs
+    ]
     kinds = tuple([_kind(value) for value in inputs])
     try:
         dtypes = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
@@ -66,10 +94,10 @@ def _contracted(signature: str, shapes: Sequence[tuple[int, ...]], output: int) 
     return (*np.broadcast_shapes(*loops), *core_shape)
 
 
-def item_aval(array: Tracer, key: Any) -> Aval | None:
+def item_aval(array: AbstractArray, key: Any) -> Aval | None:
     """The result of indexing, unless a mask decides its shape."""
     items = key if isinstance(key, tuple) else (key,)
-    if any(_is_traced(item) and item.dtype == bool for item in items):
+    if any(isinstance(item, AbstractArray) and item.dtype == bool for item in items):
         return None
     stand_ins = tuple([_index(item) for item in items])
     try:
@@ -93,8 +121,6 @@ def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[
 
 def measured(term: Term, trace: Trace) -> Aval:
     """A term's shape and dtype, computed by the service."""
-    from gradwire.tracing.traces import unknown_inside
-
     if term.scope is not None:
         raise unknown_inside(term.scope)
     value = np.asarray(trace.values([term])[0])
@@ -107,11 +133,11 @@ def stand_in(aval: Aval) -> NDArray[Any]:
 
 
 def _stand_ins(value: Any, largest: int) -> Any:
-    if _is_traced(value):
+    if isinstance(value, AbstractArray):
         aval = value.aval
         if value.size > largest:
             raise ValueError("too large to be tried")
-        square = value.ndim > 1 and aval.shape[-1] == aval.shape[-2]
+        square = len(aval.shape) > 1 and aval.shape[-1] == aval.shape[-2]
         if square:  # an identity can be inverted
             return np.broadcast_to(np.eye(aval.shape[-1], dtype=aval.dtype), aval.shape)
         return stand_in(aval)
@@ -124,11 +150,11 @@ def _stand_ins(value: Any, largest: int) -> Any:
 
 
 def _index(item: Any) -> Any:
-    return np.zeros(item.shape, np.intp) if _is_traced(item) else item
+    return np.zeros(item.shape, np.intp) if isinstance(item, AbstractArray) else item
 
 
 def _kind(value: Any) -> Any:
-    if _is_traced(value):
+    if isinstance(value, AbstractArray):
         weak = {"f": float, "i": int, "c": complex}.get(value.dtype.kind) if value._weak else None
         return value.dtype if weak is None else weak
     if isinstance(value, (bool, np.generic, np.ndarray)) or not isinstance(
@@ -136,9 +162,3 @@ def _kind(value: Any) -> Any:
     ):
         return value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype
     return type(value)
-
-
-def _is_traced(value: Any) -> bool:
-    from gradwire.tracing.tracer import Tracer
-
-    return isinstance(value, Tracer)

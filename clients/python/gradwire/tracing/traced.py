@@ -14,6 +14,7 @@ from gradwire.errors import APIError
 from gradwire.requests import ProgramAt
 from gradwire.results import Evaluation
 from gradwire.tracing.failures import explained
+from gradwire.tracing.numpy_trace import NumpyTrace
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, unflatten
 from gradwire.tracing.terms import Leaf, Term
@@ -100,7 +101,7 @@ def record(
         values: Sequence[Any] = answer.outputs
         return values
 
-    trace = Trace(fetch, guard_values)
+    trace = NumpyTrace(fetch, guard_values)
     tracers = [argument(leaf, trace) for leaf in inputs]
     args, kwargs = unflatten(structure, iter(tracers))
     with trace.recording():

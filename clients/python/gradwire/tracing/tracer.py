@@ -14,7 +14,7 @@ from gradwire import hints
 from gradwire.tracing import literals
 from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.operators import Operators
-from gradwire.tracing.shapes import Aval, item_aval, measured
+from gradwire.tracing.shapes import AbstractArray, Aval, item_aval, measured
 from gradwire.tracing.terms import Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, not_traceable
 from gradwire.tracing.views import View
@@ -22,7 +22,7 @@ from gradwire.tracing.views import View
 Infer = Callable[[], "Aval | None"]
 
 
-class Tracer(Operators, Methods):
+class Tracer(Operators, Methods, AbstractArray):
     """Stands for an array while a function is recorded.
 
     Shape and dtype are inferred on first use: mostly by NumPy's rules, else by the service. Views
@@ -59,7 +59,7 @@ class Tracer(Operators, Methods):
         self._is_ordered = is_ordered
         #: The function of the program in which it was made.
         self._scope: Scope | None = trace.scope
-        self._view: View | None = None
+        self._view: View[Tracer] | None = None
         #: The number of changes of its elements, or of those that it shares.
         self._changes = 0
 
@@ -146,9 +146,8 @@ class Tracer(Operators, Methods):
     @property
     def flat(self) -> Tracer:
         """The elements in one axis."""
-        from gradwire.tracing.decompositions import in_one_axis
-
-        return in_one_axis(self)
+        result: Tracer = self._trace.in_one_axis(self)
+        return result
 
     @property
     def real(self) -> Tracer:
@@ -364,12 +363,10 @@ class Tracer(Operators, Methods):
     # Functions
 
     def _applied(self, ufunc: np.ufunc, *operands: Any) -> Any:
-        from gradwire.tracing.ufuncs import applied
-
         for operand in operands:
             if not isinstance(operand, Tracer) and _defers(operand):
                 return NotImplemented
-        return applied(self._trace, ufunc, operands, is_operator=True)
+        return self._trace.operator(ufunc, operands)
 
     def _updated(self, ufunc: np.ufunc, other: Any) -> Tracer:
         result: Tracer = self._applied(ufunc, self, other)
@@ -389,16 +386,12 @@ class Tracer(Operators, Methods):
         return self
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from gradwire.tracing.ufuncs import call_ufunc
-
-        return call_ufunc(self._trace, ufunc, method, inputs, kwargs)
+        return self._trace.ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(
         self, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
-        from gradwire.tracing.numpy_calls import call_function
-
-        return call_function(self._trace, function, args, kwargs)
+        return self._trace.function(function, args, kwargs)
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
         return np

@@ -6,7 +6,8 @@ decided is kept as a guard: the recording answers for other values only where th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -35,8 +36,8 @@ _PARTS = ("row", "col", "data")
 _CURRENT: ContextVar[Trace | None] = ContextVar("gradwire_trace", default=None)
 
 
-class Trace:
-    """A recording's guards, constants and scope."""
+class Trace(ABC):
+    """A recording: its guards, constants and scope, and how calls become terms."""
 
     def __init__(self, fetch: Fetch, guard_values: Sequence[Any] = ()) -> None:
         self.guards: list[Guard] = []
@@ -46,6 +47,26 @@ class Trace:
         self._constants: dict[int, tuple[Leaf, Any]] = {}
         #: The function of the program whose body is being recorded.
         self.scope: Scope | None = None
+
+    @abstractmethod
+    def operator(self, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
+        """Record an operator, by its ufunc."""
+
+    @abstractmethod
+    def ufunc(
+        self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], given: dict[str, Any]
+    ) -> Any:
+        """Record a call of a ufunc, or of one of its methods."""
+
+    @abstractmethod
+    def function(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Record a call of one of NumPy's functions."""
+
+    @abstractmethod
+    def in_one_axis(self, array: Any) -> Any:
+        """The elements of a recorded array in one axis, as a view."""
 
     def constant(self, array: Any) -> Leaf:
         """The leaf of a captured array; one for each array.

@@ -1,0 +1,40 @@
+"""What lower layers need of higher ones: how answers are displayed, and the default client.
+
+A layer imports only layers below it. ``gradwire/__init__.py`` is above all and says here where the
+two are; both are imported on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Display(Protocol):
+    """Answers, arrays and functions, as they are displayed."""
+
+    def answer_text(self, shown: Any, /) -> str:
+        """An answer for a terminal."""
+
+    def answer_card(self, shown: Any, /) -> str:
+        """An answer as HTML."""
+
+    def array_card(self, array: Any, /) -> str:
+        """A sparse or ragged array as HTML."""
+
+    def function_card(self, function: Any, /) -> str:
+        """A recorded function as HTML."""
+
+    def curl(self, response: Any, /) -> str:
+        """A request as a command for a shell."""
+
+    def frame(self, shown: Any, /) -> pandas.DataFrame:
+        """An answer as a data frame."""
+
+
+#: Set by ``gradwire/__init__.py``.
+display: Callable[[], Display]
+default_client: Callable[[], Any]

@@ -1,0 +1,1 @@
+"""The methods of clients: what they compute, map and draw."""

@@ -1,0 +1,111 @@
+"""The methods that compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Unpack
+
+from gradwire import endpoints
+from gradwire.call import Call, Reply
+from gradwire.errors import UsageError
+from gradwire.methods import sent
+from gradwire.requests import EvaluateOptions, Program, program_at
+from gradwire.resources.derivatives import Derivatives
+from gradwire.resources.drawings import Drawing, drawing
+from gradwire.resources.mapping import (
+    MappedFunction,
+    MappedProgram,
+    mapped,
+    progress_of,
+    side_by_side,
+)
+from gradwire.results import Evaluation
+from gradwire.steps import Steps
+from gradwire.tracing.functions import Function
+from gradwire.trees import Names, Variables
+from gradwire.usage import check_program
+
+
+class Compute(Derivatives):
+    """Stateless computations. Each is pure, so it may be retried after a failure."""
+
+    @sent
+    def evaluate(
+        self,
+        program: Program,
+        variables: Variables | None = None,
+        **options: Unpack[EvaluateOptions],
+    ) -> Call[Evaluation]:
+        r"""The values of ``outputs``, nested as they are, by default of the program's own.
+
+        Further options are ``batch``, ``promotion``, ``exact`` and ``timeout_ms``.
+
+        >>> client.evaluate("y = x**2\nsum(y)", {"x": [1.0, 2.0]}).outputs
+        np.float64(5.0)
+        """
+        return endpoints.evaluation(program_at(program, variables), options)
+
+    @sent
+    def request(self, method: str, path: str, document: Any = None) -> Call[Reply]:
+        """Send any request of the protocol; return the document and the raw response.
+
+        >>> client.request("GET", "/v1/limits").document["body_bytes"]
+        67108864
+        """
+        given: tuple[Any, Any] = method, path
+        if not all(isinstance(part, str) for part in given) or not path.startswith("/"):
+            raise UsageError(f"a request has a method and a path, GET and /v1/limits, not {given}")
+        return Call(method, path, document, lambda reply: reply)
+
+    @sent
+    def map(
+        self,
+        f: Program | Callable[..., Any],
+        *points: Iterable[Any],
+        variables: Variables | None = None,
+        chunk: int | None = None,
+        progress: bool | None = None,
+        **options: Unpack[EvaluateOptions],
+    ) -> Steps[list[Any]]:
+        """Evaluate a program or a function at each of many points, as Python's ``map``.
+
+        A point of a program is its variables by name, beside the ``variables`` that all share;
+        further options are as of ``evaluate``. A function, recorded if it is a Python function, has
+        a sequence of points for each argument. Consecutive points of one structure are sent in
+        chunks, by default of a thousand points or a few megabytes. Long computations show their
+        ``progress`` if tqdm is installed.
+
+        >>> client.map("w * x**2", [{"x": 1.0}, {"x": 2.0}], variables={"w": 3.0})
+        [np.float64(3.0), np.float64(12.0)]
+        >>> client.map(gradwire.grad(np.sin), [0.0, np.pi])
+        [np.float64(1.0), np.float64(-1.0)]
+        """
+        if callable(f):
+            if variables is not None or options:
+                raise UsageError("a function takes points only, not variables or options")
+            function = f if isinstance(f, Function) else Function(f)
+            arguments = side_by_side([iter(each) for each in points])
+            return mapped(MappedFunction(function), arguments, chunk, progress_of(points, progress))
+        check_program(f)
+        if len(points) != 1:
+            raise UsageError(f"a program has one sequence of points, not {len(points)}")
+        asked = MappedProgram(f, variables, options)
+        return mapped(asked, iter(points[0]), chunk, progress_of(points, progress))
+
+    @sent
+    def draw(
+        self,
+        program: Program | Callable[..., Any],
+        *point: Any,
+        target: Names = None,
+        sources: Names = None,
+    ) -> Steps[Drawing]:
+        """The graph of a program or a function, as a picture that notebooks show.
+
+        With a point, a program's variables by name or a function's arguments, nodes show dtypes and
+        shapes. ``target`` and ``sources`` are marked. The program is registered with the service.
+
+        >>> client.draw("mean((tanh(x @ w) - y)**2)", {"x": x, "w": w, "y": y}, sources="w")
+        >>> pathlib.Path("loss.svg").write_text(client.draw(loss, w, x, y).svg())
+        """
+        return drawing(program, point, target, sources)

@@ -1,0 +1,232 @@
+"""The methods that differentiate: gradients, Jacobians, Hessians and products with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast
+
+from gradwire import endpoints
+from gradwire.call import Call, Reply
+from gradwire.methods import sent, sent_later
+from gradwire.requests import (
+    CheckOptions,
+    DerivativeOptions,
+    GradientOptions,
+    HessianOptions,
+    JacobianOptions,
+    Program,
+    program_at,
+)
+from gradwire.results import Check, Gradient, Hessian, Hvp, Jacobian, Jvp
+from gradwire.tracing import transforms
+from gradwire.tracing.functions import Function, Runs
+from gradwire.tracing.methods import also_later_of, also_of
+from gradwire.tracing.points import Argnums
+from gradwire.tracing.transforms import Axes
+from gradwire.trees import Names, Variables, outermost
+
+Q = ParamSpec("Q")
+R = TypeVar("R")
+
+
+class PointCall(Protocol):
+    """A function of variables, given as one mapping, by name, or both."""
+
+    def __call__(
+        self, variables: Variables | None = None, /, **named: Any
+    ) -> Call[tuple[Any, Any]]: ...
+
+
+class Derivatives:
+    """Derivatives of a program's ``target``, by default its output.
+
+    Each takes the options ``target``, ``outputs`` (names of further values to return), ``batch``
+    (names of variables, or of ``output_gradients``, ``tangents`` or ``vectors``, with an axis of
+    examples, the first or as given by name: everything in the answer then has a first axis of
+    examples), ``unconnected_gradients`` (``"zero"`` for zeros instead of missing derivatives),
+    ``promotion`` (``"strict"`` makes mixing dtypes an error), ``exact`` (no rewriting that changes
+    rounding: the same bits as the recorded operations, one by one, in NumPy) and ``timeout_ms``;
+    all but ``jvp`` and ``hvp`` also ``sources``.
+
+    Instead of a program, ``value_and_grad``, ``jacobian``, ``hessian``, ``jvp`` and ``hvp`` take a
+    Python function as well, as ``grad``, ``vjp``, ``vmap`` and ``function`` do. They are then the
+    functions of the same names in ``gradwire``, by this client's service.
+    """
+
+    def function(self, python: Callable[Q, R]) -> Function[Q, R]:
+        """A Python function that this client's service evaluates, as ``gradwire.function``.
+
+        >>> client.function(lambda w: np.sum(w**2))(np.array([1.0, 2.0]))
+        np.float64(5.0)
+        """
+        return Function(python, cast(Runs, self))
+
+    def grad(
+        self, f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
+    ) -> Function[..., Any]:
+        """The gradient of a Python function, as ``gradwire.grad``.
+
+        >>> client.grad(lambda w: np.sum(w**2))(np.array([1.0, 2.0]))
+        array([2., 4.])
+        """
+        return transforms.grad(f, argnums, has_aux=has_aux, client=cast(Runs, self))
+
+    def vjp(self, f: Callable[..., Any], primals: Sequence[Any], cotangents: Any) -> Any:
+        """A value and the gradients of its sum weighted by cotangents, as ``gradwire.vjp``.
+
+        >>> client.vjp(lambda w: w**2, (np.array([1.0, 2.0]),), np.array([1.0, 10.0]))[1]
+        (array([ 2., 40.]),)
+        """
+        return transforms.vjp(f, primals, cotangents, client=cast(Runs, self))
+
+    def vmap(
+        self, f: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0
+    ) -> Function[..., Any]:
+        """A Python function mapped over an axis of its arguments, as ``gradwire.vmap``.
+
+        >>> client.vmap(lambda w: np.sum(w**2))(np.array([[1.0, 2.0], [3.0, 4.0]]))
+        array([ 5., 25.])
+        """
+        return transforms.vmap(f, in_axes, out_axes, client=cast(Runs, self))
+
+    @sent
+    def gradient(
+        self,
+        program: Program,
+        variables: Variables | None = None,
+        **options: Unpack[GradientOptions],
+    ) -> Call[Gradient]:
+        """A target's value, and its gradient at every source.
+
+        ``gradients`` has exactly the structure of ``sources`` (names nested in lists and
+        mappings; one name gives one array; without it, all of ``variables``), and each gradient
+        the dtype and shape of its source. Of a target that is not scalar it is the gradient of the
+        sum of its elements, weighted by ``output_gradients`` where they are given. With
+        ``sparse_gradients`` that in a variable of which only slices ``x[ids]`` are read is a
+        ``SparseArray`` of these, repeats listed, or of one index ``"summed"``.
+
+        >>> client.gradient("sum(w * x**2)", {"w": 2.0, "x": [1.0, 3.0]}, sources="x").gradients
+        array([ 4., 12.])
+        """
+        return endpoints.gradient(program_at(program, variables), options)
+
+    @sent
+    def check(
+        self, program: Program, variables: Variables | None = None, **options: Unpack[CheckOptions]
+    ) -> Call[Check]:
+        """The gradient beside central differences of the target's values.
+
+        Elements are moved by ``step`` times their size, or times one if that is larger. A source
+        is ``ok`` within ``atol`` and ``rtol`` of its largest difference; by default the precision
+        of its dtype decides. In a batch, a source's check is that of its worst example.
+
+        >>> client.check("log(det(a))", {"a": [[2.0, 1.0], [0.5, 3.0]]}).ok
+        True
+        """
+        return endpoints.check(program_at(program, variables), options)
+
+    @also_of(transforms.jacobian)
+    @sent
+    def jacobian(
+        self,
+        program: Program,
+        variables: Variables | None = None,
+        **options: Unpack[JacobianOptions],
+    ) -> Call[Jacobian]:
+        """The derivative of each element of a target, one array, in each element of the sources.
+
+        ``jacobian`` has the structure of ``sources``; ``mode`` takes it by rows (``reverse``), by
+        columns (``forward``), or, by default, by whichever are fewer. Of the ``format`` ``"coo"``
+        each array is a ``SparseArray`` of what may differ from zero, which is all that is computed.
+
+        >>> client.jacobian("stack([x * y, x + y])", {"x": 2.0, "y": 3.0}).jacobian
+        {'x': array([3., 1.]), 'y': array([2., 1.])}
+        """
+        return endpoints.jacobian(program_at(program, variables), options)
+
+    @also_of(transforms.hessian)
+    @sent
+    def hessian(
+        self,
+        program: Program,
+        variables: Variables | None = None,
+        **options: Unpack[HessianOptions],
+    ) -> Call[Hessian]:
+        """A target's second derivatives in each pair of sources, and its gradients.
+
+        ``hessian`` has the structure of ``sources`` twice: ``hessian["x"]["y"]`` is the Jacobian
+        in ``y`` of the gradient in ``x``. ``format`` is as of ``jacobian``.
+
+        >>> client.hessian("sum(x**3)", {"x": [1.0, 2.0]}, sources="x").hessian
+        array([[ 6.,  0.],
+               [ 0., 12.]])
+        """
+        return endpoints.hessian(program_at(program, variables), options)
+
+    @also_of(transforms.jvp)
+    @sent
+    def jvp(
+        self,
+        program: Program,
+        variables: Variables,
+        tangents: Variables,
+        **options: Unpack[DerivativeOptions],
+    ) -> Call[Jvp]:
+        """A target's derivative along tangents, in the target's structure.
+
+        ``tangents`` go by name, each nested as what it is a direction of, a variable or an
+        intermediate; along all else nothing moves.
+
+        >>> client.jvp("x * y", {"x": [1.0, 2.0], "y": 3.0}, {"x": [1.0, -1.0]}).jvp
+        array([ 3., -3.])
+        """
+        return endpoints.jvp(program_at(program, variables), tangents, options)
+
+    @also_of(transforms.hvp)
+    @sent
+    def hvp(
+        self,
+        program: Program,
+        variables: Variables,
+        vectors: Variables,
+        **options: Unpack[DerivativeOptions],
+    ) -> Call[Hvp]:
+        """The Hessian times vectors and the gradients, both in the structure of the vectors.
+
+        The Hessian itself is never made: this costs as much as a few gradients. ``vectors`` go by
+        name, as the tangents of ``jvp``.
+
+        >>> client.hvp("sum(x**4)", {"x": [1.0, 2.0]}, {"x": [1.0, -1.0]}).hvp
+        {'x': array([ 12., -48.])}
+        """
+        return endpoints.hvp(program_at(program, variables), vectors, options)
+
+    @also_later_of(transforms.value_and_grad)
+    @sent_later
+    def value_and_grad(
+        self, program: Program, *, target: Names = None, sources: Names = None
+    ) -> PointCall:
+        """A function of the variables that returns ``(value, gradients)``.
+
+        What SciPy's optimisers take with ``jac=True``:
+
+        >>> f = client.value_and_grad("sum((x - target)**2)", sources="x")
+        >>> found = scipy.optimize.minimize(lambda x: f(x=x, target=3.0), np.zeros(2), jac=True)
+        >>> found.x.round(6)
+        array([3., 3.])
+        """
+
+        def value_and_grad(
+            variables: Variables | None = None, /, **named: Any
+        ) -> Call[tuple[Any, Any]]:
+            given = variables if not named else {**outermost(variables or {}), **named}
+            asked = GradientOptions(target=target, sources=sources)
+            call = endpoints.gradient(program_at(program, given), asked)
+
+            def read(reply: Reply) -> tuple[Any, Any]:
+                answer = call.read(reply)
+                return answer.value, answer.gradients
+
+            return Call(call.method, call.path, call.document, read, call.source)
+
+        return value_and_grad

@@ -1,0 +1,157 @@
+"""Control flow: Python decides and repeats, as TensorFlow does when it executes eagerly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradwire.tf import nest, static
+from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.dtypes import bool_
+from gradwire.tf.errors import invalid
+from gradwire.tf.operators import identity
+from gradwire.tf.tensor_arrays import TensorArray
+from gradwire.tf.tensors import Operand, Tensor
+
+__all__ = ["case", "cond", "group", "identity_n", "no_op", "switch_case", "tuple", "while_loop"]
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """What ``true_fn`` gives where ``pred`` holds, else what ``false_fn`` gives."""
+    for which, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if function is None:
+            raise TypeError(f"cond(): '{which}' argument required")
+        if not callable(function):
+            raise TypeError(f"'{which}' must be callable.")
+    assert true_fn is not None
+    assert false_fn is not None
+    return true_fn() if pred else false_fn()
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """What the function beside the first condition that holds gives, else ``default``."""
+    if isinstance(pred_fn_pairs, dict):
+        if not exclusive:
+            raise ValueError(
+                "Unordered dictionaries are not supported for the 'pred_fn_pairs' argument when "
+                "`exclusive=False` and eager mode is enabled."
+            )
+        pred_fn_pairs = [(pred.deref(), f) for pred, f in pred_fn_pairs.items()]
+    if not isinstance(pred_fn_pairs, (list, builtin_tuple)):
+        raise TypeError(
+            f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}"
+        )
+    for pred, function in pred_fn_pairs:
+        if not isinstance(pred, Operand):
+            raise TypeError(f"pred must be a Tensor, got: {pred}")
+        if pred._dtype() != bool_:
+            raise TypeError(f"pred must be of type bool: {pred._dtype().name}")
+        if not callable(function):
+            raise TypeError(f"function for pred {pred} must be callable.")
+    if default is not None and not callable(default):
+        raise TypeError("default must be callable.")
+    holding = [function for pred, function in pred_fn_pairs if pred]
+    if exclusive and len(holding) > 1:
+        raise invalid("Input error: More than one condition evaluated as True but exclusive=True.")
+    if holding:
+        return holding[0]()
+    if default is not None:
+        return default()
+    shown = ", ".join("False" for _ in pred_fn_pairs)
+    raise invalid(
+        "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: "
+        f"b'Input error: None of conditions evaluated as True:'\n{shown}"
+    )
+
+
+def switch_case(
+    branch_index: Any,
+    branch_fns: Any,
+    default: Callable[[], Any] | None = None,
+    name: str = "switch_case",
+) -> Any:
+    """What the function of a number gives; of one that there is not, ``default`` or the last."""
+    if not isinstance(branch_index, Operand):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    if not branch_index._dtype().is_integer:
+        raise TypeError(f"'branch_index' must be an integer, got {branch_index._dtype()!r}")
+    if isinstance(branch_fns, dict):
+        branches = dict(branch_fns)
+    elif all(callable(each) for each in branch_fns):
+        branches = dict(enumerate(branch_fns))
+    else:
+        branches = {int(number): function for number, function in branch_fns}
+    if not branches:
+        raise ValueError("Must provide at least one item in 'branch_fns'")
+    if not all(callable(each) for each in branches.values()):
+        raise TypeError("branch_fns must hold callables")
+    otherwise = branches[max(branches)] if default is None else default
+    return branches.get(int(static.array(branch_index)), otherwise)()
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """What ``body`` makes of the variables, again and again, as long as ``cond`` of them holds."""
+    if not callable(cond):
+        raise TypeError("'cond' must be callable.")
+    if not callable(body):
+        raise TypeError("'body' must be callable.")
+    if not loop_vars:
+        raise ValueError("'loop_vars' must be provided.")
+    structure = list(loop_vars)
+    most = None if maximum_iterations is None else static.integer(maximum_iterations)
+    passes = 0
+    while (most is None or passes < most) and cond(*loop_vars):
+        loop_vars = body(*loop_vars)
+        if len(structure) == 1 and isinstance(loop_vars, Operand):
+            loop_vars = [loop_vars]
+        nest.assert_same_structure(structure, list(loop_vars))
+        passes += 1
+    return nest.map_structure(_as_tensor, loop_vars)
+
+
+def identity_n(input: Sequence[Any], name: str | None = None) -> list[Tensor]:
+    """Other tensors of the same values."""
+    return [identity(each) for each in input]
+
+
+def group(*inputs: Any, **kwargs: Any) -> None:
+    """Nothing: what was called is computed already."""
+
+
+def no_op(name: str | None = None) -> None:
+    """Nothing."""
+
+
+def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> Any:
+    """The tensors themselves."""
+    return tensors
+
+
+def _as_tensor(value: Any) -> Any:
+    if isinstance(value, TensorArray) or hasattr(value, "_components"):
+        return value
+    return convert_to_tensor(value)
+
+
+builtin_tuple: type[Any] = type(())

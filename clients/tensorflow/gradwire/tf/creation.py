@@ -1,0 +1,165 @@
+"""Tensors of known values: zeros, ranges, unit matrices. They are made here, not by the service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf import dtypes, static
+from gradwire.tf.arrays import concat, expand_dims
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.dtypes import DType, as_dtype
+from gradwire.tf.errors import invalid
+from gradwire.tf.operations.arrays import broadcast_to
+from gradwire.tf.operations.types import DTypeLike, Ints, Shape, TensorLike
+from gradwire.tf.operators import cast
+from gradwire.tf.tensors import Operand, Tensor
+
+
+def zeros(
+    shape: Shape, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """Zeros; empty strings if ``dtype`` is that of strings."""
+    return filled(lengths_of(shape), 0, as_dtype(dtype))
+
+
+def ones(
+    shape: Shape, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """Ones."""
+    return filled(lengths_of(shape), 1, as_dtype(dtype))
+
+
+def zeros_like(
+    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """Zeros, as many as ``input`` has elements."""
+    tensor = convert_to_tensor(input)
+    return filled(tensor._lengths(), 0, tensor.dtype if dtype is None else as_dtype(dtype))
+
+
+def ones_like(
+    input: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, layout: Any = None
+) -> Tensor:
+    """Ones, as many as ``input`` has elements."""
+    tensor = convert_to_tensor(input)
+    return filled(tensor._lengths(), 1, tensor.dtype if dtype is None else as_dtype(dtype))
+
+
+def fill(dims: Shape, value: TensorLike, name: str | None = None, layout: Any = None) -> Tensor:
+    """One value, as many times as ``dims`` says; its gradient is the sum."""
+    if isinstance(value, Operand):
+        scalar = convert_to_tensor(value)
+        if scalar.dtype != dtypes.string and not scalar._lengths():
+            return broadcast_to(scalar, lengths_of(dims))
+    array = static.array(value)
+    shape = lengths_of(dims)
+    if array.ndim:
+        raise invalid(
+            "value must represent a scalar, got shape "
+            f"{static.listed(array.shape)} [Op:Fill] name: "
+        )
+    return tensor_of(np.broadcast_to(array, shape).copy(), convert_to_tensor(value).dtype)
+
+
+def lengths_of(shape: Any) -> tuple[int, ...]:
+    """The lengths of a shape that is made."""
+    if isinstance(shape, (str, bytes, float)) or (
+        isinstance(shape, (list, tuple)) and any(isinstance(n, (str, float)) for n in shape)
+    ):
+        raise TypeError(f"Cannot convert {shape!r} to EagerTensor of dtype int32")
+    lengths = static.lengths(shape)
+    for length in lengths:
+        if length < 0:
+            raise invalid(f"Dimension {length} must be >= 0 [Op:Fill] name: ")
+    return lengths
+
+
+def filled(shape: tuple[int, ...], value: int, dtype: DType) -> Tensor:
+    """Zeros or ones of any dtype."""
+    number: Any = (b"" if value == 0 else b"1") if dtype == dtypes.string else value
+    return tensor_of(np.full(shape, number, dtype.storage), dtype)
+
+
+def range(
+    start: TensorLike,
+    limit: TensorLike | None = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike | None = None,
+    name: str | None = "range",
+) -> Tensor:
+    """Numbers from ``start`` to before ``limit`` in steps of ``delta``; from 0 if one is given."""
+    bounds = (0, start, delta) if limit is None else (start, limit, delta)
+    arrays = [static.array(bound) for bound in bounds]
+    if dtype is not None:
+        kind = as_dtype(dtype)
+    else:
+        order = ("int32", "int64", "float32", "float64")
+        kinds = [dtypes.of_numpy(array.dtype).name for array in arrays]
+        known = [order.index(each) for each in kinds if each in order]
+        kind = as_dtype(order[max(known)]) if len(known) == len(kinds) else as_dtype(kinds[1])
+    first, last, step = (array.astype(kind.storage)[()] for array in arrays)
+    if step == 0:
+        raise invalid("Requires delta != 0 [Op:Range] name: ")
+    if (last - first) * step < 0 and first != last:
+        sign = "<" if step > 0 else ">"
+        raise invalid(
+            f"Requires start {sign}= limit when delta {'>' if step > 0 else '<'} 0: "
+            f"{first}/{last} [Op:Range] name: "
+        )
+    if kind.is_integer:
+        return tensor_of(np.arange(int(first), int(last), int(step)).astype(kind.storage), kind)
+    count = max(0, int(np.ceil(abs((float(last) - float(first)) / float(step)))))
+    return tensor_of((first + np.arange(count) * step).astype(kind.storage), kind)
+
+
+def linspace(
+    start: TensorLike,
+    stop: TensorLike,
+    num: Ints,
+    name: str | None = None,
+    axis: int = 0,
+) -> Tensor:
+    """``num`` numbers from ``start`` to ``stop``, both included, evenly; integers as float64."""
+    first = convert_to_tensor(start)
+    last = convert_to_tensor(stop, None if isinstance(stop, Operand) else first.dtype)
+    if first.dtype.is_integer:
+        first, last = cast(first, dtypes.float64), cast(last, dtypes.float64)
+    count = static.integer(num)
+    if count <= 0:
+        return filled((0, *first._lengths()), 0, first.dtype)
+    if not isinstance(start, Operand) and not isinstance(stop, Operand):
+        low, high = first._value(), last._value()
+        step = (high - low) / max(count - 1, 1)
+        steps = np.expand_dims(low, 0) + np.arange(count, dtype=low.dtype).reshape(
+            -1, *[1] * low.ndim
+        ) * np.expand_dims(step, 0)
+        if count > 1:
+            steps[-1] = high
+        return tensor_of(np.moveaxis(steps.astype(low.dtype), 0, axis), first.dtype)
+    least, most = expand_dims(first, axis), expand_dims(last, axis)
+    if count == 1:
+        return least
+    rank = len(least._lengths())
+    places = [1] * rank
+    places[axis % rank] = count - 2
+    steps = np.arange(1, count - 1, dtype=first.dtype.storage).reshape(places)
+    return concat([least, least + steps * ((most - least) / (count - 1)), most], axis)
+
+
+def eye(
+    num_rows: Ints,
+    num_columns: Ints | None = None,
+    batch_shape: Shape | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """The unit matrix, or a batch of them."""
+    (rows,) = lengths_of([num_rows])
+    (columns,) = (rows,) if num_columns is None else lengths_of([num_columns])
+    kind = as_dtype(dtype)
+    matrix = np.eye(rows, columns, dtype=kind.storage)
+    if batch_shape is not None:
+        matrix = np.broadcast_to(matrix, (*static.lengths(batch_shape), rows, columns)).copy()
+    return tensor_of(matrix, kind)

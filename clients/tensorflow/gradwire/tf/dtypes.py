@@ -1,0 +1,297 @@
+"""TensorFlow's element types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "DType",
+    "as_dtype",
+    "bfloat16",
+    "complex64",
+    "complex128",
+    "double",
+    "float16",
+    "float32",
+    "float64",
+    "half",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "qint8",
+    "qint16",
+    "qint32",
+    "quint8",
+    "quint16",
+    "resource",
+    "string",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "variant",
+]
+
+
+class DType:
+    """An element type; ``tf.float32`` equals ``"float32"`` and NumPy's type of that name too."""
+
+    __slots__ = ("_numpy", "name", "names_in_errors")
+
+    def __init__(self, name: str, numpy_type: Any, in_errors: str | None = None) -> None:
+        self.name: str = name
+        self.names_in_errors: str = in_errors or name
+        self._numpy: np.dtype[Any] | None = None if numpy_type is None else np.dtype(numpy_type)
+
+    @property
+    def as_numpy_dtype(self) -> Any:
+        """NumPy's type for such elements."""
+        return np.object_ if self._numpy is None else self._numpy.type
+
+    @property
+    def storage(self) -> np.dtype[Any]:
+        """The dtype that values have here."""
+        return np.dtype(object) if self._numpy is None else self._numpy
+
+    @property
+    def base_dtype(self) -> DType:
+        """The same: nothing here is a reference."""
+        return self
+
+    @property
+    def real_dtype(self) -> DType:
+        """The type of real and imaginary parts."""
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether elements are real numbers in floating point."""
+        return self.name in ("float16", "bfloat16", "float32", "float64")
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether elements are complex."""
+        return self.name in ("complex64", "complex128")
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether elements are integers."""
+        return self._numpy is not None and self._numpy.kind in "iu" and not self.is_quantized
+
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether elements are integers without a sign."""
+        return self.is_integer and self.storage.kind == "u"
+
+    @property
+    def is_bool(self) -> bool:
+        """Whether elements are truth values."""
+        return self.name == "bool"
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether elements are of a quantized type."""
+        return self.name.startswith(("qint", "quint"))
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether elements are numbers."""
+        return self.is_floating or self.is_complex or self.is_integer
+
+    @property
+    def is_differentiable(self) -> bool:
+        """Whether there are derivatives in such elements."""
+        return self.is_floating or self.is_complex
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        """Whether NumPy has arrays of such elements."""
+        return True
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return 2 if self.name == "bfloat16" else 1 if self._numpy is None else self.storage.itemsize
+
+    @property
+    def min(self) -> Any:
+        """The least finite element."""
+        return self._limit("min")
+
+    @property
+    def max(self) -> Any:
+        """The largest finite element."""
+        return self._limit("max")
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The range of intensities in an image: 0 to 1, or to the largest integer."""
+        return (0, 1) if self.is_floating else (0, self.max)
+
+    @property
+    def as_datatype_enum(self) -> int:
+        """The number of this type in TensorFlow's protocol."""
+        return _ENUM.get(self.name, 0)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether tensors of the other type may be used as of this one."""
+        return self == as_dtype(other)
+
+    def _limit(self, which: str) -> Any:
+        if self.is_bool:
+            return which == "max"
+        if self.name == "bfloat16":
+            largest = float.fromhex("0x1.fep127")
+            return largest if which == "max" else -largest
+        kind = self.storage.kind
+        if kind not in "iuf":
+            raise TypeError(f"Cannot find {which}imum value of {self!s}.")
+        found = np.iinfo(self.storage) if kind in "iu" else np.finfo(self.storage)
+        return getattr(found, which)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self.name == other.name
+        if other is None:
+            return False
+        try:
+            return self.name == as_dtype(other).name
+        except TypeError:
+            return False
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __int__(self) -> int:
+        return self.as_datatype_enum
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+    def __repr__(self) -> str:
+        return f"tf.{self.name}"
+
+    def __str__(self) -> str:
+        return f"<dtype: {self.name!r}>"
+
+
+float16: DType = DType("float16", np.float16, "half")
+half: DType = float16
+bfloat16: DType = DType("bfloat16", np.float32)
+float32: DType = DType("float32", np.float32, "float")
+float64: DType = DType("float64", np.float64, "double")
+double: DType = float64
+int8: DType = DType("int8", np.int8)
+int16: DType = DType("int16", np.int16)
+int32: DType = DType("int32", np.int32)
+int64: DType = DType("int64", np.int64)
+uint8: DType = DType("uint8", np.uint8)
+uint16: DType = DType("uint16", np.uint16)
+uint32: DType = DType("uint32", np.uint32)
+uint64: DType = DType("uint64", np.uint64)
+bool_: DType = DType("bool", np.bool_)
+complex64: DType = DType("complex64", np.complex64)
+complex128: DType = DType("complex128", np.complex128)
+string: DType = DType("string", None)
+resource: DType = DType("resource", None)
+variant: DType = DType("variant", None)
+qint8: DType = DType("qint8", np.int8)
+qint16: DType = DType("qint16", np.int16)
+qint32: DType = DType("qint32", np.int32)
+quint8: DType = DType("quint8", np.uint8)
+quint16: DType = DType("quint16", np.uint16)
+
+ALL: dict[str, DType] = {
+    dtype.name: dtype for dtype in list(globals().values()) if isinstance(dtype, DType)
+}
+_ALIASES = {"float": float32, "double": float64, "half": float16, "int": int32, "str": string}
+_OF_PYTHON: dict[Any, DType] = {
+    float: float32,
+    int: int32,
+    bool: bool_,
+    complex: complex128,
+    str: string,
+    bytes: string,
+    object: string,
+}
+#: TensorFlow's protocol numbers its types so.
+_ENUM = {
+    "float32": 1,
+    "float64": 2,
+    "int32": 3,
+    "uint8": 4,
+    "int16": 5,
+    "int8": 6,
+    "string": 7,
+    "complex64": 8,
+    "int64": 9,
+    "bool": 10,
+    "qint8": 11,
+    "quint8": 12,
+    "qint32": 13,
+    "bfloat16": 14,
+    "qint16": 15,
+    "quint16": 16,
+    "uint16": 17,
+    "complex128": 18,
+    "float16": 19,
+    "resource": 20,
+    "variant": 21,
+    "uint32": 22,
+    "uint64": 23,
+}
+_OF_ENUM = {number: name for name, number in _ENUM.items()}
+
+
+#: Functions of ``tf.dtypes`` by name; the modules that define them add them.
+FUNCTIONS: dict[str, Callable[..., Any]] = {}
+
+
+def as_dtype(value: Any) -> DType:
+    """The element type that a name, a type of NumPy's or Python's, or a tensor's dtype means."""
+    if isinstance(value, DType):
+        return value
+    if isinstance(value, str) and (value in ALL or value in _ALIASES):
+        return ALL.get(value) or _ALIASES[value]
+    if isinstance(value, int) and not isinstance(value, bool) and value in _OF_ENUM:
+        return ALL[_OF_ENUM[value]]
+    if isinstance(value, type) and value in _OF_PYTHON:
+        return _OF_PYTHON[value]
+    try:
+        return of_numpy(np.dtype(value))
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType."
+        ) from None
+
+
+def of_numpy(dtype: np.dtype[Any]) -> DType:
+    """The element type of NumPy's arrays."""
+    if dtype.kind in "OSU":
+        return string
+    found = ALL.get(dtype.name)
+    if found is None:
+        raise TypeError(f"Cannot convert {dtype!r} to a TensorFlow DType.")
+    return found
+
+
+def rounded(value: Any, dtype: DType) -> Any:
+    """An array as elements of the dtype: bfloat16 is kept in float32, rounded to 8 bits."""
+    if dtype.name != "bfloat16":
+        return np.asarray(value, dtype.storage)
+    array = np.ascontiguousarray(value, np.float32)
+    bits = array.view(np.uint32)
+    nearest = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    result = np.where(np.isfinite(array), nearest.view(np.float32), array)
+    return np.asarray(result, np.float32).reshape(np.shape(value))
+
+
+def __getattr__(name: str) -> Any:
+    """The functions that TensorFlow has here, too, which need what is built on dtypes."""
+    if name not in FUNCTIONS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return FUNCTIONS[name]

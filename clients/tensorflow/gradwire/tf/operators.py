@@ -1,0 +1,326 @@
+"""The operators of tensors and variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf import checks, dtypes
+from gradwire.tf.calls import call, finished, operand, shape_of
+from gradwire.tf.checks import binary, comparison
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.errors import InvalidArgumentError, UnimplementedError, invalid
+from gradwire.tf.nodes import Spec
+from gradwire.tf.rowwise import elementwise
+from gradwire.tf.tensors import METHODS, Operand, Tensor
+from gradwire.tracing.literals import Phrase
+
+__all__ = [
+    "abs",
+    "add",
+    "cast",
+    "equal",
+    "greater",
+    "greater_equal",
+    "identity",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "matmul",
+    "multiply",
+    "negative",
+    "not_equal",
+    "pow",
+    "subtract",
+    "truediv",
+]
+
+
+def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x + y``, element by element."""
+    return binary("AddV2", "+", x, y)
+
+
+def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x - y``, element by element."""
+    return binary("Sub", "-", x, y)
+
+
+def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x * y``, element by element."""
+    return binary("Mul", "*", x, y)
+
+
+@elementwise
+def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x / y``, element by element; of small integers float32, of others float64."""
+    left, right, dtype = x, y, None
+    for value in (x, y):
+        if isinstance(value, Operand):
+            dtype = value._dtype()
+            break
+    if dtype is None:
+        left = convert_to_tensor(x)
+        dtype = left.dtype
+    left, right = (
+        value
+        if isinstance(value, Operand)
+        else convert_to_tensor(value, dtype)
+        if not _is_number(value) or dtype.is_integer
+        else value
+        for value in (left, right)
+    )
+    of = [value._dtype() for value in (left, right) if isinstance(value, Operand)]
+    if len(of) == 2 and of[0] != of[1]:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {of[0]!r} != {of[1]!r}.")
+    if dtype.is_integer:
+        wide = dtypes.float32 if dtype.size <= 2 else dtypes.float64
+        left, right = (cast(value, wide) for value in (left, right))
+    return binary("RealDiv", "/", left, right)
+
+
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x / y`` rounded down, element by element."""
+    _refuse_zero("FloorDiv", x, y)
+    return binary("FloorDiv", "//", x, y)
+
+
+def mod(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """What is left of ``x`` after ``y`` was taken away a whole number of times."""
+    _refuse_zero("FloorMod", x, y)
+    return binary("FloorMod", "%", x, y)
+
+
+def _refuse_zero(op: str, x: Any, y: Any) -> None:
+    """Integers have no value to say that they were divided by zero."""
+    dtype = next((each._dtype() for each in (x, y) if isinstance(each, Operand)), None)
+    if dtype is not None and dtype.is_integer and not np.all(np.asarray(y)):
+        raise invalid(f"Integer division by zero [Op:{op}] name: ")
+
+
+def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x ** y``, element by element."""
+    whole = isinstance(x, Operand) and x._dtype().is_integer
+    if whole and np.any(np.asarray(y) < 0):
+        raise invalid("Integers to negative integer powers are not allowed [Op:Pow] name: ")
+    return binary("Pow", "**", x, y)
+
+
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    output_type: Any = None,
+    grad_a: bool = False,
+    grad_b: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two matrices, or of batches of them."""
+    left, right, dtype = checks.pair("MatMul", a, b)
+    left, right = convert_to_tensor(left), convert_to_tensor(right)
+    flags = {
+        "transpose_a": transpose_a,
+        "transpose_b": transpose_b,
+        "adjoint_a": adjoint_a,
+        "adjoint_b": adjoint_b,
+    }
+    shapes = [
+        _turned(shape_of(value), transposed or adjoint)
+        for value, transposed, adjoint in (
+            (left, transpose_a, adjoint_a),
+            (right, transpose_b, adjoint_b),
+        )
+    ]
+    spec = Spec(dtype, checks.matmul_shape(*shapes))
+    given = {name: True for name, flag in flags.items() if flag}
+    return call("tf.matmul", left, right, spec=spec, **given)
+
+
+def _turned(shape: Any, turned: bool) -> Any:
+    if not turned or shape is None or len(shape) < 2:
+        return shape
+    return (*shape[:-2], shape[-1], shape[-2])
+
+
+def negative(x: Any, name: str | None = None) -> Tensor:
+    """``-x``."""
+    phrase = Phrase(operand)
+    tensor = convert_to_tensor(x)
+    checks.check_allowed("Neg", tensor.dtype, checks.NUMBERS)
+    phrase.text("-")
+    phrase.hole(tensor._node)
+    return finished(phrase, Spec(tensor.dtype, tensor._node.shape))
+
+
+def abs(x: Any, name: str | None = None) -> Tensor:
+    """The absolute value, or a complex number's modulus."""
+    tensor = convert_to_tensor(x)
+    checks.check_allowed("Abs", tensor.dtype, checks.NUMBERS)
+    return call("abs", tensor, spec=Spec(tensor.dtype.real_dtype, tensor._node.shape))
+
+
+def identity(input: Any, name: str | None = None) -> Tensor:
+    """Another tensor of the same value."""
+    tensor = convert_to_tensor(input)
+    if tensor.dtype == dtypes.string:
+        return tensor_of(tensor._value(), tensor.dtype)
+    return call("copy", tensor, spec=Spec(tensor.dtype, tensor._node.shape))
+
+
+@elementwise
+def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """The elements converted to another dtype; the tensor itself where it has that dtype."""
+    wanted = dtypes.as_dtype(dtype)
+    tensor = convert_to_tensor(x)
+    if tensor.dtype == wanted:
+        return tensor
+    if dtypes.string in (tensor.dtype, wanted):
+        raise dtypes_error(tensor.dtype, wanted)
+    return call("cast", tensor, wanted.storage.name, spec=Spec(wanted, tensor._node.shape))
+
+
+def dtypes_error(given: dtypes.DType, wanted: dtypes.DType) -> Exception:
+    """The error for a cast that there is not."""
+    return UnimplementedError(
+        None,
+        None,
+        f"Cast {given.names_in_errors} to {wanted.names_in_errors} is not supported "
+        "[Op:Cast] name: ",
+    )
+
+
+def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether elements are equal."""
+    return comparison("Equal", "==", x, y)
+
+
+def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether elements differ."""
+    return comparison("NotEqual", "!=", x, y)
+
+
+def less(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x < y``, element by element."""
+    return comparison("Less", "<", x, y)
+
+
+def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x <= y``, element by element."""
+    return comparison("LessEqual", "<=", x, y)
+
+
+def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x > y``, element by element."""
+    return comparison("Greater", ">", x, y)
+
+
+def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """``x >= y``, element by element."""
+    return comparison("GreaterEqual", ">=", x, y)
+
+
+def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether both are true."""
+    return binary("LogicalAnd", "&", x, y, allowed=("bool",))
+
+
+def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether either is true."""
+    return binary("LogicalOr", "|", x, y, allowed=("bool",))
+
+
+def logical_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether exactly one is true."""
+    return binary("LogicalXor", "^", x, y, allowed=("bool",))
+
+
+def logical_not(x: Any, name: str | None = None) -> Tensor:
+    """Whether it is false."""
+    tensor = convert_to_tensor(x)
+    checks.check_allowed("LogicalNot", tensor.dtype, ("bool",))
+    return call("logical_not", tensor, spec=Spec(dtypes.bool_, tensor._node.shape))
+
+
+def _plus(x: Any, y: Any) -> Tensor:
+    return binary("AddV2", "+", x, y, lenient=True)
+
+
+def _bits(logical: Any, op: str, sign: str) -> Any:
+    def method(x: Any, y: Any) -> Tensor:
+        dtype = (x if isinstance(x, Operand) else y)._dtype()
+        if dtype == dtypes.bool_:
+            result: Tensor = logical(x, y)
+            return result
+        return binary(op, sign, x, y, allowed=checks.INTEGERS)
+
+    return method
+
+
+def _invert(x: Any) -> Tensor:
+    tensor = convert_to_tensor(x)
+    if tensor.dtype == dtypes.bool_:
+        return logical_not(tensor)
+    checks.check_allowed("Invert", tensor.dtype, checks.INTEGERS)
+    return call("bitwise_not", tensor, spec=Spec(tensor.dtype, tensor._node.shape))
+
+
+def _same(x: Any, y: Any) -> Any:
+    if y is None:
+        return False
+    try:
+        return equal(x, y)
+    except InvalidArgumentError as error:
+        if "Incompatible shapes" in str(error):
+            return tensor_of(np.asarray(False))
+        raise
+
+
+def _differs(x: Any, y: Any) -> Any:
+    if y is None:
+        return True
+    try:
+        return not_equal(x, y)
+    except InvalidArgumentError as error:
+        if "Incompatible shapes" in str(error):
+            return tensor_of(np.asarray(True))
+        raise
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, complex)) and not isinstance(value, (bool, np.generic))
+
+
+METHODS.update(
+    {
+        "add": _plus,
+        "subtract": subtract,
+        "multiply": multiply,
+        "truediv": truediv,
+        "floordiv": floordiv,
+        "mod": mod,
+        "pow": pow,
+        "matmul": matmul,
+        "and": _bits(logical_and, "BitwiseAnd", "&"),
+        "or": _bits(logical_or, "BitwiseOr", "|"),
+        "xor": _bits(logical_xor, "BitwiseXor", "^"),
+        "less": less,
+        "less_equal": less_equal,
+        "greater": greater,
+        "greater_equal": greater_equal,
+        "same": _same,
+        "differs": _differs,
+        "negative": negative,
+        "identity": identity,
+        "abs": abs,
+        "invert": _invert,
+    }
+)
+dtypes.FUNCTIONS["cast"] = cast

@@ -1,0 +1,308 @@
+"""Order: sorting, largest elements, what is equal, how often."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradwire.tf import checks, dtypes, static
+from gradwire.tf.calls import call, calls
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.errors import invalid
+from gradwire.tf.nodes import Spec
+from gradwire.tf.operations import kinds
+from gradwire.tf.operations.math import reduce_sum
+from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
+from gradwire.tf.operators import cast, not_equal
+from gradwire.tf.tensors import Tensor
+from gradwire.tf.unregistered import unregistered
+
+
+class TopKV2(NamedTuple):
+    """What ``top_k`` gives."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class Unique(NamedTuple):
+    """What ``unique`` gives: the elements, and where each stands among them."""
+
+    y: Tensor
+    idx: Tensor
+
+
+class UniqueWithCounts(NamedTuple):
+    """What ``unique_with_counts`` gives."""
+
+    y: Tensor
+    idx: Tensor
+    # TensorFlow's name, which tuples have for something else.
+    count: Tensor  # type: ignore[assignment]
+
+
+def sort(
+    values: TensorLike, axis: int = -1, direction: str = "ASCENDING", name: str | None = None
+) -> Tensor:
+    """The elements in rising order along an axis, or in falling one ("DESCENDING")."""
+    x = convert_to_tensor(values)
+    falling = _falling(direction)
+    text = "slice index {axis} of dimension 0 out of bounds. [Op:StridedSlice] name: strided_slice/"
+    static.axis_of(axis, len(x._lengths()), text)
+    spec = Spec(x.dtype, x._node.shape)
+    return call("tf.sort", x, axis, "DESCENDING" if falling else "ASCENDING", spec=spec)
+
+
+def argsort(
+    values: TensorLike,
+    axis: int = -1,
+    direction: str = "ASCENDING",
+    stable: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The places that sort along an axis, of equal elements the first one first."""
+    x = convert_to_tensor(values)
+    falling = _falling(direction)
+    text = "slice index {axis} of dimension 0 out of bounds. [Op:StridedSlice] name: strided_slice/"
+    static.axis_of(axis, len(x._lengths()), text)
+    spec = Spec(dtypes.int32, x._node.shape)
+    return call("tf.argsort", x, axis, "DESCENDING" if falling else "ASCENDING", spec=spec)
+
+
+def _falling(direction: str) -> bool:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(
+            f"Argument `direction` should be one of 'ASCENDING' or 'DESCENDING'. Received: "
+            f"direction={direction}"
+        )
+    return direction == "DESCENDING"
+
+
+def argmax(
+    input: TensorLike,
+    axis: Ints | None = None,
+    output_type: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """The place of the largest element along an axis, by default the first; of equals the first."""
+    return _place("ArgMax", "tf.argmax", input, axis, output_type)
+
+
+def argmin(
+    input: TensorLike,
+    axis: Ints | None = None,
+    output_type: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """The place of the least element along an axis, by default the first; of equals the first."""
+    return _place("ArgMin", "tf.argmin", input, axis, output_type)
+
+
+def _place(op: str, function: str, value: Any, axis: Any, output_type: Any) -> Tensor:
+    x = convert_to_tensor(value)
+    checks.check_allowed(op, x.dtype, (*kinds.EXTREMES, "bool"))
+    lengths, kind = x._lengths(), dtypes.as_dtype(output_type)
+    text = f"Expected dimension in the range [-{{rank}}, {{rank}}), but got {{axis}} [Op:{op}]"
+    place = static.axis_of(0 if axis is None else axis, len(lengths), text)
+    if not lengths[place]:
+        raise invalid(
+            f"Reduction axis {place} is empty in shape {static.listed(lengths)} [Op:{op}]"
+        )
+    spec = Spec(kind, (*lengths[:place], *lengths[place + 1 :]))
+    return call(function, x, place, kind.storage.name, spec=spec)
+
+
+def top_k(
+    input: TensorLike,
+    k: Ints = 1,
+    sorted: bool = True,
+    index_type: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> TopKV2:
+    """The largest elements along the last axis, falling, and their places."""
+    x, count = convert_to_tensor(input), static.integer(k)
+    lengths, kind = x._lengths(), dtypes.as_dtype(index_type)
+    if not lengths:
+        raise invalid("input must be >= 1-D, got shape [] [Op:TopKV2] name: ")
+    if lengths[-1] < count:
+        raise invalid(
+            f"input must have at least k columns. Had {lengths[-1]}, needed {count} [Op:TopKV2] "
+            "name: "
+        )
+    shape = (*lengths[:-1], count)
+    specs = [Spec(x.dtype, shape), Spec(kind, shape)]
+    found = calls("tf.math.top_k", x, count, True, kind.storage.name, specs=specs)
+    return TopKV2(*found)
+
+
+def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
+    """The elements of a vector without repeats, in the order in which they come first."""
+    kind = dtypes.as_dtype(out_idx)
+
+    def compute() -> Unique:
+        elements, places, _ = _unique(x)
+        return Unique(elements, tensor_of(places.astype(kind.storage), kind))
+
+    return unregistered("Unique", [x], compute)
+
+
+def unique_with_counts(
+    x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None
+) -> UniqueWithCounts:
+    """The elements of a vector without repeats, and how often each is there."""
+    kind = dtypes.as_dtype(out_idx)
+
+    def compute() -> UniqueWithCounts:
+        elements, places, counts = _unique(x)
+        found = [tensor_of(each.astype(kind.storage), kind) for each in (places, counts)]
+        return UniqueWithCounts(elements, *found)
+
+    return unregistered("UniqueWithCounts", [x], compute)
+
+
+def _unique(x: Any) -> tuple[Tensor, Any, Any]:
+    tensor = convert_to_tensor(x)
+    array = tensor._value()
+    if array.ndim != 1:
+        raise invalid("unique expects a 1D vector. [Op:Unique] name: ")
+    _, first, places, counts = np.unique(
+        array, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first, kind="stable")
+    rank = np.argsort(order)
+    elements = tensor_of(array[first[order]], tensor.dtype)
+    return elements, rank[places.reshape(-1)], counts[order]
+
+
+def searchsorted(
+    sorted_sequence: TensorLike,
+    values: TensorLike,
+    side: str = "left",
+    out_type: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """The places in rising sequences where values belong, before equal ones or after ("right")."""
+    row, sought = static.array(sorted_sequence), static.array(values)
+    where: Any = side
+    if side not in ("left", "right"):
+        raise ValueError("Argument `side` must be either 'right' or 'left'. Received: `side`")
+    kind = dtypes.as_dtype(out_type)
+    if row.ndim == 1:
+        return tensor_of(np.searchsorted(row, sought, where).astype(kind.storage), kind)
+    rows, wanted = row.reshape(-1, row.shape[-1]), sought.reshape(-1, sought.shape[-1])
+    found = [np.searchsorted(pair[0], pair[1], where) for pair in zip(rows, wanted, strict=True)]
+    return tensor_of(np.array(found).reshape(sought.shape).astype(kind.storage), kind)
+
+
+def count_nonzero(
+    input: TensorLike,
+    axis: Ints | None = None,
+    keepdims: bool | None = None,
+    dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """How many elements are not zero, or no empty strings."""
+    x = convert_to_tensor(input)
+    if x.dtype == dtypes.string:
+        holds = tensor_of(x._value() != b"")
+    else:
+        holds = not_equal(x, np.zeros((), x.dtype.storage))
+    return reduce_sum(cast(holds, dtype), axis, bool(keepdims))
+
+
+def bincount(
+    arr: Any,
+    weights: TensorLike | None = None,
+    minlength: Ints | None = None,
+    maxlength: Ints | None = None,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+    axis: int | None = None,
+    binary_output: bool = False,
+) -> Tensor:
+    """How often each number occurs, or the sum of its weights."""
+    flat = static.array(arr.flat_values if hasattr(arr, "flat_values") else arr)
+    if axis not in (None, 0, -1):
+        raise ValueError(
+            f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported."
+        )
+    rows = [flat.reshape(-1)] if axis != -1 else list(flat.reshape(-1, flat.shape[-1]))
+    if flat.size and flat.min() < 0:
+        raise invalid("Input arr must be non-negative! [Op:DenseBincount]")
+    length = int(flat.max(initial=-1)) + 1
+    if minlength is not None:
+        length = max(length, static.integer(minlength))
+    if maxlength is not None:
+        length = min(length, static.integer(maxlength))
+    kind = dtypes.as_dtype(dtype) if weights is None else convert_to_tensor(weights).dtype
+    each: list[Any] = [None] * len(rows)
+    if weights is not None:
+        each = list(static.array(weights).reshape(len(rows), -1))
+    counts = []
+    for row, weight in zip(rows, each, strict=True):
+        kept = row < length
+        found = np.bincount(row[kept], None if weight is None else weight[kept], length)[:length]
+        counts.append(np.minimum(found, 1) if binary_output else found)
+    result = np.array(counts) if axis == -1 and flat.ndim > 1 else counts[0]
+    return tensor_of(result.astype(kind.storage), kind)
+
+
+def histogram_fixed_width(
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: Ints = 100,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """How many elements are in each of equal bins; what lies outside counts in the last ones."""
+    count, kind = static.integer(nbins), dtypes.as_dtype(dtype)
+    bins = static.array(histogram_fixed_width_bins(values, value_range, nbins)).reshape(-1)
+    return tensor_of(np.bincount(bins, minlength=count).astype(kind.storage), kind)
+
+
+def histogram_fixed_width_bins(
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: Ints = 100,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """The bin of each element."""
+    x, count, kind = static.array(values), static.integer(nbins), dtypes.as_dtype(dtype)
+    low, high = static.array(value_range).astype(x.dtype)
+    bins = np.floor(count * ((x - low) / (high - low)))
+    return tensor_of(np.clip(bins, 0, count - 1).astype(kind.storage), kind)
+
+
+def confusion_matrix(
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: Ints | None = None,
+    weights: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """How often each prediction, a column, was made for each label, a row."""
+    rows, columns = (static.array(each).astype(np.int64) for each in (labels, predictions))
+    most = int(max(rows.max(initial=-1), columns.max(initial=-1))) + 1
+    count = most if num_classes is None else static.integer(num_classes)
+    if most > count:
+        raise invalid(f"`labels` out of bound: Condition x < y did not hold: {most - 1}, {count}")
+    kind = dtypes.as_dtype(dtype)
+    matrix = np.zeros((count, count), kind.storage)
+    each = 1 if weights is None else static.array(weights).astype(kind.storage)
+    np.add.at(matrix, (rows, columns), each)
+    return tensor_of(matrix, kind)
+
+
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
+    """Whether no element is less than the one before."""
+    flat = static.array(x).reshape(-1)
+    return tensor_of(np.all(flat[1:] >= flat[:-1]))
+
+
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
+    """Whether every element is larger than the one before."""
+    flat = static.array(x).reshape(-1)
+    return tensor_of(np.all(flat[1:] > flat[:-1]))

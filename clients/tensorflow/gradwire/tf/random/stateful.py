@@ -1,0 +1,132 @@
+"""Draws from the global seed: ``tf.random.set_seed`` makes them the same again.
+
+Uniform, normal and truncated normal numbers, integers, orders and classes are TensorFlow's own,
+number by number; gamma and Poisson numbers have its distributions only.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gradwire.tf import dtypes, static
+from gradwire.tf.conversion import constant, convert_to_tensor
+from gradwire.tf.gathering import gather
+from gradwire.tf.nodes import paused
+from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
+from gradwire.tf.random import laws, stateless
+from gradwire.tf.random.seeds import SEEDS
+from gradwire.tf.tensors import Tensor
+
+_FLOATING = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
+
+
+def set_seed(seed: int) -> None:
+    """Begin anew: what is drawn from here on is decided by ``seed``."""
+    SEEDS.set(static.integer(seed))
+
+
+def uniform(
+    shape: Shape,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers evenly from ``minval`` to below ``maxval``, which integers need."""
+    kind = dtypes.as_dtype(dtype)
+    if kind.name not in _FLOATING:
+        accepted = ", ".join(f"tf.{each}" for each in _FLOATING)
+        raise ValueError(
+            f"Argument `dtype` got invalid value {kind}. Accepted dtypes are ({accepted})."
+        )
+    if kind.is_integer and maxval is None:
+        raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
+    op = f"RandomUniform{'Int' if kind.is_integer else ''}:{kind.name}"
+    source = SEEDS.source(op, seed, math.prod(static.lengths(shape)))
+    return stateless.uniform_from(source, shape, minval, maxval, kind)
+
+
+def normal(
+    shape: Shape,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal numbers."""
+    op = f"RandomStandardNormal:{dtypes.as_dtype(dtype).name}"
+    source = SEEDS.source(op, seed, math.prod(static.lengths(shape)))
+    return stateless.scaled_from(laws.normal, source, shape, mean, stddev, dtype)
+
+
+def truncated_normal(
+    shape: Shape,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal numbers at most two standard deviations from the mean."""
+    op = f"TruncatedNormal:{dtypes.as_dtype(dtype).name}"
+    source = SEEDS.source(op, seed, math.prod(static.lengths(shape)))
+    return stateless.scaled_from(laws.truncated_normal, source, shape, mean, stddev, dtype)
+
+
+def gamma(
+    shape: Shape,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Gamma numbers, ``shape`` of them for each parameter, differentiable in the parameters."""
+    a = convert_to_tensor(alpha, dtype)
+    b = None if beta is None else convert_to_tensor(beta, dtype)
+    batch = np.broadcast_shapes(a._lengths(), () if b is None else b._lengths())
+    whole = (*static.lengths(shape), *batch)
+    source = SEEDS.source("RandomGamma", seed, math.prod(whole))
+    return stateless.gamma_from(source, whole, a, b, dtype)
+
+
+def poisson(
+    shape: Shape,
+    lam: TensorLike,
+    dtype: DTypeLike = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Poisson numbers, ``shape`` of them for each parameter."""
+    rates = static.array(lam)
+    whole = (*static.lengths(shape), *rates.shape)
+    source = SEEDS.source("RandomPoissonV2", seed, math.prod(whole))
+    return constant(laws.generator(source).poisson(rates, whole), dtype)
+
+
+def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
+    """The elements along the first axis in a random order."""
+    x = convert_to_tensor(value)
+    size = len(x)
+    # Each change of places takes a word, and four words are a block.
+    source = SEEDS.source("RandomShuffle", seed, -(-size // 4), blocks=1)
+    with paused():  # it has no derivative
+        shuffled: Tensor = gather(x, laws.permutation(source, size))
+    return shuffled
+
+
+def categorical(
+    logits: TensorLike,
+    num_samples: int,
+    dtype: DTypeLike | None = None,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Classes for each row of ``logits``, a matrix."""
+    rows, count = static.array(logits), int(num_samples)
+    source = SEEDS.source("Multinomial", seed, len(rows) * 4 * -(-count // 4))
+    return constant(laws.classes(source, rows, count), dtypes.int64 if dtype is None else dtype)

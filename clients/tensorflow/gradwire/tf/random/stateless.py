@@ -1,0 +1,245 @@
+"""Draws that a seed alone decides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf import dtypes, errors, static
+from gradwire.tf.conversion import constant, convert_to_tensor
+from gradwire.tf.gathering import gather
+from gradwire.tf.operations import rules
+from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
+from gradwire.tf.operators import add, multiply, subtract
+from gradwire.tf.random import laws
+from gradwire.tf.random.philox import Philox
+from gradwire.tf.tensors import Tensor
+
+#: Draws so many numbers of a dtype.
+Law = Callable[[Philox, int, np.dtype[Any]], Any]
+
+
+def source_of(seed: TensorLike) -> Philox:
+    """The generator of a stateless operation."""
+    pair = static.array(seed)
+    if pair.shape != (2,):
+        shape = ",".join(map(str, pair.shape))
+        raise errors.invalid(
+            f"seed must have shape [2], not [{shape}] [Op:StatelessRandomGetKeyCounter]"
+        )
+    return Philox.scrambled(int(pair[0]), int(pair[1]))
+
+
+def stateless_uniform(
+    shape: Shape,
+    seed: TensorLike,
+    minval: TensorLike | None = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Tensor:
+    """Numbers evenly from ``minval`` to below ``maxval``; integers if ``dtype`` is of these."""
+    return uniform_from(source_of(seed), shape, minval, maxval, dtype)
+
+
+def stateless_normal(
+    shape: Shape,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Tensor:
+    """Normal numbers."""
+    return scaled_from(laws.normal, source_of(seed), shape, mean, stddev, dtype)
+
+
+def stateless_truncated_normal(
+    shape: Shape,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Tensor:
+    """Normal numbers at most two standard deviations from the mean."""
+    return scaled_from(laws.truncated_normal, source_of(seed), shape, mean, stddev, dtype)
+
+
+def stateless_categorical(
+    logits: TensorLike,
+    num_samples: int,
+    seed: TensorLike,
+    dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
+) -> Tensor:
+    """Classes for each row of ``logits``, a matrix."""
+    return constant(laws.classes(source_of(seed), static.array(logits), int(num_samples)), dtype)
+
+
+def stateless_binomial(
+    shape: Shape,
+    seed: TensorLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    output_dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """How many of ``counts`` trials succeed; other numbers than TensorFlow's."""
+    drawn = laws.generator(source_of(seed)).binomial(
+        static.array(counts).astype(np.int64), static.array(probs), static.lengths(shape)
+    )
+    return constant(drawn, output_dtype)
+
+
+def stateless_poisson(
+    shape: Shape,
+    seed: TensorLike,
+    lam: TensorLike,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """Poisson numbers; others than TensorFlow's."""
+    return constant(
+        laws.generator(source_of(seed)).poisson(static.array(lam), static.lengths(shape)), dtype
+    )
+
+
+def stateless_gamma(
+    shape: Shape,
+    seed: TensorLike,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Gamma numbers, differentiable in their parameters; other numbers than TensorFlow's."""
+    source = source_of(seed)
+    return gamma_from(source, static.lengths(shape), alpha, beta, dtype)
+
+
+def stateless_parameterized_truncated_normal(
+    shape: Shape,
+    seed: TensorLike,
+    means: TensorLike = 0.0,
+    stddevs: TensorLike = 1.0,
+    minvals: TensorLike = -2.0,
+    maxvals: TensorLike = 2.0,
+    name: str | None = None,
+) -> Tensor:
+    """Normal numbers between ``minvals`` and ``maxvals``; others than TensorFlow's."""
+    key = np.array(laws.words_of(source_of(seed)), np.int64)
+    return rules.like(
+        "tf.random.stateless_parameterized_truncated_normal",
+        "StatelessParameterizedTruncatedNormal",
+        None,
+        {"means": means, "stddevs": stddevs, "minvals": minvals, "maxvals": maxvals, "seed": key},
+        {"shape": static.lengths(shape)},
+        places=("seed",),
+    )
+
+
+def stateless_shuffle(
+    value: TensorLike, seed: TensorLike, alg: str = "auto_select", name: str | None = None
+) -> Tensor:
+    """The elements along the first axis in a random order."""
+    x = convert_to_tensor(value)
+    shuffled: Tensor = gather(x, laws.permutation(source_of(seed), len(x)))
+    return shuffled
+
+
+def split(seed: TensorLike, num: int = 2, alg: str = "auto_select") -> Tensor:
+    """``num`` seeds that are independent of one another, one per row."""
+    kind = dtypes.of_numpy(static.array(seed).dtype)
+    return uniform_from(source_of(seed), (num, 2), None, None, kind)
+
+
+def fold_in(seed: TensorLike, data: TensorLike, alg: str = "auto_select") -> Tensor:
+    """Another seed, for ``data``."""
+    kind = static.array(seed).dtype
+    first = laws.any_integers(source_of(seed), 1, kind)[0]
+    return constant(np.array([first, static.array(data).astype(kind)], kind))
+
+
+def uniform_from(
+    source: Philox,
+    shape: Shape,
+    minval: TensorLike | None,
+    maxval: TensorLike | None,
+    dtype: DTypeLike,
+) -> Tensor:
+    """Uniform numbers of a generator."""
+    kind, lengths = dtypes.as_dtype(dtype), static.lengths(shape)
+    size = math.prod(lengths)
+    if kind.is_integer:
+        if (minval is None) != (maxval is None):
+            raise ValueError(
+                f"For integer dtype {kind!r}, minval and maxval must be both None or both non-None"
+            )
+        if minval is None or maxval is None:
+            return constant(laws.any_integers(source, size, kind.storage).reshape(lengths), kind)
+        low, high = int(static.array(minval)), int(static.array(maxval))
+        if low >= high:
+            raise errors.invalid(f"Need minval < maxval, got {low} >= {high}")
+        drawn = laws.integers(source, size, low, high, kind.storage)
+        return constant(drawn.reshape(lengths), kind)
+    unit = laws.uniform(source, size, kind.storage).reshape(lengths)
+    bounds: list[Any] = [0 if minval is None else minval, 1 if maxval is None else maxval]
+    if all(_plain(bound) for bound in bounds):
+        least, most = (kind.storage.type(bound) for bound in bounds)
+        return constant(unit * (most - least) + least, kind)
+    start, stop = (convert_to_tensor(bound, kind) for bound in bounds)
+    return add(multiply(constant(unit, kind), subtract(stop, start)), start)
+
+
+def scaled_from(
+    law: Law,
+    source: Philox,
+    shape: Shape,
+    mean: TensorLike,
+    stddev: TensorLike,
+    dtype: DTypeLike,
+) -> Tensor:
+    """Numbers of a law, times ``stddev``, plus ``mean``."""
+    kind, lengths = dtypes.as_dtype(dtype), static.lengths(shape)
+    if not kind.is_floating:
+        raise TypeError(f"Cannot convert {mean!r} to EagerTensor of dtype {kind.name}")
+    drawn = law(source, math.prod(lengths), kind.storage).reshape(lengths)
+    if _plain(mean) and _plain(stddev):
+        return constant(drawn * kind.storage.type(stddev) + kind.storage.type(mean), kind)
+    scaled = multiply(constant(drawn, kind), convert_to_tensor(stddev, kind))
+    return add(scaled, convert_to_tensor(mean, kind))
+
+
+def gamma_from(
+    source: Philox,
+    sample_shape: tuple[int, ...],
+    alpha: TensorLike,
+    beta: TensorLike | None,
+    dtype: DTypeLike,
+) -> Tensor:
+    """Gamma numbers, ``sample_shape`` being the whole shape."""
+    key = np.array(laws.words_of(source), np.int64)
+    operands: dict[str, Any] = {"alpha": convert_to_tensor(alpha, dtype), "seed": key}
+    if beta is not None:
+        operands["beta"] = convert_to_tensor(beta, dtype)
+    return rules.like(
+        "tf.random.stateless_gamma",
+        "StatelessRandomGammaV3",
+        None,
+        operands,
+        {"shape": sample_shape, "dtype": dtypes.as_dtype(dtype)},
+        places=("seed",),
+    )
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, (int, float, np.generic)) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    )

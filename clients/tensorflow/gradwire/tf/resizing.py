@@ -1,0 +1,293 @@
+"""``tf.image``: pictures that are converted, brought to a size, changed at random, chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf import dtypes, static
+from gradwire.tf.calls import call
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.dtypes import as_dtype
+from gradwire.tf.gathering import where
+from gradwire.tf.nodes import Spec
+from gradwire.tf.operations import image as pictures
+from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
+from gradwire.tf.operators import cast, multiply
+from gradwire.tf.products import saturate_cast
+from gradwire.tf.random import stateful, stateless
+from gradwire.tf.tensors import Tensor
+
+
+class ResizeMethod:
+    """Names of how pictures are resized."""
+
+    BILINEAR = "bilinear"
+    NEAREST_NEIGHBOR = "nearest"
+    BICUBIC = "bicubic"
+    AREA = "area"
+    LANCZOS3 = "lanczos3"
+    LANCZOS5 = "lanczos5"
+    GAUSSIAN = "gaussian"
+    MITCHELLCUBIC = "mitchellcubic"
+
+
+def resize(
+    images: TensorLike,
+    size: Ints,
+    method: str = ResizeMethod.BILINEAR,
+    preserve_aspect_ratio: bool = False,
+    antialias: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Pictures of another height and width, float32 unless the method takes nearest elements."""
+    x = convert_to_tensor(images)
+    lengths = x._lengths()
+    if len(lengths) not in (3, 4):
+        raise ValueError("'images' must have either 3 or 4 dimensions.")
+    height, width = static.lengths(size)
+    if preserve_aspect_ratio:
+        scale = min(height / lengths[-3], width / lengths[-2])
+        height, width = (round(scale * length) for length in lengths[-3:-1])
+    kind = x.dtype if method == ResizeMethod.NEAREST_NEIGHBOR else dtypes.float32
+    pictures_ = cast(x, kind)
+    spec = Spec(kind, (*lengths[:-3], height, width, lengths[-1]))
+    return call(
+        "tf.image.resize", pictures_, [height, width], method, False, bool(antialias), spec=spec
+    )
+
+
+def convert_image_dtype(
+    image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None
+) -> Tensor:
+    """Intensities in another dtype: floating ones go from 0 to 1, integers over their range."""
+    x, kind = convert_to_tensor(image), as_dtype(dtype)
+    if x.dtype == kind:
+        return x
+    convert = saturate_cast if saturate else cast
+    if x.dtype.is_integer and kind.is_integer:
+        if x.dtype.max > kind.max:
+            scale = (x.dtype.max + 1) // (kind.max + 1)
+            return convert(x // np.asarray(scale, x.dtype.storage), kind)
+        scale = (kind.max + 1) // (x.dtype.max + 1)
+        return multiply(cast(x, kind), np.asarray(scale, kind.storage))
+    if x.dtype.is_floating and kind.is_floating:
+        return cast(x, kind)
+    if x.dtype.is_integer:
+        return multiply(cast(x, kind), np.asarray(1.0 / x.dtype.max, kind.storage))
+    scaled = multiply(x, np.asarray(kind.max + 0.5, x.dtype.storage))
+    return convert(scaled, kind)
+
+
+def resize_with_crop_or_pad(image: TensorLike, target_height: Ints, target_width: Ints) -> Tensor:
+    """The middle of a picture, or the picture within a border of zeros."""
+    x = convert_to_tensor(image)
+    height, width = x._lengths()[-3:-1]
+    wanted = static.integer(target_height), static.integer(target_width)
+    cut = [max((n - m) // 2, 0) for n, m in zip((height, width), wanted, strict=True)]
+    kept = [min(n, m) for n, m in zip((height, width), wanted, strict=True)]
+    border = [max((m - n) // 2, 0) for n, m in zip((height, width), wanted, strict=True)]
+    part = pictures.crop_to_bounding_box(x, cut[0], cut[1], kept[0], kept[1])
+    return pictures.pad_to_bounding_box(part, border[0], border[1], wanted[0], wanted[1])
+
+
+def resize_with_pad(
+    image: TensorLike,
+    target_height: Ints,
+    target_width: Ints,
+    method: str = ResizeMethod.BILINEAR,
+    antialias: bool = False,
+) -> Tensor:
+    """The picture as large as fits, within a border of zeros."""
+    x = convert_to_tensor(image)
+    lengths = x._lengths()[-3:-1]
+    wanted = static.integer(target_height), static.integer(target_width)
+    ratio = max(n / m for n, m in zip(lengths, wanted, strict=True))
+    size = [math.floor(n / ratio) for n in lengths]
+    border = [max(0, math.floor((m - n / ratio) / 2)) for n, m in zip(lengths, wanted, strict=True)]
+    small = resize(x, size, method, antialias=antialias)
+    return pictures.pad_to_bounding_box(small, border[0], border[1], wanted[0], wanted[1])
+
+
+def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
+    """The picture, or its mirror image."""
+    return _maybe(pictures.flip_left_right, image, lambda shape: stateful.uniform(shape, seed=seed))
+
+
+def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
+    """The picture, or the picture upside down."""
+    return _maybe(pictures.flip_up_down, image, lambda shape: stateful.uniform(shape, seed=seed))
+
+
+def _maybe(change: Callable[..., Tensor], image: TensorLike, draw: Callable[..., Tensor]) -> Tensor:
+    """A picture, or each of several, changed or not."""
+    x = convert_to_tensor(image)
+    lengths = x._lengths()
+    if len(lengths) == 3:
+        return change(x) if float(draw([])) < 0.5 else x
+    drawn = np.round(static.array(draw([lengths[0]]))).reshape(-1, 1, 1, 1)
+    return where(drawn == 1, change(x), x)
+
+
+def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
+    """The picture with its hue moved, a turn being 1."""
+    x = convert_to_tensor(image)
+    if not x.dtype.is_integer:
+        return pictures.adjust_hue(x, delta)
+    moved = pictures.adjust_hue(convert_image_dtype(x, dtypes.float32), delta)
+    return convert_image_dtype(moved, x.dtype, saturate=True)
+
+
+def stateless_random_hue(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
+    """The picture with its hue moved, as the seed decides."""
+    delta = float(stateless.stateless_uniform([], seed, -max_delta, max_delta))
+    return adjust_hue(image, delta)
+
+
+def stateless_random_saturation(
+    image: TensorLike, lower: float, upper: float, seed: TensorLike
+) -> Tensor:
+    """The picture with its saturation times a number, as the seed decides."""
+    factor = float(stateless.stateless_uniform([], seed, lower, upper))
+    return pictures.adjust_saturation(image, factor)
+
+
+def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
+    """The picture, brighter or darker by ``max_delta`` at most."""
+    delta = float(stateful.uniform([], -max_delta, max_delta, seed=seed))
+    return pictures.adjust_brightness(image, delta)
+
+
+def random_contrast(
+    image: TensorLike, lower: float, upper: float, seed: int | None = None
+) -> Tensor:
+    """The picture with its contrast times a number from ``lower`` to ``upper``."""
+    return pictures.adjust_contrast(image, float(stateful.uniform([], lower, upper, seed=seed)))
+
+
+def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
+    """The picture with its hue moved by ``max_delta`` at most."""
+    delta = float(stateful.uniform([], -max_delta, max_delta, seed=seed))
+    return adjust_hue(image, delta)
+
+
+def random_saturation(
+    image: TensorLike, lower: float, upper: float, seed: int | None = None
+) -> Tensor:
+    """The picture with its saturation times a number from ``lower`` to ``upper``."""
+    return pictures.adjust_saturation(image, float(stateful.uniform([], lower, upper, seed=seed)))
+
+
+def random_crop(
+    value: TensorLike, size: Ints, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """A part of a size, from anywhere."""
+    x, wanted = convert_to_tensor(value), static.lengths(size)
+    drawn = static.array(stateful.uniform([len(wanted)], 0, 2**31 - 1, dtypes.int32, seed))
+    return _cropped(x, wanted, drawn)
+
+
+def stateless_random_crop(
+    value: TensorLike, size: Ints, seed: TensorLike, name: str | None = None
+) -> Tensor:
+    """A part of a size, from a place that the seed decides."""
+    x, wanted = convert_to_tensor(value), static.lengths(size)
+    drawn = stateless.stateless_uniform([len(wanted)], seed, 0, 2**31 - 1, dtypes.int32)
+    return _cropped(x, wanted, static.array(drawn))
+
+
+def _cropped(x: Tensor, wanted: tuple[int, ...], drawn: Any) -> Tensor:
+    lengths = x._lengths()
+    if any(m > n for n, m in zip(lengths, wanted, strict=True)):
+        raise ValueError(f"Need value.shape >= size, got {lengths} and {wanted}")
+    starts = [int(d) % (n - m + 1) for n, m, d in zip(lengths, wanted, drawn, strict=True)]
+    items = tuple([slice(a, a + m) for a, m in zip(starts, wanted, strict=True)])
+    return x[items]  # type: ignore[no-any-return]
+
+
+def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Tensor:
+    """The picture, or its mirror image, as the seed decides."""
+    draw = stateless.stateless_uniform
+    return _maybe(pictures.flip_left_right, image, lambda shape: draw(shape, seed))
+
+
+def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor:
+    """The picture, or the picture upside down, as the seed decides."""
+    draw = stateless.stateless_uniform
+    return _maybe(pictures.flip_up_down, image, lambda shape: draw(shape, seed))
+
+
+def stateless_random_brightness(image: TensorLike, max_delta: float, seed: TensorLike) -> Tensor:
+    """The picture, brighter or darker by ``max_delta`` at most, as the seed decides."""
+    delta = float(stateless.stateless_uniform([], seed, -max_delta, max_delta))
+    return pictures.adjust_brightness(image, delta)
+
+
+def stateless_random_contrast(
+    image: TensorLike, lower: float, upper: float, seed: TensorLike
+) -> Tensor:
+    """The picture with its contrast times a number, as the seed decides."""
+    factor = float(stateless.stateless_uniform([], seed, lower, upper))
+    return pictures.adjust_contrast(image, factor)
+
+
+def per_image_standardization(image: TensorLike, name: str | None = None) -> Tensor:
+    """Each picture with mean 0 and variance 1, in float32 where it is of integers."""
+    x = convert_to_tensor(image)
+    floating = x if x.dtype.is_floating else cast(x, dtypes.float32)
+    return pictures.per_image_standardization(floating)
+
+
+def non_max_suppression(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: Ints,
+    iou_threshold: float = 0.5,
+    score_threshold: float = -math.inf,
+    name: str | None = None,
+) -> Tensor:
+    """Boxes by falling score, without those that overlap a better one too much."""
+    areas, marks = static.array(boxes), static.array(scores)
+    kept: list[int] = []
+    for place in np.argsort(-marks, kind="stable").tolist():
+        if len(kept) >= static.integer(max_output_size) or marks[place] <= score_threshold:
+            break
+        if all(_overlap(areas[place], areas[other]) <= iou_threshold for other in kept):
+            kept.append(place)
+    return tensor_of(np.array(kept, np.int32))
+
+
+def _overlap(a: Any, b: Any) -> float:
+    """The part that two boxes have in common."""
+    (y0, x0, y1, x1), (v0, u0, v1, u1) = (
+        (*np.minimum(box[:2], box[2:]), *np.maximum(box[:2], box[2:])) for box in (a, b)
+    )
+    both = max(0.0, min(y1, v1) - max(y0, v0)) * max(0.0, min(x1, u1) - max(x0, u0))
+    either = (y1 - y0) * (x1 - x0) + (v1 - v0) * (u1 - u0) - both
+    return float(both / either) if either > 0 else 0.0
+
+
+def draw_bounding_boxes(
+    images: TensorLike, boxes: TensorLike, colors: TensorLike | None, name: str | None = None
+) -> Tensor:
+    """Pictures with the outlines of boxes."""
+    pixels, outlines = static.array(images).copy(), static.array(boxes)
+    height, width, depth = pixels.shape[1:]
+    palette = np.eye(max(depth, 1))[:, :depth] if colors is None else static.array(colors)
+    for picture, frames in zip(pixels, outlines, strict=True):
+        for number, (y0, x0, y1, x1) in enumerate(frames):
+            color = palette[number % len(palette)][:depth]
+            top, bottom = round(y0 * (height - 1)), round(y1 * (height - 1))
+            left, right = round(x0 * (width - 1)), round(x1 * (width - 1))
+            rows = slice(max(top, 0), min(bottom, height - 1) + 1)
+            columns = slice(max(left, 0), min(right, width - 1) + 1)
+            for row in (top, bottom):
+                if 0 <= row < height:
+                    picture[row, columns] = color
+            for column in (left, right):
+                if 0 <= column < width:
+                    picture[rows, column] = color
+    return tensor_of(pixels)

@@ -1,0 +1,142 @@
+"""Sums, means and the like of the parts of a tensor that have one number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf import checks, static
+from gradwire.tf.calls import call
+from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.errors import invalid
+from gradwire.tf.gathering import gather, where
+from gradwire.tf.nodes import Spec
+from gradwire.tf.operations import kinds
+from gradwire.tf.operations.types import Ints, TensorLike
+from gradwire.tf.tensors import Tensor
+
+
+def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """Sum of the rows with each number; numbers are sorted."""
+    return _sorted("sum", data, segment_ids)
+
+
+def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """Mean of the rows with each number, 0 of none; numbers are sorted."""
+    return _sorted("mean", data, segment_ids)
+
+
+def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """Largest elements of the rows with each number, 0 of none; numbers are sorted."""
+    return _sorted("max", data, segment_ids)
+
+
+def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """Least elements of the rows with each number, 0 of none; numbers are sorted."""
+    return _sorted("min", data, segment_ids)
+
+
+def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
+    """Product of the rows with each number, 1 of none; numbers are sorted."""
+    return _sorted("prod", data, segment_ids)
+
+
+def unsorted_segment_sum(
+    data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
+) -> Tensor:
+    """Sum of the parts with each number; those with a negative one are left out."""
+    return _unsorted("sum", data, segment_ids, num_segments)
+
+
+def unsorted_segment_mean(
+    data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
+) -> Tensor:
+    """Mean of the parts with each number, 0 of none."""
+    return _unsorted("mean", data, segment_ids, num_segments)
+
+
+def unsorted_segment_max(
+    data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
+) -> Tensor:
+    """Largest elements of the parts with each number, the least finite number of none."""
+    return _unsorted("max", data, segment_ids, num_segments)
+
+
+def unsorted_segment_min(
+    data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
+) -> Tensor:
+    """Least elements of the parts with each number, the largest finite number of none."""
+    return _unsorted("min", data, segment_ids, num_segments)
+
+
+def unsorted_segment_prod(
+    data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
+) -> Tensor:
+    """Product of the parts with each number."""
+    return _unsorted("prod", data, segment_ids, num_segments)
+
+
+def unsorted_segment_sqrt_n(
+    data: Any, segment_ids: Any, num_segments: Ints, name: str | None = None
+) -> Tensor:
+    """Sum of the parts with each number, divided by the root of how many they are."""
+    return _unsorted("sqrt_n", data, segment_ids, num_segments)
+
+
+def rows_reduced(kind: str, data: Any, indices: Any, segment_ids: Any, count: Any) -> Tensor:
+    """Rows that are gathered first, reduced by their numbers."""
+    rows = gather(data, indices)
+    if count is None:
+        return _sorted(kind, rows, segment_ids)
+    empty = {"sum": "sum", "mean": "mean", "sqrt_n": "sqrt_n"}[kind]
+    return _unsorted(empty, rows, segment_ids, count)
+
+
+def _sorted(kind: str, data: Any, segment_ids: Any) -> Tensor:
+    x, numbers = convert_to_tensor(data), static.array(segment_ids)
+    op = f"Segment{kind.title()}"
+    if numbers.ndim != 1:
+        raise invalid(f"segment_ids should be a vector. [Op:{op}]")
+    if len(numbers) != x._lengths()[0]:
+        raise invalid(f"segment_ids should be the same size as dimension 0 of input. [Op:{op}]")
+    if np.any(np.diff(numbers) < 0) or (len(numbers) and numbers[0] < 0):
+        raise invalid(f"segment ids are not increasing [Op:{op}]")
+    count = int(numbers[-1]) + 1 if len(numbers) else 0
+    reduced = _unsorted(kind, x, numbers, count)
+    missing = np.setdiff1d(np.arange(count), numbers)
+    if kind not in ("max", "min") or not len(missing):
+        return reduced
+    present = np.isin(np.arange(count), numbers).reshape(-1, *[1] * (len(x._lengths()) - 1))
+    return where(present, reduced, np.zeros((), x.dtype.storage))
+
+
+def _unsorted(kind: str, data: Any, segment_ids: Any, num_segments: Any) -> Tensor:
+    if hasattr(data, "flat_values") and hasattr(segment_ids, "flat_values"):
+        data, segment_ids = data.flat_values, segment_ids.flat_values
+    x, numbers = convert_to_tensor(data), convert_to_tensor(segment_ids)
+    op = f"UnsortedSegment{kind.title()}"
+    checks.check_allowed(op, x.dtype, kinds.EXTREMES if kind in ("max", "min") else kinds.SUMS)
+    count, lengths, places = static.integer(num_segments), x._lengths(), numbers._value()
+    if lengths[: places.ndim] != places.shape:
+        raise invalid(
+            f"data.shape = {static.listed(lengths)} does not start with segment_ids.shape = "
+            f"{static.listed(places.shape)} [Op:{op}]"
+        )
+    if places.size and places.max() >= count:
+        first = tuple(np.argwhere(places >= count)[0].tolist())
+        raise invalid(
+            f"segment_ids[{','.join(map(str, first))}] = {places[first]} is out of range "
+            f"[0, {count}) [Op:{op}]"
+        )
+    spec = Spec(x.dtype, (count, *lengths[places.ndim :]))
+    function = f"tf.math.unsorted_segment_{kind}"
+    if kind not in ("max", "min"):
+        return call(function, x, numbers, count, spec=spec)
+    reduced = call(function, x, numbers, count, spec=spec)
+    empty = np.setdiff1d(np.arange(count), places)
+    if not len(empty):
+        return reduced
+    present = np.isin(np.arange(count), places).reshape(-1, *[1] * (len(spec.shape or ()) - 1))
+    limit = x.dtype.min if kind == "max" else x.dtype.max
+    return where(present, reduced, np.asarray(limit, x.dtype.storage))

@@ -1,0 +1,215 @@
+"""``tf.TensorArray``: a list of tensors that are written one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf import static
+from gradwire.tf.arrays import concat, split, stack, unstack
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.dtypes import DType, as_dtype
+from gradwire.tf.errors import OutOfRangeError, invalid
+from gradwire.tf.functions import executing_eagerly
+from gradwire.tf.shapes import TensorShape, as_shape
+from gradwire.tf.tensors import Tensor
+
+__all__ = ["TensorArray"]
+
+
+class TensorArray:
+    """Tensors of one dtype by number; each method that writes gives the array that is written."""
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        if size is None:
+            raise ValueError(
+                "Size must be declared for TensorArrays when eager execution is enabled."
+            )
+        self._dtype: DType = as_dtype(dtype)
+        self._dynamic: bool = bool(dynamic_size)
+        self._clears: bool = True if clear_after_read is None else clear_after_read
+        self._infers: bool = infer_shape
+        self._shape: TensorShape = as_shape(element_shape)
+        self._items: list[Tensor | None] = [None] * static.integer(size)
+        self._cleared: set[int] = set()
+
+    @property
+    def dtype(self) -> DType:
+        """The tensors' dtype."""
+        return self._dtype
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether it grows where it is written beyond its end."""
+        return self._dynamic
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """What is known of the tensors' shape."""
+        return self._shape
+
+    @property
+    def handle(self) -> None:
+        """Nothing: it is no resource."""
+        return None
+
+    @property
+    def flow(self) -> Tensor:
+        """A number that says nothing."""
+        return tensor_of(np.float32(0))
+
+    def identity(self) -> TensorArray:
+        """The same."""
+        return self
+
+    def size(self, name: str | None = None) -> Tensor:
+        """How many tensors it holds."""
+        return tensor_of(np.int32(len(self._items)))
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """The tensor at a place; it may be read once, unless ``clear_after_read`` is false."""
+        place = static.integer(index)
+        if place < 0:
+            raise OutOfRangeError(
+                None, None, f"Reading from negative indices (index {place}) is not allowed."
+            )
+        if place >= len(self._items):
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Tried to read from index {place} but array size is: {len(self._items)} ",
+            )
+        if self._items[place] is None and place in self._cleared:
+            raise invalid(
+                f"Could not read index {place} twice because it was cleared after a previous read "
+                "(perhaps try setting clear_after_read = false?)"
+            )
+        tensor = self._filled(place)
+        if self._clears and executing_eagerly():
+            self._items[place] = None
+            self._cleared.add(place)
+        return tensor
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with a tensor at a place."""
+        place = static.integer(index)
+        if place < 0:
+            raise OutOfRangeError(
+                None, None, f"Writing to negative indices (index {place}) is not allowed."
+            )
+        if place >= len(self._items) and not self._dynamic:
+            raise OutOfRangeError(
+                None,
+                None,
+                f"Tried to write to index {place} but array is not resizeable and size is: "
+                f"{len(self._items)} ",
+            )
+        written = self._copy()
+        written._items += [None] * (place + 1 - len(written._items))
+        written._items[place] = written._accepted(value)
+        return written
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All tensors along a new first axis, zeros for those that were not written."""
+        items = [self._filled(place) for place in range(len(self._items))]
+        if not items:
+            lengths = static.lengths(self._shape) if self._shape.is_fully_defined() else ()
+            return tensor_of(np.zeros((0, *lengths), self._dtype.storage), self._dtype)
+        return stack(items)
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """Some of the tensors along a new first axis."""
+        return stack([self._filled(place) for place in static.lengths(indices)])
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """The tensors one after the other along their first axis."""
+        return concat([self._filled(place) for place in range(len(self._items))], 0)
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """The array of the parts of a tensor along its first axis."""
+        parts = unstack(convert_to_tensor(value))
+        if not self._dynamic and len(parts) > len(self._items):
+            raise ValueError(
+                f"Cannot unstack {len(parts)} tensors into a TensorArray of static size "
+                f"{len(self._items)} "
+            )
+        return self._holding([self._accepted(part) for part in parts])
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with the parts of a tensor at places."""
+        written = self
+        parts = unstack(convert_to_tensor(value))
+        for place, part in zip(static.lengths(indices), parts, strict=True):
+            written = written.write(place, part)
+        return written
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """The array of parts of a tensor, of the given lengths."""
+        return self._holding(list(split(convert_to_tensor(value), static.lengths(lengths))))
+
+    def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
+        """Not supported: tapes differentiate what was read."""
+        raise NotImplementedError(
+            "TensorArray.grad is not supported when executing eagerly; eager's gradient "
+            "implementation does not use/need this function to compute gradients of operations "
+            "that use TensorArrays."
+        )
+
+    def close(self, name: str | None = None) -> None:
+        """Forget the tensors."""
+        self._items = []
+
+    def mark_used(self) -> None:
+        """Nothing."""
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def _accepted(self, value: Any) -> Tensor:
+        tensor = convert_to_tensor(value, preferred_dtype=self._dtype)
+        if tensor.dtype != self._dtype:
+            raise invalid(
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype "
+                f"{tensor.dtype.name} "
+            )
+        if not self._shape.is_compatible_with(tensor.shape):
+            raise ValueError(
+                f"Incompatible shape for value ({tensor.shape}), expected ({self._shape})"
+            )
+        if self._infers:
+            self._shape = self._shape.merge_with(tensor.shape)
+        return tensor
+
+    def _filled(self, place: int) -> Tensor:
+        tensor = self._items[place]
+        if tensor is None:
+            zeros = np.zeros(static.lengths(self._shape), self._dtype.storage)
+            tensor = self._items[place] = tensor_of(zeros, self._dtype)
+        return tensor
+
+    def _copy(self) -> TensorArray:
+        return self._holding(list(self._items))
+
+    def _holding(self, items: Sequence[Tensor | None]) -> TensorArray:
+        made = TensorArray.__new__(TensorArray)
+        made._dtype, made._dynamic, made._clears = self._dtype, self._dynamic, self._clears
+        made._infers, made._shape = self._infers, self._shape
+        made._items, made._cleared = list(items), self._cleared
+        if len(items) and self._infers and items[0] is not None:
+            made._shape = items[0].shape.merge_with(self._shape)
+        return made

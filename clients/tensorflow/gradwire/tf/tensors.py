@@ -1,0 +1,334 @@
+"""Tensors: values of programs, fetched when Python asks for them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf.dtypes import DType, of_numpy
+from gradwire.tf.fetching import fetch
+from gradwire.tf.nodes import TensorNode
+from gradwire.tf.shapes import TensorShape
+
+__all__ = ["Tensor"]
+
+#: What tensors do by functions of other modules, which fill it in: operators, indexing, joining.
+METHODS: dict[str, Callable[..., Any]] = {}
+
+
+class Reference:
+    """A tensor or variable as a key: equal to other references to the same object."""
+
+    __slots__ = ("_wrapped",)
+
+    def __init__(self, wrapped: Any) -> None:
+        self._wrapped: Any = wrapped
+
+    def deref(self) -> Any:
+        """What it refers to."""
+        return self._wrapped
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reference):
+            return NotImplemented
+        return self._wrapped is other._wrapped
+
+    def __hash__(self) -> int:
+        return id(self._wrapped)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._wrapped!r}>"
+
+
+class Operand:
+    """What tensors and variables share: they are operands, and are read as arrays."""
+
+    __slots__ = ()
+
+    #: NumPy's arrays leave operators to tensors.
+    __array_priority__ = 100
+
+    def _value(self) -> np.ndarray[Any, Any]:
+        raise NotImplementedError
+
+    def _dtype(self) -> DType:
+        raise NotImplementedError
+
+    def numpy(self) -> Any:
+        """The value, as NumPy has it."""
+        value = self._value()
+        return value.copy() if value.ndim else value[()]
+
+    def ref(self) -> Reference:
+        """A key for dictionaries and sets."""
+        return Reference(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        value = self._value()
+        return np.array(value, dtype) if copy or copy is None else np.asarray(value, dtype)
+
+    def __bool__(self) -> bool:
+        value = self._value()
+        return bool(value) if value.size else False
+
+    def __float__(self) -> float:
+        return float(self._scalar())
+
+    def __int__(self) -> int:
+        return int(self._scalar())
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar())
+
+    def __index__(self) -> int:
+        value = self._value()
+        if value.ndim or value.dtype.kind not in "iu":
+            raise TypeError("only integer scalar tensors can be converted to an index")
+        return int(value)
+
+    def __format__(self, spec: str) -> str:
+        value = self.numpy()
+        return format(value, spec) if spec else str(value)
+
+    def _scalar(self) -> Any:
+        value = self._value()
+        if value.ndim:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return value[()]
+
+    def __add__(self, other: Any) -> Any:
+        return METHODS["add"](self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return METHODS["add"](other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return METHODS["subtract"](self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return METHODS["subtract"](other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return METHODS["multiply"](self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return METHODS["multiply"](other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return METHODS["truediv"](self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return METHODS["truediv"](other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return METHODS["floordiv"](self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return METHODS["floordiv"](other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return METHODS["mod"](self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return METHODS["mod"](other, self)
+
+    def __pow__(self, other: Any, modulo: Any = None) -> Any:
+        return METHODS["pow"](self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return METHODS["pow"](other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return METHODS["matmul"](self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return METHODS["matmul"](other, self)
+
+    def __and__(self, other: Any) -> Any:
+        return METHODS["and"](self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return METHODS["and"](other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return METHODS["or"](self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return METHODS["or"](other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return METHODS["xor"](self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return METHODS["xor"](other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return METHODS["less"](self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return METHODS["less_equal"](self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return METHODS["greater"](self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return METHODS["greater_equal"](self, other)
+
+    def __eq__(self, other: object) -> Any:
+        return METHODS["same"](self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return METHODS["differs"](self, other)
+
+    def __hash__(self) -> int:
+        kind = "Tensor" if isinstance(self, Tensor) else "Variable"
+        raise TypeError(f"{kind} is unhashable. Instead, use {kind.lower()}.ref() as the key.")
+
+    def __neg__(self) -> Any:
+        return METHODS["negative"](self)
+
+    def __pos__(self) -> Any:
+        return METHODS["identity"](self)
+
+    def __abs__(self) -> Any:
+        return METHODS["abs"](self)
+
+    def __invert__(self) -> Any:
+        return METHODS["invert"](self)
+
+    def __getitem__(self, key: Any) -> Any:
+        return METHODS["getitem"](self, key)
+
+
+class Tensor(Operand):
+    """A value that the service computes once it is asked for.
+
+    ``numpy()``, printing, ``bool``, ``float``, iteration and ``np.asarray`` fetch it, with all
+    other values that the same request brings.
+    """
+
+    __slots__ = ("__weakref__", "_node")
+
+    def __init__(self, node: TensorNode) -> None:
+        self._node: TensorNode = node
+        if node.owner is None or node.owner() is None:
+            node.owner = weakref.ref(self)
+
+    def _value(self) -> np.ndarray[Any, Any]:
+        if self._node.value is None:
+            fetch([self._node])
+        value: np.ndarray[Any, Any] = self._node.value
+        return value
+
+    def _dtype(self) -> DType:
+        return self.dtype
+
+    @property
+    def dtype(self) -> DType:
+        """The elements' type."""
+        node = self._node
+        if node.dtype is None:
+            node.dtype = of_numpy(self._value().dtype)
+        return node.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The lengths of the dimensions."""
+        return TensorShape(self._lengths())
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions there are."""
+        return len(self._lengths())
+
+    def _lengths(self) -> tuple[int, ...]:
+        node = self._node
+        if node.shape is None:
+            node.shape = self._value().shape
+        return node.shape
+
+    @property
+    def device(self) -> str:
+        """Where TensorFlow would say that it is."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    def get_shape(self) -> TensorShape:
+        """The lengths of the dimensions."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Check that the tensor has a shape."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self.shape} is not compatible with supplied shape "
+                f"{TensorShape(shape)}."
+            )
+
+    def cpu(self) -> Tensor:
+        """The same."""
+        return self
+
+    def gpu(self, gpu_index: int = 0) -> Tensor:
+        """The same: where it is computed is the service's matter."""
+        return self
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return METHODS["constant"], (self._value(), self.dtype.name)
+
+    def __len__(self) -> int:
+        lengths = self._lengths()
+        if not lengths:
+            raise TypeError("Scalar tensor has no `len()`")
+        return lengths[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        lengths = self._lengths()
+        if not lengths:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        return iter([self[i] for i in range(lengths[0])])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError(
+            "'tensorflow.python.framework.ops.EagerTensor' object does not support item assignment"
+        )
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError(
+            "'tensorflow.python.framework.ops.EagerTensor' object doesn't support item deletion"
+        )
+
+    def __repr__(self) -> str:
+        value = shown(self._value(), self.dtype)
+        text = repr(value) if isinstance(value, np.ndarray) else _scalar_text(value)
+        if "\n" in text:
+            text = f"\n{text}"
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text}>"
+
+    def __str__(self) -> str:
+        value = shown(self._value(), self.dtype)
+        text = str(value)
+        if "\n" in text:
+            text = f"\n{text}"
+        return f"tf.Tensor({text}, shape={self.shape}, dtype={self.dtype.name})"
+
+
+def shown(value: np.ndarray[Any, Any], dtype: DType) -> Any:
+    """A value as it is printed."""
+    return value if value.ndim else value[()]
+
+
+def _scalar_text(value: Any) -> str:
+    return str(value) if isinstance(value, np.generic) else repr(value)
+
+
+# What ``type(x).__name__`` is in TensorFlow.
+Tensor.__name__ = "EagerTensor"

@@ -1,0 +1,356 @@
+"""Variables: values that may be assigned anew."""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gradwire.tf.checks import broadcast
+from gradwire.tf.conversion import convert_to_tensor as as_tensor
+from gradwire.tf.dtypes import DType
+from gradwire.tf.errors import OutOfRangeError, invalid
+from gradwire.tf.indexing import getitem, static_key
+from gradwire.tf.nodes import Spec, TensorNode, active, known, paused, record
+from gradwire.tf.scattering import Scattered
+from gradwire.tf.scopes import scoped
+from gradwire.tf.shapes import TensorShape, as_shape
+from gradwire.tf.tensors import METHODS, Operand, Tensor, shown
+
+__all__ = [
+    "Variable",
+    "VariableAggregation",
+    "VariableSynchronization",
+    "convert_to_tensor",
+]
+
+_numbers = itertools.count()
+
+
+class VariableSynchronization(enum.Enum):
+    """When replicas agree on a variable: there is one replica here."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(enum.Enum):
+    """How replicas' updates are put together: there is one replica here."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+class Variable(Scattered):
+    """A value that may be assigned anew; tapes watch it where it is read if it is ``trainable``.
+
+    >>> w = tf.Variable([1.0, 2.0], name="w")
+    >>> w.assign_add([0.5, 0.5])
+    <tf.Variable 'w:0' shape=(2,) dtype=float32, numpy=array([1.5, 2.5], dtype=float32)>
+    """
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError(
+                "The `initial_value` arg to `tf.Variable` must be specified except when you are "
+                "not providing a `variable_def`. You provided neither."
+            )
+        if callable(initial_value) and not isinstance(initial_value, Operand):
+            initial_value = initial_value()
+        with paused():
+            try:
+                initial = as_tensor(initial_value, dtype)
+            except ValueError as error:
+                raise ValueError(f"initial_value: {error}") from None
+        self._stem: str = scoped(name or "Variable")
+        self._trainable: bool = True if trainable is None else bool(trainable)
+        self._of: DType = initial.dtype
+        self._declared: TensorShape = initial.shape if shape is None else as_shape(shape)
+        if not self._declared.is_compatible_with(initial.shape):
+            raise ValueError(
+                f"In this `tf.Variable` creation, the initial value's shape ({initial.shape}) is "
+                f"not compatible with the explicitly supplied `shape` argument ({shape})."
+            )
+        self._number: int = next(_numbers)
+        self.constraint: Any = constraint
+        self.synchronization: VariableSynchronization = synchronization
+        self.aggregation: VariableAggregation = aggregation
+        self._node: TensorNode
+        self._set(initial)
+        for recorder in active():
+            recorder.note_made(self)
+
+    def _set(self, tensor: Tensor) -> None:
+        """Make a tensor's value the current one, a fresh leaf to every tape."""
+        of = tensor._node
+        hint = self._stem.rpartition("/")[2]
+        if of.value is not None:
+            node = known(of.value, self._of, hint)
+        else:
+            node = TensorNode(("", ""), (of,), Spec(self._of, of.shape))
+            node.hint = hint
+        node.owner = weakref.ref(self)
+        self._node = node
+
+    def _to_tensor(self) -> Tensor:
+        """A read of the value that it has now."""
+        for recorder in active():
+            recorder.note_read(self, self._node)
+        return Tensor(self._node)
+
+    def _value(self) -> np.ndarray[Any, Any]:
+        return Tensor(self._node)._value()
+
+    def _dtype(self) -> DType:
+        return self._of
+
+    @property
+    def name(self) -> str:
+        """The name that it was given, with the number of its output."""
+        return f"{self._stem}:0"
+
+    @property
+    def _shared_name(self) -> str:
+        return self._stem
+
+    @property
+    def dtype(self) -> DType:
+        """The elements' type."""
+        return self._of
+
+    @property
+    def shape(self) -> TensorShape:
+        """The shape that every value of it has."""
+        return self._declared
+
+    @property
+    def trainable(self) -> bool:
+        """Whether tapes watch it where it is read."""
+        return self._trainable
+
+    @property
+    def device(self) -> str:
+        """Where TensorFlow would say that it is."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
+    @property
+    def handle(self) -> Variable:
+        """What names it, apart from its values."""
+        return self
+
+    @property
+    def ndim(self) -> int | None:
+        """How many dimensions there are."""
+        return self._declared.rank
+
+    def get_shape(self) -> TensorShape:
+        """The shape that every value of it has."""
+        return self._declared
+
+    def set_shape(self, shape: Any) -> None:
+        """Make the declared shape more exact."""
+        self._declared = self._declared.merge_with(shape)
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """True: every variable has a value."""
+        return as_tensor(True)
+
+    def read_value(self) -> Tensor:
+        """A tensor of the value that it has now."""
+        of = self._to_tensor()._node
+        return Tensor(record(TensorNode(("copy(", ")"), (of,), Spec(self._of, of.shape))))
+
+    def value(self) -> Tensor:
+        """A tensor of the value that it has now."""
+        return self.read_value()
+
+    def initialized_value(self) -> Tensor:
+        """A tensor of the value that it has now."""
+        return self.read_value()
+
+    def assign(
+        self, value: Any, use_locking: Any = False, name: str | None = None, read_value: bool = True
+    ) -> Variable | None:
+        """Give it another value, of its dtype and shape."""
+        with paused():
+            tensor = as_tensor(value, self._of)
+        lengths = tensor._lengths()
+        if not self._declared.is_compatible_with(lengths):
+            raise ValueError(
+                f"Cannot assign value to variable ' {self.name}': Shape mismatch."
+                f"The variable shape {self._declared}, and the assigned value shape "
+                f"{TensorShape(lengths)} are incompatible."
+            )
+        self._set(tensor)
+        return self if read_value else None
+
+    def assign_add(
+        self, delta: Any, use_locking: Any = False, name: str | None = None, read_value: bool = True
+    ) -> Variable | None:
+        """Add to its value."""
+        self._move("add", "AssignAddVariableOp", delta)
+        return self if read_value else None
+
+    def assign_sub(
+        self, delta: Any, use_locking: Any = False, name: str | None = None, read_value: bool = True
+    ) -> Variable | None:
+        """Subtract from its value."""
+        self._move("subtract", "AssignSubVariableOp", delta)
+        return self if read_value else None
+
+    def _move(self, method: str, op: str, delta: Any) -> None:
+        with paused():
+            change = as_tensor(delta, self._of)
+            of = Tensor(self._node)
+            if change._lengths() != of._lengths():
+                mine, given = (
+                    f"[{','.join(map(str, tensor._lengths()))}]" for tensor in (of, change)
+                )
+                raise invalid(
+                    f"Cannot update variable with shape {mine} using a Tensor with shape {given}, "
+                    f"shapes must be equal. [Op:{op}] name: "
+                )
+            self._set(METHODS[method](of, change))
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """Its value, which is then one more."""
+        before = Tensor(self._node)
+        if int(before) >= limit:
+            raise OutOfRangeError(None, None, f"Reached limit of {limit}")
+        self.assign_add(1)
+        return before
+
+    def __getitem__(self, key: Any) -> VariableSlice:
+        part = getitem(self, key)
+        return VariableSlice(part._node, self, key)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self._to_tensor())
+
+    def __iadd__(self, other: Any) -> Any:
+        raise _in_place("+", "assign_add")
+
+    def __isub__(self, other: Any) -> Any:
+        raise _in_place("-", "assign_sub")
+
+    def __imul__(self, other: Any) -> Any:
+        raise _in_place("*", "assign", "var * value")
+
+    def __itruediv__(self, other: Any) -> Any:
+        raise _in_place("/", "assign", "var / value")
+
+    def __ipow__(self, other: Any, modulo: Any = None) -> Any:
+        raise _in_place("**", "assign", "var ** value")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError("'ResourceVariable' object does not support item assignment")
+
+    def __deepcopy__(self, memo: Any) -> Variable:
+        copied = Variable(
+            self._value(),
+            trainable=self._trainable,
+            name=self._stem,
+            dtype=self._of,
+            shape=self._declared,
+        )
+        memo[id(self)] = copied
+        return copied
+
+    def __repr__(self) -> str:
+        value = shown(self._value(), self._of)
+        text = repr(value) if isinstance(value, np.ndarray) else str(value)
+        if "\n" in text:
+            text = f"\n{text}"
+        return (
+            f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={text}>"
+        )
+
+
+def _in_place(operator: str, method: str, value: str = "value") -> RuntimeError:
+    return RuntimeError(
+        f"`variable {operator}= value` with `tf.Variable`s is not supported. Use "
+        f"`variable.{method}({value})` to modify the variable or `out = variable {operator} value` "
+        "if you need to get a new output Tensor."
+    )
+
+
+class VariableSlice(Tensor):
+    """A part of a variable: a tensor, and a place to assign to."""
+
+    __slots__ = ("_key", "_variable")
+
+    def __init__(self, node: TensorNode, variable: Variable, key: Any) -> None:
+        super().__init__(node)
+        self._variable: Variable = variable
+        self._key: Any = key
+
+    def assign(self, value: Any, name: str | None = None) -> Variable:
+        """Give the part another value."""
+        return self._changed(value, lambda part, given: given)
+
+    def assign_add(self, value: Any, name: str | None = None) -> Variable:
+        """Add to the part."""
+        return self._changed(value, np.add)
+
+    def assign_sub(self, value: Any, name: str | None = None) -> Variable:
+        """Subtract from the part."""
+        return self._changed(value, np.subtract)
+
+    def _changed(self, value: Any, change: Any) -> Variable:
+        with paused():
+            given = as_tensor(value, self._variable.dtype)
+        array = np.array(self._variable._value())
+        key = self._key if isinstance(self._key, np.ndarray) else static_key(self._key)
+        part, value_shape = array[key].shape, given._lengths()
+        if broadcast("ResourceStridedSliceAssign", part, value_shape) != part:
+            raise invalid(
+                f"Cannot broadcast input shape {list(value_shape)} into final shape {list(part)} "
+                "[Op:ResourceStridedSliceAssign] name: "
+            )
+        array[key] = change(array[key], given._value())
+        self._variable.assign(array)
+        return self._variable
+
+
+def convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    dtype_hint: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+) -> Tensor:
+    """Anything that is an array, as a tensor; of a variable, what it is now."""
+    return as_tensor(
+        value.read_value() if isinstance(value, Variable) else value,
+        dtype,
+        dtype_hint,
+        name,
+        preferred_dtype,
+    )
+
+
+# What ``type(x).__name__`` is in TensorFlow.
+Variable.__name__ = "ResourceVariable"

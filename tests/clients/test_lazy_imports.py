@@ -1,0 +1,69 @@
+"""What an import of the SDK imports: a public name's module, once the name is used."""
+
+import ast
+import inspect
+import subprocess
+import sys
+
+import gradwire
+import pytest
+from gradwire import hooks
+from gradwire.display import facade
+
+
+def imported(code: str) -> set[str]:
+    """The modules that a new process has imported after the code."""
+    code += "; import sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return set(done.stdout.split())
+
+
+def of_sdk(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.split(".")[0] == "gradwire"}
+
+
+def test_the_package_imports_nothing_before_it_is_used():
+    modules = imported("import gradwire")
+    assert of_sdk(modules) == {"gradwire", "gradwire.distributions", "gradwire.hooks"}
+    assert not modules & {"numpy", "httpx", "asyncio", "inspect"}
+
+
+def test_errors_need_no_client():
+    assert of_sdk(imported("from gradwire import NotFound")) <= {
+        "gradwire",
+        "gradwire.distributions",
+        "gradwire.errors",
+        "gradwire.hooks",
+        "gradwire.locations",
+    }
+
+
+@pytest.mark.parametrize("name", ["Client", "value_and_grad"])
+def test_nothing_is_shown_before_it_is_asked_for(name: str):
+    modules = of_sdk(imported(f"import gradwire; gradwire.{name}"))
+    assert not {name for name in modules if name.split(".")[1:2] in (["adapters"], ["display"])}
+
+
+def test_lower_layers_reach_what_is_displayed():
+    display: hooks.Display = facade  # which type checkers compare
+    assert hooks.display() is display
+    assert set(facade.__all__) == {name for name in vars(hooks.Display) if not name.startswith("_")}
+
+
+def test_type_checkers_see_what_is_imported_on_first_use():
+    tree = ast.parse(inspect.getsource(gradwire))
+    (block,) = [
+        node.body
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    seen = {
+        alias.name: node.module
+        for node in block
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == {name: f"gradwire.{module}" for name, module in gradwire._MODULES.items()}
+    assert sorted(seen) == gradwire.__all__
+    assert set(gradwire.__all__) <= set(dir(gradwire))
+    assert not hasattr(gradwire, "something_else")

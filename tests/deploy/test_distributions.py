@@ -1,0 +1,109 @@
+"""The SDK's two distributions are one package: from wheels, editable installs and checkouts."""
+
+import os
+import subprocess
+import sys
+import venv
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SDK, TENSORFLOW = ROOT / "clients/python", ROOT / "clients/tensorflow"
+IMPORTS = """
+import gradwire
+import gradwire.tf as tf
+import gradwire.tfe
+from gradwire import grad, tf as same
+from gradwire.tf import keras
+from gradwire.tf.keras import layers
+assert tf is same is gradwire.tf and layers is keras.layers and tf.GradientTape
+print(gradwire.__file__, tf.__file__, gradwire.tfe.__file__, sep="\\n")
+"""
+
+
+class Environment:
+    """An environment with what the SDK and its build need, but without the SDK."""
+
+    def __init__(self, folder: Path) -> None:
+        venv.create(folder, symlinks=os.name != "nt")
+        self.python = next(folder.glob(f"*/{Path(sys.executable).name}"))
+        (site,) = folder.glob("**/site-packages")
+        needed = [find_spec(name) for name in ("editables", "hatchling", "httpx", "pip")]
+        folders = {Path(spec.origin).parents[1] for spec in needed if spec and spec.origin}
+        # The folders' own .pth files, editable installs among them, are not followed from here.
+        (site / "dependencies.pth").write_text("\n".join(map(str, folders)))
+        self.folder = folder
+
+    def run(self, *arguments: str | Path, at: Path | None = None, paths: str = "") -> str:
+        """What Python prints, at a folder and with further paths."""
+        done = subprocess.run(
+            [self.python, *arguments],
+            cwd=at or self.folder,
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": paths},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout
+
+    def install(self, *arguments: str | Path) -> None:
+        """Install distributions as they are."""
+        options = "--quiet --no-index --no-deps --no-build-isolation --ignore-installed"
+        self.run("-m", "pip", "install", *options.split(), *arguments)
+
+    def imported_from(self, paths: str = "") -> list[Path]:
+        """The folders of ``gradwire``, ``gradwire.tf`` and ``gradwire.tfe``."""
+        package, tf, tfe = map(Path, self.run("-c", IMPORTS, paths=paths).splitlines())
+        return [package.parents[1], tf.parents[2], tfe.parents[2]]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Environment:
+    return Environment(tmp_path / "environment")
+
+
+def test_wheels(environment: Environment, tmp_path: Path):
+    for folder in (SDK, TENSORFLOW):
+        build = ("-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path)
+        environment.run(*build, at=folder)
+    sdk, tensorflow = sorted(tmp_path.glob("*.whl"))
+    assert (sdk.name.split("-")[0], tensorflow.name.split("-")[0]) == ("gradwire", "gradwire_tf")
+    environment.install(sdk, tensorflow)
+    (site,) = set(environment.imported_from())
+    assert environment.folder in site.parents
+    assert [file.name for file in (site / "gradwire").glob("__init__.*")] == ["__init__.py"]
+
+
+def test_editable_installs(environment: Environment):
+    environment.install("--editable", SDK, "--editable", TENSORFLOW)
+    assert environment.imported_from() == [SDK, TENSORFLOW, TENSORFLOW]
+
+
+def test_checkouts(environment: Environment):
+    for paths in ([SDK, TENSORFLOW], [TENSORFLOW, SDK]):
+        found = environment.imported_from(os.pathsep.join(map(str, paths)))
+        assert found == [SDK, TENSORFLOW, TENSORFLOW]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import gradwire.tf",
+        "import gradwire.tfe",
+        "from gradwire import tf",
+        "from gradwire.tf.keras import layers",
+    ],
+)
+def test_without_the_second_distribution_its_name_is_told(environment: Environment, statement: str):
+    code = f"try: {statement}\nexcept ModuleNotFoundError as error: print(error)"
+    told = environment.run("-c", code, paths=str(SDK))
+    assert told.endswith(" is in a distribution of its own: pip install gradwire-tf\n")
+
+
+def test_other_modules_are_missing_as_always(environment: Environment):
+    code = "import gradwire\nprint(hasattr(gradwire, 'tf'))\ntry: import gradwire.tg\n"
+    code += "except ModuleNotFoundError as error: print(error)"
+    told = environment.run("-c", code, paths=str(SDK))
+    assert told == "False\nNo module named 'gradwire.tg'\n"
