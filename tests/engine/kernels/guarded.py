@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import mmap
 import os
 from typing import Any
@@ -75,6 +76,7 @@ def _called(
     argument = passed(*pointers)
     child = os.fork()
     if not child:
+        faulthandler.disable()
         call(argument)
         os._exit(0)
     _, status = os.waitpid(child, 0)
