@@ -92,7 +92,8 @@ check: $(DEV) ## Lint, check format, types, import directions and generated modu
 	$(BIN)/python tools/lint_imports.py --no-logo
 	@PATH=$(abspath $(BIN)):$$PATH $(BIN)/python clients/tensorflow/tools/operations.py --check
 	@for package in gradwire gradwire.tf gradwire.tfe; \
-	do VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes $$package --ignoreexternal \
+	do case $$package in gradwire) first=python;; *) first=tensorflow;; esac; \
+	PYTHONPATH=clients/$$first VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes $$package --ignoreexternal \
 	> .pyright.log || { grep -E 'error:|score' .pyright.log; exit 1; }; done
 
 container-test: $(DEV) ## Build the image, start the compose file and test both (with podman, as root, on Debian 12)
