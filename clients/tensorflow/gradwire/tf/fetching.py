@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from gradwire.defaults import default_client
 from gradwire.errors import APIError, GradwireError, TransportError
 from gradwire.tf import errors
-from gradwire.tf.nodes import TensorNode
+from gradwire.tf.nodes import Shape, TensorNode
 from gradwire.tracing.terms import Term
 from gradwire.tracing.writing import Written, write
 
 T = TypeVar("T")
 
-#: Values of other tensors that are computed on the way come along up to so many elements.
+#: A tensor is large if it has more elements.
 COMES_ALONG_ELEMENTS: int = 1 << 16
 
 _CLASSES = {
@@ -52,17 +53,31 @@ def fetch(nodes: Iterable[TensorNode]) -> None:
 
 
 def along(written: Written) -> list[TensorNode]:
-    """Nodes of a program whose values are worth fetching with it: tensors of the user's."""
-    return [
+    """Nodes of a program whose values are worth fetching with it: the user's tensors and variables.
+
+    Large tensors may never be read, but the next step of a loop reads what its variables have
+    become. If that were computed again, with all that led to it, each step would be another, longer
+    program. So large tensors come along, too, if the program repeats what another has computed.
+    """
+    nodes = [
         term
         for term in written.names
-        if isinstance(term, TensorNode)
-        and term.value is None
-        and term.owner is not None
-        and term.owner() is not None
-        and term.scope is None
-        and (term.shape is None or _elements(term.shape) <= COMES_ALONG_ELEMENTS)
+        if isinstance(term, TensorNode) and term.value is None and term.scope is None
     ]
+    repeats = any(node.computed for node in nodes)
+    for node in nodes:
+        node.computed = True
+    return [
+        node
+        for node in nodes
+        if _is_held(node) and (repeats or node.assigned or not _is_large(node.shape))
+    ]
+
+
+def _is_held(node: TensorNode) -> bool:
+    """True if there is a tensor of it, or a variable that has not been assigned anew."""
+    owner = None if node.owner is None else node.owner()
+    return owner is not None and owner._node is node
 
 
 def asked(written: Written, request: Any) -> Any:
@@ -91,11 +106,8 @@ def translated(error: GradwireError, written: Written | None = None) -> Exceptio
     return _CLASSES.get(error.code or "", errors.InternalError)(None, None, message)
 
 
-def _elements(shape: Sequence[int]) -> int:
-    count = 1
-    for length in shape:
-        count *= length
-    return count
+def _is_large(shape: Shape) -> bool:
+    return shape is not None and math.prod(shape) > COMES_ALONG_ELEMENTS
 
 
 def is_node(term: Term) -> bool:

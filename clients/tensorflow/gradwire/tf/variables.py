@@ -111,7 +111,7 @@ class Variable(Scattered):
             node = known(of.value, self._of, hint)
         else:
             node = TensorNode(("", ""), (of,), Spec(self._of, of.shape))
-            node.hint = hint
+            node.hint, node.assigned = hint, True
         node.owner = weakref.ref(self)
         self._node = node
 
