@@ -93,7 +93,8 @@ def test_nothing_is_compiled_or_stored_after_the_third_step(kind, optimizer, cou
     model, update = kind(), getattr(tf.keras.optimizers, optimizer)(RATE)
     rng = np.random.default_rng(3)
     bias = model.variables[-1]
-    counts, losses, biases, gradients_of_bias = [], [], [], []
+    counts, biases, gradients_of_bias = [], [], []
+    losses: list[float] = []
     for _ in range(STEPS):
         images = np.zeros((BATCH, 28, 28, 1), np.float32)  # dark at the edge, as handwriting is
         images[:, 4:24, 4:24] = rng.random((BATCH, 20, 20, 1))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from gradwire.defaults import default_client
 from gradwire.errors import APIError, GradwireError, TransportError
@@ -32,12 +34,39 @@ _CLASSES = {
 _OF_ARGUMENTS = frozenset({"shape_mismatch", "dtype_mismatch", "bad_argument", "domain_error"})
 
 
+class _Assigned(threading.local):
+    """The variables that were assigned a value in this thread since its last request."""
+
+    def __init__(self) -> None:
+        self.variables: WeakValueDictionary[int, Any] = WeakValueDictionary()
+
+
+_assigned = _Assigned()
+
+
+def note_assigned(variable: Any) -> None:
+    """Compute a variable's new value with the next request of this thread."""
+    _assigned.variables[variable._number] = variable
+
+
+def write_with_variables(roots: Sequence[TensorNode]) -> Written:
+    """The program that computes the roots, and what variables have become.
+
+    So a variable that no loss reads, as a moving average, does not keep what it was computed from.
+    Where the request fails, these variables are computed when they are read.
+    """
+    variables = list(_assigned.variables.values())
+    _assigned.variables.clear()
+    nodes = [each._node for each in variables]
+    return write([*roots, *(node for node in nodes if node.value is None and node.scope is None)])
+
+
 def fetch(nodes: Iterable[TensorNode]) -> None:
     """Make the values of nodes known."""
     pending = [node for node in dict.fromkeys(nodes) if node.value is None]
     if not pending:
         return
-    written = write(pending)
+    written = write_with_variables(pending)
     wanted = pending + [node for node in along(written) if node not in set(pending)]
     answer = asked(
         written,
@@ -57,7 +86,7 @@ def along(written: Written) -> list[TensorNode]:
 
     Large tensors may never be read, but the next step of a loop reads what its variables have
     become. If that were computed again, with all that led to it, each step would be another, longer
-    program. So large tensors come along, too, if the program repeats what another has computed.
+    program. So large tensors come along, too, if a program repeats what another has computed.
     """
     nodes = [
         term
