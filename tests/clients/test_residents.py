@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from gradwire.call import Call, Reply
 from gradwire.local import LocalTransport
-from gradwire.residents import MOST_SEEN, Residents
+from gradwire.residents import MOST_SEEN, SIGHTINGS_OF_CHANGING, Residents
 from gradwire.steps import drive
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,6 +142,17 @@ def test_arrays_that_change_in_each_call_are_never_stored(observed):
     for step in range(10):
         assert total(observed.client, ROWS + step) == (ROWS + step).sum()
     assert set(observed.paths()) == {"POST /v1/evaluate"}
+
+
+def test_arrays_that_change_between_sampled_elements_in_each_call_are_never_stored(observed):
+    rows = ROWS.copy()
+    for step in range(2 * SIGHTINGS_OF_CHANGING):
+        rows[37, 41] = step
+        assert total(observed.client, rows) == rows.sum()
+    assert set(observed.paths()) == {"POST /v1/evaluate"}
+    for _ in range(SIGHTINGS_OF_CHANGING):
+        assert total(observed.client, rows) == rows.sum()
+    assert observed.paths().count("PUT /v1/tensors/") == 1
 
 
 def test_small_arrays_are_never_stored(observed):

@@ -2,8 +2,9 @@
 
 An array is recognised by its dtype, its shape and a sample of its elements, so values that change
 from call to call cost microseconds. The third time it is sent, it is copied and stored with the
-service under its digest; from then on its reference is sent, as long as all of it equals the copy.
-A long program is registered the third time, under the id in its first answers.
+service under its digest, if that is what it was the second time; from then on its reference is
+sent, as long as all of it equals the copy. A long program is registered the third time, under the
+id in its first answers.
 
 References are never required: tensors and programs that the service has lost are stored again, and
 if it stores nothing, values are sent in full.
@@ -37,7 +38,7 @@ PROGRAMS: Final = "/v1/programs"
 #: The number of times that an array is sent until it is stored: a value and its gradient at one
 #: point are two calls, for which storing gains nothing.
 SIGHTINGS: Final = 3
-#: The same for an array that has changed since it was stored.
+#: The same for an array that has changed outside its sample.
 SIGHTINGS_OF_CHANGING: Final = 50
 #: Limits of the memory: bytes of copies, and the number of samples.
 MOST_BYTES: Final = 1 << 28
@@ -81,6 +82,8 @@ class Seen:
     key: Hashable
     #: The number of times that it must still be sent before it is stored.
     due: int = SIGHTINGS
+    #: An array's digest the time before it is due.
+    digest: str | None = None
     #: Its reference, once known.
     resident: Resident | None = None
 
@@ -153,9 +156,11 @@ class Residents:
             return None
         seen = self._sighting(_fingerprint(array))
         if seen.due > 0:
+            if seen.due == 1:
+                seen.digest = _digest(array)
             return None
         resident = seen.resident or self._copied(seen, array)
-        if resident.copy is not None and _same(resident.copy, array):
+        if resident is not None and resident.copy is not None and _same(resident.copy, array):
             return resident
         self._forget(seen)
         return None
@@ -197,10 +202,16 @@ class Residents:
             seen.due -= 1
             return seen
 
-    def _copied(self, seen: Seen, array: NDArray[Any]) -> Resident:
-        """Keep a value that is stored from now on; evict the least recently sent."""
+    def _copied(self, seen: Seen, array: NDArray[Any]) -> Resident | None:
+        """Keep a value that is stored from now on; evict the least recently sent.
+
+        ``None`` for one that has changed. Where another thread is still at its digest, it counts as
+        unchanged.
+        """
         copy = array.copy()
         ref = _digest(copy)
+        if seen.digest not in (None, ref):
+            return None
         resident = Resident(ref, Call("PUT", f"/v1/tensors/{ref}", copy, _nothing), copy)
         with self._lock:
             if seen.resident is not None:  # another thread was faster, with what may be another one

@@ -12,7 +12,7 @@ import numpy as np
 from gradwire.defaults import default_client
 from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
-from gradwire.tf.fetching import along, asked, fetch
+from gradwire.tf.fetching import along, asked, fetch, write_with_variables
 from gradwire.tf.nodes import Recorder, Spec, TensorNode, active, only, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.tapes import UnconnectedGradients
@@ -20,7 +20,6 @@ from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
 from gradwire.tracing.literals import Phrase
 from gradwire.tracing.terms import Term
-from gradwire.tracing.writing import write
 
 __all__ = ["ForwardAccumulator"]
 
@@ -173,7 +172,7 @@ class ForwardAccumulator:
 
 def _request(target: TensorNode, of: TensorNode, pairs: Sequence[tuple[TensorNode, Tensor]]) -> Any:
     fetch([tangent._node for _, tangent in pairs])
-    written = write([of, *(clone for clone, _ in pairs)])
+    written = write_with_variables([of, *(clone for clone, _ in pairs)])
     extra = along(written)
     names = written.names
     answer = asked(

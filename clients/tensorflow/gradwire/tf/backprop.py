@@ -12,14 +12,13 @@ from gradwire.defaults import default_client
 from gradwire.tf import rectifiers
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
-from gradwire.tf.fetching import along, asked, fetch
+from gradwire.tf.fetching import along, asked, fetch, write_with_variables
 from gradwire.tf.nodes import Spec, TensorNode, active, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.slices import IndexedSlices
 from gradwire.tf.tensors import Tensor
 from gradwire.tracing.literals import Phrase
 from gradwire.tracing.terms import Term
-from gradwire.tracing.writing import write
 
 
 @dataclass(slots=True)
@@ -103,7 +102,7 @@ def _request(
     """Send the request, and keep the values in its answer."""
     fetch([seed._node for _, _, seed in pairs if seed is not None])
     replayed = [clone for _, clone, _ in pairs]
-    written = write([*replayed, *flat])
+    written = write_with_variables([*replayed, *flat])
     extra = along(written)
     names = written.names
     options: dict[str, Any] = {

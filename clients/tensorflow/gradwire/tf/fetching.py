@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from gradwire.defaults import default_client
 from gradwire.errors import APIError, GradwireError, TransportError
 from gradwire.tf import errors
-from gradwire.tf.nodes import TensorNode
+from gradwire.tf.nodes import Shape, TensorNode
 from gradwire.tracing.terms import Term
 from gradwire.tracing.writing import Written, write
 
 T = TypeVar("T")
 
-#: Values of other tensors that are computed on the way come along up to so many elements.
+#: A tensor is large if it has more elements.
 COMES_ALONG_ELEMENTS: int = 1 << 16
 
 _CLASSES = {
@@ -31,12 +34,39 @@ _CLASSES = {
 _OF_ARGUMENTS = frozenset({"shape_mismatch", "dtype_mismatch", "bad_argument", "domain_error"})
 
 
+class _Assigned(threading.local):
+    """The variables that were assigned a value in this thread since its last request."""
+
+    def __init__(self) -> None:
+        self.variables: WeakValueDictionary[int, Any] = WeakValueDictionary()
+
+
+_assigned = _Assigned()
+
+
+def note_assigned(variable: Any) -> None:
+    """Compute a variable's new value with the next request of this thread."""
+    _assigned.variables[variable._number] = variable
+
+
+def write_with_variables(roots: Sequence[TensorNode]) -> Written:
+    """The program that computes the roots, and what variables have become.
+
+    So a variable that no loss reads, as a moving average, does not keep what it was computed from.
+    Where the request fails, these variables are computed when they are read.
+    """
+    variables = list(_assigned.variables.values())
+    _assigned.variables.clear()
+    nodes = [each._node for each in variables]
+    return write([*roots, *(node for node in nodes if node.value is None and node.scope is None)])
+
+
 def fetch(nodes: Iterable[TensorNode]) -> None:
     """Make the values of nodes known."""
     pending = [node for node in dict.fromkeys(nodes) if node.value is None]
     if not pending:
         return
-    written = write(pending)
+    written = write_with_variables(pending)
     wanted = pending + [node for node in along(written) if node not in set(pending)]
     answer = asked(
         written,
@@ -52,17 +82,31 @@ def fetch(nodes: Iterable[TensorNode]) -> None:
 
 
 def along(written: Written) -> list[TensorNode]:
-    """Nodes of a program whose values are worth fetching with it: tensors of the user's."""
-    return [
+    """Nodes of a program whose values are worth fetching with it: the user's tensors and variables.
+
+    Large tensors may never be read, but the next step of a loop reads what its variables have
+    become. If that were computed again, with all that led to it, each step would be another, longer
+    program. So large tensors come along, too, if a program repeats what another has computed.
+    """
+    nodes = [
         term
         for term in written.names
-        if isinstance(term, TensorNode)
-        and term.value is None
-        and term.owner is not None
-        and term.owner() is not None
-        and term.scope is None
-        and (term.shape is None or _elements(term.shape) <= COMES_ALONG_ELEMENTS)
+        if isinstance(term, TensorNode) and term.value is None and term.scope is None
     ]
+    repeats = any(node.computed for node in nodes)
+    for node in nodes:
+        node.computed = True
+    return [
+        node
+        for node in nodes
+        if _is_held(node) and (repeats or node.assigned or not _is_large(node.shape))
+    ]
+
+
+def _is_held(node: TensorNode) -> bool:
+    """True if there is a tensor of it, or a variable that has not been assigned anew."""
+    owner = None if node.owner is None else node.owner()
+    return owner is not None and owner._node is node
 
 
 def asked(written: Written, request: Any) -> Any:
@@ -91,11 +135,8 @@ def translated(error: GradwireError, written: Written | None = None) -> Exceptio
     return _CLASSES.get(error.code or "", errors.InternalError)(None, None, message)
 
 
-def _elements(shape: Sequence[int]) -> int:
-    count = 1
-    for length in shape:
-        count *= length
-    return count
+def _is_large(shape: Shape) -> bool:
+    return shape is not None and math.prod(shape) > COMES_ALONG_ELEMENTS
 
 
 def is_node(term: Term) -> bool:

@@ -28,7 +28,18 @@ UNKNOWN: Spec = Spec()
 class TensorNode(Term):
     """A value that the service computes, or that is known already."""
 
-    __slots__ = ("depth", "dtype", "hint", "kept", "owner", "rows", "shape", "value")
+    __slots__ = (
+        "assigned",
+        "computed",
+        "depth",
+        "dtype",
+        "hint",
+        "kept",
+        "owner",
+        "rows",
+        "shape",
+        "value",
+    )
 
     def __init__(
         self, parts: tuple[str, ...], operands: tuple[Term, ...] = (), spec: Spec = UNKNOWN
@@ -49,10 +60,14 @@ class TensorNode(Term):
         self.hint: str = "c"
         #: How many tapes need its operands though the value may be known.
         self.kept: int = 0
-        #: The tensor that stands for it, if there still is one.
+        #: The tensor or variable that stands for it, if there still is one.
         self.owner: weakref.ref[Any] | None = None
         #: The indices, where it is rows of its first operand.
         self.rows: Term | None = None
+        #: Whether it was assigned to a variable.
+        self.assigned: bool = False
+        #: Whether a request has computed it, whose answer did not have its value.
+        self.computed: bool = False
 
     @property
     def spec(self) -> Spec:
@@ -88,7 +103,7 @@ def known(value: Any, dtype: DType, hint: str = "c") -> TensorNode:
     node.parts, node.operands, node.scope, node.place = (), (), None, None
     node.dtype, node.shape = dtype, np.shape(value)
     node.value, node.hint, node.kept, node.owner = value, hint, 0, None
-    node.rows, node.depth = None, 0
+    node.rows, node.depth, node.assigned, node.computed = None, 0, False, False
     return node
 
 

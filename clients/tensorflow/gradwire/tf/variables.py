@@ -14,6 +14,7 @@ from gradwire.tf.checks import broadcast
 from gradwire.tf.conversion import convert_to_tensor as as_tensor
 from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import OutOfRangeError, invalid
+from gradwire.tf.fetching import note_assigned
 from gradwire.tf.indexing import getitem, static_key
 from gradwire.tf.nodes import Spec, TensorNode, active, known, paused, record
 from gradwire.tf.scattering import Scattered
@@ -111,7 +112,8 @@ class Variable(Scattered):
             node = known(of.value, self._of, hint)
         else:
             node = TensorNode(("", ""), (of,), Spec(self._of, of.shape))
-            node.hint = hint
+            node.hint, node.assigned = hint, True
+            note_assigned(self)
         node.owner = weakref.ref(self)
         self._node = node
 
