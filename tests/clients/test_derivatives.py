@@ -2,6 +2,7 @@ import asyncio
 import doctest
 import math
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import gradwire
@@ -361,12 +362,18 @@ def test_check_finds_a_wrong_gradient(client):
 
 
 METHODS = [name for name in vars(Derivatives) if not name.startswith("_")]
+OTHERS = (
+    "evaluate tape map request ops limits programs.register programs.get programs.delete "
+    "programs.graph programs.list tensors.put tensors.get tensors.delete tapes.create tapes.get "
+    "tapes.delete"
+).split()
 
 
-@pytest.mark.parametrize("name", [*METHODS, "evaluate", "tape", "map", "request"])
+@pytest.mark.parametrize("name", [*METHODS, *OTHERS])
 def test_the_examples_in_the_docstrings_run(client, name):
     shown = {"client": client, "gradwire": gradwire, "np": np, "scipy": scipy}
-    (example,) = doctest.DocTestFinder(recurse=False).find(getattr(client, name), name, globs=shown)
+    method = attrgetter(name)(client)
+    (example,) = doctest.DocTestFinder(recurse=False).find(method, name, globs=shown)
     assert example.examples
     report: list[str] = []
     failed, _ = doctest.DocTestRunner().run(example, out=report.append)

@@ -3,8 +3,11 @@ import inspect
 import pkgutil
 
 import gradwire
+from gradwire.resources.programs import AsyncPrograms, Programs
+from gradwire.resources.tapes import AsyncTapes, Tapes
+from gradwire.resources.tensors import AsyncTensors, Tensors
 
-PUBLIC_MODULES = ("client", "errors", "locations", "ragged", "results", "sparse", "tapes")
+PUBLIC_MODULES = ("client", "errors", "locations", "ragged", "results", "sparse", "stored", "tapes")
 
 
 def defined_in(module):
@@ -43,14 +46,31 @@ def test_both_clients_have_the_same_methods_with_the_same_parameters():
     def methods(client):
         special = {"__enter__", "__exit__", "__aenter__", "__aexit__"}
         return {
-            name.replace("__a", "__"): inspect.signature(member).parameters
+            name.replace("__a", "__"): {
+                parameter: declared
+                for parameter, declared in inspect.signature(member).parameters.items()
+                if parameter != "self"
+            }
             for name, member in inspect.getmembers(client, callable)
             if not name.startswith("_") or name in special
         }
 
     blocking, awaiting = methods(gradwire.Client), methods(gradwire.AsyncClient)
     assert blocking == awaiting
-    some = {"evaluate", "gradient", "jvp", "value_and_grad", "tape", "with_options", "close"}
+    assert methods(Programs) == methods(AsyncPrograms)
+    assert methods(Tensors) == methods(AsyncTensors)
+    assert methods(Tapes) == methods(AsyncTapes)
+    some = {
+        "evaluate",
+        "gradient",
+        "jvp",
+        "ops",
+        "limits",
+        "value_and_grad",
+        "tape",
+        "with_options",
+        "close",
+    }
     assert some <= set(blocking)
     assert methods(gradwire.Tape) | {"__enter__": ..., "__exit__": ...} == methods(
         gradwire.AsyncTape

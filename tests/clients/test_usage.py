@@ -3,12 +3,16 @@
 import asyncio
 import inspect
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 
 import gradwire
 import numpy as np
 import pytest
 from gradwire.defaults import default_client
+from gradwire.resources.programs import Programs
+from gradwire.resources.tapes import Tapes
+from gradwire.resources.tensors import Tensors
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -168,7 +172,13 @@ FUNCTIONS = [name for name in gradwire.__all__ if inspect.isfunction(getattr(gra
 METHODS = [
     name
     for name, member in inspect.getmembers(gradwire.Client, callable)
-    if not name.startswith("_") and name not in ("close", "local", "run", "send")
+    if not name.startswith("_") and name not in ("close", "local", "run", "send", "ops", "limits")
+]
+METHODS += [
+    f"{group}.{name}"
+    for group, kind in {"programs": Programs, "tensors": Tensors, "tapes": Tapes}.items()
+    for name in dir(kind)
+    if not name.startswith("_") and name not in ("run", "list")
 ]
 
 
@@ -191,12 +201,12 @@ def test_functions_raise_only_gradwire_errors(asked, name, data):
 @pytest.mark.parametrize("name", METHODS)
 @given(data=st.data())
 def test_client_methods_raise_only_gradwire_errors(asked, name, data):
-    takes_text = not {"program", "subject"}.isdisjoint(
-        inspect.signature(getattr(asked, name)).parameters
-    )
-    right = RIGHT | {"method": "GET"} | (OF_TEXT if takes_text else {})
-    args, kwargs = arguments(data, getattr(asked, name), right)
-    misuse(lambda: getattr(asked, name)(*args, **kwargs))
+    method = attrgetter(name)(asked)
+    takes_text = not {"program", "subject"}.isdisjoint(inspect.signature(method).parameters)
+    right = RIGHT | {"method": "GET", "name": "a"} | (OF_TEXT if takes_text else {})
+    right |= {"array": 1.0, "tensor": "sha256:0", "tape": "0"}
+    args, kwargs = arguments(data, method, right)
+    misuse(lambda: method(*args, **kwargs))
 
 
 @pytest.mark.parametrize("name", ["gradient", "hessian", "hvp", "jacobian", "jvp", "check"])

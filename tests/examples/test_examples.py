@@ -19,6 +19,12 @@ def test_logistic_regression_finds_scikit_learns_coefficients(run):
     assert learned["accuracy"] > 0.98
 
 
+def test_fits_beside_each_other_find_scikit_learns_coefficients(run):
+    learned = run("regularisation_path")
+    assert learned["error"] < 1e-10
+    assert learned["sent"] / len(learned["fits"]) < learned["x"].nbytes / 20
+
+
 def test_the_network_reads_digits_however_its_loop_is_run(run):
     learned = run("digits")
     accuracy = learned["accuracy"]

@@ -77,7 +77,9 @@ if TYPE_CHECKING:
     )
     from gradwire.locations import Node
     from gradwire.ragged import RaggedArray
+    from gradwire.resources.catalogue import Limits, Operation
     from gradwire.resources.drawings import Drawing
+    from gradwire.resources.graphs import Graph, GraphEdge, GraphGroup, GraphNode
     from gradwire.results import (
         Check,
         Derivative,
@@ -97,6 +99,7 @@ if TYPE_CHECKING:
         Unconnected,
     )
     from gradwire.sparse import SparseArray
+    from gradwire.stored import StoredProgram, StoredTensor
     from gradwire.tapes import AsyncTape, Tape
     from gradwire.tracing.control import (
         checkpoint,
@@ -150,6 +153,10 @@ __all__ = [
     "Function",
     "Gradient",
     "GradwireError",
+    "Graph",
+    "GraphEdge",
+    "GraphGroup",
+    "GraphNode",
     "HeadersTooLarge",
     "Hessian",
     "Hvp",
@@ -158,6 +165,7 @@ __all__ = [
     "InvalidRequest",
     "Jacobian",
     "Jvp",
+    "Limits",
     "MalformedBody",
     "MalformedReply",
     "MalformedRequest",
@@ -171,6 +179,7 @@ __all__ = [
     "NotInstalled",
     "NotTraceable",
     "Notice",
+    "Operation",
     "OverBudget",
     "Overloaded",
     "ProgramSyntaxError",
@@ -186,6 +195,8 @@ __all__ = [
     "SourceCheck",
     "SparseArray",
     "StoreUnavailable",
+    "StoredProgram",
+    "StoredTensor",
     "Tape",
     "TapeConsumed",
     "TargetTooLong",
@@ -242,7 +253,9 @@ _NAMES: dict[str, str] = {
         "UnknownRef UnknownTape Unprocessable UnsupportedMediaType UsageError WorkerCrashed"
     ),
     "locations": "Node",
+    "resources.catalogue": "Limits Operation",
     "resources.drawings": "Drawing",
+    "resources.graphs": "Graph GraphEdge GraphGroup GraphNode",
     "display.plotting": "plot_gradients",
     "ragged": "RaggedArray",
     "results": (
@@ -250,6 +263,7 @@ _NAMES: dict[str, str] = {
         "Notice Range Recording Result SourceCheck Unconnected"
     ),
     "sparse": "SparseArray",
+    "stored": "StoredProgram StoredTensor",
     "tapes": "AsyncTape Tape",
     "tracing.control": "checkpoint cond fori scan stop_gradient switch while_loop",
     "tracing.functions": "Function function",

@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, Unpack
+from typing import Any, Generic, Self, TypeVar
 
 import httpx
 
@@ -26,12 +26,11 @@ from gradwire.options import (
     Unset,
     check_address,
 )
-from gradwire.requests import Program, TapeOptions
 from gradwire.residents import MOST_BYTES, Residents
+from gradwire.resources.catalogue import Catalogue
 from gradwire.resources.compute import Compute
+from gradwire.resources.groups import AsyncGroups, Groups
 from gradwire.steps import Conversation, drive, drive_async
-from gradwire.tapes import AsyncTape, Tape, TapeBeingMade, record
-from gradwire.trees import Variables
 from gradwire.usage import used
 
 T = TypeVar("T")
@@ -43,7 +42,7 @@ Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=30.0)
 
 
-class Connection(Compute, ABC, Generic[Http]):
+class Connection(Compute, Catalogue, ABC, Generic[Http]):
     """Base of both clients: methods, options and a pool of connections.
 
     ``base_url`` and ``api_key`` default to the environment's ``GRADWIRE_URL`` (else
@@ -157,7 +156,7 @@ class Connection(Compute, ABC, Generic[Http]):
         """A pool of connections of this client's own."""
 
 
-class Client(Connection[httpx.Client]):
+class Client(Groups, Connection[httpx.Client]):
     """A synchronous client. It may be shared among threads.
 
     >>> with gradwire.Client("https://gradients.example.org") as client:
@@ -187,21 +186,6 @@ class Client(Connection[httpx.Client]):
                 exchange.receive(response)
         return exchange.result()
 
-    def tape(
-        self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]
-    ) -> Tape:
-        r"""Run a program and keep its values on the service, for derivatives later.
-
-        It answers once, unless it is ``persistent``; an answer that is lost counts.
-        Sources are the trainable variables, or none without ``watch_accessed_variables``, and what
-        ``watch`` names, intermediates too.
-
-        >>> with client.tape("h = x**2\ny = sum(h)", {"x": [1.0, 2.0]}, watch=["h"]) as tape:
-        ...     tape.gradient(sources=["x", "h"]).gradients
-        [array([2., 4.]), array([1., 1.])]
-        """
-        return self.send(record(Tape, self, program, variables, options))
-
     def close(self) -> None:
         """Close the connections, unless they belong to the caller or to another client."""
         if self._owns_pool:
@@ -223,7 +207,7 @@ class Client(Connection[httpx.Client]):
         return httpx.Client(transport=transport, limits=LIMITS)
 
 
-class AsyncClient(Connection[httpx.AsyncClient]):
+class AsyncClient(AsyncGroups, Connection[httpx.AsyncClient]):
     """An asynchronous client. Any number of requests may be in flight at once.
 
     >>> async with gradwire.AsyncClient() as client:
@@ -254,16 +238,6 @@ class AsyncClient(Connection[httpx.AsyncClient]):
             else:
                 exchange.receive(response)
         return exchange.result()
-
-    def tape(
-        self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]
-    ) -> TapeBeingMade:
-        """As ``Client.tape``, to be awaited or entered.
-
-        >>> async with client.tape("x**2", {"x": 3.0}) as tape:
-        ...     answer = await tape.gradient()
-        """
-        return TapeBeingMade(self.send(record(AsyncTape, self, program, variables, options)))
 
     async def close(self) -> None:
         """Close the connections, unless they belong to the caller or to another client."""

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict
 
+from gradwire.stored import StoredProgram
 from gradwire.trees import Names, Variables
 from gradwire.usage import check_program
 from gradwire.values import encode_variables
 
-#: Source text, a graph, or a reference to a registered program.
-Program: TypeAlias = "str | Mapping[str, Any]"
+#: Source text, a graph, a stored program, or a reference to one.
+Program: TypeAlias = "str | Mapping[str, Any] | StoredProgram"
 Promotion: TypeAlias = Literal["numpy", "strict"]
 UnconnectedGradients: TypeAlias = Literal["none", "zero"]
 Mode: TypeAlias = Literal["auto", "forward", "reverse"]
@@ -120,14 +121,29 @@ class ProgramAt:
     @property
     def source(self) -> str | None:
         """The program's text, for the excerpts that errors show."""
-        return self.program if isinstance(self.program, str) else None
+        return text_of(self.program)
 
 
 def program_at(program: Program, variables: Variables | None) -> ProgramAt:
     """A program at its variables."""
-    check_program(program)
+    document = program_document(program)
     sent = encode_variables({} if variables is None else variables)
-    return ProgramAt("/v1", {"program": program, "variables": sent}, program, variables)
+    return ProgramAt("/v1", {"program": document, "variables": sent}, program, variables)
+
+
+def program_document(program: Program) -> str | Mapping[str, Any]:
+    """The member ``program`` of a request."""
+    if isinstance(program, StoredProgram):
+        return program.reference
+    check_program(program)
+    return program
+
+
+def text_of(program: Program) -> str | None:
+    """A program's text, if it is known here."""
+    if isinstance(program, StoredProgram):
+        return program.text
+    return program if isinstance(program, str) else None
 
 
 def document_of(subject: ProgramAt, options: Mapping[str, object]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, Unpack
+from urllib.parse import quote
 
 from gradwire import endpoints
 from gradwire.call import Call, Reply
@@ -149,6 +150,11 @@ class TapeBeingMade:
             await self._tape.delete()
 
 
+def path_of(token: str) -> str:
+    """The path of a tape, by its id."""
+    return f"/v1/tapes/{quote(token, safe='')}"
+
+
 R = TypeVar("R", Tape, AsyncTape)
 
 
@@ -170,7 +176,7 @@ def record(
             watched=tuple(reply.document["watched"]),
             outputs=decode(reply.document["outputs"]),
             client=client,
-            of=ProgramAt(f"{recorded.path}/tapes/{token}", {}, program, variables),
+            of=ProgramAt(path_of(token), {}, program, variables),
             **shared_fields(reply),
         )
 

@@ -54,7 +54,7 @@ def inside(value: Any) -> Mapping[str, Any] | Sequence[Any] | None:
     """The children of a value, by name or by position, even of a leaf."""
     if isinstance(value, Mapping):
         return value
-    if is_dataclass(value):
+    if is_dataclass(value) and not hasattr(value, "__array__"):
         fields = [field.name for field in dataclasses.fields(value) if field.init]
         return {name: getattr(value, name) for name in fields}
     names = getattr(value, "_fields", None)

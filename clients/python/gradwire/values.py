@@ -23,6 +23,7 @@ from gradwire.errors import UsageError
 from gradwire.messagepack import DTYPES
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
+from gradwire.stored import StoredTensor
 from gradwire.trees import (
     LEAF_MEMBERS,
     MISSING,
@@ -144,7 +145,9 @@ def _encode_element(value: Any, name: str) -> Any:
 
 
 def _in_parts(value: Any) -> dict[str, Any] | None:
-    """The document of a sparse or ragged array; ``None`` for anything else."""
+    """The document of a stored, sparse or ragged array; ``None`` for anything else."""
+    if isinstance(value, StoredTensor):
+        return {"ref": value.ref}
     if is_wire_leaf(value):
         parts = _in_parts(value.get("value"))
         return parts and parts | {key: item for key, item in value.items() if key != "value"}
@@ -152,10 +155,15 @@ def _in_parts(value: Any) -> dict[str, Any] | None:
         value = SparseArray.from_scipy(value)
     if isinstance(value, SparseArray):
         shape = [int(length) for length in value.shape]
-        return {"indices": value.indices, "values": value.values, "shape": shape}
+        return {"indices": _part(value.indices), "values": _part(value.values), "shape": shape}
     if isinstance(value, RaggedArray):
-        return {"values": value.values, "row_splits": value.row_splits}
+        return {"values": _part(value.values), "row_splits": _part(value.row_splits)}
     return None
+
+
+def _part(array: Any) -> Any:
+    """A part of a sparse or ragged array, which may be stored."""
+    return {"ref": array.ref} if isinstance(array, StoredTensor) else array
 
 
 def _encode_leaf(value: Any, name: str) -> Any:

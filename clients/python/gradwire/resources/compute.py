@@ -9,7 +9,7 @@ from gradwire import endpoints
 from gradwire.call import Call, Reply
 from gradwire.errors import UsageError
 from gradwire.methods import sent
-from gradwire.requests import EvaluateOptions, Program, program_at
+from gradwire.requests import EvaluateOptions, Program, program_at, program_document
 from gradwire.resources.derivatives import Derivatives
 from gradwire.resources.drawings import Drawing, drawing
 from gradwire.resources.mapping import (
@@ -23,7 +23,6 @@ from gradwire.results import Evaluation
 from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
 from gradwire.trees import Names, Variables
-from gradwire.usage import check_program
 
 
 class Compute(Derivatives):
@@ -86,7 +85,7 @@ class Compute(Derivatives):
             function = f if isinstance(f, Function) else Function(f)
             arguments = side_by_side([iter(each) for each in points])
             return mapped(MappedFunction(function), arguments, chunk, progress_of(points, progress))
-        check_program(f)
+        program_document(f)  # which refuses what is no program
         if len(points) != 1:
             raise UsageError(f"a program has one sequence of points, not {len(points)}")
         asked = MappedProgram(f, variables, options)

@@ -13,11 +13,12 @@ import numpy as np
 
 from gradwire.call import Call, Reply
 from gradwire.errors import UsageError
-from gradwire.requests import Program
+from gradwire.requests import Program, program_document, text_of
 from gradwire.steps import Steps
+from gradwire.stored import StoredProgram
 from gradwire.tracing.functions import Function
-from gradwire.trees import Names, check_level, is_list, is_wire_leaf
-from gradwire.usage import check_program, used
+from gradwire.trees import Names, Variables, check_level, is_list, is_wire_leaf
+from gradwire.usage import used
 from gradwire.values import encode_variables, type_of
 
 #: Characters of the longest query; without types it is shorter.
@@ -64,7 +65,7 @@ def drawing(
 ) -> Steps[Drawing]:
     """The steps to a program's picture; with a point, its nodes have types."""
     if not callable(program):
-        check_program(program)
+        program_document(program)  # which refuses what is no program
     variables: Any = point[0] if point else None
     if callable(program):
         function = program if isinstance(program, Function) else Function(program)
@@ -75,32 +76,52 @@ def drawing(
         raise UsageError(f"a program needs one point, its variables by name, got {len(point)}")
     known = yield from _registered(program)
     with used("what is drawn"):
-        types = [] if variables is None else list(_types(encode_variables(variables)))
-        asked = [("target", name) for name in _flat(target)]
-        asked += [("source", name) for name in _flat(sources)]
-        query = urlencode([*(("type", told) for told in types), *asked])
-        if None in types or len(query) > LONGEST_QUERY:
-            query = urlencode(asked)
-    reference = quote(known["id"], safe=":")
+        query = query_of(variables, target, sources)
     pictures = []
     for form in ("svg", "dot"):
-        path = f"/v1/programs/{reference}/graph.{form}{'?' if query else ''}{query}"
+        path = f"{path_of(known.id)}/graph.{form}{query}"
         pictures.append((yield from Call("GET", path, None, _text)))
-    return Drawing(known["id"], known.get("text"), *pictures)
+    return Drawing(known.id, known.text, *pictures)
 
 
-def _registered(program: Program) -> Call[Any]:
-    """Register a program; the answer describes it."""
-    if isinstance(program, str) or not program.keys() & {"ref", "name"}:
-        source = program if isinstance(program, str) else None
-        return Call("POST", "/v1/programs", {"program": program}, _document, source)
+def path_of(reference: str) -> str:
+    """The path of a stored program, by its id or a name."""
+    return f"/v1/programs/{quote(reference, safe=':')}"
+
+
+def query_of(variables: Variables | None, target: Names, sources: Names) -> str:
+    """The query of a graph: the types of variables, and what is marked.
+
+    Without types if one is unknown, or if there are too many for a query.
+    """
+    types = [] if variables is None else list(_types(encode_variables(variables)))
+    asked = [("target", name) for name in _flat(target)]
+    asked += [("source", name) for name in _flat(sources)]
+    query = urlencode([*(("type", told) for told in types), *asked])
+    if None in types or len(query) > LONGEST_QUERY:
+        query = urlencode(asked)
+    return f"?{query}" if query else ""
+
+
+def registration(program: Program, name: str | None = None) -> Call[StoredProgram]:
+    """Store a program; the answer describes it."""
+    named = {} if name is None else {"name": name}
+    document = {"program": program_document(program), **named}
+    return Call("POST", "/v1/programs", document, _stored, text_of(program))
+
+
+def _registered(program: Program) -> Call[StoredProgram]:
+    """Store a program that is not stored yet; the answer describes it."""
+    document = program_document(program)
+    if isinstance(document, str) or not document.keys() & {"ref", "name"}:
+        return registration(program)
     with used("a reference"):
-        reference = quote(str(program.get("ref") or program.get("name")), safe=":")
-    return Call("GET", f"/v1/programs/{reference}", None, _document)
+        reference = str(document.get("ref") or document.get("name"))
+        return Call("GET", path_of(reference), None, _stored)
 
 
-def _document(reply: Reply) -> Any:
-    return reply.document
+def _stored(reply: Reply) -> StoredProgram:
+    return StoredProgram.read(reply.document)
 
 
 def _text(reply: Reply) -> str:

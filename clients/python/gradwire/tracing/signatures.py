@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradwire.stored import StoredTensor
 from gradwire.tracing.structures import is_array_like
 
 #: The levels' types and keys, the leaves' dtypes and shapes, and all other values themselves.
@@ -76,7 +77,9 @@ def _walk(value: Any, leaves: list[Any], tokens: list[Any], numbers: bool) -> No
 def _walk_other(value: Any, leaves: list[Any], tokens: list[Any], numbers: bool) -> None:
     if is_array_like(value):
         leaves.append(value)
-        if isinstance(value, (float, complex)) and not isinstance(value, np.generic):
+        if isinstance(value, StoredTensor):
+            tokens += (value.dtype, value.shape)
+        elif isinstance(value, (float, complex)) and not isinstance(value, np.generic):
             tokens.append(float if isinstance(value, float) else complex)
         else:
             array = np.asarray(value)

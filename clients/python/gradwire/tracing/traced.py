@@ -13,6 +13,7 @@ from gradwire.call import Call
 from gradwire.errors import APIError
 from gradwire.requests import ProgramAt
 from gradwire.results import Evaluation
+from gradwire.stored import StoredTensor
 from gradwire.tracing.failures import explained
 from gradwire.tracing.numpy_trace import NumpyTrace
 from gradwire.tracing.shapes import Aval
@@ -131,6 +132,9 @@ def record(
 def argument(leaf: Leaf, trace: Trace) -> Tracer:
     """An argument as a recorded array."""
     value = leaf.value
+    if isinstance(value, StoredTensor):
+        aval = Aval(value.shape, value.dtype)
+        return Tracer(leaf, trace, aval, weak=False, is_argument=True, is_ordered=True)
     array = np.asarray(value)
     weak = isinstance(value, (float, complex)) and not isinstance(value, np.generic)
     aval = Aval(array.shape, array.dtype)

@@ -1,0 +1,94 @@
+"""What the service computes, and the limits of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
+
+from gradwire.call import Call, Reply
+from gradwire.methods import sent
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of the language of programs."""
+
+    name: str
+    aliases: tuple[str, ...]
+    #: As in a program: ``sum(a, axis=None, …)``.
+    signature: str
+    parameters: tuple[str, ...]
+    family: str
+    differentiable: bool
+    doc: str
+    #: The same operation in the names of other libraries.
+    dialects: tuple[str, ...]
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Operation:
+        """The operation of a reply."""
+        return cls(
+            name=document["name"],
+            aliases=tuple(document["aliases"]),
+            signature=document["signature"],
+            parameters=tuple(document["parameters"]),
+            family=document["family"],
+            differentiable=document["differentiable"],
+            doc=document["doc"],
+            dialects=tuple(document["dialects"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most that one request may have, and a tenant may store."""
+
+    body_bytes: int
+    array_bytes: int
+    total_bytes: int
+    answer_bytes: int
+    instructions: int
+    flops: int
+    default_timeout_ms: int
+    timeout_ms: int
+    tapes: int
+    tapes_bytes: int
+    programs: int
+    programs_bytes: int
+    tensors: int
+    tensors_bytes: int
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Limits:
+        """The limits of a reply; those that this version does not know are left out."""
+        return cls(**{field.name: document[field.name] for field in fields(cls)})
+
+
+_Operations: TypeAlias = list[Operation]
+
+
+class Catalogue:
+    """What the service says of itself; neither method needs an API key."""
+
+    @sent
+    def ops(self) -> Call[_Operations]:
+        """Every operation, in the order of the service.
+
+        >>> {op.name: op for op in client.ops()}["tanh"].differentiable
+        True
+        """
+        return Call("GET", "/v1/ops", None, _operations)
+
+    @sent
+    def limits(self) -> Call[Limits]:
+        """The limits of a request; the operator of the service sets them.
+
+        >>> client.limits().body_bytes
+        67108864
+        """
+        return Call("GET", "/v1/limits", None, lambda reply: Limits.read(reply.document))
+
+
+def _operations(reply: Reply) -> list[Operation]:
+    return [Operation.read(document) for document in reply.document["ops"]]

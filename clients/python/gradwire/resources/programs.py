@@ -1,0 +1,121 @@
+"""``client.programs``: programs that the service stores."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+from urllib.parse import urlencode
+
+from gradwire.call import Call, Reply
+from gradwire.methods import sent
+from gradwire.requests import Program
+from gradwire.resources.drawings import path_of, query_of, registration
+from gradwire.resources.graphs import Graph
+from gradwire.resources.resource import AwaitingResource, BlockingResource, checked
+from gradwire.steps import Steps
+from gradwire.stored import StoredProgram
+from gradwire.trees import Names, Variables
+
+#: Most programs that the service lists in one answer.
+PAGE = 1000
+
+_Programs: TypeAlias = list[StoredProgram]
+
+
+class ProgramMethods:
+    """Programs are stored under their ids and any number of names, until they are deleted."""
+
+    @sent
+    def register(self, program: Program, name: str | None = None) -> Call[StoredProgram]:
+        """Store a program, and name it; a name that another program has is moved.
+
+        The answer may be sent in the program's place. Equal programs have equal ids, so that
+        registering again changes nothing.
+
+        >>> loss = client.programs.register("mean((w * x - 3)**2)", name="loss")
+        >>> client.gradient(loss, {"w": 2.0, "x": [1.0, 2.0]}, sources="w").gradients
+        np.float64(1.0)
+        """
+        return registration(program, name)
+
+    @sent
+    def get(self, program: str | StoredProgram) -> Call[StoredProgram]:
+        """A stored program by its id or one of its names, with its text.
+
+        >>> loss = client.programs.register("mean((w * x - 3)**2)", name="loss")
+        >>> client.programs.get("loss").text
+        'mean((w * x - 3)**2)'
+        """
+        return Call("GET", _path(program), None, _read)
+
+    @sent
+    def delete(self, program: str | StoredProgram) -> Call[None]:
+        """Delete a program and all its names.
+
+        >>> client.programs.delete(client.programs.register("x - 3", name="three"))
+        """
+        return Call("DELETE", _path(program), None, lambda _: None)
+
+    @sent
+    def graph(
+        self,
+        program: str | StoredProgram,
+        variables: Variables | None = None,
+        *,
+        target: Names = None,
+        sources: Names = None,
+    ) -> Call[Graph]:
+        """The graph of a stored program as data; ``client.draw`` makes a picture of it.
+
+        With ``variables`` nodes have a dtype and a shape; those of ``target`` and ``sources`` are
+        marked.
+
+        >>> loss = client.programs.register("mean((w * x - 3)**2)", name="loss")
+        >>> graph = client.programs.graph(loss, sources="w")
+        >>> [node.label for node in graph.nodes if "source" in node.marks]
+        ['w']
+        """
+        path = f"{_path(program)}/graph.json{query_of(variables, target, sources)}"
+        return Call("GET", path, None, Graph.read)
+
+    @sent
+    def list(self) -> Steps[_Programs]:
+        """All stored programs in the order of their ids, without texts.
+
+        >>> loss = client.programs.register("mean((w * x - 3)**2)", name="loss")
+        >>> [program.variables for program in client.programs.list() if "loss" in program.names]
+        [('w', 'x')]
+        """
+        return _listed()
+
+
+class Programs(ProgramMethods, BlockingResource):
+    """The programs of a ``Client``."""
+
+
+class AsyncPrograms(ProgramMethods, AwaitingResource):
+    """The programs of an ``AsyncClient``."""
+
+
+def _listed() -> Steps[list[StoredProgram]]:
+    """The steps to all programs: a request for each page."""
+    found: list[StoredProgram] = []
+    query: dict[str, str | int] = {"limit": PAGE}
+    while True:
+        page = yield from Call("GET", f"/v1/programs?{urlencode(query)}", None, _document)
+        found += map(StoredProgram.read, page.document["programs"])
+        if page.document.get("after") is None:
+            return found
+        query["after"] = page.document["after"]
+
+
+def _path(program: str | StoredProgram) -> str:
+    reference = program.id if isinstance(program, StoredProgram) else program
+    return path_of(checked(reference, "a stored program, its id or a name"))
+
+
+def _read(reply: Reply) -> StoredProgram:
+    return StoredProgram.read(reply.document)
+
+
+def _document(reply: Reply) -> Reply:
+    return reply

@@ -1,0 +1,74 @@
+"""``client.tapes``: tapes that the service stores."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from gradwire.call import Call
+from gradwire.methods import sent
+from gradwire.requests import Program, TapeOptions
+from gradwire.resources.resource import AwaitingResource, BlockingResource, checked
+from gradwire.results import Recording
+from gradwire.tapes import AsyncTape, Recorded, Tape, TapeBeingMade, path_of, record
+from gradwire.trees import Variables
+
+
+class TapeMethods:
+    """Tapes are stored under ids that cannot be guessed, until they are used or expire."""
+
+    @sent
+    def get(self, tape: str | Recorded[Any]) -> Call[Recording]:
+        """The recorded instructions of a tape, and the memory of their values; as ``tape.show``.
+
+        >>> with client.tapes.create("x**2", {"x": 3.0}) as tape:
+        ...     [instruction.op for instruction in client.tapes.get(tape.id).instructions]
+        ['input', 'constant', 'power']
+        """
+        return Call("GET", _path(tape), None, Recording.read)
+
+    @sent
+    def delete(self, tape: str | Recorded[Any]) -> Call[None]:
+        """Delete a tape now, before it expires; as ``tape.delete``.
+
+        >>> client.tapes.delete(client.tapes.create("x**2", {"x": 3.0}))
+        """
+        return Call("DELETE", _path(tape), None, lambda _: None)
+
+
+class Tapes(TapeMethods, BlockingResource):
+    """The tapes of a ``Client``."""
+
+    def create(
+        self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]
+    ) -> Tape:
+        r"""Run a program and keep its values on the service, for derivatives later.
+
+        It answers once, unless it is ``persistent``; an answer that is lost counts.
+        Sources are the trainable variables, or none without ``watch_accessed_variables``, and what
+        ``watch`` names, intermediates too.
+
+        >>> with client.tapes.create("h = x**2\nsum(h)", {"x": [1.0, 2.0]}, watch=["h"]) as tape:
+        ...     tape.gradient(sources=["x", "h"]).gradients
+        [array([2., 4.]), array([1., 1.])]
+        """
+        tape: Tape = self.run(record(Tape, self._client, program, variables, options))
+        return tape
+
+
+class AsyncTapes(TapeMethods, AwaitingResource):
+    """The tapes of an ``AsyncClient``."""
+
+    def create(
+        self, program: Program, variables: Variables | None = None, **options: Unpack[TapeOptions]
+    ) -> TapeBeingMade:
+        """As ``Tapes.create``, to be awaited or entered.
+
+        >>> async with client.tapes.create("x**2", {"x": 3.0}) as tape:
+        ...     answer = await tape.gradient()
+        """
+        call = record(AsyncTape, self._client, program, variables, options)
+        return TapeBeingMade(self.run(call))
+
+
+def _path(tape: str | Recorded[Any]) -> str:
+    return path_of(checked(tape.id if isinstance(tape, Recorded) else tape, "a tape or its id"))

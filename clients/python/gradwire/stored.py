@@ -1,0 +1,88 @@
+"""Programs and tensors that the service stores, as values that calls take in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gradwire.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTensor:
+    """An array that the service stores; variables may have it wherever they may have an array.
+
+    Its values are not here: ``client.tensors.get(tensor)`` fetches them.
+    """
+
+    #: The digest of dtype, shape and elements: equal arrays have equal refs.
+    ref: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    nbytes: int
+    #: Extended by each use; the service may evict it earlier, if the quota is exhausted.
+    expires_at: datetime = field(compare=False)
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> StoredTensor:
+        """The tensor that a reply describes."""
+        return cls(
+            ref=document["ref"],
+            dtype=np.dtype(document["dtype"]),
+            shape=tuple(document["shape"]),
+            nbytes=document["nbytes"],
+            expires_at=datetime.fromisoformat(document["expires_at"]),
+        )
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        """Refuse to be read as an array: NumPy would compute with an object of Python's."""
+        raise UsageError(
+            f"the values of {self.ref[:15]}… are with the service",
+            hint="client.tensors.get(tensor) fetches them",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProgram:
+    """A program that the service stores; calls take it wherever they take a program."""
+
+    #: Equal programs have equal ids.
+    id: str
+    #: The name that it was registered or fetched by, else its first name, if it has any.
+    name: str | None
+    names: tuple[str, ...]
+    #: The names that it reads before assigning them.
+    variables: tuple[str, ...]
+    #: The names of what it returns, nested as it returns them; ``None`` for values without one.
+    outputs: Any
+    #: The number of its nodes.
+    nodes: int
+    #: As it was first sent, a graph as text if possible; ``None`` in lists.
+    text: str | None = field(default=None, compare=False)
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> StoredProgram:
+        """The program that a reply describes."""
+        return cls(
+            id=document["id"],
+            name=document.get("name"),
+            names=tuple(document["names"]),
+            variables=tuple(document["variables"]),
+            outputs=document["outputs"],
+            nodes=document["nodes"],
+            text=document.get("text"),
+        )
+
+    @property
+    def reference(self) -> dict[str, str]:
+        """The member ``program`` of a request that refers to it."""
+        return {"ref": self.id}
