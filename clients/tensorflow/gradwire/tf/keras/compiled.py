@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gradwire.tf.arguments import only
 from gradwire.tf.keras import losses, metrics
-from gradwire.tf.keras.arguments import only
 
 
 class CompiledLoss:

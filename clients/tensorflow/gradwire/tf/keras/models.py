@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.keras.arguments import only
+from gradwire.tf.arguments import only
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.core import InputLayer
 from gradwire.tf.keras.symbolic import KerasTensor, symbolic_parts, values

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras.arguments import only
+from gradwire.tf.arguments import only
 
 
 class KerasTensor:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.arguments import only
 from gradwire.tf.keras import callbacks as callbacks_module
 from gradwire.tf.keras import metrics as metrics_module
 from gradwire.tf.keras import optimizers as optimizers_module
-from gradwire.tf.keras.arguments import only
 from gradwire.tf.keras.batches import (
     Batches,
     first_array,
@@ -96,6 +96,7 @@ class Trainer(Layer):
         training: bool = True,
     ) -> Any:
         """The loss of a batch, with what layers add to it."""
+        del x, training  # for subclasses
         loss = None if self._loss_of is None else self._loss_of(y, y_pred, sample_weight)
         for penalty in self.losses:
             loss = penalty if loss is None else loss + tf.reduce_sum(penalty)
@@ -107,6 +108,7 @@ class Trainer(Layer):
         self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None
     ) -> dict[str, Any]:
         """Take a batch into account, and give each metric's figure so far."""
+        del x  # for subclasses
         self._compiled_metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 

@@ -182,12 +182,18 @@ class CallbackList(Callback):
 
 def _forwarding(method: str) -> Callable[..., None]:
     """A method of CallbackList that calls the same of each callback."""
-    if "batch" in method or "epoch" in method:
+    if "batch" in method:
 
-        def numbered(self: CallbackList, number: int, logs: Logs = None) -> None:
-            self._each(method, number, logs)
+        def of_batch(self: CallbackList, batch: int, logs: Logs = None) -> None:
+            self._each(method, batch, logs)
 
-        return numbered
+        return of_batch
+    if "epoch" in method:
+
+        def of_epoch(self: CallbackList, epoch: int, logs: Logs = None) -> None:
+            self._each(method, epoch, logs)
+
+        return of_epoch
 
     def plain(self: CallbackList, logs: Logs = None) -> None:
         self._each(method, logs)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.arguments import only
 from gradwire.tf.keras import initializers, regularizers
-from gradwire.tf.keras.arguments import only
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.symbolic import KerasTensor, is_symbolic
 from gradwire.tf.keras.weights import Weight

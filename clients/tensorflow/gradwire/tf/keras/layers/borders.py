@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras.arguments import channels_last
+from gradwire.tf.arguments import channels_last
 from gradwire.tf.keras.layers.base import Layer
 
 

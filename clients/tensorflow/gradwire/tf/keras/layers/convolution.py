@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.arguments import channels_last, only
 from gradwire.tf.keras import activations, initializers, regularizers
-from gradwire.tf.keras.arguments import channels_last, only
 from gradwire.tf.keras.layers.base import Layer
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.arguments import only
 from gradwire.tf.keras import activations, constraints, initializers, regularizers
-from gradwire.tf.keras.arguments import only
 from gradwire.tf.keras.layers.base import Layer
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras.arguments import only
+from gradwire.tf.arguments import only
 from gradwire.tf.keras.losses.ranks import same_rank
 
 _EPSILON = 1e-7
