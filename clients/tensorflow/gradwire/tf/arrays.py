@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import checks, dtypes, static
+from gradwire.tf.arguments import only
 from gradwire.tf.calls import call, calls
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
@@ -339,6 +340,7 @@ def strided_slice(
     name: str | None = None,
 ) -> Tensor:
     """The slice ``begin:end:strides`` of each axis; bit i of a mask is for entry i."""
+    only("strided_slice", var=(var, None))
     starts, stops = static.lengths(begin), static.lengths(end)
     steps = [1] * len(starts) if strides is None else static.lengths(strides)
     items: list[Any] = []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import dtypes
+from gradwire.tf.arguments import only
 from gradwire.tf.dtypes import DType, as_dtype, of_numpy, rounded
 from gradwire.tf.nodes import Spec, TensorNode, known, record
 from gradwire.tf.shapes import TensorShape
@@ -24,6 +25,7 @@ def register_tensor_conversion_function(
     base_type: Any, conversion_func: Any, priority: int = 100
 ) -> None:
     """Let values of further types be tensors."""
+    only("register_tensor_conversion_function", priority=(priority, 100))
     kinds = base_type if isinstance(base_type, tuple) else (base_type,)
     _CONVERSIONS.extend((kind, conversion_func) for kind in kinds)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import nest
+from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.data_groups import Grouped
 from gradwire.tf.dtypes import int64
@@ -47,11 +48,21 @@ class Dataset(Grouped):
 
     @classmethod
     def from_generator(
-        cls, generator: Callable[..., Iterable[Any]], *_: Any, **options: Any
+        cls,
+        generator: Callable[..., Iterable[Any]],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = None,
+        output_signature: Any = None,
+        name: str | None = None,
     ) -> Any:
-        """What a function gives one by one, of the dtypes of ``output_signature``."""
-        signature = options.get("output_signature", options.get("output_types"))
-        arguments = options.get("args") or ()
+        """What a function gives one by one, of the dtypes of ``output_signature``.
+
+        Shapes are those of what is given: ``output_shapes`` is not compared with them.
+        """
+        del output_shapes
+        signature = output_types if output_signature is None else output_signature
+        arguments = args or ()
 
         def elements() -> Iterator[Any]:
             for each in generator(*arguments):
@@ -214,6 +225,7 @@ class Dataset(Grouped):
 
     def cache(self, filename: str = "", name: str | None = None) -> Dataset:
         """The same, kept after the first loop."""
+        only("Dataset.cache", filename=(filename, ""))
         kept: list[Any] = []
 
         def elements() -> Iterator[Any]:

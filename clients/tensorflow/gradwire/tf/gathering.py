@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import checks, dtypes, static
+from gradwire.tf.arguments import only
 from gradwire.tf.arrays import concat, expand_dims, reshape
 from gradwire.tf.calls import call
 from gradwire.tf.clipping import clip_by_norm
@@ -89,6 +90,7 @@ def gather_nd(
     bad_indices_policy: str = "",
 ) -> Tensor:
     """Elements or slices whose places stand along the last axis of ``indices``."""
+    only("gather_nd", bad_indices_policy=(bad_indices_policy, ""))
     x, places = convert_to_tensor(params), convert_to_tensor(indices)
     _check_places("GatherNd", "Tindices", places)
     lengths, of_places = x._lengths(), places._lengths()
@@ -122,6 +124,7 @@ def scatter_nd(
     bad_indices_policy: str = "",
 ) -> Tensor:
     """Zeros with updates added at their places, which stand along the last axis of ``indices``."""
+    only("scatter_nd", bad_indices_policy=(bad_indices_policy, ""))
     places, values = convert_to_tensor(indices), convert_to_tensor(updates)
     lengths = static.lengths(shape)
     check_scatter("ScatterNd", places, lengths)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import dtypes, static
+from gradwire.tf.arguments import only, only_philox
 from gradwire.tf.arrays import reshape
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
@@ -130,6 +131,7 @@ def stateless_dropout(
     name: str | None = None,
 ) -> Tensor:
     """Dropout that the seed alone decides."""
+    only_philox("stateless_dropout", rng_alg)
     tensor, chance = _for_dropout(x, rate)
     if chance == 0:
         return tensor
@@ -293,6 +295,7 @@ def max_pool_with_argmax(
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Largest elements of windows, and their places in each picture."""
+    only("max_pool_with_argmax", data_format=(data_format, "NHWC"))
     x = convert_to_tensor(input)
     batches, height, width, channels = x._lengths()
     sides = _windows(ksize), _windows(strides)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import checks, dtypes
+from gradwire.tf.arguments import only
 from gradwire.tf.calls import call, finished, operand, shape_of
 from gradwire.tf.checks import binary, comparison
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
@@ -124,6 +125,7 @@ def matmul(
     name: str | None = None,
 ) -> Tensor:
     """The product of two matrices, or of batches of them."""
+    only("matmul", output_type=(output_type, None), grad_a=(grad_a, False), grad_b=(grad_b, False))
     left, right, dtype = checks.pair("MatMul", a, b)
     left, right = convert_to_tensor(left), convert_to_tensor(right)
     flags = {

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.arguments import only, only_int64
 from gradwire.tf.conversion import constant as dense_constant
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.ragged_joining import stacked
@@ -36,6 +37,7 @@ def constant(
     row_splits_dtype: Any = None,
 ) -> Any:
     """Nested lists, of any lengths, of values at one depth."""
+    only_int64("constant", row_splits_dtype=row_splits_dtype)
     depth, exact = _depth(pylist)
     if not exact and inner_shape is None and ragged_rank is None:
         depth = max(depth, 1)
@@ -107,6 +109,8 @@ def range(
     row_splits_dtype: Any = None,
 ) -> Any:
     """Rows of numbers from starts (0) up to limits."""
+    only("range", dtype=(dtype, None))
+    only_int64("range", row_splits_dtype=row_splits_dtype)
     first, last = (0, starts) if limits is None else (starts, limits)
     parts = [convert_to_tensor(each)._value() for each in (first, last, deltas)]
     rows = [
@@ -120,6 +124,7 @@ def range(
 
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
     """The row of each value."""
+    only_int64("row_splits_to_segment_ids", out_type=out_type)
     lengths = np.diff(integers(splits))
     return tensor_of(np.repeat(np.arange(len(lengths)), lengths))
 
@@ -128,6 +133,7 @@ def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:
     """Where rows begin and end, of the row of each value."""
+    only_int64("segment_ids_to_row_splits", out_type=out_type)
     ids: Integers = integers(segment_ids)
     count = int(ids.max(initial=-1)) + 1 if num_segments is None else int(num_segments)
     return tensor_of(np.cumsum([0, *np.bincount(ids, minlength=count)]))

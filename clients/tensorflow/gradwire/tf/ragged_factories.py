@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.arguments import only, only_int64
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import int64
 from gradwire.tf.errors import invalid
@@ -125,6 +126,11 @@ class Factories(ABC):
         row_splits_dtype: Any = None,
     ) -> Any:
         """A tensor's rows, of given lengths or without the padding at their ends."""
+        only(
+            "RaggedTensor.from_tensor",
+            ragged_rank=(ragged_rank, 1),
+            row_splits_dtype=(row_splits_dtype, None),
+        )
         return from_tensor(cls, convert_to_tensor(tensor), lengths, padding)
 
     @classmethod
@@ -132,6 +138,7 @@ class Factories(ABC):
         cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = None
     ) -> Any:
         """The rows of a sparse matrix whose elements begin at the left, without gaps."""
+        only_int64("RaggedTensor.from_sparse", row_splits_dtype=row_splits_dtype)
         rows, columns = st_input._places.T
         lengths = np.bincount(rows, minlength=st_input._lengths[0])
         if not np.array_equal(columns, positions(lengths)):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import ragged_parts, ragged_reductions
+from gradwire.tf.arguments import only_int64
 from gradwire.tf.arrays import stack
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
@@ -89,6 +90,7 @@ class RaggedTensor(Factories):
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
         """The number of rows."""
+        only_int64("RaggedTensor.nrows", out_type=out_type)
         return self._ints(np.asarray(len(self._splits) - 1))
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
@@ -125,6 +127,7 @@ class RaggedTensor(Factories):
         self, axis: Any = None, name: str | None = None, out_type: Any = None
     ) -> Tensor:
         """The shape of the smallest tensor that has room for all rows."""
+        only_int64("RaggedTensor.bounding_shape", out_type=out_type)
         full = np.asarray(ragged_parts.bounds(self), np.int64)
         return self._ints(full if axis is None else full[axis])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 __all__ = ["name_scope"]
 
@@ -25,7 +25,7 @@ def scoped(name: str) -> str:
 class name_scope:  # noqa: N801 - TensorFlow's name
     """A context in whose name the names of new variables begin."""
 
-    def __init__(self, name: str, *_: Any) -> None:
+    def __init__(self, name: str) -> None:
         self._name: str = name
 
     @property

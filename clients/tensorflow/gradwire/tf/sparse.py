@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.arguments import only
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype, bool_, float32
@@ -260,6 +261,7 @@ def concat(
     name: str | None = None,
 ) -> SparseTensor:
     """Sparse tensors one after another along an axis."""
+    only("concat", expand_nonconcat_dims=(expand_nonconcat_dims, False))
     axis %= len(sp_inputs[0]._lengths)
     lengths = np.max([each._lengths for each in sp_inputs], axis=0)
     places, offset = [], 0

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.arguments import only
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, int64
@@ -85,6 +86,7 @@ class SparseTensor:
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> SparseTensor:
         """Itself: it has been computed."""
+        only("SparseTensor.eval", feed_dict=(feed_dict, None), session=(session, None))
         return self
 
     def _components(self) -> list[Tensor]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype, bool_, float32, int32, string
 from gradwire.tf.errors import invalid
@@ -127,6 +128,7 @@ def unicode_split(
     name: str | None = None,
 ) -> Any:
     """The characters of texts."""
+    only("unicode_split", replacement_char=(replacement_char, 65533))
     return _rows(
         input, lambda text: [each.encode() for each in text.decode(input_encoding, errors)]
     )
@@ -142,6 +144,11 @@ def unicode_decode(
     name: str | None = None,
 ) -> Any:
     """The code points of each string."""
+    only(
+        "unicode_decode",
+        replacement_char=(replacement_char, 65533),
+        replace_control_characters=(replace_control_characters, False),
+    )
     of = _bytes(input_encoding).decode()
     given = _strings(input)
     rows = [[ord(each) for each in text.decode(of, errors)] for text in given.ravel()]
@@ -161,6 +168,7 @@ def unicode_encode(
     name: str | None = None,
 ) -> Tensor:
     """The strings of rows of code points."""
+    only("unicode_encode", errors=(errors, "replace"), replacement_char=(replacement_char, 65533))
     to = _bytes(output_encoding).decode()
     rows = input.to_list() if hasattr(input, "to_list") else convert_to_tensor(input).numpy()
     if np.ndim(rows[0]) == 0 and not isinstance(rows[0], list):

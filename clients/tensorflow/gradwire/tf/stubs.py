@@ -91,7 +91,6 @@ def print(
     sep: str = " ",
     end: str = "\n",
     name: str | None = None,
-    **_: Any,
 ) -> None:
     """Print values, of large tensors a few from both ends of each axis."""
     text = sep.join(_shown(each, summarize) for each in inputs) + end

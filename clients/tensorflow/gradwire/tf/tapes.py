@@ -242,6 +242,7 @@ class GradientTape:
         experimental_use_pfor: bool = True,
     ) -> Any:
         """The Jacobians of the rows of a target in the same rows of a source."""
+        del unconnected_gradients  # TensorFlow gives zeros in either case
         recording = self._begin("")
         if not (self._persistent or experimental_use_pfor):
             raise RuntimeError(NOT_PERSISTENT.format("batch_jacobian"))

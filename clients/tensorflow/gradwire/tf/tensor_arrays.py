@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import static
+from gradwire.tf.arguments import only
 from gradwire.tf.arrays import concat, split, stack, unstack
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
@@ -36,6 +37,7 @@ class TensorArray:
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ) -> None:
+        only("TensorArray", handle=(handle, None), flow=(flow, None))
         if size is None:
             raise ValueError(
                 "Size must be declared for TensorArrays when eager execution is enabled."

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from gradwire.tf import nest
+from gradwire.tf.arguments import only
 from gradwire.tf.errors import NotFoundError
 from gradwire.tf.nodes import paused
 from gradwire.tf.variables import Variable
@@ -98,6 +99,7 @@ class ExponentialMovingAverage:
         zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
     ) -> None:
+        only("ExponentialMovingAverage", zero_debias=(zero_debias, False))
         self._decay: float = decay
         self._updates: Any = num_updates
         self._averages: dict[int, tuple[Variable, Variable]] = {}
@@ -125,6 +127,7 @@ class ExponentialMovingAverage:
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
     """The path of the file in a folder that was written last."""
+    only("latest_checkpoint", latest_filename=(latest_filename, None))
     found = sorted(Path(str(checkpoint_dir)).glob("*.npz"), key=lambda path: path.stat().st_mtime)
     return str(found[-1])[: -len(".npz")] if found else None
 

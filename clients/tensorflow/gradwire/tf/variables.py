@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.arguments import only
 from gradwire.tf.checks import broadcast
 from gradwire.tf.conversion import convert_to_tensor as as_tensor
 from gradwire.tf.dtypes import DType
@@ -74,6 +75,7 @@ class Variable(Scattered):
         shape: Any = None,
         experimental_enable_variable_lifting: bool = True,
     ) -> None:
+        only("Variable", variable_def=(variable_def, None), import_scope=(import_scope, None))
         if initial_value is None:
             raise ValueError(
                 "The `initial_value` arg to `tf.Variable` must be specified except when you are "

@@ -86,6 +86,8 @@ class CosineBySine(Elementwise):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """A product and a difference, and few cosines."""
         x, t, s = operands
+        if not x.ndim:
+            return xp.cos(x)
         z = xp.multiply(t, s)
         xp.subtract(1, z, z)
         near = ((z < _NEAR_ZERO) & (z > -_NEAR_ZERO)).nonzero()

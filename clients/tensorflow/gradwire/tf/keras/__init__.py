@@ -3,6 +3,7 @@
 from gradwire.tf.keras import (
     activations,
     backend,
+    callbacks,
     constraints,
     initializers,
     layers,
@@ -38,6 +39,7 @@ __all__ = [
     "Sequential",
     "activations",
     "backend",
+    "callbacks",
     "constraints",
     "initializers",
     "layers",

@@ -21,7 +21,7 @@ Shape: TypeAlias = Sequence[int]
 class Initializer:
     """Makes a tensor of a shape and a dtype."""
 
-    def __call__(self, shape: Shape, dtype: Any = None, **_: Any) -> tf.Tensor:
+    def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         """The first value of a weight."""
         kind = tf.as_dtype("float32" if dtype is None else dtype)
         lengths = tuple(int(length) for length in shape)

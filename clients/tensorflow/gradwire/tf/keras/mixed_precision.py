@@ -51,8 +51,9 @@ class LossScaleOptimizer:
         inner_optimizer: Optimizer,
         initial_scale: float = 2.0**15,
         dynamic_growth_steps: int = 2000,
-        **_: Any,
+        name: str | None = None,
     ) -> None:
+        self.name: str = name or "loss_scale_optimizer"
         self.inner_optimizer: Optimizer = inner_optimizer
         self.dynamic_scale: Any = tf.Variable(initial_scale, trainable=False, name="dynamic_scale")
         self.step_counter: Any = tf.Variable(0, trainable=False, name="step_counter")

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import gradwire.tf as tf
 
 
@@ -82,7 +84,11 @@ class PolynomialDecay(LearningRateSchedule):
 
 
 class CosineDecay(LearningRateSchedule):
-    """Half a cosine from the initial rate to ``alpha`` times it."""
+    """Half a cosine from the initial rate to ``alpha`` times it, within ``decay_steps``.
+
+    With a ``warmup_target`` the rate first goes in a line from the initial one to the target, in
+    ``warmup_steps``, and the cosine falls from there.
+    """
 
     def __init__(
         self,
@@ -90,16 +96,67 @@ class CosineDecay(LearningRateSchedule):
         decay_steps: float,
         alpha: float = 0.0,
         name: str = "CosineDecay",
-        **_: Any,
+        warmup_target: float | None = None,
+        warmup_steps: float = 0,
     ) -> None:
+        if decay_steps <= 0:
+            raise ValueError(
+                f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}"
+            )
         self.initial_learning_rate: float = initial_learning_rate
         self.decay_steps: float = decay_steps
         self.alpha: float = alpha
         self.name: str = name
+        self.warmup_target: float | None = warmup_target
+        self.warmup_steps: float = warmup_steps
 
     def rate(self, step: float) -> float:
-        passed = min(step, self.decay_steps) / self.decay_steps
+        top, first = self.initial_learning_rate, 0.0
+        if self.warmup_target is not None:
+            top, first = self.warmup_target, self.warmup_steps
+            if step < first:
+                start = self.initial_learning_rate
+                return float(start + (top - start) * step / first)
+        passed = min(step - first, self.decay_steps) / self.decay_steps
         cosine = 0.5 * (1.0 + math.cos(math.pi * passed))
+        return float(top * ((1.0 - self.alpha) * cosine + self.alpha))
+
+
+class CosineDecayRestarts(LearningRateSchedule):
+    """Half cosines one after another, each ``t_mul`` times as long and ``m_mul`` times as high."""
+
+    def __init__(
+        self,
+        initial_learning_rate: float,
+        first_decay_steps: float,
+        t_mul: float = 2.0,
+        m_mul: float = 1.0,
+        alpha: float = 0.0,
+        name: str = "SGDRDecay",
+    ) -> None:
+        if first_decay_steps <= 0:
+            raise ValueError(
+                "Argument `first_decay_steps` must be > 0. Received: "
+                f"first_decay_steps={first_decay_steps}"
+            )
+        self.initial_learning_rate: float = initial_learning_rate
+        self.first_decay_steps: float = first_decay_steps
+        self.alpha: float = alpha
+        self.name: str = name
+        self._t_mul, self._m_mul = t_mul, m_mul
+
+    def rate(self, step: float) -> float:
+        passed = step / self.first_decay_steps
+        if self._t_mul == 1.0:
+            period = math.floor(passed)
+            passed -= period
+        else:
+            grown = np.float32(1.0 - passed * (1.0 - self._t_mul))
+            # In single precision, as TensorFlow does: it decides on which side a restart falls.
+            period = int(np.floor(np.log(grown) / np.log(np.float32(self._t_mul))))
+            before = (1.0 - self._t_mul**period) / (1.0 - self._t_mul)
+            passed = (passed - before) / self._t_mul**period
+        cosine = 0.5 * self._m_mul**period * (1.0 + math.cos(math.pi * passed))
         return float(self.initial_learning_rate * ((1.0 - self.alpha) * cosine + self.alpha))
 
 

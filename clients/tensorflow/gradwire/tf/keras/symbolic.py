@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.arguments import only
 
 
 class KerasTensor:
@@ -102,10 +103,25 @@ def Input(  # noqa: N802 - Keras's name
     shape: Sequence[int | None] = (),
     batch_size: int | None = None,
     dtype: Any = None,
+    sparse: bool | None = None,
+    ragged: bool | None = None,
+    batch_shape: Sequence[int | None] | None = None,
     name: str | None = None,
-    **_: Any,
+    tensor: Any = None,
+    optional: bool = False,
 ) -> KerasTensor:
     """A symbolic input: examples of this shape."""
+    only(
+        "Input",
+        sparse=(sparse or None, None),
+        ragged=(ragged or None, None),
+        tensor=(tensor, None),
+        optional=(optional, False),
+    )
+    if batch_shape is not None:
+        if batch_size is not None or tuple(shape):
+            raise ValueError("You cannot pass both `shape` or `batch_size` and `batch_shape`.")
+        batch_size, *shape = batch_shape
     lengths = (batch_size or 1, *(length or 1 for length in shape))
     made = KerasTensor(tf.zeros(lengths, tf.as_dtype(dtype or "float32")))
     made.kwargs = {"name": name}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import dtypes, static
+from gradwire.tf.arguments import only_philox
 from gradwire.tf.conversion import constant
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.random import laws, stateless
@@ -28,6 +29,7 @@ class Algorithm(enum.Enum):
 
 def create_rng_state(seed: Any, alg: Any = "philox") -> Tensor:
     """The state of a generator that begins at a seed: two words of its counter, and its key."""
+    only_philox("create_rng_state", alg)
     numbers = [int(word) for word in np.atleast_1d(static.array(seed))]
     if len(numbers) > 3:
         raise ValueError("a seed has three numbers at most")
@@ -42,6 +44,7 @@ class Generator:
     def __init__(
         self, copy_from: Generator | None = None, state: Any = None, alg: Any = None
     ) -> None:
+        only_philox("Generator", alg)
         self.algorithm: int = Algorithm.PHILOX.value
         start = copy_from.state if copy_from is not None else state
         self._state: Variable = Variable(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import dtypes, errors, static
+from gradwire.tf.arguments import only_philox
 from gradwire.tf.conversion import constant, convert_to_tensor
 from gradwire.tf.gathering import gather
 from gradwire.tf.operations import rules
@@ -43,6 +44,7 @@ def stateless_uniform(
     alg: str = "auto_select",
 ) -> Tensor:
     """Numbers evenly from ``minval`` to below ``maxval``; integers if ``dtype`` is of these."""
+    only_philox("stateless_uniform", alg)
     return uniform_from(source_of(seed), shape, minval, maxval, dtype)
 
 
@@ -56,6 +58,7 @@ def stateless_normal(
     alg: str = "auto_select",
 ) -> Tensor:
     """Normal numbers."""
+    only_philox("stateless_normal", alg)
     return scaled_from(laws.normal, source_of(seed), shape, mean, stddev, dtype)
 
 
@@ -69,6 +72,7 @@ def stateless_truncated_normal(
     alg: str = "auto_select",
 ) -> Tensor:
     """Normal numbers at most two standard deviations from the mean."""
+    only_philox("stateless_truncated_normal", alg)
     return scaled_from(laws.truncated_normal, source_of(seed), shape, mean, stddev, dtype)
 
 
@@ -149,6 +153,7 @@ def stateless_shuffle(
     value: TensorLike, seed: TensorLike, alg: str = "auto_select", name: str | None = None
 ) -> Tensor:
     """The elements along the first axis in a random order."""
+    only_philox("stateless_shuffle", alg)
     x = convert_to_tensor(value)
     shuffled: Tensor = gather(x, laws.permutation(source_of(seed), len(x)))
     return shuffled
@@ -156,12 +161,14 @@ def stateless_shuffle(
 
 def split(seed: TensorLike, num: int = 2, alg: str = "auto_select") -> Tensor:
     """``num`` seeds that are independent of one another, one per row."""
+    only_philox("split", alg)
     kind = dtypes.of_numpy(static.array(seed).dtype)
     return uniform_from(source_of(seed), (num, 2), None, None, kind)
 
 
 def fold_in(seed: TensorLike, data: TensorLike, alg: str = "auto_select") -> Tensor:
     """Another seed, for ``data``."""
+    only_philox("fold_in", alg)
     kind = static.array(seed).dtype
     first = laws.any_integers(source_of(seed), 1, kind)[0]
     return constant(np.array([first, static.array(data).astype(kind)], kind))

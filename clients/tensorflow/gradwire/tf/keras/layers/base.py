@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.arguments import only
 from gradwire.tf.keras import initializers, regularizers
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.symbolic import KerasTensor, is_symbolic
@@ -39,9 +40,11 @@ class Layer:
         dtype: Any = None,
         name: str | None = None,
         activity_regularizer: Any = None,
+        autocast: bool = True,
         **kwargs: Any,
     ) -> None:
-        unknown = kwargs.keys() - {"input_shape", "input_dim", "batch_input_shape", "autocast"}
+        only("Layer", autocast=(autocast, True))
+        unknown = kwargs.keys() - {"input_shape", "input_dim", "batch_input_shape"}
         if unknown:
             raise ValueError(
                 "Unrecognized keyword arguments passed to "
@@ -52,6 +55,7 @@ class Layer:
         self._dtype = tf.as_dtype(getattr(dtype, "name", dtype) or "float32")
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
         self.activity_regularizer: Any = regularizers.get(activity_regularizer)
+        self._input_shape = _given_shape(kwargs)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -89,9 +93,16 @@ class Layer:
         regularizer: Any = None,
         constraint: Any = None,
         name: str | None = None,
-        **_: Any,
+        autocast: bool = True,
+        aggregation: str = "none",
+        overwrite_with_gradient: bool = False,
     ) -> tf.Variable:
-        """A new weight of this layer."""
+        """A new weight of this layer; ``aggregation`` is for devices, of which there is one."""
+        only(
+            "Layer.add_weight",
+            autocast=(autocast, True),
+            overwrite_with_gradient=(overwrite_with_gradient, False),
+        )
         self._ready()
         kind = tf.as_dtype(dtype) if dtype is not None else self._dtype
         made = initializers.get(initializer or ("glorot_uniform" if kind.is_floating else "zeros"))
@@ -135,8 +146,13 @@ class Layer:
             kwargs.pop("training", None)
         value = self.call(*inputs, **kwargs)
         if self.activity_regularizer is not None:
-            self.add_loss(self.activity_regularizer(value))
+            self.add_loss([self._penalty_of(part) for part in _tensors_in(value)])
         return value
+
+    def _penalty_of(self, output: Any) -> Any:
+        """The penalty of an output, divided by the number of its examples."""
+        penalty = self.activity_regularizer(output)
+        return penalty / float(output.shape[0]) if len(output.shape) else penalty
 
     def _takes(self, name: str) -> bool:
         parameters = inspect.signature(self.call).parameters
@@ -291,6 +307,24 @@ def _layers_in(value: Any) -> Iterator[Layer]:
     elif isinstance(value, dict):
         for part in value.values():
             yield from _layers_in(part)
+
+
+def _given_shape(kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+    """The shape of examples that a first layer in a Sequential was given."""
+    if kwargs.get("input_dim") is not None:
+        return (int(kwargs["input_dim"]),)
+    if kwargs.get("batch_input_shape") is not None:
+        return tuple(kwargs["batch_input_shape"])[1:]
+    shape = kwargs.get("input_shape")
+    return None if shape is None else tuple(_as_list(shape))
+
+
+def _tensors_in(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [tensor for part in value for tensor in _tensors_in(part)]
+    return [value] if isinstance(value, tf.Tensor) else []
 
 
 def _unique(weights: list[Any]) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.arguments import channels_last
 from gradwire.tf.keras.layers.base import Layer
 
 
@@ -13,6 +14,7 @@ class ZeroPadding1D(Layer):
 
     def __init__(self, padding: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        channels_last(type(self).__name__, data_format)
         self.padding: tuple[int, int] = _pair(padding)
 
     def call(self, inputs: Any) -> Any:
@@ -22,7 +24,7 @@ class ZeroPadding1D(Layer):
 class Cropping1D(Layer):
     """Without some elements at the ends of an axis of space."""
 
-    def __init__(self, cropping: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, cropping: Any = 1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.cropping: tuple[int, int] = _pair(cropping)
 
@@ -35,6 +37,7 @@ class Cropping2D(Layer):
 
     def __init__(self, cropping: Any = 0, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        channels_last(type(self).__name__, data_format)
         rows, columns = _pair(cropping) if isinstance(cropping, int) else cropping
         self.cropping: tuple[Any, Any] = (_pair(rows), _pair(columns))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.arguments import channels_last, only
 from gradwire.tf.keras import activations, initializers, regularizers
 from gradwire.tf.keras.layers.base import Layer
 
@@ -32,8 +33,7 @@ class _Convolution(Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if data_format not in (None, "channels_last"):
-            raise ValueError(f"channels come last here, got data_format={data_format!r}")
+        channels_last(type(self).__name__, data_format)
         self._ndim = self._rank + 2
         self.filters: int = filters
         self.kernel_size: tuple[int, ...] = _tuple(kernel_size, self._rank)
@@ -133,6 +133,7 @@ class _Pooling(Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        channels_last(type(self).__name__, data_format)
         self.pool_size: tuple[int, ...] = _tuple(pool_size, self._rank)
         self.strides: tuple[int, ...] = _tuple(
             self.pool_size if strides is None else strides, self._rank
@@ -179,6 +180,7 @@ class _GlobalPooling(Layer):
         self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        channels_last(type(self).__name__, data_format)
         self.keepdims: bool = keepdims
 
     def call(self, inputs: Any) -> Any:
@@ -213,6 +215,7 @@ class ZeroPadding2D(Layer):
 
     def __init__(self, padding: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        channels_last(type(self).__name__, data_format)
         rows, columns = _tuple(padding, 2)
         self.padding: tuple[Any, Any] = (_tuple(rows, 2), _tuple(columns, 2))
 
@@ -223,8 +226,16 @@ class ZeroPadding2D(Layer):
 class UpSampling2D(Layer):
     """Each element repeated along both axes of space."""
 
-    def __init__(self, size: Any = 2, data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**{key: kwargs[key] for key in kwargs if key != "interpolation"})
+    def __init__(
+        self,
+        size: Any = 2,
+        data_format: str | None = None,
+        interpolation: str = "nearest",
+        **kwargs: Any,
+    ) -> None:
+        only("UpSampling2D", interpolation=(interpolation, "nearest"))
+        channels_last("UpSampling2D", data_format)
+        super().__init__(**kwargs)
         self.size: tuple[int, ...] = _tuple(size, 2)
 
     def call(self, inputs: Any) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.keras import activations, initializers, regularizers
+from gradwire.tf.arguments import only
+from gradwire.tf.keras import activations, constraints, initializers, regularizers
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.seeds import generator
 
@@ -40,8 +41,8 @@ class Dense(Layer):
         self.bias_initializer: Any = initializers.get(bias_initializer)
         self.kernel_regularizer: Any = regularizers.get(kernel_regularizer)
         self.bias_regularizer: Any = regularizers.get(bias_regularizer)
-        self.kernel_constraint: Any = kernel_constraint
-        self.bias_constraint: Any = bias_constraint
+        self.kernel_constraint: Any = constraints.get(kernel_constraint)
+        self.bias_constraint: Any = constraints.get(bias_constraint)
         self.kernel: Any = None
         self.bias: Any = None
 
@@ -84,10 +85,13 @@ class Embedding(Layer):
         output_dim: int,
         embeddings_initializer: Any = "uniform",
         embeddings_regularizer: Any = None,
+        embeddings_constraint: Any = None,
         mask_zero: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**{key: kwargs[key] for key in kwargs if key != "input_length"})
+        kwargs.pop("input_length", None)  # Keras takes it and does not use it
+        only("Embedding", mask_zero=(mask_zero, False))
+        super().__init__(**kwargs)
         self.input_dim: int = input_dim
         self.output_dim: int = output_dim
         self.mask_zero: bool = mask_zero
@@ -95,6 +99,7 @@ class Embedding(Layer):
             (input_dim, output_dim),
             embeddings_initializer,
             regularizer=embeddings_regularizer,
+            constraint=constraints.get(embeddings_constraint),
             name="embeddings",
         )
         object.__setattr__(self, "built", True)
@@ -174,8 +179,9 @@ class LeakyReLU(Layer):
     """``x`` above 0 and ``negative_slope`` times it below."""
 
     def __init__(self, negative_slope: float = 0.3, **kwargs: Any) -> None:
-        super().__init__(**{key: kwargs[key] for key in kwargs if key != "alpha"})
-        self.negative_slope: float = kwargs.get("alpha", negative_slope)
+        slope = kwargs.pop("alpha", negative_slope)  # its name in Keras 2
+        super().__init__(**kwargs)
+        self.negative_slope: float = slope
 
     def call(self, inputs: Any) -> Any:
         return tf.nn.leaky_relu(inputs, self.negative_slope)
@@ -275,9 +281,31 @@ class Rescaling(Layer):
 class InputLayer(Layer):
     """The shape of examples, first in a Sequential."""
 
-    def __init__(self, shape: Any = None, input_shape: Any = None, **kwargs: Any) -> None:
-        super().__init__(**{key: kwargs[key] for key in kwargs if key in ("name", "dtype")})
-        self.batch_shape: tuple[Any, ...] = (None, *(shape or input_shape or ()))
+    def __init__(
+        self,
+        shape: Any = None,
+        batch_size: int | None = None,
+        dtype: Any = None,
+        sparse: bool | None = None,
+        ragged: bool | None = None,
+        batch_shape: Any = None,
+        input_tensor: Any = None,
+        optional: bool = False,
+        name: str | None = None,
+        input_shape: Any = None,
+    ) -> None:
+        only(
+            "InputLayer",
+            sparse=(sparse or None, None),
+            ragged=(ragged or None, None),
+            input_tensor=(input_tensor, None),
+            optional=(optional, False),
+        )
+        super().__init__(name=name, dtype=dtype)
+        given = shape if shape is not None else input_shape
+        self.batch_shape: tuple[Any, ...] = (
+            (batch_size, *(given or ())) if batch_shape is None else tuple(batch_shape)
+        )
 
     def call(self, inputs: Any) -> Any:
         return inputs

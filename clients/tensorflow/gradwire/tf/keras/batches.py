@@ -1,0 +1,216 @@
+"""Data for training: arrays cut in batches, or whatever yields batches by itself."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+import gradwire.tf as tf
+from gradwire.tf.keras.seeds import generator
+
+#: Inputs, targets and weights of examples; the last two may be missing.
+Batch: TypeAlias = tuple[Any, Any, Any]
+
+_BOTH_WEIGHTS = "`class_weight` and `sample_weight` cannot be specified at the same time."
+
+
+class Batches:
+    """The batches of each epoch. Arrays are cut by ``batch_size``, and shuffled anew each time."""
+
+    def __init__(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        batch_size: int | None = None,
+        steps: int | None = None,
+        shuffle: bool | str = False,
+        class_weight: Mapping[int, float] | None = None,
+    ) -> None:
+        self._steps = steps
+        self._source: Iterator[Batch] | None = None
+        self._taken: int = 0
+        if yields_batches(x):
+            if y is not None or sample_weight is not None:
+                raise ValueError(
+                    "`y` and `sample_weight` must not be passed if `x` yields batches: "
+                    "it yields (inputs, targets) or (inputs, targets, sample_weights)"
+                )
+            self._begin: Callable[[], Iterator[Batch]] = lambda: _yielded(x, class_weight)
+            self.count: int | None = _length(x)
+            return
+        if class_weight is not None:
+            if sample_weight is not None:
+                raise ValueError(_BOTH_WEIGHTS)
+            sample_weight = weights_by_class(y, class_weight)
+        arrays = tuple(mapped(_array, part) for part in (x, y, sample_weight))
+        rows = _rows(arrays)
+        size = batch_size or (math.ceil(rows / steps) if steps else 32)
+        self._begin = lambda: _cut(arrays, rows, size, shuffle)
+        self.count = math.ceil(rows / size)
+
+    @property
+    def steps(self) -> int | None:
+        """How many batches an epoch has, if that is known."""
+        return self._steps or self.count
+
+    def reset(self) -> None:
+        """Begin the next epoch with the first batch."""
+        self._source, self._taken = None, 0
+
+    def epoch(self) -> Iterator[Batch]:
+        """The batches of the next epoch; with ``steps``, where the last one ended."""
+        if self._steps is None:
+            yield from self._begin()
+            return
+        for step in range(self._steps):
+            self._source = self._begin() if self._source is None else self._source
+            batch = next(self._source, None)
+            if batch is None:
+                self._source, self._taken = None, 0
+                warnings.warn(
+                    f"Your input ran out of data after {step} batches; interrupting training. "
+                    "Make sure that your dataset or generator can generate at least "
+                    "`steps_per_epoch * epochs` batches. You may need to use the `.repeat()` "
+                    "function when building your dataset.",
+                    stacklevel=3,
+                )
+                return
+            self._taken += 1
+            yield batch
+        if self.count is not None and self._taken >= self.count:
+            self._source, self._taken = None, 0
+
+
+def yields_batches(x: Any) -> bool:
+    """Whether data are batches already: a Dataset, a generator, any iterable that is no array."""
+    return not hasattr(x, "shape") and not isinstance(x, (list, tuple, dict)) and x is not None
+
+
+def unpacked(batch: Any) -> Batch:
+    """Inputs, targets and weights of what a source yields, or ``train_step`` is given."""
+    if not isinstance(batch, (tuple, list)):
+        return batch, None, None
+    if not 1 <= len(batch) <= 3:
+        raise ValueError(
+            "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, "
+            f"found: {batch}"
+        )
+    x, y, sample_weight = (*batch, None, None)[:3]
+    return x, y, sample_weight
+
+
+def packed(batch: Batch) -> Any:
+    """What ``train_step`` is given: without what is missing."""
+    x, y, sample_weight = batch
+    if y is None:
+        return (x,) if isinstance(x, (tuple, list)) else x
+    return (x, y) if sample_weight is None else batch
+
+
+def split(batch: Batch, share: float) -> tuple[Batch, Batch]:
+    """Data without their last rows, a share of them, and those rows."""
+    if yields_batches(batch[0]):
+        raise ValueError(
+            "Argument `validation_split` is only supported for tensors or NumPy arrays."
+        )
+    arrays = tuple(mapped(_array, part) for part in batch)
+    rows = _rows(arrays)
+    first = math.floor(rows * (1.0 - share))
+    if first in (0, rows):
+        raise ValueError(
+            f"Training data contains {rows} samples, which is not sufficient to split it into a "
+            f"validation and training set as specified by `validation_split={share}`. Either "
+            "provide more data, or a different value for the `validation_split` argument."
+        )
+    x, y, weight = (mapped(lambda part: part[:first], each) for each in arrays)
+    later = (mapped(lambda part: part[first:], each) for each in arrays)
+    return (x, y, weight), tuple(later)
+
+
+def weights_by_class(y: Any, class_weight: Mapping[int, float]) -> Any:
+    """A weight for each example by its class, 1 for classes that are not named."""
+    if isinstance(y, (dict, list, tuple)) and not np.asarray(y).ndim:
+        raise ValueError("`class_weight` is only supported for Models with a single output.")
+    classes = np.asarray(y.numpy() if hasattr(y, "numpy") else y)
+    if classes.ndim > 1:
+        one_hot = classes.shape[-1] != 1
+        classes = classes.argmax(axis=-1) if one_hot else classes[..., 0]
+    found = [class_weight.get(int(each), 1.0) for each in np.round(classes).astype(np.int32)]
+    return np.asarray(found, np.float32)
+
+
+def mapped(f: Callable[[Any], Any], value: Any) -> Any:
+    """A function of each array in lists, tuples and dictionaries; None stays None."""
+    if isinstance(value, dict):
+        return {key: mapped(f, part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)) and any(
+        hasattr(part, "shape") or isinstance(part, dict) for part in value
+    ):
+        return type(value)([mapped(f, part) for part in value])
+    return None if value is None else f(value)
+
+
+def first_array(value: Any) -> Any:
+    """The first array in nested ones."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        found = (first_array(part) for part in value)
+        return next((each for each in found if each is not None), None)
+    return value
+
+
+def _array(value: Any) -> Any:
+    array = value.numpy() if hasattr(value, "numpy") else np.asarray(value)
+    return array.astype(np.float32) if array.dtype == np.float64 else array
+
+
+def _rows(arrays: tuple[Any, ...]) -> int:
+    counts: set[int] = set()
+    for part in arrays:
+        mapped(lambda array: counts.add(len(array)), part)
+    if len(counts) != 1:
+        raise ValueError(
+            "Data cardinality is ambiguous. Make sure all arrays contain the same number of "
+            f"samples; they have {sorted(counts)}."
+        )
+    return counts.pop()
+
+
+def _cut(arrays: tuple[Any, ...], rows: int, size: int, shuffle: bool | str) -> Iterator[Batch]:
+    whole = bool(shuffle) and shuffle != "batch"
+    order = generator().permutation(rows) if whole else np.arange(rows)
+    for start in range(0, rows, size):
+        chosen = order[start : start + size]
+        if shuffle == "batch":
+            chosen = generator().permutation(chosen)
+        rows_of = partial(_rows_of, chosen)
+        x, y, weight = (mapped(rows_of, each) for each in arrays)
+        yield x, y, weight
+
+
+def _rows_of(chosen: Any, array: Any) -> Any:
+    return tf.convert_to_tensor(array[chosen])
+
+
+def _yielded(source: Any, class_weight: Mapping[int, float] | None) -> Iterator[Batch]:
+    for batch in source:
+        x, y, weight = unpacked(batch)
+        if class_weight is not None:
+            if weight is not None:
+                raise ValueError(_BOTH_WEIGHTS)
+            weight = weights_by_class(y, class_weight)
+        yield x, y, weight
+
+
+def _length(source: Any) -> int | None:
+    try:
+        return len(source)
+    except TypeError:
+        return None

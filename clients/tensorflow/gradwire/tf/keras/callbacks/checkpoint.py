@@ -1,0 +1,97 @@
+"""The callback that saves weights."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+from gradwire.tf.keras.callbacks.base import Logs
+from gradwire.tf.keras.callbacks.monitoring import MonitorCallback
+
+
+class ModelCheckpoint(MonitorCallback):
+    """Saves a model's weights after epochs, or each ``save_freq`` batches; maybe only better ones.
+
+    ``filepath`` may name figures, as ``{epoch:02d}-{val_loss:.2f}.weights.h5``, and has the name
+    that Keras asks for; the file is NumPy's, which ``Model.load_weights`` reads.
+
+    Raises:
+        NotImplementedError: without ``save_weights_only=True``; only weights can be saved.
+    """
+
+    def __init__(
+        self,
+        filepath: Any,
+        monitor: str = "val_loss",
+        verbose: int = 0,
+        save_best_only: bool = False,
+        save_weights_only: bool = False,
+        mode: str = "auto",
+        save_freq: str | int = "epoch",
+        initial_value_threshold: float | None = None,
+    ) -> None:
+        super().__init__(monitor, mode, initial_value_threshold)
+        if not save_weights_only:
+            raise NotImplementedError(
+                "ModelCheckpoint does not implement save_weights_only=False; "
+                "save_weights_only=True is possible"
+            )
+        if save_freq != "epoch" and not isinstance(save_freq, int):
+            raise ValueError(
+                f"Unrecognized save_freq: {save_freq}. "
+                "Expected save_freq are 'epoch' or integer values"
+            )
+        self.filepath: str = os.fspath(filepath)
+        if not self.filepath.endswith(".weights.h5"):
+            raise ValueError(
+                "When using `save_weights_only=True` in `ModelCheckpoint`, the filepath provided "
+                "must end in `.weights.h5` (Keras weights format). Received: "
+                f"filepath={self.filepath}"
+            )
+        self.verbose: int = verbose
+        self.save_best_only: bool = save_best_only
+        self.save_weights_only: bool = save_weights_only
+        self.save_freq: str | int = save_freq
+        self._epoch: int = 0
+        self._batches: int = 0
+
+    def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
+        self._epoch = epoch
+
+    def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
+        if isinstance(self.save_freq, int):
+            self._batches += 1
+            if self._batches >= self.save_freq:
+                self._batches = 0
+                self._save(self._epoch, {"batch": batch + 1, **(logs or {})})
+
+    def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
+        if self.save_freq == "epoch":
+            self._save(epoch, dict(logs or {}))
+
+    def _save(self, epoch: int, figures: dict[str, Any]) -> None:
+        try:
+            path = self.filepath.format(epoch=epoch + 1, **figures)
+        except KeyError as error:
+            raise KeyError(
+                f'Failed to format this callback filepath: "{self.filepath}". Reason: {error}'
+            ) from None
+        if not self._is_wanted(figures):
+            return
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)  # noqa: PTH103, PTH120
+        self.model.save_weights(path, overwrite=True)
+        if self.verbose > 0:
+            print(f"\nEpoch {epoch + 1}: finished saving model to {path}")  # noqa: T201
+
+    def _is_wanted(self, figures: dict[str, Any]) -> bool:
+        if not self.save_best_only:
+            return True
+        current = figures.get(self.monitor)
+        if current is None:
+            warnings.warn(f"Can save best model only with {self.monitor} available.", stacklevel=2)
+            return True
+        if not self._improves(current, self.best):
+            return False
+        self.best = current
+        return True

@@ -1,0 +1,252 @@
+"""Losses as classes, which reduce those of examples to one number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradwire.tf as tf
+from gradwire.tf.keras.losses import functions
+from gradwire.tf.keras.losses.functions import as_tensor
+from gradwire.tf.keras.losses.ranks import same_rank
+from gradwire.tf.keras.names import snake_case
+
+_REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
+
+
+class Reduction:
+    """How a loss of each example becomes one number."""
+
+    NONE: str = "none"
+    SUM: str = "sum"
+    SUM_OVER_BATCH_SIZE: str = "sum_over_batch_size"
+    AUTO: str = "sum_over_batch_size"
+
+
+class Loss:
+    """A loss, with its reduction; ``call`` gives it of each example."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        reduction: str | None = "sum_over_batch_size",
+        dtype: Any = None,
+    ) -> None:
+        if reduction not in _REDUCTIONS:
+            raise ValueError(
+                f"Invalid value for argument `reduction`. Expected one of {_REDUCTIONS}. "
+                f"Received: reduction={reduction}"
+            )
+        self.reduction: str | None = reduction
+        self.name: str = snake_case(type(self).__name__) if name is None else name
+        self.dtype: str = "float32" if dtype is None else tf.as_dtype(dtype).name
+
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+        """The loss, reduced."""
+        value = as_tensor(self.call(self._converted(y_true), self._converted(y_pred)))
+        weight = None
+        if sample_weight is not None:
+            weight = tf.cast(as_tensor(sample_weight), value.dtype)
+            value, weight = same_rank(value, weight)
+            value = value * weight
+        if self.reduction in ("none", None):
+            return value
+        if self.reduction == "sum":
+            return tf.reduce_sum(value)
+        if self.reduction == "mean_with_sample_weight" and weight is not None:
+            return tf.math.divide_no_nan(tf.reduce_sum(value), tf.reduce_sum(weight))
+        return tf.reduce_mean(value)
+
+    def call(self, y_true: Any, y_pred: Any) -> Any:
+        """The loss of each example."""
+        raise NotImplementedError(f"{type(self).__name__} must have a method call")
+
+    def _converted(self, value: Any) -> Any:
+        tensor = as_tensor(value)
+        return tensor if tensor.dtype.name == self.dtype else tf.cast(tensor, self.dtype)
+
+
+class LossFunctionWrapper(Loss):
+    """A function of truth and prediction as a loss, with its further parameters."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        reduction: str | None = "sum_over_batch_size",
+        name: str | None = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(name or getattr(fn, "__name__", None), reduction, dtype)
+        self.fn: Callable[..., Any] = fn
+        self._parameters = kwargs
+
+    def call(self, y_true: Any, y_pred: Any) -> Any:
+        return self.fn(*same_rank(y_true, y_pred), **self._parameters)
+
+
+class _FunctionLoss(LossFunctionWrapper):
+    """A loss by one of the functions."""
+
+    _function: Callable[..., Any] = staticmethod(functions.mean_squared_error)
+
+    def __init__(
+        self,
+        reduction: str | None = "sum_over_batch_size",
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        name = snake_case(type(self).__name__) if name is None else name
+        super().__init__(type(self)._function, reduction, name, dtype)
+
+
+class MeanSquaredError(_FunctionLoss):
+    """The mean of the squared errors."""
+
+
+class MeanAbsoluteError(_FunctionLoss):
+    """The mean of the errors' sizes."""
+
+    _function = staticmethod(functions.mean_absolute_error)
+
+
+class MeanAbsolutePercentageError(_FunctionLoss):
+    """The mean of the errors' sizes, in percent of the truth."""
+
+    _function = staticmethod(functions.mean_absolute_percentage_error)
+
+
+class MeanSquaredLogarithmicError(_FunctionLoss):
+    """The mean of the squared errors of ``log(1 + y)``."""
+
+    _function = staticmethod(functions.mean_squared_logarithmic_error)
+
+
+class Huber(_FunctionLoss):
+    """Quadratic within ``delta``, linear beyond."""
+
+    _function = staticmethod(functions.huber)
+
+    def __init__(
+        self,
+        delta: float = 1.0,
+        reduction: str | None = "sum_over_batch_size",
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(reduction, name, dtype)
+        self._parameters = {"delta": delta}
+
+
+class LogCosh(_FunctionLoss):
+    """``log(cosh(error))``."""
+
+    _function = staticmethod(functions.log_cosh)
+
+
+class Hinge(_FunctionLoss):
+    """``max(1 - y_true y_pred, 0)``."""
+
+    _function = staticmethod(functions.hinge)
+
+
+class SquaredHinge(_FunctionLoss):
+    """The square of ``Hinge``'s terms."""
+
+    _function = staticmethod(functions.squared_hinge)
+
+
+class CategoricalHinge(_FunctionLoss):
+    """The hinge loss between the true class and the best other."""
+
+    _function = staticmethod(functions.categorical_hinge)
+
+
+class Poisson(_FunctionLoss):
+    """``y_pred - y_true log(y_pred)``."""
+
+    _function = staticmethod(functions.poisson)
+
+
+class KLDivergence(_FunctionLoss):
+    """``sum(y_true log(y_true / y_pred))``."""
+
+    _function = staticmethod(functions.kl_divergence)
+
+
+class CosineSimilarity(_FunctionLoss):
+    """The cosine of the angle between them, negated."""
+
+    _function = staticmethod(functions.cosine_similarity)
+
+    def __init__(
+        self,
+        axis: int = -1,
+        reduction: str | None = "sum_over_batch_size",
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(reduction, name, dtype)
+        self._parameters = {"axis": axis}
+
+
+class BinaryCrossentropy(_FunctionLoss):
+    """The cross-entropy of yes and no."""
+
+    _function = staticmethod(functions.binary_crossentropy)
+
+    def __init__(
+        self,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: str | None = "sum_over_batch_size",
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(reduction, name, dtype)
+        self._parameters = {
+            "from_logits": from_logits,
+            "label_smoothing": label_smoothing,
+            "axis": axis,
+        }
+
+
+class CategoricalCrossentropy(_FunctionLoss):
+    """The cross-entropy of classes given as rows of a one."""
+
+    _function = staticmethod(functions.categorical_crossentropy)
+
+    def __init__(
+        self,
+        from_logits: bool = False,
+        label_smoothing: float = 0.0,
+        axis: int = -1,
+        reduction: str | None = "sum_over_batch_size",
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(reduction, name, dtype)
+        self._parameters = {
+            "from_logits": from_logits,
+            "label_smoothing": label_smoothing,
+            "axis": axis,
+        }
+
+
+class SparseCategoricalCrossentropy(_FunctionLoss):
+    """The cross-entropy of classes given as integers."""
+
+    _function = staticmethod(functions.sparse_categorical_crossentropy)
+
+    def __init__(
+        self,
+        from_logits: bool = False,
+        ignore_class: int | None = None,
+        reduction: str | None = "sum_over_batch_size",
+        axis: int = -1,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(reduction, name, dtype)
+        self._parameters = {"from_logits": from_logits, "ignore_class": ignore_class, "axis": axis}

@@ -1,0 +1,193 @@
+"""Losses of each example, as functions of truth and prediction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradwire.tf as tf
+from gradwire.tf.arguments import only
+from gradwire.tf.keras.losses.ranks import same_rank
+
+_EPSILON = 1e-7
+
+
+def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
+    """``mean((y_true - y_pred)^2)`` along the last axis."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    return tf.reduce_mean(tf.square(y_true - y_pred), axis=-1)
+
+
+def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
+    """``mean(|y_true - y_pred|)`` along the last axis."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    return tf.reduce_mean(tf.abs(y_true - y_pred), axis=-1)
+
+
+def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
+    """``100 mean(|(y_true - y_pred) / y_true|)`` along the last axis."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    share = (y_true - y_pred) / tf.maximum(tf.abs(y_true), _like(_EPSILON, y_true))
+    return 100.0 * tf.reduce_mean(tf.abs(share), axis=-1)
+
+
+def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
+    """``mean((log(1 + y_true) - log(1 + y_pred))^2)`` along the last axis."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    least = _like(_EPSILON, y_pred)
+    first = tf.math.log(tf.maximum(y_pred, least) + 1.0)
+    second = tf.math.log(tf.maximum(y_true, least) + 1.0)
+    return tf.reduce_mean(tf.square(first - second), axis=-1)
+
+
+def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
+    """Quadratic within ``delta``, linear beyond; the mean along the last axis."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    error = tf.abs(y_pred - y_true)
+    value = tf.where(error <= delta, 0.5 * tf.square(error), delta * error - 0.5 * delta * delta)
+    return tf.reduce_mean(value, axis=-1)
+
+
+def log_cosh(y_true: Any, y_pred: Any) -> Any:
+    """``mean(log(cosh(y_pred - y_true)))`` along the last axis."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    error = y_pred - y_true
+    value = error + tf.math.softplus(-2.0 * error) - tf.math.log(_like(2.0, y_pred))
+    return tf.reduce_mean(value, axis=-1)
+
+
+def hinge(y_true: Any, y_pred: Any) -> Any:
+    """``mean(max(1 - y_true y_pred, 0))``; labels of 0 and 1 are taken for -1 and 1."""
+    y_true, y_pred = _signed(y_true, y_pred)
+    return tf.reduce_mean(tf.nn.relu(1.0 - y_true * y_pred), axis=-1)
+
+
+def squared_hinge(y_true: Any, y_pred: Any) -> Any:
+    """The mean of the squares of ``hinge``'s terms."""
+    y_true, y_pred = _signed(y_true, y_pred)
+    return tf.reduce_mean(tf.square(tf.nn.relu(1.0 - y_true * y_pred)), axis=-1)
+
+
+def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
+    """``max(1 + the greatest other score - the true one's, 0)``."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    right = tf.reduce_sum(y_true * y_pred, axis=-1)
+    wrong = tf.reduce_max((1.0 - y_true) * y_pred, axis=-1)
+    return tf.nn.relu(wrong - right + 1.0)
+
+
+def poisson(y_true: Any, y_pred: Any) -> Any:
+    """``mean(y_pred - y_true log(y_pred))`` along the last axis."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    return tf.reduce_mean(y_pred - y_true * tf.math.log(y_pred + _EPSILON), axis=-1)
+
+
+def kl_divergence(y_true: Any, y_pred: Any) -> Any:
+    """``sum(y_true log(y_true / y_pred))`` along the last axis."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = _within(y_true), _within(y_pred)
+    return tf.reduce_sum(y_true * tf.math.log(y_true / y_pred), axis=-1)
+
+
+def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+    """The cosine of the angle between them, negated: the less, the more alike."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    first, second = (tf.math.l2_normalize(y, axis=axis) for y in (y_true, y_pred))
+    return -tf.reduce_sum(first * second, axis=axis)
+
+
+def binary_crossentropy(
+    y_true: Any,
+    y_pred: Any,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Any:
+    """``-mean(y_true log(p) + (1 - y_true) log(1 - p))`` along an axis."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    if label_smoothing:
+        y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    if from_logits:
+        value = tf.nn.sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
+    else:
+        p = _within(y_pred, 1.0 - _EPSILON)
+        value = -(y_true * tf.math.log(p) + (1.0 - y_true) * tf.math.log(1.0 - p))
+    return tf.reduce_mean(value, axis=axis)
+
+
+def categorical_crossentropy(
+    y_true: Any,
+    y_pred: Any,
+    from_logits: bool = False,
+    label_smoothing: float = 0.0,
+    axis: int = -1,
+) -> Any:
+    """``-sum(y_true log(p))`` along an axis."""
+    y_true, y_pred = _pair(y_true, y_pred)
+    if label_smoothing:
+        classes = float(tuple(y_true.shape)[axis])
+        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
+    if from_logits:
+        return -tf.reduce_sum(y_true * tf.nn.log_softmax(y_pred, axis=axis), axis=axis)
+    p = y_pred / tf.reduce_sum(y_pred, axis=axis, keepdims=True)
+    return -tf.reduce_sum(y_true * tf.math.log(_within(p, 1.0 - _EPSILON)), axis=axis)
+
+
+def sparse_categorical_crossentropy(
+    y_true: Any,
+    y_pred: Any,
+    from_logits: bool = False,
+    ignore_class: int | None = None,
+    axis: int = -1,
+) -> Any:
+    """``-log(p)`` of the class that an integer names, 0 where that is ``ignore_class``."""
+    only("sparse_categorical_crossentropy", ignore_class=(ignore_class, None))
+    y_pred = as_tensor(y_pred)
+    labels = tf.cast(as_tensor(y_true), tf.int32)
+    if len(labels.shape) == len(y_pred.shape) and tuple(labels.shape)[-1] == 1:
+        labels = tf.squeeze(labels, axis=-1)
+    classes = tf.one_hot(labels, tuple(y_pred.shape)[axis], dtype=y_pred.dtype)
+    if from_logits:
+        return -tf.reduce_sum(classes * tf.nn.log_softmax(y_pred, axis=axis), axis=axis)
+    p = _within(y_pred, 1.0 - _EPSILON)
+    p = p / tf.reduce_sum(p, axis=axis, keepdims=True)
+    return -tf.reduce_sum(classes * tf.math.log(p), axis=axis)
+
+
+def as_tensor(value: Any) -> Any:
+    """A value as a tensor."""
+    return value if isinstance(value, tf.Tensor) else tf.convert_to_tensor(value)
+
+
+def _pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    y_pred = as_tensor(y_pred)
+    if not y_pred.dtype.is_floating:
+        y_pred = tf.cast(y_pred, tf.float32)
+    y_true = tf.cast(as_tensor(y_true), y_pred.dtype)
+    return same_rank(y_true, y_pred)
+
+
+def _signed(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    y_true, y_pred = _pair(y_true, y_pred)
+    binary = bool(tf.reduce_all((y_true == 0.0) | (y_true == 1.0)))
+    return (2.0 * y_true - 1.0 if binary else y_true), y_pred
+
+
+def _like(value: float, tensor: Any) -> Any:
+    return tf.constant(value, dtype=tensor.dtype)
+
+
+def _within(value: Any, most: float = 1.0) -> Any:
+    return tf.clip_by_value(value, _EPSILON, most)
+
+
+mse = mean_squared_error
+MSE = mean_squared_error
+mae = mean_absolute_error
+MAE = mean_absolute_error
+mape = mean_absolute_percentage_error
+MAPE = mean_absolute_percentage_error
+msle = mean_squared_logarithmic_error
+MSLE = mean_squared_logarithmic_error
+kld = kl_divergence
+KLD = kl_divergence
+logcosh = log_cosh

@@ -1,0 +1,41 @@
+"""Optimizers: their steps are ordinary operations on the variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwire.tf.keras import schedules
+from gradwire.tf.keras.optimizers.adam import Adam, Adamax, AdamW, Nadam
+from gradwire.tf.keras.optimizers.adaptive import Adadelta, Adagrad, Ftrl, RMSprop
+from gradwire.tf.keras.optimizers.base import Optimizer
+from gradwire.tf.keras.optimizers.descent import SGD, Lion
+
+__all__ = [
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Ftrl",
+    "Lion",
+    "Nadam",
+    "Optimizer",
+    "RMSprop",
+    "get",
+    "schedules",
+]
+
+_BY_NAME: dict[str, type[Optimizer]] = {
+    kind.__name__.lower(): kind
+    for kind in (SGD, Adam, AdamW, Adamax, RMSprop, Adagrad, Adadelta, Nadam, Lion, Ftrl)
+}
+
+
+def get(identifier: Any) -> Any:
+    """An optimizer by its name, or as it is."""
+    if isinstance(identifier, Optimizer):
+        return identifier
+    if str(identifier).lower() not in _BY_NAME:
+        raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
+    return _BY_NAME[str(identifier).lower()]()

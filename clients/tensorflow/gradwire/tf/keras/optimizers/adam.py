@@ -1,0 +1,134 @@
+"""Adam and its relatives: means of gradients, divided by means of their sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Unpack
+
+import numpy as np
+
+import gradwire.tf as tf
+from gradwire.tf.keras.optimizers.base import Optimizer, Options, SharedOptions
+
+
+class Adam(Optimizer):
+    """Kingma and Ba's: first and second moments, corrected for their first values."""
+
+    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "velocity": 0.0})
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        amsgrad: bool = False,
+        **kwargs: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, **kwargs)
+        self.beta_1: float = beta_1
+        self.beta_2: float = beta_2
+        self.epsilon: float = epsilon
+        self.amsgrad: bool = amsgrad
+        if amsgrad:
+            self._slots = {**self._slots, "velocity_hat": 0.0}
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        slots = self._slots_of(variable)
+        step = int(self.iterations.numpy()) + 1
+        first, second = slots["momentum"], slots["velocity"]
+        first.assign_add((gradient - first) * (1.0 - self.beta_1))
+        second.assign_add((tf.square(gradient) - second) * (1.0 - self.beta_2))
+        correction = np.sqrt(_complement(self.beta_2, step, variable))
+        correction = correction / _complement(self.beta_1, step, variable)
+        if self.amsgrad:
+            slots["velocity_hat"].assign(tf.maximum(slots["velocity_hat"], second))
+            second = slots["velocity_hat"]
+        scale = tf.constant(correction, dtype=variable.dtype)
+        variable.assign_sub(first * (learning_rate * scale) / (tf.sqrt(second) + self.epsilon))
+
+
+class AdamW(Adam):
+    """Adam with decay of the weights."""
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        weight_decay: float = 0.004,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        amsgrad: bool = False,
+        **kwargs: Unpack[SharedOptions],
+    ) -> None:
+        if weight_decay is None:
+            raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
+        options: Options = {**kwargs, "weight_decay": weight_decay}
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, **options)
+
+
+class Adamax(Optimizer):
+    """Adam by the greatest gradients."""
+
+    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "norm": 0.0})
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        **kwargs: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, **kwargs)
+        self.beta_1: float = beta_1
+        self.beta_2: float = beta_2
+        self.epsilon: float = epsilon
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        slots = self._slots_of(variable)
+        step = int(self.iterations.numpy()) + 1
+        first, norm = slots["momentum"], slots["norm"]
+        first.assign_add((gradient - first) * (1.0 - self.beta_1))
+        norm.assign(tf.maximum(norm * self.beta_2, tf.abs(gradient)))
+        scale = tf.constant(1.0 / _complement(self.beta_1, step, variable), dtype=variable.dtype)
+        variable.assign_sub(first * (learning_rate * scale) / (norm + self.epsilon))
+
+
+class Nadam(Adam):
+    """Adam with Nesterov's momentum."""
+
+    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "velocity": 0.0})
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-7,
+        **kwargs: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, **kwargs)
+        self._product: float = 1.0
+        self._counted: int = -1
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        slots = self._slots_of(variable)
+        step = int(self.iterations.numpy()) + 1
+        now, after = (self.beta_1 * (1.0 - 0.5 * 0.96**t) for t in (step, step + 1))
+        if self._counted != step:
+            self._counted, self._product = step, self._product * now
+        first, second = slots["momentum"], slots["velocity"]
+        first.assign_add((gradient - first) * (1.0 - self.beta_1))
+        second.assign_add((tf.square(gradient) - second) * (1.0 - self.beta_2))
+        mean = first * (after / (1.0 - self._product * after))
+        mean = mean + gradient * ((1.0 - now) / (1.0 - self._product))
+        variance = second / _complement(self.beta_2, step, variable)
+        variable.assign_sub(mean * learning_rate / (tf.sqrt(variance) + self.epsilon))
+
+
+def _complement(beta: float, step: int, variable: Any) -> Any:
+    """``1 - beta^step`` with the rounding of the variable's dtype, as TensorFlow has it."""
+    number = variable.dtype.as_numpy_dtype
+    return number(1.0) - number(beta) ** number(step)

@@ -1,0 +1,134 @@
+"""Optimizers with a rate for each element, by its earlier gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Unpack
+
+import gradwire.tf as tf
+from gradwire.tf.keras.optimizers.base import Optimizer, Options
+
+
+class RMSprop(Optimizer):
+    """Gradients divided by the root of a moving mean of their squares."""
+
+    _slots: Mapping[str, float] = MappingProxyType({"velocity": 0.0})
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-7,
+        centered: bool = False,
+        **kwargs: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, **kwargs)
+        self.rho: float = rho
+        self.momentum: float = momentum
+        self.epsilon: float = epsilon
+        self.centered: bool = centered
+        if momentum:
+            self._slots = {**self._slots, "momentum": 0.0}
+        if centered:
+            self._slots = {**self._slots, "average_gradient": 0.0}
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        slots = self._slots_of(variable)
+        velocity = slots["velocity"]
+        velocity.assign(velocity * self.rho + tf.square(gradient) * (1.0 - self.rho))
+        divisor = velocity + self.epsilon
+        if self.centered:
+            average = slots["average_gradient"]
+            average.assign(average * self.rho + gradient * (1.0 - self.rho))
+            divisor = velocity - tf.square(average) + self.epsilon
+        change = learning_rate * gradient / tf.sqrt(divisor)
+        if self.momentum:
+            slots["momentum"].assign(slots["momentum"] * self.momentum + change)
+            change = slots["momentum"]
+        variable.assign_sub(change)
+
+
+class Adagrad(Optimizer):
+    """Gradients divided by the root of the sum of their squares."""
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        initial_accumulator_value: float = 0.1,
+        epsilon: float = 1e-7,
+        **kwargs: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, **kwargs)
+        self.epsilon: float = epsilon
+        self._slots = {"accumulator": initial_accumulator_value}
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        slots = self._slots_of(variable)
+        slots["accumulator"].assign_add(tf.square(gradient))
+        root = tf.sqrt(slots["accumulator"] + self.epsilon)
+        variable.assign_sub(learning_rate * gradient / root)
+
+
+class Adadelta(Optimizer):
+    """Steps in the units of the steps before."""
+
+    _slots: Mapping[str, float] = MappingProxyType(
+        {"accumulated_grad": 0.0, "accumulated_delta_var": 0.0}
+    )
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: float = 0.95,
+        epsilon: float = 1e-7,
+        **kwargs: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, **kwargs)
+        self.rho: float = rho
+        self.epsilon: float = epsilon
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        slots = self._slots_of(variable)
+        squares, steps = slots["accumulated_grad"], slots["accumulated_delta_var"]
+        squares.assign(squares * self.rho + tf.square(gradient) * (1.0 - self.rho))
+        change = gradient * tf.sqrt(steps + self.epsilon) / tf.sqrt(squares + self.epsilon)
+        steps.assign(steps * self.rho + tf.square(change) * (1.0 - self.rho))
+        variable.assign_sub(learning_rate * change)
+
+
+class Ftrl(Optimizer):
+    """McMahan's: follow the regularised leader."""
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        learning_rate_power: float = -0.5,
+        initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        l2_shrinkage_regularization_strength: float = 0.0,
+        beta: float = 0.0,
+        **kwargs: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, **kwargs)
+        self._power: float = learning_rate_power
+        self._l1: float = l1_regularization_strength
+        self._l2: float = l2_regularization_strength
+        self._shrinkage: float = l2_shrinkage_regularization_strength
+        self._beta: float = beta
+        self._slots = {"accumulator": initial_accumulator_value, "linear": 0.0}
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        slots = self._slots_of(variable)
+        accumulator, linear = slots["accumulator"], slots["linear"]
+        l2 = learning_rate * (2.0 * self._l2) + self._beta
+        shrunk = gradient + variable * (2.0 * self._shrinkage)
+        new = accumulator + tf.square(gradient)
+        after, before = new**-self._power, accumulator**-self._power
+        linear.assign_add(shrunk - (after - before) / learning_rate * variable)
+        quadratic = after / learning_rate + l2 / learning_rate
+        clipped = tf.clip_by_value(linear, -self._l1, self._l1)
+        variable.assign((clipped - linear) / quadratic)
+        accumulator.assign(new)

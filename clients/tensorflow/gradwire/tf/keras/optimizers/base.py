@@ -1,0 +1,265 @@
+"""What every optimizer is: clipped gradients, decay of weights, a step, moving averages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypedDict
+
+import numpy as np
+
+import gradwire.tf as tf
+from gradwire.tf.keras import schedules
+from gradwire.tf.keras.names import snake_case, unique_name
+from gradwire.tf.keras.optimizers.averages import Averages
+
+
+class SharedOptions(TypedDict, total=False):
+    """The arguments that every optimizer takes by name, besides those of its own."""
+
+    clipnorm: float | None
+    clipvalue: float | None
+    global_clipnorm: float | None
+    use_ema: bool
+    ema_momentum: float
+    ema_overwrite_frequency: int | None
+    loss_scale_factor: float | None
+    gradient_accumulation_steps: int | None
+    name: str | None
+
+
+class Options(SharedOptions, total=False):
+    """The same with decay of weights, which AdamW takes as its second argument."""
+
+    weight_decay: float | None
+
+
+class Optimizer:
+    """Changes variables by their gradients: ``apply_gradients(zip(gradients, variables))``.
+
+    ``weight_decay`` d: ``w = w - rate d w`` before a step. ``clipnorm``, ``global_clipnorm`` and
+    ``clipvalue`` limit the norm of each gradient, of all, or each element; the first that is given
+    counts. ``use_ema``: a moving average of the weights, ``a = m a + (1 - m) w``, takes their
+    place after ``fit`` or each ``ema_overwrite_frequency`` steps. ``loss_scale_factor`` divides
+    gradients of a loss from ``scale_loss``. ``gradient_accumulation_steps`` n: each n-th call
+    steps by the mean of n gradients.
+    """
+
+    #: What is kept for each variable, by name, with its first value.
+    _slots: Mapping[str, float] = MappingProxyType({})
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        weight_decay: float | None = None,
+        clipnorm: float | None = None,
+        clipvalue: float | None = None,
+        global_clipnorm: float | None = None,
+        use_ema: bool = False,
+        ema_momentum: float = 0.99,
+        ema_overwrite_frequency: int | None = None,
+        loss_scale_factor: float | None = None,
+        gradient_accumulation_steps: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        given = [each for each in (clipnorm, clipvalue, global_clipnorm) if each is not None]
+        if len(given) > 1:
+            raise ValueError(
+                "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
+                f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}"
+            )
+        if gradient_accumulation_steps is not None and gradient_accumulation_steps < 2:
+            raise ValueError(
+                "`gradient_accumulation_steps` must be an integer >= 2. Received: "
+                f"gradient_accumulation_steps={gradient_accumulation_steps}"
+            )
+        self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
+        self._calls: Any = tf.Variable(0, dtype=tf.int64, trainable=False, name="iteration")
+        self._schedule: Callable[..., Any] | None = None
+        self._rate: Any = tf.Variable(0.0, trainable=False, name="learning_rate")
+        self.learning_rate = learning_rate
+        self.weight_decay: float | None = weight_decay
+        self.clipnorm: float | None = clipnorm
+        self.clipvalue: float | None = clipvalue
+        self.global_clipnorm: float | None = global_clipnorm
+        self.loss_scale_factor: float | None = loss_scale_factor
+        self.gradient_accumulation_steps: int | None = gradient_accumulation_steps
+        self.use_ema: bool = use_ema
+        self.ema_momentum: float = ema_momentum
+        self.ema_overwrite_frequency: int | None = ema_overwrite_frequency
+        self._averages = Averages(ema_momentum, ema_overwrite_frequency) if use_ema else None
+        self._kept: dict[int, dict[str, Any]] = {}
+        self._sums: dict[int, Any] = {}
+        self._variables: list[Any] = []
+        self._undecayed: Callable[[Any], bool] = lambda variable: False
+
+    @property
+    def iterations(self) -> Any:
+        """How many steps there were."""
+        if self.gradient_accumulation_steps:
+            return self._calls // self.gradient_accumulation_steps
+        return self._calls
+
+    @property
+    def learning_rate(self) -> Any:
+        """How far to go; also where a schedule or a function says so."""
+        if self._schedule is None:
+            return self._rate
+        if isinstance(self._schedule, schedules.LearningRateSchedule):
+            return self._schedule(self._calls)
+        return tf.convert_to_tensor(self._schedule(), tf.float32)
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        if callable(value) and not isinstance(value, (tf.Tensor, tf.Variable)):
+            self._schedule = value
+        elif isinstance(self._schedule, schedules.LearningRateSchedule):
+            raise TypeError(
+                "This optimizer was created with a `LearningRateSchedule` object as its "
+                "`learning_rate` constructor argument, hence its learning rate is not settable. "
+                "If you need the learning rate to be settable, you should instantiate the "
+                "optimizer with a float `learning_rate` argument."
+            )
+        else:
+            self._schedule = None
+            self._rate.assign(tf.cast(value, tf.float32))
+
+    lr = learning_rate
+
+    @property
+    def variables(self) -> list[Any]:
+        """The step, the rate, and what is kept for each variable."""
+        kept = [value for slots in self._kept.values() for value in slots.values()]
+        averages = [] if self._averages is None else self._averages.variables
+        return [self._calls, self._rate, *kept, *averages, *self._sums.values()]
+
+    def build(self, variables: Sequence[Any]) -> None:
+        """Make what is kept for each variable."""
+        self._variables = list(variables)
+        for variable in variables:
+            self._slots_of(variable)
+        if self._averages is not None:
+            self._averages.add(variables)
+
+    def apply_gradients(self, grads_and_vars: Iterable[tuple[Any, Any]]) -> Any:
+        """Change each variable by its gradient; those without one stay as they are."""
+        pairs = list(grads_and_vars)
+        self.apply([gradient for gradient, _ in pairs], [variable for _, variable in pairs])
+        return self._calls
+
+    def apply(self, grads: Sequence[Any], trainable_variables: Sequence[Any] | None = None) -> None:
+        """The same for two lists; without variables, for those it was built with."""
+        variables = self._variables if trainable_variables is None else list(trainable_variables)
+        if not self._variables:
+            self.build(variables)
+        if self._averages is not None:
+            self._averages.add(variables)
+        pairs = [
+            (tf.convert_to_tensor(gradient), variable)
+            for gradient, variable in zip(grads, variables, strict=True)
+            if gradient is not None
+        ]
+        if not pairs:
+            raise ValueError("No gradients provided for any variable.")
+        if self.loss_scale_factor is not None:
+            pairs = [(gradient / self.loss_scale_factor, variable) for gradient, variable in pairs]
+        calls = int(self._calls.numpy()) + 1
+        accumulated = self.gradient_accumulation_steps or 1
+        if accumulated > 1:
+            pairs = self._summed(pairs, mean_of=accumulated if calls % accumulated == 0 else None)
+        if calls % accumulated == 0:
+            self._step(pairs)
+        if self._averages is not None:
+            self._averages.update((calls - 1) // accumulated + 1)
+        for _, variable in pairs:
+            constraint = getattr(variable, "constraint", None)
+            if constraint is not None:
+                variable.assign(constraint(variable))
+        # A number that is known here: adding to it would be asked of the service.
+        self._calls.assign(calls)
+
+    def _step(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        rate = self.learning_rate
+        gradients = self._clipped([gradient for gradient, _ in pairs])
+        for gradient, (_, variable) in zip(gradients, pairs, strict=True):
+            step = tf.cast(rate, variable.dtype)
+            if self.weight_decay and not self._undecayed(variable):
+                variable.assign_sub(variable * self.weight_decay * step)
+            self.update_step(gradient, variable, step)
+
+    def _summed(
+        self, pairs: Sequence[tuple[Any, Any]], mean_of: int | None
+    ) -> list[tuple[Any, Any]]:
+        """Add gradients to those of earlier calls; their mean, after the last of them."""
+        found = []
+        for gradient, variable in pairs:
+            if id(variable) not in self._sums:
+                zeros = tf.zeros_like(gradient)
+                self._sums[id(variable)] = tf.Variable(zeros, trainable=False, name="accumulator")
+            total = gradient + self._sums[id(variable)]
+            self._sums[id(variable)].assign(tf.zeros_like(total) if mean_of else total)
+            found.append((total / float(mean_of or 1), variable))
+        return found
+
+    def minimize(self, loss: Any, var_list: Sequence[Any], tape: Any = None) -> Any:
+        """One step on a loss: a function without arguments, or a value with its tape."""
+        if tape is None:
+            with tf.GradientTape() as tape:
+                loss = loss()
+        gradients = tape.gradient(loss, list(var_list))
+        return self.apply_gradients(zip(gradients, var_list, strict=True))
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Change one variable."""
+        raise NotImplementedError(f"{type(self).__name__} must have a method update_step")
+
+    def scale_loss(self, loss: Any) -> Any:
+        """The loss times ``loss_scale_factor``, by which the gradients are divided again."""
+        return loss if self.loss_scale_factor is None else loss * self.loss_scale_factor
+
+    def exclude_from_weight_decay(
+        self, var_list: Iterable[Any] | None = None, var_names: Iterable[str] | None = None
+    ) -> None:
+        """Let weights be without decay: these, and those in whose names one of the words is."""
+        if self._kept:
+            raise ValueError(
+                "`exclude_from_weight_decay()` can only be configured before the optimizer is "
+                "built."
+            )
+        excluded = {id(variable) for variable in var_list or ()}
+        words = list(var_names or ())
+        self._undecayed = lambda variable: (
+            id(variable) in excluded or any(re.search(word, variable.name) for word in words)
+        )
+
+    def finalize_variable_values(self, var_list: Iterable[Any]) -> None:
+        """Give variables their moving averages, if ``use_ema`` keeps them."""
+        if self._averages is not None:
+            self._averages.overwrite(var_list)
+
+    def get_config(self) -> dict[str, Any]:
+        """Its name and its rate."""
+        return {"name": self.name, "learning_rate": float(self._rate.numpy())}
+
+    def _slots_of(self, variable: Any) -> dict[str, Any]:
+        if id(variable) not in self._kept:
+            self._kept[id(variable)] = {
+                name: tf.Variable(
+                    np.full(tuple(variable.shape), first, variable.dtype.as_numpy_dtype),
+                    trainable=False,
+                    name=f"{variable.name.removesuffix(':0')}_{name}",
+                )
+                for name, first in self._slots.items()
+            }
+        return self._kept[id(variable)]
+
+    def _clipped(self, gradients: list[Any]) -> list[Any]:
+        if self.clipnorm:
+            return [tf.clip_by_norm(gradient, self.clipnorm) for gradient in gradients]
+        if self.global_clipnorm:
+            return list(tf.clip_by_global_norm(gradients, self.global_clipnorm)[0])
+        if self.clipvalue:
+            limit = self.clipvalue
+            return [tf.clip_by_value(gradient, -limit, limit) for gradient in gradients]
+        return gradients

@@ -1,0 +1,63 @@
+"""Optimizers that step along the gradient, or by its sign: SGD and Lion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Unpack
+
+import gradwire.tf as tf
+from gradwire.tf.keras.optimizers.base import Optimizer, Options
+
+
+class SGD(Optimizer):
+    """``v = momentum v - rate g``, ``w = w + v``; with Nesterov's, ``w + momentum v - rate g``."""
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.01,
+        momentum: float = 0.0,
+        nesterov: bool = False,
+        **kwargs: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, **kwargs)
+        self.momentum: float = momentum
+        self.nesterov: bool = nesterov
+        if momentum:
+            self._slots = {"momentum": 0.0}
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        if not self.momentum:
+            variable.assign_sub(learning_rate * gradient)
+            return
+        slots = self._slots_of(variable)
+        velocity = slots["momentum"]
+        velocity.assign(velocity * self.momentum - learning_rate * gradient)
+        if self.nesterov:
+            variable.assign_add(velocity * self.momentum - learning_rate * gradient)
+        else:
+            variable.assign_add(velocity)
+
+
+class Lion(Optimizer):
+    """Steps of one size, by the sign of a mean of the gradients."""
+
+    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0})
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.99,
+        **kwargs: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, **kwargs)
+        self.beta_1: float = beta_1
+        self.beta_2: float = beta_2
+
+    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        slots = self._slots_of(variable)
+        mean = slots["momentum"]
+        direction = tf.sign(mean * self.beta_1 + gradient * (1.0 - self.beta_1))
+        variable.assign_sub(learning_rate * direction)
+        mean.assign(mean * self.beta_2 + gradient * (1.0 - self.beta_2))

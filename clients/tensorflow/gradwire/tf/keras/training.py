@@ -1,0 +1,344 @@
+"""``compile``, ``fit``, ``evaluate`` and ``predict``: training in batches and epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+import gradwire.tf as tf
+from gradwire.tf.arguments import only
+from gradwire.tf.keras import callbacks as callbacks_module
+from gradwire.tf.keras import metrics as metrics_module
+from gradwire.tf.keras import optimizers as optimizers_module
+from gradwire.tf.keras.batches import (
+    Batches,
+    first_array,
+    mapped,
+    packed,
+    split,
+    unpacked,
+    weights_by_class,
+)
+from gradwire.tf.keras.compiled import CompiledLoss, CompiledMetrics
+from gradwire.tf.keras.layers.base import Layer
+
+
+class Trainer(Layer):
+    """What models have besides layers: ways to be trained."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.optimizer: Any = None
+        self.loss: Any = None
+        self.history: Any = None
+        self.stop_training: bool = False
+        self._loss_of: CompiledLoss | None = None
+        self._compiled_metrics = CompiledMetrics(None, None)
+        self._loss_tracker: Any = metrics_module.Mean(name="loss")
+
+    def compile(
+        self,
+        optimizer: Any = "rmsprop",
+        loss: Any = None,
+        loss_weights: Any = None,
+        metrics: Any = None,
+        weighted_metrics: Any = None,
+        run_eagerly: bool = False,
+        steps_per_execution: int = 1,
+        jit_compile: bool | str = "auto",
+        auto_scale_loss: bool = True,
+    ) -> None:
+        """Set what ``fit`` minimises, how, and the figures that it reports.
+
+        ``run_eagerly``, ``jit_compile`` and ``auto_scale_loss``, which is for half precision, make
+        no difference here.
+        """
+        for figures in (metrics, weighted_metrics):
+            if figures is not None and not isinstance(figures, (list, tuple, dict)):
+                raise ValueError(
+                    "Expected `metrics` argument to be a list, tuple, or dict. Received instead: "
+                    f"metrics={figures} of type {type(figures)}"
+                )
+        only("Model.compile", steps_per_execution=(steps_per_execution, 1))
+        self.optimizer = optimizers_module.get(optimizer)
+        self.loss = loss
+        self._loss_of = None if loss is None else CompiledLoss(loss, loss_weights)
+        self._compiled_metrics = CompiledMetrics(metrics, weighted_metrics)
+        self._loss_tracker = metrics_module.Mean(name="loss")
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The mean of the loss, the metrics of ``compile``, and those that are attributes."""
+        own = [
+            value
+            for name, value in vars(self).items()
+            if isinstance(value, metrics_module.Metric) and name != "_loss_tracker"
+        ]
+        return [self._loss_tracker, *self._compiled_metrics.found, *own]
+
+    def reset_metrics(self) -> None:
+        """Forget all batches."""
+        for metric in self.metrics:
+            metric.reset_state()
+
+    def get_metrics_result(self) -> dict[str, Any]:
+        """Each metric's figure by its name."""
+        return {metric.name: metric.result() for metric in self.metrics}
+
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ) -> Any:
+        """The loss of a batch, with what layers add to it."""
+        del x, training  # for subclasses
+        loss = None if self._loss_of is None else self._loss_of(y, y_pred, sample_weight)
+        for penalty in self.losses:
+            loss = penalty if loss is None else loss + tf.reduce_sum(penalty)
+        if loss is None:
+            raise ValueError("No loss to compute. Provide a `loss` argument in `compile()`.")
+        return loss
+
+    def compute_metrics(
+        self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None
+    ) -> dict[str, Any]:
+        """Take a batch into account, and give each metric's figure so far."""
+        del x  # for subclasses
+        self._compiled_metrics.update_state(y, y_pred, sample_weight)
+        return self.get_metrics_result()
+
+    def train_step(self, data: Any) -> dict[str, Any]:
+        """One step of ``fit``: a subclass may have its own, and returns the figures to report."""
+        x, y, sample_weight = unpacked(data)
+        with tf.GradientTape() as tape:
+            predicted = self(x, training=True)
+            loss = self.compute_loss(x, y, predicted, sample_weight)
+            self._loss_tracker.update_state(loss, sample_weight=len(first_array(x)))
+            scaled = self.optimizer.scale_loss(loss)
+        variables = self.trainable_variables
+        gradients = tape.gradient(scaled, variables)
+        self.optimizer.apply_gradients(zip(gradients, variables, strict=True))
+        return self.compute_metrics(x, y, predicted, sample_weight)
+
+    def test_step(self, data: Any) -> dict[str, Any]:
+        """One step of ``evaluate``: a subclass may have its own."""
+        x, y, sample_weight = unpacked(data)
+        predicted = self(x, training=False)
+        loss = self.compute_loss(x, y, predicted, sample_weight, training=False)
+        self._loss_tracker.update_state(loss, sample_weight=len(first_array(x)))
+        return self.compute_metrics(x, y, predicted, sample_weight)
+
+    def predict_step(self, data: Any) -> Any:
+        """One step of ``predict``: a subclass may have its own."""
+        return self(unpacked(data)[0], training=False)
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: Any = "auto",
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool | str = True,
+        class_weight: Mapping[int, float] | None = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: int | list[int] = 1,
+    ) -> callbacks_module.History:
+        """Train for some epochs; ``verbose="auto"`` prints nothing here.
+
+        Shuffled rows come in another order than TensorFlow's, whose generator is not ours.
+        """
+        self._assert_compiled()
+        if validation_split and validation_data is None:
+            (x, y, sample_weight), validation_data = split((x, y, sample_weight), validation_split)
+        batches = Batches(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
+        validation = None
+        if validation_data is not None:
+            size = validation_batch_size or batch_size
+            validation = Batches(*unpacked(validation_data), size, validation_steps)
+        hooks = self._hooks(callbacks, verbose, epochs, batches, add_history=True)
+        self.stop_training = False
+        hooks.on_train_begin()
+        figures: dict[str, Any] = {}
+        for epoch in range(initial_epoch, epochs):
+            self.reset_metrics()
+            hooks.on_epoch_begin(epoch)
+            figures = self._train_epoch(batches, hooks)
+            if validation is not None and _is_due(epoch + 1, validation_freq):
+                seen = self._tested(validation, hooks)
+                figures |= {f"val_{name}": value for name, value in seen.items()}
+            hooks.on_epoch_end(epoch, figures)
+            if self.stop_training:
+                break
+        if epochs > 0:
+            self.optimizer.finalize_variable_values(self.trainable_weights)
+        hooks.on_train_end(figures or None)
+        history: callbacks_module.History = self.history
+        return history
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Any = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """The loss and the metrics of data."""
+        self._assert_compiled()
+        batches = Batches(x, y, sample_weight, batch_size, steps)
+        figures = self._tested(batches, self._hooks(callbacks, verbose, 1, batches))
+        return figures if return_dict else self._in_order(figures)
+
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: Any = "auto",
+        steps: int | None = None,
+        callbacks: Any = None,
+    ) -> Any:
+        """The outputs for data, as arrays."""
+        batches = Batches(x, batch_size=batch_size, steps=steps)
+        hooks = self._hooks(callbacks, verbose, 1, batches)
+        hooks.on_predict_begin()
+        found = []
+        for step, batch in enumerate(batches.epoch()):
+            hooks.on_predict_batch_begin(step)
+            found.append(mapped(lambda part: part.numpy(), self.predict_step(packed(batch))))
+            hooks.on_predict_batch_end(step, {"outputs": found[-1]})
+        hooks.on_predict_end()
+        return _joined(found)
+
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Mapping[int, float] | None = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """One step of the optimizer; the loss and the metrics before it."""
+        if class_weight is not None:
+            if sample_weight is not None:
+                raise ValueError(
+                    "Arguments `sample_weight` and `class_weight` cannot be specified at the same "
+                    f"time. Received: sample_weight={sample_weight}, class_weight={class_weight}"
+                )
+            sample_weight = weights_by_class(y, class_weight)
+        return self._on_batch(self.train_step, (x, y, sample_weight), return_dict)
+
+    def test_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
+    ) -> Any:
+        """The loss and the metrics of a batch."""
+        return self._on_batch(self.test_step, (x, y, sample_weight), return_dict)
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """The outputs for a batch, as arrays."""
+        return mapped(lambda part: part.numpy(), self.predict_step((x,)))
+
+    def _on_batch(self, step: Callable[..., Any], batch: Any, by_name: bool) -> Any:
+        self._assert_compiled()
+        self.reset_metrics()
+        x, y, sample_weight = batch
+        whole = next(Batches(x, y, sample_weight, batch_size=len(first_array(x))).epoch())
+        figures = _plain(step(whole))
+        return figures if by_name else self._in_order(figures)
+
+    def _train_epoch(self, batches: Batches, hooks: Any) -> dict[str, Any]:
+        told: Any = {}
+        for step, batch in enumerate(batches.epoch()):
+            hooks.on_train_batch_begin(step)
+            told = self.train_step(packed(batch))
+            hooks.on_train_batch_end(step, _plain(told))
+            if self.stop_training:
+                break
+        return self._results(told)
+
+    def _tested(self, batches: Batches, hooks: Any) -> dict[str, Any]:
+        hooks.on_test_begin()
+        self.reset_metrics()
+        batches.reset()
+        told: Any = {}
+        for step, batch in enumerate(batches.epoch()):
+            hooks.on_test_batch_begin(step)
+            told = self.test_step(packed(batch))
+            hooks.on_test_batch_end(step, _plain(told))
+        figures = self._results(told)
+        hooks.on_test_end(figures)
+        return figures
+
+    def _results(self, told: Any) -> dict[str, Any]:
+        """The metrics, or what a step of a subclass returned last if that has other names."""
+        own = self.get_metrics_result()
+        return _plain(own if isinstance(told, dict) and told.keys() == own.keys() else told)
+
+    def _in_order(self, figures: dict[str, Any]) -> Any:
+        names = [metric.name for metric in self.metrics if metric.name in figures]
+        found = [figures[name] for name in [*names, *sorted(figures.keys() - set(names))]]
+        return found[0] if len(found) == 1 else found
+
+    def _hooks(
+        self, callbacks: Any, verbose: Any, epochs: int, batches: Batches, add_history: bool = False
+    ) -> Any:
+        if isinstance(callbacks, callbacks_module.CallbackList):
+            return callbacks
+        return callbacks_module.CallbackList(
+            callbacks,
+            add_history=add_history,
+            add_progbar=verbose not in (0, "auto"),
+            model=self,
+            verbose=verbose,
+            epochs=epochs,
+            steps=batches.steps,
+        )
+
+    def _assert_compiled(self) -> None:
+        if self.optimizer is None:
+            raise ValueError("You must call `compile()` before using the model.")
+
+
+def _is_due(epoch: int, frequency: int | Iterable[int]) -> bool:
+    if isinstance(frequency, int):
+        return epoch % frequency == 0
+    if isinstance(frequency, list):
+        return epoch in frequency
+    raise ValueError(
+        "Expected `validation_freq` to be a list or int. Received: "
+        f"validation_freq={frequency} of the type {type(frequency)}."
+    )
+
+
+def _plain(figures: Any) -> dict[str, Any]:
+    """Figures as numbers, by their names in order."""
+    found = {}
+    for name, value in sorted((figures or {}).items()):
+        array = np.asarray(value.numpy() if hasattr(value, "numpy") else value)
+        found[name] = float(array) if array.ndim == 0 else array
+    return found
+
+
+def _joined(found: list[Any]) -> Any:
+    """The outputs of batches along their first axis."""
+    first = found[0]
+    if isinstance(first, dict):
+        return {key: _joined([each[key] for each in found]) for key in first}
+    if isinstance(first, (list, tuple)):
+        return type(first)([_joined([each[i] for each in found]) for i in range(len(first))])
+    return np.concatenate(found, axis=0)
