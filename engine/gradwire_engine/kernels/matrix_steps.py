@@ -136,10 +136,8 @@ class MatrixSteps:
         self._shape, self.char = kind.shape, kind.dtype.char
         #: How many rows matrices have, and which stack they are in.
         self.rows = group.shape(self._args[0])[-1]
-        self.batch = kind.shape[
-            : len(kind.shape) - (0 if isinstance(self.op, Det | LogAbsDet) else 2)
-        ]
-        self.columns = kind.shape[-1] if len(kind.shape) > len(self.batch) else 0
+        inner = 0 if isinstance(self.op, Det | LogAbsDet) else 2
+        self.batch = kind.shape[: len(kind.shape) - inner]
         self.around = group.outer + len(self.batch)
         #: The shapes of buffers.
         self.rooms: dict[Key, Shape] = {}
