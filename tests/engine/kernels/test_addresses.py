@@ -21,7 +21,7 @@ from tests.engine.kernels.guarded import ends_well, is_callable
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@examples(40)
+@examples(8)
 @given(text=programs(), n=LENGTHS, seed=SEEDS)
 def test_loops(text, n, seed):
     call = asked(_Native(), text, values(n, seed))

