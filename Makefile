@@ -57,7 +57,7 @@ test-rest: $(DEV) $(TOOLS)/.made ## Run the tests that `make test` leaves out: t
 	@status=0; \
 	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize --ignore=tests/engine/backends/llvm $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
-	$(BIN)/pytest $(PARALLEL) --backend=native tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/autodiff tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) --backend=native tests/engine/ops tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/autodiff tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/cluster tests/benchmarks $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
 	do $(MAKE) --no-print-directory sdk-test PYTHON=$$other || status=1; done; \
