@@ -115,3 +115,20 @@ def test_data_frames_are_accepted_and_results_must_be_arrays(client):
     ):
         with pytest.raises(gradwire.NotTraceable, match=r"pandas .*\n.*\n.*to_numpy\(\)"):
             client.function(f)(np.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("f", "error"),
+    [
+        (lambda x: x.astype(np.int64, casting="safe"), TypeError),
+        (lambda x: x.astype(np.float32, "K", "safe"), TypeError),
+        (lambda x: np.astype(x, np.float32, device="gpu"), ValueError),  # type: ignore[call-overload]
+    ],
+    ids=["casting", "in order", "device"],
+)
+def test_conversions_refuse_what_numpy_refuses(client, f, error):
+    with pytest.raises(error) as numpys:
+        f(X)
+    with pytest.raises(error) as ours:
+        client.grad(lambda x: f(x).sum())(X)
+    assert str(numpys.value) in str(ours.value)

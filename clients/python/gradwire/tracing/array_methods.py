@@ -317,7 +317,18 @@ class Methods:
         subok: bool = True,
         copy: bool = True,
     ) -> Self:
-        """The same values in another dtype."""
+        """The same values in another dtype.
+
+        Raises:
+            TypeError: if ``casting`` does not allow it.
+        """
+        of: Any = self
+        target = np.dtype(dtype)
+        if not _np.can_cast(of.dtype, target, casting):
+            raise TypeError(
+                f"Cannot cast array data from {of.dtype!r} to {target!r} "
+                f"according to the rule {casting!r}"
+            )
         result: Self = _np.astype(self, dtype, copy=copy)
         return result
 

@@ -6,7 +6,7 @@ Also functions that read only an array's shape or dtype, and functions that chan
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -22,7 +22,17 @@ from gradwire.tracing.view_functions import as_view
 _np: Any = np
 
 
-def _astype(trace: Trace, x: Any, dtype: DTypeLike, /, *, copy: bool = True, **_: Any) -> Tracer:
+def _astype(
+    trace: Trace,
+    x: Any,
+    dtype: DTypeLike,
+    /,
+    *,
+    copy: bool = True,
+    device: Literal["cpu"] | None = None,
+) -> Tracer:
+    if device not in (None, "cpu"):
+        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
     if not copy and x.dtype == np.dtype(dtype):
         same: Tracer = x
         return same

@@ -129,13 +129,13 @@ class Optimizer:
 
     @property
     def variables(self) -> list[Any]:
-        """The step, the rate, and what is kept for each variable."""
+        """The step, the learning rate, the slots of each variable and its averages."""
         kept = [value for slots in self._kept.values() for value in slots.values()]
         averages = [] if self._averages is None else self._averages.variables
         return [self._calls, self._rate, *kept, *averages, *self._sums.values()]
 
     def build(self, variables: Sequence[Any]) -> None:
-        """Make what is kept for each variable."""
+        """Create the slots of each variable."""
         self._variables = list(variables)
         for variable in variables:
             self._slots_of(variable)
