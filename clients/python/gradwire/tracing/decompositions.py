@@ -36,14 +36,14 @@ def _astype(
     if not copy and x.dtype == np.dtype(dtype):
         same: Tracer = x
         return same
-    term = Term(("", f".astype({np.dtype(dtype).name!r})"), (x._term,))
+    term = Term("np.astype", (x._term, np.dtype(dtype)))
     shape = lambda: Aval(x.shape, np.dtype(dtype))  # noqa: E731
     return Tracer(term, trace, infer=shape, is_ordered=x.is_ordered)
 
 
 def _copy(trace: Trace, a: Any, order: str = "K", subok: bool = False) -> Tracer:
     in_order = order == "C" or a.is_ordered
-    term = Term(("copy(", ")"), (a._term,))
+    term = Term("copy", (a._term,))
     return Tracer(term, trace, infer=lambda: a.aval, is_ordered=in_order)
 
 

@@ -10,15 +10,13 @@ import numpy as np
 
 from gradwire.defaults import default_client
 from gradwire.tf import rectifiers
-from gradwire.tf.calls import call
+from gradwire.tf.calls import call, part_of
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.fetching import along, asked, fetch, write_with_variables
 from gradwire.tf.nodes import Spec, TensorNode, active, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.slices import IndexedSlices
 from gradwire.tf.tensors import Tensor
-from gradwire.tracing.literals import Phrase
-from gradwire.tracing.terms import Term
 
 
 @dataclass(slots=True)
@@ -152,7 +150,7 @@ def _items(
         if whole is None:
             made.append(tensor_of(value, dtype))
             continue
-        item = record(TensorNode(("", f"[{i}]"), (whole,), Spec(dtype, np.shape(value))))
+        item = record(part_of(whole, i, Spec(dtype, np.shape(value))))
         item.settle(value)
         made.append(Tensor(item))
     return made
@@ -163,20 +161,11 @@ def _whole(
     pairs: Sequence[tuple[TensorNode, TensorNode, Tensor | None]],
     flat: list[TensorNode],
 ) -> TensorNode:
-    phrase = Phrase(lambda value: value if isinstance(value, Term) else None)
-    targets: list[Term] = [clone for _, clone, _ in pairs]
-    phrase.text(f"{function}(")
+    targets = [clone for _, clone, _ in pairs]
     if function == "jacobian":
-        phrase.hole(targets[0])
-    else:
-        phrase.value(targets)
-    phrase.text(", ")
-    phrase.value(list(flat))
-    if function == "vjp":
-        phrase.text(", ")
-        phrase.value([_ones(clone) if seed is None else seed._node for _, clone, seed in pairs])
-    phrase.text(")")
-    return TensorNode(*phrase.pieces())
+        return TensorNode(function, (targets[0], list(flat)))
+    seeds = [_ones(clone) if seed is None else seed._node for _, clone, seed in pairs]
+    return TensorNode(function, (targets, list(flat), seeds))
 
 
 def _ones(node: TensorNode) -> TensorNode:
@@ -207,12 +196,10 @@ def _gathered(replay: Replay, source: Source, targets: Sequence[TensorNode]) -> 
 
 def _passes(each: TensorNode, node: TensorNode) -> bool:
     """True if an operation passes its gradient on unchanged: a copy, or an added number."""
-    alone = each.operands == (node,) and each.shape == node.shape
-    return alone and (
-        each.parts == ("copy(", ")")
-        or each.parts[1][:3] in (" + ", " - ")
-        or each.parts[0].endswith(" + ")
-    )
+    if each.operands != (node,) or each.shape != node.shape:
+        return False
+    subtracted = len(each.args) == 2 and each.args[0] is node
+    return each.op in ("copy", "+") or (each.op == "-" and subtracted)
 
 
 def _summed(parts: list[Tensor | None], source: Source) -> Any:
@@ -227,7 +214,7 @@ def _summed(parts: list[Tensor | None], source: Source) -> Any:
     values = [_rows(part, lengths[1:]) for part, _ in found]
     indices = [_value_of(rows).reshape(-1) for _, rows in found]
     return IndexedSlices(
-        values[0] if len(values) == 1 else call("concatenate", values),
+        values[0] if len(values) == 1 else call("np.concatenate", values),
         np.concatenate(indices),
         np.asarray(lengths, np.int32),
     )
@@ -238,7 +225,7 @@ def _rows(part: Tensor, shape: tuple[int, ...]) -> Tensor:
     if lengths[1:] == shape and len(lengths) == len(shape) + 1:
         return part
     count = int(np.prod(lengths, dtype=np.int64)) // max(int(np.prod(shape, dtype=np.int64)), 1)
-    return call("reshape", part, (count, *shape), spec=Spec(part.dtype, (count, *shape)))
+    return call("np.reshape", part, (count, *shape), spec=Spec(part.dtype, (count, *shape)))
 
 
 def _value_of(term: Any) -> np.ndarray[Any, Any]:
@@ -330,7 +317,7 @@ def _row_by_row(
             continue
         shape = column[0]._lengths()
         spec = Spec(column[0].dtype, (count, *shape))
-        stacked = call("stack", list(column), spec=spec)
+        stacked = call("np.stack", list(column), spec=spec)
         full = (*lengths, *shape)
-        found.append(call("reshape", stacked, full, spec=Spec(spec.dtype, full)))
+        found.append(call("np.reshape", stacked, full, spec=Spec(spec.dtype, full)))
     return found

@@ -31,7 +31,7 @@ def clip_by_value(
             if bound.dtype != x.dtype:
                 raise checks.mismatch("Minimum", x.dtype, bound.dtype, position + 1)
             shape = checks.broadcast("Minimum", shape, bound._lengths()) or ()
-    return call("clip", x, *bounds, spec=Spec(x.dtype, shape))
+    return call("np.clip", x, *bounds, spec=Spec(x.dtype, shape))
 
 
 def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Axis = None, name: str | None = None) -> Any:
@@ -67,8 +67,8 @@ def clip_by_global_norm(
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
     norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
     bound = _beside(clip_norm, norm)
-    most = call("maximum", norm, bound, spec=Spec(norm.dtype, ()))
-    scale = call("divide", bound, most, spec=Spec(norm.dtype, ()))
+    most = call("np.maximum", norm, bound, spec=Spec(norm.dtype, ()))
+    scale = call("np.divide", bound, most, spec=Spec(norm.dtype, ()))
     clipped: list[Any] = []
     for t in t_list:
         if t is None:

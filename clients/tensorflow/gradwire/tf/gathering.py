@@ -202,7 +202,7 @@ def where(
         return tensor_of(np.where(chosen._value(), *parts), dtype)
     if not isinstance(left, Tensor) and not isinstance(right, Tensor):
         left = convert_to_tensor(left, dtype)
-    return call("where", chosen, left, right, spec=Spec(dtype, shape))
+    return call("np.where", chosen, left, right, spec=Spec(dtype, shape))
 
 
 def one_hot(
@@ -243,7 +243,9 @@ def one_hot(
     outline = [1] * len(shape)
     outline[along % (len(lengths) + 1)] = count
     counter = np.arange(count, dtype=places.dtype.storage).reshape(outline)
-    same = call("equal", expand_dims(places, along), counter, spec=Spec(dtypes.bool_, tuple(shape)))
+    same = call(
+        "np.equal", expand_dims(places, along), counter, spec=Spec(dtypes.bool_, tuple(shape))
+    )
     return where(same, on, off)
 
 

@@ -11,25 +11,21 @@ from collections.abc import Iterable, Sequence
 from gradwire.tf.nodes import TensorNode
 from gradwire.tracing.terms import Term, dependencies
 
-#: How the text of a rectifier begins.
-RECTIFIERS: tuple[str, ...] = (
-    "tf.nn.relu(",
-    "tf.nn.relu6(",
-    "tf.nn.crelu(",
-    "tf.nn.leaky_relu(",
+RECTIFIERS: frozenset[str] = frozenset(
+    {"tf.nn.relu", "tf.nn.relu6", "tf.nn.crelu", "tf.nn.leaky_relu"}
 )
 
 
 def are_between(targets: Sequence[TensorNode], source: TensorNode) -> bool:
     """Whether targets are computed by gradients across rectifiers of what a source leads to."""
     order = dependencies(targets, lambda term: False)
-    gradients = [term for term in order if term.parts and term.parts[0].startswith("vjp(")]
-    rectifiers = {term for term in order if term.parts and term.parts[0].startswith(RECTIFIERS)}
+    gradients = [term for term in order if term.op == "vjp"]
+    rectifiers = {term for term in order if term.op in RECTIFIERS}
     if not gradients or not rectifiers:
         return False
     rectified = rectifiers & _led_to(order, [source])
     for gradient in gradients if rectified else ():
-        ends, starts = _operands(gradient)
+        ends, starts, _ = gradient.args
         within = set(dependencies(ends, lambda term: False))
         if rectified & within & _led_to(order, starts):
             return True
@@ -43,13 +39,3 @@ def _led_to(order: Iterable[Term], starts: Iterable[Term]) -> set[Term]:
         if any(operand in found for operand in term.operands):
             found.add(term)
     return found
-
-
-def _operands(gradient: Term) -> tuple[list[Term], list[Term]]:
-    """The targets and the sources of ``vjp([…], […], […])``."""
-    groups: list[list[Term]] = [[]]
-    for operand, after in zip(gradient.operands, gradient.parts[1:], strict=True):
-        groups[-1].append(operand)
-        if "]" in after:
-            groups.append([])
-    return groups[0], groups[1]

@@ -218,7 +218,7 @@ def typed(
     """One dtype always, and a shape of its own."""
     given = _operands(op, kinds, tensors, places)
     result = _called(function, given, static, UNKNOWN, False)
-    return call("cast", result, dtype, spec=Spec(as_dtype(dtype)))
+    return call("tf.cast", result, dtype, spec=Spec(as_dtype(dtype)))
 
 
 def any(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
@@ -375,7 +375,7 @@ def _kept(
     if function not in _WIDENING or not tensor.dtype.is_integer:
         return call(function, tensor, **given, spec=spec)
     wide = call(function, tensor, **given, spec=Spec(None, shape))
-    return call("cast", wide, tensor.dtype.name, spec=spec)
+    return call("tf.cast", wide, tensor.dtype.name, spec=spec)
 
 
 def _limit(dtype: DType, op: str) -> Any:
