@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+Method: TypeAlias = "Callable[..., Any]"
 #: NumPy's functions as ones of recorded arrays, which its annotations do not know.
 _np: Any = np
 
 
-def _function(name: str) -> Callable[..., Any]:
+def _function(name: str) -> Method:
     """The method that is a function of the array and the same further parameters."""
     function = getattr(np, name)
 
@@ -30,34 +31,34 @@ class Methods:
 
     __slots__ = ()
 
-    all = _function("all")
-    any = _function("any")
-    argmax = _function("argmax")
-    argmin = _function("argmin")
-    argpartition = _function("argpartition")
-    argsort = _function("argsort")
-    conj = _function("conj")
-    conjugate = _function("conjugate")
-    cumprod = _function("cumprod")
-    cumsum = _function("cumsum")
-    diagonal = _function("diagonal")
-    dot = _function("dot")
-    max = _function("max")
-    mean = _function("mean")
-    min = _function("min")
-    nonzero = _function("nonzero")
-    prod = _function("prod")
-    ravel = _function("ravel")
-    repeat = _function("repeat")
-    round = _function("round")
-    searchsorted = _function("searchsorted")
-    squeeze = _function("squeeze")
-    std = _function("std")
-    sum = _function("sum")
-    take = _function("take")
-    trace = _function("trace")
-    var = _function("var")
-    put = _function("put")
+    all: Method = _function("all")
+    any: Method = _function("any")
+    argmax: Method = _function("argmax")
+    argmin: Method = _function("argmin")
+    argpartition: Method = _function("argpartition")
+    argsort: Method = _function("argsort")
+    conj: Method = _function("conj")
+    conjugate: Method = _function("conjugate")
+    cumprod: Method = _function("cumprod")
+    cumsum: Method = _function("cumsum")
+    diagonal: Method = _function("diagonal")
+    dot: Method = _function("dot")
+    max: Method = _function("max")
+    mean: Method = _function("mean")
+    min: Method = _function("min")
+    nonzero: Method = _function("nonzero")
+    prod: Method = _function("prod")
+    ravel: Method = _function("ravel")
+    repeat: Method = _function("repeat")
+    round: Method = _function("round")
+    searchsorted: Method = _function("searchsorted")
+    squeeze: Method = _function("squeeze")
+    std: Method = _function("std")
+    sum: Method = _function("sum")
+    take: Method = _function("take")
+    trace: Method = _function("trace")
+    var: Method = _function("var")
+    put: Method = _function("put")
 
     def astype(
         self,
