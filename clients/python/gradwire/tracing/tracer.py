@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from gradwire import hints
 from gradwire.tracing import literals
 from gradwire.tracing.array_methods import Methods
+from gradwire.tracing.conversions import Conversions
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.shapes import AbstractArray, Aval, item_aval, measured
 from gradwire.tracing.terms import Bound, Leaf, Scope, Term
@@ -22,7 +20,7 @@ from gradwire.tracing.views import View
 Infer = Callable[[], "Aval | None"]
 
 
-class Tracer(Operators, Methods, AbstractArray):
+class Tracer(Operators, Methods, Conversions, AbstractArray):
     """Stands for an array while a function is recorded.
 
     Shape and dtype are inferred on first use: mostly by NumPy's rules, else by the service. Views
@@ -109,31 +107,6 @@ class Tracer(Operators, Methods, AbstractArray):
         return self.aval.dtype
 
     @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.aval.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return int(np.prod(self.aval.shape, dtype=np.int64))
-
-    @property
-    def itemsize(self) -> int:
-        """The memory that an element would take."""
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that its elements would take."""
-        return self.size * self.dtype.itemsize
-
-    @property
-    def device(self) -> str:
-        """The device, for NumPy."""
-        return "cpu"
-
-    @property
     def T(self) -> Tracer:  # noqa: N802 - NumPy's name
         """The array with its axes in reverse."""
         return self.transpose()
@@ -170,55 +143,9 @@ class Tracer(Operators, Methods, AbstractArray):
     def __format__(self, _: str) -> str:
         return repr(self)
 
-    # Conversions to Python's values
-
-    def __bool__(self) -> bool:
-        return bool(self._trace.decide(self._term, bool))
-
-    def __index__(self) -> int:
-        return int(self._trace.decide(self._term, operator.index))
-
-    def __int__(self) -> int:
-        return int(self._trace.decide(self._term, int))
-
-    def __floor__(self) -> int:
-        return int(self._trace.decide(self._term, math.floor))
-
-    def __ceil__(self) -> int:
-        return int(self._trace.decide(self._term, math.ceil))
-
-    def __trunc__(self) -> int:
-        return int(self._trace.decide(self._term, math.trunc))
-
-    def __round__(self, digits: int | None = None) -> Any:
-        if digits is not None:
-            return self.round(digits)
-        return self._trace.decide(self._term, round)
-
-    def __float__(self) -> NoReturn:
-        raise self._no_value("float(), or an element of a plain array,", hints.A_VALUE)
-
-    def __complex__(self) -> NoReturn:
-        raise self._no_value("complex(), or an element of a plain array,", hints.A_VALUE)
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
-        raise self._no_value(
-            "a function that cannot be recorded, or assignment to elements of a plain array,",
-            hints.AN_ARRAY,
-        )
-
-    def item(self, *_: Any) -> NoReturn:
-        """Not possible: its value is not known here."""
-        raise self._no_value("item()", "compute with the array itself")
-
     def tolist(self) -> list[Any]:
         """Its rows as nested lists; its numbers are recorded arrays."""
         return [row.tolist() if row.ndim else row for row in self]
-
-    def _no_value(self, asked: str, hint: str) -> Exception:
-        return not_traceable(
-            f"{asked} needs numbers, which a recorded array does not have yet", hint
-        )
 
     def __len__(self) -> int:
         if not self.shape:
