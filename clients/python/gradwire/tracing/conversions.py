@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 import operator
 from abc import abstractmethod
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from gradwire import hints
 from gradwire.tracing.terms import Term
 from gradwire.tracing.traces import Trace, not_traceable
+
+#: The kinds of dtypes by which Python may decide: integers and booleans.
+_DECIDING = frozenset("biu")
 
 
 class Conversions:
@@ -20,6 +24,11 @@ class Conversions:
 
     __slots__ = ()
     _trace: Trace
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype."""
 
     @property
     @abstractmethod
@@ -50,23 +59,38 @@ class Conversions:
             return rounded(self, digits)
         return self._trace.decide(self._term, round)
 
-    def __float__(self) -> NoReturn:
-        raise self._no_value("float(), or an element of a plain array,", hints.A_VALUE)
+    def __float__(self) -> float:
+        self._check_decides("float(), or an element of a plain array,", hints.A_VALUE)
+        return float(self._trace.decide(self._term, float))
 
-    def __complex__(self) -> NoReturn:
-        raise self._no_value("complex(), or an element of a plain array,", hints.A_VALUE)
+    def __complex__(self) -> complex:
+        self._check_decides("complex(), or an element of a plain array,", hints.A_VALUE)
+        return complex(self._trace.decide(self._term, complex))
 
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
-        raise self._no_value(
-            "a function that cannot be recorded, or assignment to elements of a plain array,",
-            hints.AN_ARRAY,
-        )
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if dtype is None or np.dtype(dtype).kind not in _DECIDING:
+            self._check_decides(
+                "a function that cannot be recorded, or assignment to elements of a plain array,",
+                hints.AN_ARRAY,
+            )
+        read = partial(_elements, dtype=None if dtype is None else np.dtype(dtype))
+        shape, name, elements = self._trace.decide(self._term, read)
+        return np.frombuffer(elements, name).reshape(shape).copy()
 
-    def item(self, *_: Any) -> NoReturn:
-        """Not possible: its value is not known here."""
-        raise self._no_value("item()", "compute with the array itself")
+    def item(self, *index: Any) -> Any:
+        """Its only element, or one at an index, as a Python number: of integers and booleans."""
+        self._check_decides("item()", "compute with the array itself")
+        return self._trace.decide(self._term, lambda value: value.item(*index))
 
-    def _no_value(self, asked: str, hint: str) -> Exception:
-        return not_traceable(
-            f"{asked} needs numbers, which a recorded array does not have yet", hint
-        )
+    def _check_decides(self, asked: str, hint: str) -> None:
+        """Raise an error unless Python may decide by its values, which have no derivatives."""
+        if self.dtype.kind not in _DECIDING:
+            raise not_traceable(
+                f"{asked} needs numbers, which a recorded array does not have yet", hint
+            )
+
+
+def _elements(value: Any, dtype: np.dtype[Any] | None) -> tuple[tuple[int, ...], str, bytes]:
+    """The shape, dtype and bytes of an array, which can be compared."""
+    array = np.asarray(value, dtype)
+    return array.shape, array.dtype.str, array.tobytes()

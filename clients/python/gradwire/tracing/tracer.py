@@ -12,6 +12,7 @@ from gradwire.tracing import literals
 from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.conversions import Conversions
 from gradwire.tracing.operators import Operators
+from gradwire.tracing.recordable import RecordableArray, unwrapped
 from gradwire.tracing.shapes import AbstractArray, Aval, item_aval, measured
 from gradwire.tracing.terms import Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, not_traceable
@@ -172,6 +173,8 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
         if isinstance(key, str):
             raise not_traceable("a recorded array has no columns by name", hints.FRAMES)
 
+        key = unwrapped(key)
+
         def take(term: Term) -> Term:
             return literals.item(term, key, self._to_term)
 
@@ -197,7 +200,7 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
         return found
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.update(key, "set", value)
+        self.update(unwrapped(key), "set", unwrapped(value))
 
     def update(self, key: Any, how: str, value: Any) -> None:
         """Change elements in place: ``set``, ``add``, ``multiply``, ``min`` or ``max`` them."""
@@ -230,6 +233,11 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
             more = 0 if target is None else value.ndim - len(target.shape)
             if more > 0 and value.shape[:more] == (1,) * more:
                 value = value.reshape(value.shape[more:])
+            if target is not None and not _broadcasts(value.shape, target.shape):
+                raise ValueError(
+                    f"could not broadcast input array from shape {value.shape} into shape "
+                    f"{target.shape}"
+                )
         return value
 
     def be_view(
@@ -339,6 +347,8 @@ def to_term(value: Any, trace: Trace) -> Term | None:
     """The term of a recorded value; ``None`` for a value to write out."""
     if isinstance(value, Tracer):
         return to_own_term(value, trace)
+    if isinstance(value, RecordableArray):
+        return to_term(unwrapped(value), trace)
     if isinstance(value, np.ndarray):
         return trace.constant(value)
     if hasattr(value, "tocoo"):
@@ -365,6 +375,11 @@ def is_basic(key: Any) -> bool:
     if isinstance(key, Tracer):  # an integer that was computed is a number in NumPy
         return key.ndim == 0 and key.dtype.kind in "iu"
     return key is None or key is ... or isinstance(key, (int, np.integer, slice))
+
+
+def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    ends = target[len(target) - len(shape) :]
+    return len(shape) <= len(target) and all(map(lambda a, b: a in (1, b), shape, ends))
 
 
 def _defers(operand: Any) -> bool:
