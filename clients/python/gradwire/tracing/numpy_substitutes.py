@@ -64,9 +64,10 @@ def _making(original: Callable[..., Any], made_by: Callable[..., Any]) -> Callab
     """A function of which the array may become recorded."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if current() is None or not called_by_user():
+        if current() is None:
             return original(*args, **kwargs)
-        return recordable(made_by(*args, **kwargs))
+        made = made_by(*args, **kwargs)
+        return recordable(made) if called_by_user() else made
 
     return update_wrapper(function, original)
 
