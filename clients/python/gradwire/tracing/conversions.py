@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
+import sys
 from abc import abstractmethod
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,14 @@ from gradwire.tracing.traces import Trace, not_traceable
 
 #: The kinds of dtypes by which Python may decide: integers and booleans.
 _DECIDING = frozenset("biu")
+#: The classes of Python's numbers.
+_OF_PYTHON = {"f": float, "c": complex, "i": int, "b": bool}
+#: Folders of code that is not the user's: Gradwire, what is installed, and the standard library.
+_LIBRARIES = (
+    str(Path(__file__).parent.parent),
+    str(Path(np.__file__).parent.parent),
+    str(Path(inspect.__file__).parent),
+)
 
 
 class Conversions:
@@ -24,6 +35,8 @@ class Conversions:
 
     __slots__ = ()
     _trace: Trace
+    #: True if it adopts the precision of its operands, as Python's numbers do.
+    _weak: bool
 
     @property
     @abstractmethod
@@ -34,6 +47,20 @@ class Conversions:
     @abstractmethod
     def _term(self) -> Term:
         """The term of its current elements."""
+
+    @abstractmethod
+    def _is_number(self) -> bool:
+        """True if it is a NumPy scalar, not an array."""
+
+    @property
+    def __class__(self) -> Any:
+        """NumPy's class, for ``isinstance`` in the user's code: as it chooses with NumPy."""
+        if sys._getframe(1).f_code.co_filename.startswith(_LIBRARIES):
+            return type(self)
+        if not self._is_number():
+            return np.ndarray
+        of_python = _OF_PYTHON.get(self.dtype.kind) if self._weak else None
+        return self.dtype.type if of_python is None else of_python
 
     def __bool__(self) -> bool:
         return bool(self._trace.decide(self._term, bool))

@@ -1,7 +1,7 @@
 """Calls of NumPy's functions on recorded arrays, as terms.
 
 The program's language has NumPy's names and parameters, so that most calls are written out as they
-were made. Those that are not are in ``told`` and ``in_other_words``.
+were made. Those that are not are in ``REWRITTEN``.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gradwire.tracing.calls import into, record_call
+from gradwire.tracing.decided import DECIDED
 from gradwire.tracing.decompositions import DECOMPOSITIONS
+from gradwire.tracing.mutations import MUTATIONS
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace
 from gradwire.tracing.view_functions import VIEWS, as_view
 
 #: Modules of NumPy's functions that are top-level in the language.
 _MODULES = {"numpy.lib.stride_tricks": "np", "numpy._core.multiarray": "np"}
+#: Functions of which a call is more than a call of the same name.
+REWRITTEN = DECOMPOSITIONS | MUTATIONS | DECIDED
 
 
 def call_function(
@@ -26,7 +30,7 @@ def call_function(
     if kwargs.get("out") is not None:
         rest = {name: value for name, value in kwargs.items() if name != "out"}
         return into(kwargs["out"], call_function(trace, function, args, rest))
-    rewritten = DECOMPOSITIONS.get(function)
+    rewritten = REWRITTEN.get(function)
     if rewritten is not None:
         return rewritten(trace, *args, **kwargs)
     module = function.__module__

@@ -19,8 +19,17 @@ OF_LISTS = (
     "sum", "prod", "mean", "max", "min", "amax", "amin", "var", "std", "median", "average", "ptp",
     "any", "all", "argmax", "argmin", "sort", "argsort", "cumsum", "cumprod", "diff", "dot", "vdot",
     "inner", "outer", "kron", "cross", "trapezoid", "interp", "convolve", "polyval", "diag", "flip",
+    "append", "insert", "repeat", "roll", "clip", "round",
+    "where", "triu", "tril", "trace", "diagonal", "gradient", "nansum", "nanmean",
+    "quantile", "percentile", "atleast_1d", "atleast_2d",
+    "nan_to_num", "real", "imag", "angle", "correlate", "vander", "cov", "corrcoef", "tensordot",
+    "count_nonzero", "allclose", "isclose", "array_equal",
     "linalg.norm", "linalg.det", "linalg.inv", "linalg.solve", "linalg.eigvalsh", "linalg.cholesky",
+    "linalg.slogdet", "linalg.eigh", "linalg.svd", "linalg.qr", "linalg.pinv",
+    "linalg.matrix_power",
 )  # fmt: skip
+#: Those of a sequence of arrays, each of which may be a list.
+OF_SEQUENCES = ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack")
 #: Those that make an array of none.
 MAKERS = (
     "zeros", "ones", "zeros_like", "ones_like", "full_like", "arange", "linspace", "eye",
@@ -36,6 +45,8 @@ def functions() -> Iterator[Substitute]:
         yield _of_numpy(name), recording(_of_numpy(name), _array)
     for path in OF_LISTS:
         yield _of_numpy(path), recording(_of_numpy(path), _of_lists)
+    for name in OF_SEQUENCES:
+        yield _of_numpy(name), recording(_of_numpy(name), _of_sequences)
     for name in MAKERS:
         yield _of_numpy(name), _making(_of_numpy(name), _of_numpy(name))
     for name, record in (("array", _array), ("full", _full)):
@@ -92,6 +103,16 @@ def _of_lists(
     return original(
         *map(_stacked, args), **{name: _stacked(value) for name, value in kwargs.items()}
     )
+
+
+def _of_sequences(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """A function of a sequence of arrays, in which lists are."""
+    arrays, *rest = args
+    if isinstance(arrays, (list, tuple)):
+        arrays = [_stacked(item) for item in arrays]
+    return original(arrays, *rest, **kwargs)
 
 
 def _stacked(value: Any) -> Any:

@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tracing import literals
+from gradwire.tracing import literals, normal_vectors
 from gradwire.tracing.calls import record_call
+from gradwire.tracing.decided import matrix_function
+from gradwire.tracing.integrators import record_odeint, record_quad, record_solve_ivp
+from gradwire.tracing.recordable import holds_recorded
 from gradwire.tracing.shapes import elementwise
-from gradwire.tracing.substitutes import Method, Record, Substitute, recording
+from gradwire.tracing.substitutes import Method, Record, Substitute, reads_recorded, recording
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.tracing.traces import Trace, not_traceable
@@ -34,7 +37,7 @@ DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
     "rv_discrete": ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"),
 }
 #: Objects with methods of their own.
-VECTOR_DISTRIBUTIONS = ("multivariate_normal", "dirichlet", "multinomial")
+VECTOR_DISTRIBUTIONS = ("dirichlet", "multinomial")
 
 
 def functions(home: str, module: ModuleType) -> Iterator[Substitute]:
@@ -46,10 +49,11 @@ def functions(home: str, module: ModuleType) -> Iterator[Substitute]:
         original = vars(module).get(name)  # none, if it is imported only when it is asked for
         if not callable(original) or isinstance(original, (type, np.ufunc)):
             continue
-        if name in VECTOR_DISTRIBUTIONS or hasattr(original, "logcdf"):
+        if any(hasattr(original, method) for method in ("logcdf", "logpdf", "logpmf")):
             continue
         record = DECOMPOSITIONS.get(f"{home}.{name}", partial(_written, f"{home}.{name}"))
-        yield original, recording(original, record)
+        concerns = reads_recorded if home == "scipy.integrate" else holds_recorded
+        yield original, recording(original, record, concerns)
 
 
 def methods(home: str, module: ModuleType) -> Iterator[Method]:
@@ -91,6 +95,7 @@ def _of_distributions(stats: ModuleType) -> Iterator[Method]:
         kind = vars(stats)[base]
         for name in names:
             yield kind, name, recording(vars(kind)[name], partial(_of_distribution, name))
+    yield from normal_vectors.methods(vars(stats)["multivariate_normal"])
     for law in VECTOR_DISTRIBUTIONS:
         kind = type(vars(stats)[law])
         for name in {"pdf", "logpdf", "pmf", "logpmf"} & set(vars(kind)):
@@ -176,4 +181,9 @@ def _lambertw(
 DECOMPOSITIONS: dict[str, Record] = {
     "scipy.spatial.distance.cdist": _cdist,
     "scipy.special.lambertw": _lambertw,
+    "scipy.linalg.sqrtm": partial(matrix_function, "scipy.linalg.sqrtm"),
+    "scipy.linalg.logm": partial(matrix_function, "scipy.linalg.logm"),
+    "scipy.integrate.odeint": record_odeint,
+    "scipy.integrate.solve_ivp": record_solve_ivp,
+    "scipy.integrate.quad": record_quad,
 }

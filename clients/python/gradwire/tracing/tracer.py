@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire import hints
-from gradwire.tracing import literals
+from gradwire.tracing import literals, wrappers
 from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.conversions import Conversions
 from gradwire.tracing.operators import Operators
@@ -18,6 +18,8 @@ from gradwire.tracing.terms import Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, not_traceable
 from gradwire.tracing.views import View
 
+#: Types of operands that never take over.
+_PLAIN = frozenset({int, float, bool, complex, np.ndarray, np.float64, RecordableArray})
 Infer = Callable[[], "Aval | None"]
 
 
@@ -299,8 +301,11 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
 
     def _applied(self, ufunc: np.ufunc, *operands: Any) -> Any:
         for operand in operands:
-            if not isinstance(operand, Tracer) and _defers(operand):
-                return NotImplemented
+            if type(operand) not in _PLAIN:
+                if wrappers.takes_over_operator(operand):
+                    return NotImplemented
+                if wrappers.takes_over(type(operand), "__array_ufunc__"):
+                    return ufunc(*operands)
         return self._trace.operator(ufunc, operands)
 
     def _updated(self, ufunc: np.ufunc, other: Any) -> Tracer:
@@ -321,11 +326,15 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
         return self
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(wrappers.takes_over(type(value), "__array_ufunc__") for value in inputs):
+            return NotImplemented
         return self._trace.ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(
         self, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
+        if any(wrappers.takes_over(kind, "__array_function__") for kind in types):
+            return NotImplemented
         return self._trace.function(function, args, kwargs)
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
@@ -350,7 +359,7 @@ def to_term(value: Any, trace: Trace) -> Term | None:
     if isinstance(value, RecordableArray):
         return to_term(unwrapped(value), trace)
     if isinstance(value, np.ndarray):
-        return trace.constant(value)
+        return trace.constant(wrappers.checked(value))
     if hasattr(value, "tocoo"):
         return trace.constant(value)
     if hasattr(value, "__array__") and not isinstance(value, (np.generic, type)):
@@ -380,8 +389,3 @@ def is_basic(key: Any) -> bool:
 def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     ends = target[len(target) - len(shape) :]
     return len(shape) <= len(target) and all(map(lambda a, b: a in (1, b), shape, ends))
-
-
-def _defers(operand: Any) -> bool:
-    """True if an operand overrides operators with arrays."""
-    return getattr(operand, "__array_ufunc__", operand) is None

@@ -11,36 +11,29 @@ from importlib import import_module
 import numpy
 import scipy
 
-for _name in (
-    "fft", "linalg", "random",
-):  # fmt: skip
+for _name in ("fft", "linalg", "random"):
     sys.modules[f"autograd.numpy.{_name}"] = import_module(f"numpy.{_name}")
-for _name in (
-    "integrate", "linalg", "signal", "special", "stats",
-):  # fmt: skip
+for _name in ("integrate", "linalg", "signal", "special", "stats"):
     sys.modules[f"autograd.scipy.{_name}"] = import_module(f"scipy.{_name}")
 sys.modules["autograd.numpy"] = numpy
 sys.modules["autograd.scipy"] = scipy
 for _name in ("multivariate_normal", "norm", "dirichlet"):
     sys.modules[f"autograd.scipy.stats.{_name}"] = getattr(scipy.stats, _name)
 
-from .operators import (  # noqa: E402
-    checkpoint,
-    deriv,
-    elementwise_grad,
-    grad,
-    grad_and_aux,
-    hessian,
-    hessian_tensor_product,
-    hessian_vector_product,
-    holomorphic_grad,
-    jacobian,
-    make_ggnvp,
-    make_hvp,
-    make_jvp,
-    make_vjp,
-    tensor_jacobian_product,
-    value_and_grad,
-    vector_jacobian_product,
-)
-from .builtins import dict, isinstance, list, tuple, type  # noqa: E402, A004
+
+def _make_diagonal(d, offset=0, axis1=0, axis2=1):
+    """The matrices with these diagonals in the last two axes, as autograd has it."""
+    assert offset == 0
+    assert {axis1, axis2} == {-1, -2}
+    return numpy.expand_dims(d, -1) * numpy.eye(d.shape[-1])
+
+
+# What autograd adds to NumPy's names.
+numpy.make_diagonal = _make_diagonal
+numpy.linalg._dot = numpy.matmul
+numpy.linalg.T = lambda x: numpy.swapaxes(x, -1, -2)
+
+from .builtins import NAMES  # noqa: E402
+from .operators import *  # noqa: E402, F403
+
+globals().update(NAMES)

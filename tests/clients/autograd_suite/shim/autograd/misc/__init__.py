@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gradwire.tracing.recorded import is_number
 from gradwire.tracing.structures import flatten as leaves_of
 from gradwire.tracing.structures import unflatten as nested
 
 
 def flatten(value: Any) -> Any:
     """A vector of all numbers of nested values, and the way back."""
-    leaves, structure = leaves_of(value, lambda part: np.ndim(part) > 0 or np.isscalar(part))
+    leaves, structure = leaves_of(value, is_number)
     shapes = [np.shape(leaf) for leaf in leaves]
     ends = np.cumsum([np.size(leaf) for leaf in leaves])
 
@@ -20,7 +21,7 @@ def flatten(value: Any) -> Any:
         shaped = [np.reshape(part, shape) for part, shape in zip(parts, shapes, strict=True)]
         return nested(structure, iter(shaped))
 
-    return np.concatenate([np.ravel(leaf) for leaf in leaves]), unflatten
+    return np.concatenate([np.reshape(leaf, -1) for leaf in leaves]), unflatten
 
 
 def const_graph(*_: Any) -> Any:

@@ -1,0 +1,63 @@
+"""NumPy's functions that change an array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradwire.tracing.calls import into
+from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.traces import Trace, not_traceable
+
+#: NumPy without its annotations, which do not know recorded arrays.
+_np: Any = np
+
+
+def _copyto(
+    trace: Trace, dst: Any, src: Any, casting: str = "same_kind", where: Any = True
+) -> None:
+    into(dst, src if where is True else _np.where(where, src, dst))
+
+
+def _putmask(trace: Trace, a: Any, mask: Any, values: Any) -> None:
+    into(a, _np.where(mask, _np.resize(values, np.shape(a)), a))
+
+
+def _put(trace: Trace, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    if not isinstance(a, Tracer):
+        into(a, v)
+    a.flat[ind] = v if np.ndim(v) == 0 else _np.resize(v, np.shape(ind))
+
+
+def _put_along_axis(trace: Trace, arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    if not isinstance(arr, Tracer):
+        into(arr, values)
+    if axis is None:
+        arr.flat[indices] = values
+        return
+    places: list[Any] = list(np.indices(np.shape(indices), sparse=True))
+    places[axis] = indices
+    arr[tuple(places)] = values
+
+
+def _fill_diagonal(trace: Trace, a: Any, val: Any, wrap: bool = False) -> None:
+    if not isinstance(a, Tracer):
+        into(a, val)
+    if wrap or np.ndim(val) > 1:
+        raise not_traceable(
+            "numpy.fill_diagonal with wrap, or values of several axes, cannot be recorded",
+            "assign to a[i, i] with i = numpy.arange(n)",
+        )
+    places = np.arange(min(a.shape))
+    a[(places,) * a.ndim] = val
+
+
+MUTATIONS: dict[Any, Callable[..., Any]] = {
+    np.copyto: _copyto,
+    np.putmask: _putmask,
+    np.put: _put,
+    np.put_along_axis: _put_along_axis,
+    np.fill_diagonal: _fill_diagonal,
+}
