@@ -82,9 +82,9 @@ class Watcher(threading.Thread):
         for pair, original in self.known.items():
             if self.read(*pair) is not original:
                 self.odd.append(pair)
-        for pair, method in self.methods.items():
-            if getattr(*pair) is not method:
-                self.odd.append(pair)
+        for (kind, name), method in self.methods.items():
+            if getattr(kind, name) is not method:
+                self.odd.append(name)
         from numpy import array, zeros
 
         assert pickle.loads(pickle.dumps([array, zeros, np.asarray, math.sin])) == [

@@ -41,6 +41,7 @@ def parts(x):
     a[::2] *= 2.0
     a[4:] += x[0]
     a[a.shape[0] - 1] -= x[1]
+    a[[0, 2]] *= x[:2]
     return a.cumsum() / a.sum()
 
 

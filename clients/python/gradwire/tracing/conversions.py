@@ -52,7 +52,7 @@ class Conversions:
     def _is_number(self) -> bool:
         """True if it is a NumPy scalar, not an array."""
 
-    @property
+    @property  # type: ignore[misc]  # which may be set, but not here
     def __class__(self) -> Any:
         """NumPy's class, for ``isinstance`` in the user's code: as it chooses with NumPy."""
         if sys._getframe(1).f_code.co_filename.startswith(_LIBRARIES):

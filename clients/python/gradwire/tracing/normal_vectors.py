@@ -61,9 +61,9 @@ def _logpdf(
     if np.ndim(x) < 2 and len(matrix) == 1:  # one number, or a column of them
         x = _np.reshape(x, (1,) if np.ndim(x) == 0 else (-1, 1))
     if allow_singular:
-        return _singular(x, center, matrix)
+        return _np.squeeze(_singular(x, center, matrix))
     name = "scipy.stats.multivariate_normal.logpdf"
-    return record_call(trace, name, _density_of_rows, (x, center, matrix), {})
+    return _np.squeeze(record_call(trace, name, _density_of_rows, (x, center, matrix), {}))
 
 
 def _pdf(trace: Trace, *args: Any, **kwargs: Any) -> Any:

@@ -127,7 +127,7 @@ class RecordableArray(np.ndarray):
 
     def __getitem__(self, key: Any) -> Any:
         if self.recorded is None and not holds_recorded(key):
-            return np.ndarray.__getitem__(self, unwrapped(key))
+            return recordable(self.plain[unwrapped(key)])
         found = self.recorded
         if found is None:
             trace = current()

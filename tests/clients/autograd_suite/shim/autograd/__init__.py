@@ -29,9 +29,9 @@ def _make_diagonal(d, offset=0, axis1=0, axis2=1):
 
 
 # What autograd adds to NumPy's names.
-numpy.make_diagonal = _make_diagonal
-numpy.linalg._dot = numpy.matmul
-numpy.linalg.T = lambda x: numpy.swapaxes(x, -1, -2)
+vars(numpy)["make_diagonal"] = _make_diagonal
+vars(numpy.linalg)["_dot"] = numpy.matmul
+vars(numpy.linalg)["T"] = lambda x: numpy.swapaxes(x, -1, -2)
 
 from .builtins import NAMES  # noqa: E402
 from .operators import *  # noqa: E402, F403

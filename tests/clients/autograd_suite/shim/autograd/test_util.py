@@ -13,7 +13,7 @@ from gradwire.tracing.structures import flatten, is_array_like, unflatten
 from .operators import of_argument
 
 TOLERANCE = 1e-6
-STEP = 1e-6
+STEP = 1e-4
 
 
 def scalar_close(a: Any, b: Any) -> bool:
@@ -72,11 +72,14 @@ def combo_check(f: Any, *given: Any, **options: Any) -> Callable[..., None]:
 
 
 def _difference(f: Any, x: Any, v: Any) -> Any:
-    """The derivative of ``f`` along ``v``, of central differences."""
-    (ahead, structure), (behind, _) = (
-        _leaves(f(_moved(x, v, step))) for step in (STEP / 2, -STEP / 2)
+    """The derivative of ``f`` along ``v``, of differences whose error is of fourth order."""
+    (one, structure), (other, _), (far, _), (farther, _) = (
+        _leaves(f(_moved(x, v, STEP * steps))) for steps in (1, -1, 2, -2)
     )
-    slopes = [(a * 1.0 - b * 1.0) / STEP for a, b in zip(ahead, behind, strict=True)]
+    slopes = [
+        ((a * 1.0 - b * 1.0) * 8 - (c * 1.0 - d * 1.0)) / (12 * STEP)
+        for a, b, c, d in zip(one, other, far, farther, strict=True)
+    ]
     return unflatten(structure, iter(slopes))
 
 
