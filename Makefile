@@ -22,6 +22,8 @@ PARALLEL := -n auto --dist worksteal
 PATIENT := -o faulthandler_timeout=3600
 FUZZER := $(VENV)/fuzzer
 TOOLS := $(VENV)/tools
+AUTOGRAD_VERSION := 1.9.1
+AUTOGRAD := $(VENV)/autograd-$(AUTOGRAD_VERSION)
 ANSWERS := service/gradwire_service/examples/answers.json
 # For each version, the first interpreter found that can create environments.
 OTHER_PYTHONS = $(foreach version,3.12 3.13 3.14,$(shell \
@@ -33,7 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test test-all test-rest sdk-test fleet-test soak attacks coverage check format fuzz docs bench lock release clean container-test
+.PHONY: help setup serve test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check format fuzz docs bench lock release clean container-test
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -72,6 +74,13 @@ test-rest: $(DEV) $(TOOLS)/.made ## Run the tests that `make test` leaves out: t
 
 sdk-test: $(SDK_VENV)/.test ## Test the SDK with another Python, except the adapters: make sdk-test PYTHON=python3.13
 	@$(SDK_VENV)/bin/pytest $(PARALLEL) -o norecursedirs='.* adapters' tests/clients $(ARGS)
+
+autograd-test: $(TEST) ## Run autograd's own tests through Gradwire
+	@test -d $(AUTOGRAD) || { mkdir -p $(AUTOGRAD).new && \
+	$(PIP) download --no-deps --no-binary autograd --dest $(AUTOGRAD).new autograd==$(AUTOGRAD_VERSION) && \
+	tar -xzf $(AUTOGRAD).new/autograd-$(AUTOGRAD_VERSION).tar.gz -C $(AUTOGRAD).new && \
+	mv $(AUTOGRAD).new/autograd-$(AUTOGRAD_VERSION) $(AUTOGRAD) && rm -r $(AUTOGRAD).new; }
+	@AUTOGRAD_SOURCES=$(AUTOGRAD) $(BIN)/pytest $(PATIENT) -s tests/clients/test_autograd_suite.py $(ARGS)
 
 fleet-test: $(DEV) ## Run only the tests of running services: fleets, faults, load (nginx and Redis if installed)
 	@FLEET_OVERLOAD_SECONDS=20 $(BIN)/pytest $(PATIENT) tests/fleet $(ARGS)

@@ -1,7 +1,12 @@
 from functools import partial, wraps
 
 import gradwire
+import numpy as np
 import pytest
+import scipy.stats
+from numpy import array, zeros
+
+density = scipy.stats.norm.pdf
 
 SCALE = 2.0
 
@@ -64,3 +69,51 @@ def test_equal_numbers_cause_no_new_recording(client, monkeypatch):
     monkeypatch.setitem(scaled.__globals__, "SCALE", float("2.0"))
     slope(3.0)
     assert len(recorded) == 1
+
+
+class Chain:
+    """A model whose methods have functions of libraries by name."""
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    @property
+    def spread(self):
+        return array([self.rate, 2.0])
+
+    @staticmethod
+    def start(x):
+        y = zeros(2)
+        y[0] = x
+        return y
+
+    def steps(self, x):
+        y = self.start(x)
+        for _ in range(3):
+            y = y + array([y[1], -self.rate * y[0]])
+        return np.sum(density(y) * self.spread * array([x, 1.0]))
+
+
+def test_functions_by_name_are_recorded_in_methods_of_objects(client):
+    chain = Chain(0.3)
+    for f in (chain.steps, lambda x: chain.steps(x) * 1.0, lambda x: Chain(0.3).steps(x)):
+        difference = (chain.steps(0.7 + 1e-6) - chain.steps(0.7 - 1e-6)) / 2e-6
+        assert gradwire.grad(f, client=client)(0.7) == pytest.approx(difference)
+
+
+def test_methods_of_libraries_objects_are_recorded_by_any_name(client):
+    def f(x, log_density=scipy.stats.gamma.logpdf):
+        return density(x) + log_density(x, 2.0)
+
+    slope = gradwire.grad(f, client=client)(0.7)
+    assert slope == pytest.approx(-0.7 * density(0.7) + 1 / 0.7 - 1)
+
+
+def test_libraries_that_the_function_imports_are_recorded_at_its_first_call(client):
+    def f(x):
+        import scipy.ndimage
+        from numpy import asarray
+
+        return np.sum(scipy.signal.convolve(asarray([x, 2 * x]), [1.0, 2.0]))
+
+    assert gradwire.grad(f, client=client)(0.7) == pytest.approx(f(1.7) - f(0.7))

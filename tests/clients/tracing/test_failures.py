@@ -20,9 +20,17 @@ CASES = [
      lambda x: scipy.integrate.solve_ivp(lambda t, y: -x[0] * y, (0, 1), [1.0]).y[0, -1]),
     ("solve_ivp, from", ODE,
      lambda x: scipy.integrate.solve_ivp(lambda t, y: -y, (0, 1), x).y.sum()),
-    ("odeint", ODE, lambda x: np.sum(scipy.integrate.odeint(lambda y, t: -x[0] * y, 1.0, T))),
-    ("odeint, from", ODE, lambda x: np.sum(scipy.integrate.odeint(lambda y, t: -y, x, T))),
-    ("quad", "leggauss", lambda x: scipy.integrate.quad(lambda u: x[0] * u, 0, 1)[0]),
+    ("solve_ivp, stiff", ODE, lambda x: scipy.integrate.solve_ivp(
+        lambda t, y: -x[0] * y, (0, 1), [1.0], "BDF", t_eval=T).y[0, -1]),
+    ("solve_ivp, with events", ODE, lambda x: scipy.integrate.solve_ivp(
+        lambda t, y: -x[0] * y, (0, 1), [1.0], t_eval=T, events=lambda t, y: y[0]).y[0, -1]),
+    ("odeint, with its output", ODE, lambda x: np.sum(
+        scipy.integrate.odeint(lambda y, t: -x[0] * y, 1.0, T, full_output=True)[0])),
+    ("quad, with a weight", "leggauss", lambda x: scipy.integrate.quad(
+        lambda u: x[0] * u, 0, 1, weight="cos", wvar=1.0)[0]),
+    ("dblquad", "leggauss", lambda x: scipy.integrate.dblquad(
+        lambda u, v: x[0] * u, 0, 1, 0, 1)[0]),
+    ("a masked array", "filled", lambda x: np.sum(x * np.ma.masked_array(T, T > 0.5))),
     ("spline of", SPLINE, lambda x: np.sum(scipy.interpolate.CubicSpline(T, x)(0.5))),
     ("spline at", SPLINE, lambda x: np.sum(scipy.interpolate.CubicSpline(T, T)(x))),
     ("interp1d", SPLINE, lambda x: np.sum(scipy.interpolate.interp1d(T, x)(0.5))),

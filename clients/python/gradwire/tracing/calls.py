@@ -98,8 +98,7 @@ def part(term: Term, trace: Trace, index: int, infer: Callable[[], Aval | None] 
 
 def into(out: Any, result: Any) -> Any:
     """Write results into the arrays of ``out=``."""
-    targets = out if isinstance(out, tuple) else (out,)
-    made = result if isinstance(result, tuple) else (result,)
+    targets, made = listed(out), listed(result)
     for target, value in zip(targets, made, strict=True):
         if target is None:
             continue
@@ -114,6 +113,11 @@ def into(out: Any, result: Any) -> Any:
         [value if target is None else target for target, value in zip(targets, made, strict=True)]
     )
     return given if isinstance(result, tuple) else given[0]
+
+
+def listed(value: Any) -> tuple[Any, ...]:
+    """The results of a function of one or of several."""
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _is_left_out(name: str, value: Any) -> bool:

@@ -1,21 +1,25 @@
-"""Captured values: globals, closures and defaults of a function and of the functions it calls.
+"""Captured values: globals, closures and defaults of a function, and of all that it calls.
 
 A recording is valid while none of them has been replaced. They may include libraries' functions
-(``from scipy.linalg import expm``), which are patched during a recording.
+(``from scipy.linalg import expm``), which are patched during a recording. What it calls are also
+the methods of the objects that it reads.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from gradwire.tracing.libraries import substitute_of
+from gradwire.tracing.libraries import SCIPY, substitute_of
 from gradwire.tracing.patching import PATCHES, Binding, Patch
 
 #: Functions of the standard library, of installed packages and of Gradwire are not inspected.
@@ -70,21 +74,22 @@ def _reads(python: Any) -> list[tuple[Binding, Any]]:
     visited: set[int] = set()
     stack = [python]
     while stack:
-        plain = _plain(stack.pop())
-        if plain is None or id(plain) in visited:
-            continue
-        visited.add(id(plain))
-        for binding in _bindings(plain):
-            value = PATCHES.original(binding)
-            if isinstance(value, ModuleType):
+        for plain in _functions(stack.pop()):
+            if id(plain) in visited:
                 continue
-            found[binding.key] = binding, value
-            stack.append(value)
+            visited.add(id(plain))
+            _load_libraries(plain.__code__)
+            for binding in _bindings(plain):
+                value = PATCHES.original(binding)
+                if isinstance(value, ModuleType):
+                    continue
+                found[binding.key] = binding, value
+                stack.append(value)
     return list(found.values())
 
 
-def _plain(value: Any) -> FunctionType | None:
-    """The user's function behind a value, if any."""
+def _functions(value: Any) -> Iterator[FunctionType]:
+    """The user's functions behind a value: itself, or the methods of its class."""
     for _ in range(100):  # no more decorators than that
         if isinstance(value, partial):
             value = value.func
@@ -92,10 +97,25 @@ def _plain(value: Any) -> FunctionType | None:
             value = value.__wrapped__
         else:
             break
-    plain = getattr(value, "__func__", value)
-    if not isinstance(plain, FunctionType):
-        return None
-    return None if plain.__code__.co_filename.startswith(_LIBRARIES) else plain
+    found = [value]
+    of = value.__self__ if isinstance(value, MethodType) else value
+    kind = of if isinstance(of, type) else type(of)
+    if kind.__module__ == "__main__" or _is_user_s(sys.modules.get(kind.__module__)):
+        found += [method for base in kind.__mro__[:-1] for method in vars(base).values()]
+    for each in found:
+        plain = each.fget if isinstance(each, property) else getattr(each, "__func__", each)
+        if isinstance(plain, FunctionType) and not plain.__code__.co_filename.startswith(
+            _LIBRARIES
+        ):
+            yield plain
+
+
+def _load_libraries(code: CodeType) -> None:
+    """Import what a function imports when it is called, to have its substitutes by then."""
+    for name in _names(code):
+        if name in SCIPY and name not in sys.modules:
+            with suppress(ImportError):  # it is the function's own error
+                import_module(name)
 
 
 def _bindings(function: FunctionType) -> Iterator[Binding]:
@@ -119,7 +139,7 @@ def _bindings(function: FunctionType) -> Iterator[Binding]:
                 yield Binding(scope, name)
 
 
-def _is_user_s(module: ModuleType) -> bool:
+def _is_user_s(module: ModuleType | None) -> bool:
     path = getattr(module, "__file__", None)
     return path is not None and not path.startswith(_LIBRARIES)
 

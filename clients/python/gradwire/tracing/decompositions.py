@@ -16,7 +16,6 @@ from gradwire.tracing.shapes import Aval
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace
-from gradwire.tracing.update_functions import UPDATES
 from gradwire.tracing.view_functions import as_view
 
 #: NumPy without its annotations, which do not know recorded arrays.
@@ -84,6 +83,23 @@ def _broadcast_arrays(trace: Trace, *args: Any, subok: bool = False) -> Any:
 def _nan_to_num(trace: Trace, x: Any, copy: bool = True, **kwargs: Any) -> Any:
     made = record_call(trace, "np.nan_to_num", np.nan_to_num, (x,), kwargs)
     return made if copy else into(x, made)
+
+
+def _cross(
+    trace: Trace,
+    a: Any,
+    b: Any,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Any:
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    vectors = _np.moveaxis(a, axisa, -1), _np.moveaxis(b, axisb, -1)
+    made = record_call(trace, "np.cross", np.cross, vectors, {})
+    has_axis = 3 in (np.shape(vectors[0])[-1], np.shape(vectors[1])[-1])
+    return _np.moveaxis(made, -1, axisc) if has_axis else made
 
 
 def _diag(trace: Trace, v: Any, k: int = 0) -> Any:
@@ -317,6 +333,7 @@ DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
     np.copy: _copy,
     np.broadcast_arrays: _broadcast_arrays,
     np.nan_to_num: _nan_to_num,
+    np.cross: _cross,
     np.diag: _diag,
     np.reshape: _reshape,
     np.ravel: _ravel,
@@ -341,7 +358,6 @@ DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
     np.apply_along_axis: _apply_along_axis,
     np.apply_over_axes: _apply_over_axes,
     np.piecewise: _piecewise,
-    **UPDATES,
     np.rollaxis: _own(np.rollaxis),
     np.resize: _own(np.resize),
 }

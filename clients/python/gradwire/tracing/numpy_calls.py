@@ -1,7 +1,7 @@
 """Calls of NumPy's functions on recorded arrays, as terms.
 
 The program's language has NumPy's names and parameters, so that most calls are written out as they
-were made. Those that are not are in ``decompositions``.
+were made. Those that are not are in ``REWRITTEN``.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ from functools import cache
 from typing import Any
 
 from gradwire.tracing.calls import into, record_call
+from gradwire.tracing.decided import DECIDED
 from gradwire.tracing.decompositions import DECOMPOSITIONS
+from gradwire.tracing.mutations import MUTATIONS
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace
 from gradwire.tracing.view_functions import VIEWS, as_view
 
 #: Modules of NumPy's functions that are top-level in the language.
 _MODULES = {"numpy.lib.stride_tricks": "np", "numpy._core.multiarray": "np"}
+#: Functions of which a call is more than a call of the same name.
+REWRITTEN = DECOMPOSITIONS | MUTATIONS | DECIDED
 
 
 def call_function(
@@ -34,7 +38,7 @@ def call_function(
         rest = {name: value for name, value in kwargs.items() if name != "out"}
         made = call_function(trace, function, args, rest)
         return made if kwargs["out"] is None else into(kwargs["out"], made)
-    rewritten = DECOMPOSITIONS.get(function)
+    rewritten = REWRITTEN.get(function)
     if rewritten is not None:
         return rewritten(trace, *args, **kwargs)
     module = function.__module__

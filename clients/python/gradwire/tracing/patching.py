@@ -1,17 +1,52 @@
-"""Patches: functions that replace others during a recording, and only then.
+"""Patches: functions that replace others during a recording, for the code that records only.
 
 NumPy dispatches most of its functions on its arguments' types, but not those that make arrays, nor
-do SciPy and ``math``. Such functions are patched where they are looked up: in their own module and
-in the user's. A patch records calls with recorded arrays inside of a recording, and calls the
-original in every other case, so that other threads are not affected.
+do SciPy and ``math``. Their substitutes are seen by the context that records and by no other:
+
+- a library's module gets a class that looks up functions by context (``aware``);
+- a library's method is looked up by context (``MethodByContext``);
+- a name of the user's own code is bound to a function that asks for the context when called.
+
+All is undone when the last recording ends.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any, NamedTuple
+
+from gradwire.tracing.traces import current
+
+
+def aware(kind: type[ModuleType], substitute_of: Callable[[Any], Any]) -> type[ModuleType]:
+    """The class of a library's module, with substitutes for the code that is recorded."""
+
+    class Library(kind):  # type: ignore[valid-type, misc]  # modules may have classes of their own
+        def __getattribute__(self, name: str) -> Any:
+            value = kind.__getattribute__(self, name)
+            if current() is None:
+                return value
+            substitute = substitute_of(value)
+            return value if substitute is None else substitute
+
+    return Library
+
+
+class MethodByContext:
+    """A method that is a substitute for the code that is recorded."""
+
+    __slots__ = ("_original", "_substitute")
+
+    def __init__(self, original: Any, substitute: Any) -> None:
+        self._original = original
+        self._substitute = substitute
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        chosen = self._original if current() is None else self._substitute
+        return chosen.__get__(instance, owner)
 
 
 class Binding:
@@ -26,10 +61,13 @@ class Binding:
 
     def read(self) -> Any:
         """The current value; ``None`` if there is none."""
-        if type(self.holder) is dict:
-            return self.holder.get(self.name)
+        holder = self.holder
+        if type(holder) is dict:
+            return holder.get(self.name)
         try:
-            return getattr(self.holder, self.name, None)
+            if isinstance(holder, type):  # itself, not what it gives when it is looked up
+                return vars(holder).get(self.name)
+            return getattr(holder, self.name, None)
         except ValueError:  # a cell that is still empty
             return None
 

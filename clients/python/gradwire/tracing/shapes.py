@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -54,9 +55,29 @@ class AbstractArray:
         """The dtype, which may be known before the shape is."""
 
     @property
-    @abstractmethod
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.aval.shape)
+
+    @property
     def size(self) -> int:
         """The number of elements."""
+        return math.prod(self.aval.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """The memory that an element would take."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that its elements would take."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def device(self) -> str:
+        """The device, for NumPy."""
+        return "cpu"
 
 
 def elementwise(ufunc: np.ufunc, inputs: tuple[Any, ...], output: int = 0) -> Aval | None:

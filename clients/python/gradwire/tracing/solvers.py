@@ -6,14 +6,13 @@ Their derivatives are those of the solution. Where nothing is recorded they are 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from gradwire.tracing.bodies import Nest, body_of, check_carry, written
+from gradwire.tracing.equations import solution
 from gradwire.tracing.functions import Function, Runs
-from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import current, not_traceable
+from gradwire.tracing.traces import current
 from gradwire.usage import check_function
 
 #: Explicit methods of Runge and Kutta; "dopri5" chooses its steps.
@@ -54,24 +53,7 @@ def odeint(
     fixed = method != "dopri5"
     unused = ("rtol", "atol", "max_steps") if fixed else ("steps",)
     named = {name: value for name, value in options.items() if name not in unused}
-
-    def solved(y0: Any, t: Any, *args: Any) -> Any:
-        trace = current()
-        assert trace is not None
-        t = t if isinstance(t, Tracer) else np.asarray(t)
-        if np.ndim(t) != 1:
-            raise not_traceable(
-                f"times have one axis, got an array of shape {np.shape(t)}",
-                "a solution is given at all times of an array that begins with that of y0",
-            )
-        y, times = Nest(trace, y0), Nest(trace, t)
-        given = [Nest(trace, arg) for arg in args]
-        slope, returned = body_of(trace, f, [y, Nest(trace, t, rows=True), *given])
-        check_carry(returned, y)
-        terms = [nest.term for nest in (y, times, *given)]
-        return y.read(written("odeint", slope, *terms, options=named), (len(times.leaves[0]),))
-
-    return Function(solved, client)(y0, t, *args)
+    return Function(partial(solution, f, named), client)(y0, t, *args)
 
 
 def custom_root(

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradwire.tracing.recordable import unwrapped
+
 
 @dataclass(frozen=True, slots=True)
 class Static:
@@ -98,7 +100,7 @@ def is_array_like(value: Any) -> bool:
 
 def _structure(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool]) -> Structure:
     if is_leaf(value):
-        leaves.append(value)
+        leaves.append(unwrapped(value))
         return LEAF
     kind = type(value)
     keys: Sequence[Any]

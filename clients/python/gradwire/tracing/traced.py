@@ -16,6 +16,8 @@ from gradwire.results import Evaluation
 from gradwire.stored import StoredTensor
 from gradwire.tracing.failures import explained
 from gradwire.tracing.numpy_trace import NumpyTrace
+from gradwire.tracing.recordable import RecordableArray
+from gradwire.tracing.recorded import as_recorded
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, unflatten
 from gradwire.tracing.terms import Leaf, Term
@@ -114,8 +116,9 @@ def record(
                 raise
             raise translated from (None if translated is error.__cause__ else error)
         trace.finish()
-    parts, shape = flatten(result, lambda part: isinstance(part, Tracer))
-    roots = [part._term for part in parts] + [guard.term for guard in trace.guards]
+        parts, shape = flatten(result, lambda part: isinstance(part, (Tracer, RecordableArray)))
+        results = as_recorded(parts)
+    roots = [part._term for part in results] + [guard.term for guard in trace.guards]
     written = write(roots, inputs)
     places = {leaf: i for i, leaf in enumerate(inputs)}
     used = written.leaves.items()

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from gradwire import hints
-from gradwire.tracing import literals
+from gradwire.tracing import literals, wrappers
 from gradwire.tracing.array_methods import Methods
+from gradwire.tracing.conversions import Conversions
 from gradwire.tracing.operators import Operators
+from gradwire.tracing.recordable import RecordableArray, unwrapped
 from gradwire.tracing.shapes import AbstractArray, Aval, item_aval, measured
 from gradwire.tracing.terms import AT, Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, not_traceable
 from gradwire.tracing.views import View
 
+#: Types of operands that never take over.
+_PLAIN = frozenset({int, float, bool, complex, np.ndarray, np.float64, RecordableArray})
 Infer = Callable[[], "Aval | None"]
 
 
-class Tracer(Operators, Methods, AbstractArray):
+class Tracer(Operators, Methods, Conversions, AbstractArray):
     """Stands for an array while a function is recorded.
 
     Shape and dtype are inferred on first use: mostly by NumPy's rules, else by the service. Views
@@ -109,31 +110,6 @@ class Tracer(Operators, Methods, AbstractArray):
         return self.aval.dtype
 
     @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.aval.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return int(np.prod(self.aval.shape, dtype=np.int64))
-
-    @property
-    def itemsize(self) -> int:
-        """The memory that an element would take."""
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that its elements would take."""
-        return self.size * self.dtype.itemsize
-
-    @property
-    def device(self) -> str:
-        """The device, for NumPy."""
-        return "cpu"
-
-    @property
     def T(self) -> Tracer:  # noqa: N802 - NumPy's name
         """The array with its axes in reverse."""
         return self.transpose()
@@ -170,55 +146,9 @@ class Tracer(Operators, Methods, AbstractArray):
     def __format__(self, _: str) -> str:
         return repr(self)
 
-    # Conversions to Python's values
-
-    def __bool__(self) -> bool:
-        return bool(self._trace.decide(self._term, bool))
-
-    def __index__(self) -> int:
-        return int(self._trace.decide(self._term, operator.index))
-
-    def __int__(self) -> int:
-        return int(self._trace.decide(self._term, int))
-
-    def __floor__(self) -> int:
-        return int(self._trace.decide(self._term, math.floor))
-
-    def __ceil__(self) -> int:
-        return int(self._trace.decide(self._term, math.ceil))
-
-    def __trunc__(self) -> int:
-        return int(self._trace.decide(self._term, math.trunc))
-
-    def __round__(self, digits: int | None = None) -> Any:
-        if digits is not None:
-            return self.round(digits)
-        return self._trace.decide(self._term, round)
-
-    def __float__(self) -> NoReturn:
-        raise self._no_value("float(), or an element of a plain array,", hints.A_VALUE)
-
-    def __complex__(self) -> NoReturn:
-        raise self._no_value("complex(), or an element of a plain array,", hints.A_VALUE)
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
-        raise self._no_value(
-            "a function that cannot be recorded, or assignment to elements of a plain array,",
-            hints.AN_ARRAY,
-        )
-
-    def item(self, *_: Any) -> NoReturn:
-        """Not possible: its value is not known here."""
-        raise self._no_value("item()", "compute with the array itself")
-
     def tolist(self) -> list[Any]:
         """Its rows as nested lists; its numbers are recorded arrays."""
         return [row.tolist() if row.ndim else row for row in self]
-
-    def _no_value(self, asked: str, hint: str) -> Exception:
-        return not_traceable(
-            f"{asked} needs numbers, which a recorded array does not have yet", hint
-        )
 
     def __len__(self) -> int:
         if not self.shape:
@@ -245,6 +175,8 @@ class Tracer(Operators, Methods, AbstractArray):
         if isinstance(key, str):
             raise not_traceable("a recorded array has no columns by name", hints.FRAMES)
 
+        key = unwrapped(key)
+
         def take(term: Term) -> Term:
             return literals.item(term, key, self._to_term)
 
@@ -270,7 +202,7 @@ class Tracer(Operators, Methods, AbstractArray):
         return found
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.update(key, "set", value)
+        self.update(unwrapped(key), "set", unwrapped(value))
 
     def update(self, key: Any, how: str, value: Any) -> None:
         """Change elements in place: ``set``, ``add``, ``multiply``, ``min`` or ``max`` them."""
@@ -294,6 +226,11 @@ class Tracer(Operators, Methods, AbstractArray):
             more = 0 if target is None else value.ndim - len(target.shape)
             if more > 0 and value.shape[:more] == (1,) * more:
                 value = value.reshape(value.shape[more:])
+            if target is not None and not _broadcasts(value.shape, target.shape):
+                raise ValueError(
+                    f"could not broadcast input array from shape {value.shape} into shape "
+                    f"{target.shape}"
+                )
         return value
 
     def be_view(
@@ -355,8 +292,11 @@ class Tracer(Operators, Methods, AbstractArray):
 
     def _applied(self, ufunc: np.ufunc, *operands: Any) -> Any:
         for operand in operands:
-            if not isinstance(operand, Tracer) and _defers(operand):
-                return NotImplemented
+            if type(operand) not in _PLAIN:
+                if wrappers.takes_over_operator(operand):
+                    return NotImplemented
+                if wrappers.takes_over(type(operand), "__array_ufunc__"):
+                    return ufunc(*operands)
         return self._trace.operator(ufunc, operands)
 
     def _updated(self, ufunc: np.ufunc, other: Any) -> Tracer:
@@ -377,11 +317,15 @@ class Tracer(Operators, Methods, AbstractArray):
         return self
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(wrappers.takes_over(type(value), "__array_ufunc__") for value in inputs):
+            return NotImplemented
         return self._trace.ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(
         self, function: Any, types: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
+        if any(wrappers.takes_over(kind, "__array_function__") for kind in types):
+            return NotImplemented
         return self._trace.function(function, args, kwargs)
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
@@ -403,8 +347,10 @@ def to_term(value: Any, trace: Trace) -> Term | None:
     """The term of a recorded value; ``None`` for a value to write out."""
     if isinstance(value, Tracer):
         return to_own_term(value, trace)
+    if isinstance(value, RecordableArray):
+        return to_term(unwrapped(value), trace)
     if isinstance(value, np.ndarray):
-        return trace.constant(value)
+        return trace.constant(wrappers.checked(value))
     if hasattr(value, "tocoo"):
         return trace.constant(value)
     if hasattr(value, "__array__") and not isinstance(value, (np.generic, type)):
@@ -431,6 +377,6 @@ def is_basic(key: Any) -> bool:
     return key is None or key is ... or isinstance(key, (int, np.integer, slice))
 
 
-def _defers(operand: Any) -> bool:
-    """True if an operand overrides operators with arrays."""
-    return getattr(operand, "__array_ufunc__", operand) is None
+def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    ends = target[len(target) - len(shape) :]
+    return len(shape) <= len(target) and all(map(lambda a, b: a in (1, b), shape, ends))

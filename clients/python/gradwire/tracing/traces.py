@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradwire.errors import NotTraceable
 from gradwire.tracing.terms import Leaf, Scope, Term, user_place
@@ -68,6 +69,14 @@ class Trace(ABC):
     def in_one_axis(self, array: Any) -> Any:
         """The elements of a recorded array in one axis, as a view."""
 
+    @abstractmethod
+    def recorded_copy(self, array: NDArray[Any], scope: Scope | None) -> Any:
+        """A recorded array with the elements of a plain one, made in a function of the program."""
+
+    @abstractmethod
+    def recorded_view(self, base: Any, places: NDArray[Any]) -> Any:
+        """The view of a recorded array that has its elements at these places, in C order."""
+
     def constant(self, array: Any) -> Leaf:
         """The leaf of a captured array; one for each array.
 
@@ -108,6 +117,7 @@ class Trace(ABC):
 
     def values(self, terms: Sequence[Term]) -> Sequence[Any]:
         """Evaluate terms outside of the program's functions, for the arguments of this call."""
+        self.finish()
         return self._fetch(terms)
 
     def decide(self, term: Term, read: Callable[[Any], Any]) -> Any:
@@ -119,7 +129,7 @@ class Trace(ABC):
         elif isinstance(term, Leaf):
             outcome = read(np.asarray(term.value))
         else:
-            outcome = read(self._fetch([term])[0])
+            outcome = read(self.values([term])[0])
         self.guards.append(Guard(term, read, outcome))
         return outcome
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing import literals
-from gradwire.tracing.calls import into, is_ordered, part
+from gradwire.tracing.calls import into, is_ordered, listed, part
 from gradwire.tracing.shapes import Aval, elementwise
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, to_own_term, to_term
@@ -77,13 +77,22 @@ def call_ufunc(
         return applied(trace, ufunc, inputs)
     given = dict(kwargs)
     out = given.pop("out", None)
+    casting = given.get("casting", "same_kind")
     if method in ("__call__", "outer") and given.get("where", True) is not True:
         return _where(trace, ufunc, method, inputs, given, out)
     for name in ("where", "casting", "subok", "order"):
         if method in ("__call__", "outer"):
             given.pop(name, None)
     made = _METHODS[method](trace, ufunc, inputs, given)
-    return made if out is None else into(out, made)
+    if out is None:
+        return made
+    for target, value in zip(listed(out), listed(made), strict=True):
+        if target is not None and not np.can_cast(value.dtype, target.dtype, casting):
+            raise TypeError(
+                f"Cannot cast ufunc {ufunc.__name__!r} output from {value.dtype!r} to "
+                f"{target.dtype!r} with casting rule {casting!r}"
+            )
+    return into(out, made)
 
 
 def applied(

@@ -61,8 +61,11 @@ class MatrixFunction(OfSquare):
     """A power series of square matrices with real coefficients."""
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """``a_bar``: the derivative at ``a^H`` along ``z_bar``."""
-        return (_along(self, adjoint(operands[0]), z_bar),)
+        """``a_bar``: the adjoint of the derivative at ``a`` along the adjoint of ``z_bar``.
+
+        It is that at ``a^H`` along ``z_bar``, except where ``a`` is on the logarithm's branch cut.
+        """
+        return (adjoint(_along(self, operands[0], adjoint(z_bar))),)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """Some 30 n³ for each matrix."""

@@ -114,10 +114,13 @@ class Eigh(OfHermitian):
     Derivative Results (2008), 2.3 and 3.1.
     """
 
+    #: True if LAPACK reads the upper triangle, which decides the signs of its eigenvectors.
+    upper: bool = False
+
     @classmethod
     def record(cls, b: Builder, a: Any, UPLO: Static = "L") -> Any:
         """Record the pair and its two items."""
-        pair = cls()(cls.operand(b, a, UPLO))
+        pair = cls(UPLO == "U")(cls.operand(b, a, UPLO))
         return [Item(0)(pair), Item(1)(pair)]
 
     def infer(self, *types: ArrayType) -> Type:
@@ -128,7 +131,10 @@ class Eigh(OfHermitian):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Divide and conquer."""
-        return where_it_converges(xp, xp.linalg.eigh, operands[0])
+        if not self.upper:
+            return where_it_converges(xp, xp.linalg.eigh, operands[0])
+        above = xp.conj(xp.swapaxes(operands[0], -1, -2))
+        return where_it_converges(xp, lambda a: xp.linalg.eigh(a, UPLO="U"), above)
 
     def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:
         """``a_bar`` from ``v (diag(w_bar) + f (v^H v_bar)) v^H`` with ``f = 1 / (w_j - w_i)``."""

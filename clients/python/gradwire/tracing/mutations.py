@@ -1,8 +1,8 @@
-"""NumPy's functions that change their first argument, by assignments to recorded arrays."""
+"""NumPy's functions that change an array."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -70,7 +70,7 @@ def _fill_diagonal(trace: Trace, a: Any, val: Any, wrap: bool = False) -> None:
     a[(places,) * a.ndim] = val
 
 
-UPDATES: Mapping[Callable[..., Any], Callable[..., Any]] = {
+MUTATIONS: dict[Any, Callable[..., Any]] = {
     np.copyto: _copyto,
     np.putmask: _putmask,
     np.put: _put,

@@ -1,0 +1,123 @@
+"""A recorded array as a value of Python: what Python decides by is fetched, and kept as a guard."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+import sys
+from abc import abstractmethod
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from gradwire import hints
+from gradwire.tracing.terms import Term
+from gradwire.tracing.traces import Trace, not_traceable
+
+#: The kinds of dtypes by which Python may decide: integers and booleans.
+_DECIDING = frozenset("biu")
+#: The classes of Python's numbers.
+_OF_PYTHON = {"f": float, "c": complex, "i": int, "b": bool}
+#: Folders of code that is not the user's: Gradwire, what is installed, and the standard library.
+_LIBRARIES = (
+    str(Path(__file__).parent.parent),
+    str(Path(np.__file__).parent.parent),
+    str(Path(inspect.__file__).parent),
+)
+
+
+class Conversions:
+    """``bool(x)``, ``int(x)`` and the other conversions, allowed or not."""
+
+    __slots__ = ()
+    _trace: Trace
+    #: True if it adopts the precision of its operands, as Python's numbers do.
+    _weak: bool
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype."""
+
+    @property
+    @abstractmethod
+    def _term(self) -> Term:
+        """The term of its current elements."""
+
+    @abstractmethod
+    def _is_number(self) -> bool:
+        """True if it is a NumPy scalar, not an array."""
+
+    @property  # type: ignore[misc]  # which may be set, but not here
+    def __class__(self) -> Any:
+        """NumPy's class, for ``isinstance`` in the user's code: as it chooses with NumPy."""
+        if sys._getframe(1).f_code.co_filename.startswith(_LIBRARIES):
+            return type(self)
+        if not self._is_number():
+            return np.ndarray
+        of_python = _OF_PYTHON.get(self.dtype.kind) if self._weak else None
+        return self.dtype.type if of_python is None else of_python
+
+    def __bool__(self) -> bool:
+        return bool(self._trace.decide(self._term, bool))
+
+    def __index__(self) -> int:
+        return int(self._trace.decide(self._term, operator.index))
+
+    def __int__(self) -> int:
+        return int(self._trace.decide(self._term, int))
+
+    def __floor__(self) -> int:
+        return int(self._trace.decide(self._term, math.floor))
+
+    def __ceil__(self) -> int:
+        return int(self._trace.decide(self._term, math.ceil))
+
+    def __trunc__(self) -> int:
+        return int(self._trace.decide(self._term, math.trunc))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if digits is not None:
+            rounded: Any = np.round
+            return rounded(self, digits)
+        return self._trace.decide(self._term, round)
+
+    def __float__(self) -> float:
+        self._check_decides("float(), or an element of a plain array,", hints.A_VALUE)
+        return float(self._trace.decide(self._term, float))
+
+    def __complex__(self) -> complex:
+        self._check_decides("complex(), or an element of a plain array,", hints.A_VALUE)
+        return complex(self._trace.decide(self._term, complex))
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if dtype is None or np.dtype(dtype).kind not in _DECIDING:
+            self._check_decides(
+                "a function that cannot be recorded, or assignment to elements of a plain array,",
+                hints.AN_ARRAY,
+            )
+        read = partial(_elements, dtype=None if dtype is None else np.dtype(dtype))
+        shape, name, elements = self._trace.decide(self._term, read)
+        return np.frombuffer(elements, name).reshape(shape).copy()
+
+    def item(self, *index: Any) -> Any:
+        """Its only element, or one at an index, as a Python number: of integers and booleans."""
+        self._check_decides("item()", "compute with the array itself")
+        return self._trace.decide(self._term, lambda value: value.item(*index))
+
+    def _check_decides(self, asked: str, hint: str) -> None:
+        """Raise an error unless Python may decide by its values, which have no derivatives."""
+        if self.dtype.kind not in _DECIDING:
+            raise not_traceable(
+                f"{asked} needs numbers, which a recorded array does not have yet", hint
+            )
+
+
+def _elements(value: Any, dtype: np.dtype[Any] | None) -> tuple[tuple[int, ...], str, bytes]:
+    """The shape, dtype and bytes of an array, which can be compared."""
+    array = np.asarray(value, dtype)
+    return array.shape, array.dtype.str, array.tobytes()

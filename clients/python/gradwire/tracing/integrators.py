@@ -1,0 +1,151 @@
+"""SciPy's integrators as solutions of differential equations that the service computes.
+
+They agree with SciPy's to the tolerances that these ask for, which are at most 1.5e-8 here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gradwire.tracing.equations import solution
+from gradwire.tracing.recordable import holds_recorded
+from gradwire.tracing.traces import Trace, not_traceable
+
+#: SciPy's default tolerances of ``odeint`` and ``quad``.
+TOLERANCE = 1.49012e-8
+#: Steps from each time to the next.
+STEPS = 10_000
+#: The end of the transformed axis, where 1 is infinity: what is beyond has less than TOLERANCE.
+NEARLY_INFINITE = 1 - 1e-9
+#: Methods of ``solve_ivp`` that are not for stiff equations.
+EXPLICIT = ("RK45", "RK23", "DOP853", "LSODA")
+#: Arguments that make it faster, or say more about how it went.
+OF_NO_CONSEQUENCE = frozenset(
+    "Dfun col_deriv ml mu mxhnil mxordn mxords ixpr printmessg h0 limit limlst maxp1 jac "
+    "jac_sparsity lband uband first_step".split()
+)
+#: NumPy without its annotations, which do not know recorded arrays.
+_np: Any = np
+
+
+def record_odeint(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """``scipy.integrate.odeint``: the solution at each time, as rows."""
+    given = _given(original, args, kwargs, "func y0 t args rtol atol mxstep tfirst")
+    slope = _slope(given["func"], _tuple(given["args"]), time_first=given["tfirst"])
+    return _solved(slope, given["y0"], given["t"], given, given["mxstep"])
+
+
+def record_solve_ivp(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """``scipy.integrate.solve_ivp`` at given times: the solution at each, as columns."""
+    given = _given(original, args, kwargs, "fun t_span y0 method t_eval vectorized args rtol atol")
+    if given["t_eval"] is None:
+        raise not_traceable(
+            "scipy.integrate.solve_ivp without t_eval cannot be recorded: it chooses the times",
+            "give t_eval, or use gradwire.odeint(f, y0, t)",
+        )
+    if given["method"] not in EXPLICIT:
+        raise not_traceable(
+            f"scipy.integrate.solve_ivp with method={given['method']!r} cannot be recorded",
+            f"use one of {', '.join(EXPLICIT)}, or gradwire.odeint(f, y0, t)",
+        )
+    slope = _slope(given["fun"], _tuple(given["args"]), time_first=True)
+    times = given["t_eval"]
+    all_times = _np.concatenate([_np.reshape(given["t_span"][0], (1,)), _np.asarray(times)])
+    rows = _solved(slope, given["y0"], all_times, given, 0)
+    from scipy.optimize import OptimizeResult  # noqa: PLC0415 - SciPy is loaded, if it is there
+
+    return OptimizeResult(
+        t=times, y=_np.transpose(rows[1:]), sol=None, t_events=None, y_events=None, status=0,
+        message="The solver successfully reached the end of the integration interval.",
+        success=True,
+    )  # fmt: skip
+
+
+def record_quad(
+    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """``scipy.integrate.quad``: the integral, whose estimated error is not known (NaN)."""
+    given = _given(original, args, kwargs, "func a b args epsabs epsrel")
+    function, extra = given["func"], _tuple(given["args"])
+    start, end = given["a"], given["b"]
+    infinite = [not holds_recorded(bound) and bool(np.isinf(bound)) for bound in (start, end)]
+
+    def slope(_: Any, u: Any) -> Any:
+        if not any(infinite):
+            return function(u, *extra)
+        # x = u / (1 - u²) takes the open interval from -1 to 1 to all numbers
+        within = 1 - u * u
+        return function(u / within, *extra) * (1 + u * u) / (within * within)
+
+    def place(bound: Any, is_infinite: bool) -> Any:
+        if is_infinite:
+            return np.sign(bound) * NEARLY_INFINITE
+        if not any(infinite):
+            return bound
+        return 2 * bound / (1 + np.sqrt(1 + 4 * bound * bound))
+
+    ends = [place(bound, known) for bound, known in zip((start, end), infinite, strict=True)]
+    tolerances = {"atol": given["epsabs"], "rtol": given["epsrel"]}
+    rows = _solved(lambda y, t: _np.reshape(slope(y, t), (1,)), 0.0, ends, tolerances, 0)
+    return rows[1, 0], np.nan
+
+
+def _given(
+    original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], known: str
+) -> dict[str, Any]:
+    """The arguments by name; others than the known ones must have their defaults."""
+    signature = inspect.signature(original)
+    bound = signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    given = dict(bound.arguments)
+    given |= given.pop("options", {})
+    names = {*known.split(), *OF_NO_CONSEQUENCE}
+    for name, value in given.items():
+        parameter = signature.parameters.get(name)
+        if name not in names and (parameter is None or value is not parameter.default):
+            raise not_traceable(
+                f"scipy.integrate.{original.__name__} with {name} cannot be recorded",
+                "leave it out, or use gradwire.odeint(f, y0, t)",
+            )
+    return given
+
+
+def _tuple(args: Any) -> tuple[Any, ...]:
+    if args is None:
+        return ()
+    return args if isinstance(args, tuple) else (args,)
+
+
+def _slope(function: Callable[..., Any], extra: tuple[Any, ...], *, time_first: bool) -> Any:
+    def slope(y: Any, t: Any) -> Any:
+        made = function(t, y, *extra) if time_first else function(y, t, *extra)
+        return _np.reshape(_np.array(made), np.shape(y))
+
+    return slope
+
+
+def _solved(slope: Any, y0: Any, t: Any, given: Mapping[str, Any], most_steps: int) -> Any:
+    initial = _np.atleast_1d(_np.array(y0))
+    if initial.dtype.kind not in "fc":
+        initial = initial.astype(float)
+    options: dict[str, Any] = {name: _tolerance(name, given.get(name)) for name in ("rtol", "atol")}
+    options |= {"method": "dopri5", "max_steps": most_steps or STEPS, "adjoint": False}
+    return solution(slope, options, initial, _np.array(t))
+
+
+def _tolerance(name: str, value: Any) -> float:
+    if value is None:
+        return TOLERANCE
+    if np.ndim(value):
+        raise not_traceable(
+            f"{name} for each component cannot be recorded", "give one number for all"
+        )
+    return min(float(value), TOLERANCE)

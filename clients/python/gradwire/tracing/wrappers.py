@@ -1,0 +1,43 @@
+"""Arrays of other libraries that meet recorded ones, and which of both computes, as in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradwire.tracing.recordable import RecordableArray
+from gradwire.tracing.shapes import AbstractArray
+from gradwire.tracing.traces import not_traceable
+
+#: Libraries whose arrays are constants of the recording.
+_CONSTANTS = ("pandas.",)
+
+
+def takes_over(kind: type, protocol: str) -> bool:
+    """True if arrays of a class compute what they are an operand of, by a protocol of NumPy's."""
+    own = getattr(kind, protocol, None)
+    return (
+        own is not None
+        and own is not getattr(np.ndarray, protocol)
+        and not issubclass(kind, (AbstractArray, RecordableArray))
+        and not kind.__module__.startswith(_CONSTANTS)
+    )
+
+
+def takes_over_operator(operand: Any) -> bool:
+    """True if Python's operators are the other operand's to compute."""
+    kind = type(operand)
+    if hasattr(kind, "__array_ufunc__"):
+        return kind.__array_ufunc__ is None
+    return getattr(operand, "__array_priority__", 0) > 0 and not hasattr(operand, "tocoo")
+
+
+def checked(array: NDArray[Any]) -> NDArray[Any]:
+    """An array of NumPy's, unless operators mean something else for it."""
+    if isinstance(array, (np.ma.MaskedArray, np.matrix)):
+        raise not_traceable(
+            f"{type(array).__name__} cannot be recorded", "use numpy.asarray(x), or x.filled(0)"
+        )
+    return array
