@@ -185,7 +185,7 @@ class Optimizer:
         for gradient, (_, variable) in zip(gradients, pairs, strict=True):
             step = tf.cast(rate, variable.dtype)
             if self.weight_decay and not self._undecayed(variable):
-                variable.assign_sub(variable * self.weight_decay * step)
+                variable.assign_sub(variable * rounded(self.weight_decay) * step)
             self.update_step(gradient, variable, step)
 
     def _summed(
@@ -246,7 +246,7 @@ class Optimizer:
         if id(variable) not in self._kept:
             self._kept[id(variable)] = {
                 name: tf.Variable(
-                    np.full(tuple(variable.shape), first, variable.dtype.as_numpy_dtype),
+                    np.full(tuple(variable.shape), rounded(first), variable.dtype.as_numpy_dtype),
                     trainable=False,
                     name=f"{variable.name.removesuffix(':0')}_{name}",
                 )
@@ -263,3 +263,8 @@ class Optimizer:
             limit = self.clipvalue
             return [tf.clip_by_value(gradient, -limit, limit) for gradient in gradients]
         return gradients
+
+
+def rounded(number: float) -> float:
+    """A number with the rounding of float32, by way of which Keras casts it, to float64 too."""
+    return float(np.float32(number))
