@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.keras.optimizers.base import Optimizer, Options, SharedOptions, rounded
+from gradwire.tf.keras.optimizers.base import Optimizer, Options, SharedOptions, of_each, rounded
 
 
 class Adam(Optimizer):
@@ -39,7 +39,7 @@ class Adam(Optimizer):
         step = int(self.iterations.numpy()) + 1
         first, second = slots["momentum"], slots["velocity"]
         first.assign_add((gradient - first) * (1.0 - self.beta_1))
-        second.assign_add((tf.square(gradient) - second) * (1.0 - self.beta_2))
+        second.assign_add((of_each(tf.square, gradient) - second) * (1.0 - self.beta_2))
         correction = np.sqrt(_complement(self.beta_2, step, variable))
         correction = correction / _complement(self.beta_1, step, variable)
         if self.amsgrad:
@@ -91,7 +91,7 @@ class Adamax(Optimizer):
         step = int(self.iterations.numpy()) + 1
         first, norm = slots["momentum"], slots["norm"]
         first.assign_add((gradient - first) * (1.0 - self.beta_1))
-        norm.assign(tf.maximum(norm * self.beta_2, tf.abs(gradient)))
+        norm.assign(tf.maximum(norm * self.beta_2, of_each(tf.abs, gradient)))
         scale = tf.constant(1.0 / _complement(self.beta_1, step, variable), dtype=variable.dtype)
         variable.assign_sub(first * (learning_rate * scale) / (norm + self.epsilon))
 
@@ -123,9 +123,9 @@ class Nadam(Adam):
         now, after = (beta_1 * (1.0 - 0.5 * decay**t) for t in (step, step + 1))
         first, second = slots["momentum"], slots["velocity"]
         first.assign_add((gradient - first) * (1.0 - beta_1))
-        second.assign_add((tf.square(gradient) - second) * (1.0 - rounded(self.beta_2)))
+        second.assign_add((of_each(tf.square, gradient) - second) * (1.0 - rounded(self.beta_2)))
         mean = first * (after / (1.0 - self._product * after))
-        mean = mean + gradient * ((1.0 - now) / (1.0 - self._product))
+        mean = mean + tf.convert_to_tensor(gradient) * ((1.0 - now) / (1.0 - self._product))
         variance = second / _complement(self.beta_2, step, variable)
         variable.assign_sub(mean * learning_rate / (tf.sqrt(variance) + self.epsilon))
 

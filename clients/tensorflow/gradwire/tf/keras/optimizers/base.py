@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf import IndexedSlices as Slices
 from gradwire.tf.keras import schedules
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.optimizers.averages import Averages
@@ -156,14 +157,15 @@ class Optimizer:
         if self._averages is not None:
             self._averages.add(variables)
         pairs = [
-            (tf.convert_to_tensor(gradient), variable)
+            (gradient if isinstance(gradient, Slices) else tf.convert_to_tensor(gradient), variable)
             for gradient, variable in zip(grads, variables, strict=True)
             if gradient is not None
         ]
         if not pairs:
             raise ValueError("No gradients provided for any variable.")
         if self.loss_scale_factor is not None:
-            pairs = [(gradient / self.loss_scale_factor, variable) for gradient, variable in pairs]
+            scale = self.loss_scale_factor
+            pairs = [(tf.convert_to_tensor(each) / scale, variable) for each, variable in pairs]
         calls = int(self._calls.numpy()) + 1
         accumulated = self.gradient_accumulation_steps or 1
         if accumulated > 1:
@@ -195,7 +197,7 @@ class Optimizer:
         found = []
         for gradient, variable in pairs:
             if id(variable) not in self._sums:
-                zeros = tf.zeros_like(gradient)
+                zeros = tf.zeros_like(variable)
                 self._sums[id(variable)] = tf.Variable(zeros, trainable=False, name="accumulator")
             total = gradient + self._sums[id(variable)]
             self._sums[id(variable)].assign(tf.zeros_like(total) if mean_of else total)
@@ -211,7 +213,7 @@ class Optimizer:
         return self.apply_gradients(zip(gradients, var_list, strict=True))
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Change one variable."""
+        """Change one variable, by a tensor or by slices that may repeat rows: see ``of_each``."""
         raise NotImplementedError(f"{type(self).__name__} must have a method update_step")
 
     def scale_loss(self, loss: Any) -> Any:
@@ -255,14 +257,31 @@ class Optimizer:
         return self._kept[id(variable)]
 
     def _clipped(self, gradients: list[Any]) -> list[Any]:
-        if self.clipnorm:
-            return [tf.clip_by_norm(gradient, self.clipnorm) for gradient in gradients]
-        if self.global_clipnorm:
-            return list(tf.clip_by_global_norm(gradients, self.global_clipnorm)[0])
+        limit = self.clipnorm or self.clipvalue or self.global_clipnorm
+        if not limit:
+            return gradients
         if self.clipvalue:
-            limit = self.clipvalue
-            return [tf.clip_by_value(gradient, -limit, limit) for gradient in gradients]
-        return gradients
+            return [of_each(lambda g: tf.clip_by_value(g, -limit, limit), g) for g in gradients]
+        squares = [tf.reduce_sum(of_each(tf.square, gradient)) for gradient in gradients]
+        if self.global_clipnorm:
+            norm = tf.sqrt(tf.reduce_sum(tf.stack(squares)))
+            dense = [tf.convert_to_tensor(gradient) for gradient in gradients]
+            return list(tf.clip_by_global_norm(dense, limit, norm)[0])
+        return [
+            tf.convert_to_tensor(gradient) * limit / tf.maximum(tf.sqrt(square), limit)
+            for gradient, square in zip(gradients, squares, strict=True)
+        ]
+
+
+def of_each(function: Callable[[Any], Any], gradient: Any) -> Any:
+    """A function of a gradient's elements, as a tensor.
+
+    Where slices repeat a row it is a function of each of these before they are added, as in Keras.
+    """
+    if not isinstance(gradient, Slices):
+        return function(gradient)
+    values = function(gradient.values)
+    return tf.convert_to_tensor(Slices(values, gradient.indices, gradient.dense_shape))
 
 
 def rounded(number: float) -> float:

@@ -58,6 +58,7 @@ class Lion(Optimizer):
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
         mean, beta_1, beta_2 = slots["momentum"], rounded(self.beta_1), rounded(self.beta_2)
+        gradient = tf.convert_to_tensor(gradient)
         direction = tf.sign(mean * beta_1 + gradient * (1.0 - beta_1))
         variable.assign_sub(learning_rate * direction)
         mean.assign(mean * beta_2 + gradient * (1.0 - beta_2))
