@@ -257,20 +257,16 @@ class Optimizer:
         return self._kept[id(variable)]
 
     def _clipped(self, gradients: list[Any]) -> list[Any]:
-        limit = self.clipnorm or self.clipvalue or self.global_clipnorm
-        if not limit:
-            return gradients
         if self.clipvalue:
-            return [of_each(lambda g: tf.clip_by_value(g, -limit, limit), g) for g in gradients]
-        squares = [tf.reduce_sum(of_each(tf.square, gradient)) for gradient in gradients]
-        if self.global_clipnorm:
-            norm = tf.sqrt(tf.reduce_sum(tf.stack(squares)))
-            dense = [tf.convert_to_tensor(gradient) for gradient in gradients]
-            return list(tf.clip_by_global_norm(dense, limit, norm)[0])
-        return [
-            tf.convert_to_tensor(gradient) * limit / tf.maximum(tf.sqrt(square), limit)
-            for gradient, square in zip(gradients, squares, strict=True)
-        ]
+            limit = self.clipvalue
+            return [tf.clip_by_value(gradient, -limit, limit) for gradient in gradients]
+        if self.clipnorm:
+            gradients = [tf.clip_by_norm(gradient, self.clipnorm) for gradient in gradients]
+        elif self.global_clipnorm:
+            gradients, _ = tf.clip_by_global_norm(gradients, self.global_clipnorm)
+        else:
+            return gradients
+        return [tf.convert_to_tensor(gradient) for gradient in gradients]
 
 
 def of_each(function: Callable[[Any], Any], gradient: Any) -> Any:
