@@ -257,16 +257,15 @@ class Optimizer:
         return self._kept[id(variable)]
 
     def _clipped(self, gradients: list[Any]) -> list[Any]:
+        if self.clipnorm:
+            return [tf.clip_by_norm(gradient, self.clipnorm) for gradient in gradients]
+        if self.global_clipnorm:  # Keras adds slices that repeat a row here, and only here
+            clipped, _ = tf.clip_by_global_norm(gradients, self.global_clipnorm)
+            return [tf.convert_to_tensor(gradient) for gradient in clipped]
         if self.clipvalue:
             limit = self.clipvalue
             return [tf.clip_by_value(gradient, -limit, limit) for gradient in gradients]
-        if self.clipnorm:
-            gradients = [tf.clip_by_norm(gradient, self.clipnorm) for gradient in gradients]
-        elif self.global_clipnorm:
-            gradients, _ = tf.clip_by_global_norm(gradients, self.global_clipnorm)
-        else:
-            return gradients
-        return [tf.convert_to_tensor(gradient) for gradient in gradients]
+        return gradients
 
 
 def of_each(function: Callable[[Any], Any], gradient: Any) -> Any:
