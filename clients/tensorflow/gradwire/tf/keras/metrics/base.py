@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.keras import initializers
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.names import snake_case, unique_name
-from gradwire.tf.keras.weights import Weight
+from gradwire.tf.keras.weights import state
 
 
 class Metric:
@@ -44,17 +43,7 @@ class Metric:
             raise RuntimeError(
                 "You forgot to call `super().__init__()` in the `__init__()` method. Go add it!"
             )
-        made = initializers.get(initializer)
-        if made is None:
-            raise ValueError(
-                "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) "
-                "to a Tensor."
-            )
-        lengths = (shape,) if isinstance(shape, int) else tuple(shape)
-        kind = tf.as_dtype(self.dtype if dtype is None else dtype)
-        name = name or unique_name("variable")
-        value = tf.cast(made(lengths, dtype=kind), kind)
-        variable = Weight(value, trainable=False, name=name, path=f"{self.name}/{name}")
+        variable = state(self.name, shape, initializer, dtype or self.dtype, name)
         self._own_variables.append(variable)
         return variable
 

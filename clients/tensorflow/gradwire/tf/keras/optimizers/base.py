@@ -14,6 +14,7 @@ from gradwire.tf import IndexedSlices as Slices
 from gradwire.tf.keras import schedules
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.optimizers.averages import Averages
+from gradwire.tf.keras.optimizers.tracking import Tracking
 
 
 class SharedOptions(TypedDict, total=False):
@@ -36,7 +37,7 @@ class Options(SharedOptions, total=False):
     weight_decay: float | None
 
 
-class Optimizer:
+class Optimizer(Tracking):
     """Changes variables by their gradients: ``apply_gradients(zip(gradients, variables))``.
 
     ``weight_decay`` d: ``w = w - rate d w`` before a step. ``clipnorm``, ``global_clipnorm`` and
@@ -75,6 +76,7 @@ class Optimizer:
                 "`gradient_accumulation_steps` must be an integer >= 2. Received: "
                 f"gradient_accumulation_steps={gradient_accumulation_steps}"
             )
+        super().__init__()
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
         self._calls: Any = tf.Variable(0, dtype=tf.int64, trainable=False, name="iteration")
         self._schedule: Callable[..., Any] | None = None
@@ -92,7 +94,6 @@ class Optimizer:
         self._averages = Averages(ema_momentum, ema_overwrite_frequency) if use_ema else None
         self._kept: dict[int, dict[str, Any]] = {}
         self._sums: dict[int, Any] = {}
-        self._variables: list[Any] = []
         self._undecayed: Callable[[Any], bool] = lambda variable: False
 
     @property
@@ -133,7 +134,7 @@ class Optimizer:
         """The step, the learning rate, the slots of each variable and its averages."""
         kept = [value for slots in self._kept.values() for value in slots.values()]
         averages = [] if self._averages is None else self._averages.variables
-        return [self._calls, self._rate, *kept, *averages, *self._sums.values()]
+        return [self._calls, self._rate, *self._added, *kept, *averages, *self._sums.values()]
 
     def build(self, variables: Sequence[Any]) -> None:
         """Create the slots of each variable."""
