@@ -43,14 +43,17 @@ from gradwire.tf.debugging import assert_less as assert_less
 from gradwire.tf.debugging import assert_rank as assert_rank
 from gradwire.tf.dtypes import *
 from gradwire.tf.dtypes import DType, bool_
+from gradwire.tf.function_gradients import *
 from gradwire.tf.functions import *
 from gradwire.tf.modules import *
 from gradwire.tf.operators import *
+from gradwire.tf.python_functions import *
 from gradwire.tf.ragged_tensors import *
 from gradwire.tf.scopes import *
 from gradwire.tf.shapes import *
 from gradwire.tf.slices import *
 from gradwire.tf.sparse_tensors import *
+from gradwire.tf.specs import *
 from gradwire.tf.strings import as_string as as_string
 from gradwire.tf.stubs import AggregationMethod as AggregationMethod
 from gradwire.tf.stubs import RegisterGradient as RegisterGradient

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import dtypes, static
-from gradwire.tf.arrays import concat, expand_dims
+from gradwire.tf.arrays import expand_dims
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import invalid
+from gradwire.tf.joining import concat
 from gradwire.tf.operations.arrays import broadcast_to
 from gradwire.tf.operations.types import DTypeLike, Ints, Shape, TensorLike
 from gradwire.tf.operators import cast

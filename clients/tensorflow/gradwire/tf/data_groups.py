@@ -11,7 +11,7 @@ import numpy as np
 
 from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
-from gradwire.tf.functions import TensorSpec
+from gradwire.tf.specs import TensorSpec
 
 
 class Grouped:

@@ -13,82 +13,21 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import nest
-from gradwire.tf.backprop import Source, jacobian, vjp
 from gradwire.tf.conversion import convert_to_tensor
-from gradwire.tf.dtypes import DType, as_dtype
-from gradwire.tf.nodes import Spec, TensorNode, active, paused
+from gradwire.tf.nodes import TensorNode, active, paused
 from gradwire.tf.random.seeds import SEEDS, Draws
 from gradwire.tf.recordings import CustomGradient, TapeRecording
-from gradwire.tf.shapes import TensorShape, as_shape
-from gradwire.tf.tapes import UnconnectedGradients
+from gradwire.tf.specs import TensorSpec
 from gradwire.tf.tensors import Operand, Tensor
 from gradwire.tf.variables import Variable
 from gradwire.tracing.terms import Term
 
 __all__ = [
-    "TensorSpec",
     "executing_eagerly",
     "function",
-    "gradients",
-    "hessians",
     "init_scope",
     "inside_function",
-    "numpy_function",
-    "py_function",
 ]
-
-
-class TensorSpec:
-    """The shape and dtype that an argument has."""
-
-    def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
-        self._shape: TensorShape = as_shape(shape)
-        self._dtype: DType = as_dtype(dtype)
-        self._name: str | None = name
-
-    @property
-    def shape(self) -> TensorShape:
-        """The shape."""
-        return self._shape
-
-    @property
-    def dtype(self) -> DType:
-        """The elements' type."""
-        return self._dtype
-
-    @property
-    def name(self) -> str | None:
-        """The argument's name."""
-        return self._name
-
-    @classmethod
-    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
-        """The spec of a tensor."""
-        return cls(tensor.shape, tensor.dtype, name)
-
-    @classmethod
-    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
-        """The same under another name."""
-        return cls(spec.shape, spec.dtype, name or spec.name)
-
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a tensor, or what another spec describes, may be given."""
-        other = spec_or_value
-        return self._dtype == as_dtype(other.dtype) and self._shape.is_compatible_with(other.shape)
-
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, TensorSpec)
-            and self._shape == other._shape
-            and self._dtype == other._dtype
-            and self._name == other._name
-        )
-
-    def __hash__(self) -> int:
-        return hash((self._shape, self._dtype))
-
-    def __repr__(self) -> str:
-        return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
 
 
 class _Everything(set[Term]):
@@ -259,6 +198,11 @@ def executing_eagerly() -> bool:
     return not _running.traces
 
 
+def running_trace() -> FunctionTrace | None:
+    """What records the innermost ``tf.function`` that is being run."""
+    return _running.traces[-1] if _running.traces else None
+
+
 def inside_function() -> bool:
     """Whether a ``tf.function`` is being run."""
     return bool(_running.traces)
@@ -286,113 +230,6 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 def functions_run_eagerly() -> bool:
     """What was set so."""
     return _settings["eagerly"]
-
-
-def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
-    name: str = "gradients",
-    gate_gradients: bool = False,
-    aggregation_method: Any = None,
-    stop_gradients: Any = None,
-    unconnected_gradients: Any = UnconnectedGradients.NONE,
-) -> list[Any]:
-    """The gradient of the sum of ``ys`` in each of ``xs``, inside a ``tf.function``."""
-    trace = _trace("gradients")
-    zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
-    targets, sources = nest.flatten(ys), nest.flatten(xs)
-    seeds: list[Any] = [None] * len(targets)
-    if grad_ys is not None:
-        given = nest.flatten(grad_ys)
-        seeds = [None if seed is None else convert_to_tensor(seed) for seed in given]
-    ends = [convert_to_tensor(each)._node for each in nest.flatten(stop_gradients or [])]
-    nodes = [convert_to_tensor(each)._node for each in targets]
-    found = vjp(trace, nodes, seeds, [_source(trace, each) for each in sources], ends)
-    if zero:
-        found = [
-            _zeros(each) if part is None else part
-            for each, part in zip(sources, found, strict=True)
-        ]
-    return found
-
-
-def hessians(
-    ys: Any,
-    xs: Any,
-    gate_gradients: bool = False,
-    aggregation_method: Any = None,
-    name: str = "hessians",
-) -> list[Any]:
-    """The second derivatives of the sum of ``ys`` in each of ``xs``, inside a ``tf.function``."""
-    trace = _trace("hessians")
-    sources = nest.flatten(xs)
-    found: list[Any] = []
-    for source, first in zip(sources, gradients(ys, sources), strict=True):
-        if first is None:
-            found.append(None)
-            continue
-        found.extend(jacobian(trace, convert_to_tensor(first)._node, [_source(trace, source)]))
-    return found
-
-
-def py_function(
-    func: Callable[..., Any] | None = None,
-    inp: Any = None,
-    Tout: Any = None,
-    name: str | None = None,
-) -> Any:
-    """A Python function of tensors, differentiated as what it computes."""
-    if func is None:
-        return lambda of: lambda *args: py_function(of, args, Tout)
-    return _outputs(func(*[convert_to_tensor(each) for each in inp]), Tout)
-
-
-def numpy_function(
-    func: Callable[..., Any] | None = None,
-    inp: Any = None,
-    Tout: Any = None,
-    stateful: bool = True,
-    name: str | None = None,
-) -> Any:
-    """A Python function of NumPy arrays, constant to derivatives."""
-    if func is None:
-        return lambda of: lambda *args: numpy_function(of, args, Tout)
-    result = func(*[np.asarray(convert_to_tensor(each)._value()) for each in inp])
-    return _outputs(result, Tout)
-
-
-def _outputs(result: Any, dtypes: Any) -> Any:
-    if isinstance(dtypes, (list, tuple)):
-        if not dtypes:
-            return None
-        parts = result if isinstance(result, (list, tuple)) else [result]
-        return [convert_to_tensor(part, of) for part, of in zip(parts, dtypes, strict=True)]
-    if isinstance(result, (list, tuple)) and len(result) == 1:
-        result = result[0]
-    return convert_to_tensor(result, dtypes)
-
-
-def _trace(what: str) -> FunctionTrace:
-    if not _running.traces:
-        raise RuntimeError(
-            f"tf.{what} is not supported when eager execution is enabled. "
-            "Use tf.GradientTape instead."
-        )
-    return _running.traces[-1]
-
-
-def _source(trace: FunctionTrace, value: Any) -> Source:
-    if isinstance(value, Variable):
-        nodes = dict.fromkeys([*trace.reads_of(value), value._node])
-        return Source(list(nodes), Spec(value.dtype, value._node.shape))
-    node = convert_to_tensor(value)._node
-    return Source([node], node.spec)
-
-
-def _zeros(value: Any) -> Tensor:
-    tensor = convert_to_tensor(value)
-    return convert_to_tensor(np.zeros(tensor._lengths(), tensor.dtype.storage), tensor.dtype)
 
 
 def _as_argument(value: Any) -> Any:

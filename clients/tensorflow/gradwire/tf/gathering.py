@@ -9,11 +9,12 @@ import numpy as np
 
 from gradwire.tf import checks, dtypes, static
 from gradwire.tf.arguments import only
-from gradwire.tf.arrays import concat, expand_dims, reshape
+from gradwire.tf.arrays import expand_dims, reshape
 from gradwire.tf.calls import call
 from gradwire.tf.clipping import clip_by_norm
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
+from gradwire.tf.joining import concat
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations.types import DTypeLike, Ints, Shape, TensorLike
 from gradwire.tf.tensors import Tensor

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradwire.tf import nest
-from gradwire.tf.arrays import stack, unstack
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.creation import filled
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import invalid
+from gradwire.tf.joining import stack, unstack
 from gradwire.tf.ragged_joining import stacked
 from gradwire.tf.tensors import Tensor
 

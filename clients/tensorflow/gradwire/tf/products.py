@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import checks, dtypes, static
-from gradwire.tf.arrays import tensors, unstack
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.creation import zeros_like
 from gradwire.tf.errors import invalid
 from gradwire.tf.gathering import where
+from gradwire.tf.joining import tensors, unstack
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import rules
 from gradwire.tf.operations.types import DTypeLike, TensorLike

@@ -9,11 +9,11 @@ import numpy as np
 
 from gradwire.tf import ragged_parts, ragged_reductions
 from gradwire.tf.arguments import only_int64
-from gradwire.tf.arrays import stack
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, int64
 from gradwire.tf.errors import invalid
+from gradwire.tf.joining import stack
 from gradwire.tf.nodes import Spec
 from gradwire.tf.ragged_factories import Factories
 from gradwire.tf.scatter_host import Integers, integers, placed, taken

@@ -1,21 +1,16 @@
 """The functions that stand in ``tf`` itself."""
 
 from gradwire.tf.arrays import (
-    concat,
     ensure_shape,
     expand_dims,
     pad,
-    parallel_stack,
     reshape,
     reverse_sequence,
     slice,
-    split,
     squeeze,
-    stack,
     strided_slice,
     tile,
     transpose,
-    unstack,
 )
 from gradwire.tf.blocks import batch_to_space, required_space_to_batch_paddings, space_to_batch
 from gradwire.tf.blocks import space_to_batch as space_to_batch_nd
@@ -42,6 +37,7 @@ from gradwire.tf.gathering import (
     scatter_nd,
     where,
 )
+from gradwire.tf.joining import concat, parallel_stack, split, stack, unstack
 from gradwire.tf.mapping import foldl, foldr, map_fn, scan, vectorized_map
 from gradwire.tf.operations.arrays import (
     broadcast_to,

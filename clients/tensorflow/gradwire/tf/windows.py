@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import dtypes, static
-from gradwire.tf.arrays import concat, pad
+from gradwire.tf.arrays import pad
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype
+from gradwire.tf.joining import concat
 from gradwire.tf.operations import signal
 from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
 from gradwire.tf.operators import multiply

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.keras import initializers
+from gradwire.tf.keras.names import unique_name
 
 
 class Weight(tf.Variable):
@@ -30,3 +32,22 @@ class Weight(tf.Variable):
             f"<Variable path={self.path}, shape={shape}, dtype={self.dtype.name}, "
             f"value={self.numpy()}>"
         )
+
+
+def state(owner: str, shape: Any, initializer: Any, dtype: Any, name: str | None) -> Weight:
+    """A variable of a metric or an optimizer, which is not trained.
+
+    Raises:
+        ValueError: There is no initializer.
+    """
+    made = initializers.get(initializer)
+    if made is None:
+        raise ValueError(
+            "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a "
+            "Tensor."
+        )
+    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+    kind = tf.as_dtype("float32" if dtype is None else dtype)
+    name = name or unique_name("variable")
+    value = tf.cast(made(lengths, dtype=kind), kind)
+    return Weight(value, trainable=False, name=name, path=f"{owner}/{name}")

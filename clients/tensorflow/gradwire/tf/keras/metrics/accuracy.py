@@ -58,11 +58,6 @@ class BinaryAccuracy(FunctionMetric):
 
     def __init__(self, name: str | None = None, dtype: Any = None, threshold: float = 0.5) -> None:
         super().__init__(name, dtype)
-        if not 0 < threshold < 1:
-            raise ValueError(
-                "Invalid value for argument `threshold`. Expected a value in interval (0, 1). "
-                f"Received: threshold={threshold}"
-            )
         self._parameters = {"threshold": threshold}
 
 

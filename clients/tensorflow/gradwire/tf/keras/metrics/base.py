@@ -10,10 +10,14 @@ import numpy as np
 import gradwire.tf as tf
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.names import snake_case, unique_name
+from gradwire.tf.keras.weights import state
 
 
 class Metric:
-    """``update_state`` with each batch, then ``result``; ``reset_state`` begins anew."""
+    """``update_state`` with each batch, then ``result``; ``reset_state`` begins anew.
+
+    Subclasses gather in variables from ``add_weight``, or in metrics that are attributes.
+    """
 
     #: Whether more is better, "up", or less, "down"; None where it is not known.
     _direction: str | None = None
@@ -21,6 +25,43 @@ class Metric:
     def __init__(self, dtype: Any = None, name: str | None = None) -> None:
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
         self.dtype: str = "float32" if dtype is None else tf.as_dtype(dtype).name
+        self._own_variables: list[Any] = []
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}>"
+
+    def add_variable(
+        self,
+        shape: Any,
+        initializer: Any,
+        dtype: Any = None,
+        aggregation: str | None = "sum",
+        name: str | None = None,
+    ) -> Any:
+        """A new variable of this metric; ``aggregation`` is for devices, of which there is one."""
+        if "_own_variables" not in self.__dict__:
+            raise RuntimeError(
+                "You forgot to call `super().__init__()` in the `__init__()` method. Go add it!"
+            )
+        variable = state(self.name, shape, initializer, dtype or self.dtype, name)
+        self._own_variables.append(variable)
+        return variable
+
+    def add_weight(
+        self,
+        shape: Any = (),
+        initializer: Any = None,
+        dtype: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """The same with a shape of its own."""
+        return self.add_variable(shape, initializer, dtype, name=name)
+
+    @property
+    def variables(self) -> list[Any]:
+        """Its variables, and those of the metrics within."""
+        inner = [each for each in vars(self).values() if isinstance(each, Metric)]
+        return [*self._own_variables, *(v for each in inner for v in each.variables)]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Update with a batch, and give the result so far."""
@@ -36,9 +77,16 @@ class Metric:
         raise NotImplementedError(f"{type(self).__name__} must have a method result")
 
     def reset_state(self) -> None:
-        """Forget all batches."""
+        """Forget all batches: zero in all variables."""
+        for variable in self._own_variables:
+            variable.assign(tf.zeros_like(variable))
+        for each in vars(self).values():
+            if isinstance(each, Metric):
+                each.reset_state()
 
-    reset_states = reset_state
+    def reset_states(self) -> None:
+        """The same by its earlier name."""
+        self.reset_state()
 
     def _figure(self, value: float) -> Any:
         return tf.constant(value, dtype=self.dtype)
@@ -60,8 +108,6 @@ class Sum(Metric):
 
     def reset_state(self) -> None:
         self._total = 0.0
-
-    reset_states = reset_state
 
 
 class _Averaged(Metric):
@@ -88,8 +134,6 @@ class _Averaged(Metric):
 
     def reset_state(self) -> None:
         self._total = self._count = 0.0
-
-    reset_states = reset_state
 
 
 class Mean(_Averaged):

@@ -29,8 +29,6 @@ class _Counted(Metric):
     def reset_state(self) -> None:
         self._right = self._false = self._missed = 0.0
 
-    reset_states = reset_state
-
 
 class Precision(_Counted):
     """The share of what was said to be true that is true."""
@@ -74,8 +72,6 @@ class _Cells(Metric):
 
     def reset_state(self) -> None:
         self._count = 0.0
-
-    reset_states = reset_state
 
 
 class TruePositives(_Cells):

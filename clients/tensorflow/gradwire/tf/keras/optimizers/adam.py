@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.keras.optimizers.base import Optimizer, Options, SharedOptions
+from gradwire.tf.keras.optimizers.base import Optimizer, Options, SharedOptions, of_each, rounded
 
 
 class Adam(Optimizer):
@@ -39,7 +39,7 @@ class Adam(Optimizer):
         step = int(self.iterations.numpy()) + 1
         first, second = slots["momentum"], slots["velocity"]
         first.assign_add((gradient - first) * (1.0 - self.beta_1))
-        second.assign_add((tf.square(gradient) - second) * (1.0 - self.beta_2))
+        second.assign_add((of_each(tf.square, gradient) - second) * (1.0 - self.beta_2))
         correction = np.sqrt(_complement(self.beta_2, step, variable))
         correction = correction / _complement(self.beta_1, step, variable)
         if self.amsgrad:
@@ -91,7 +91,7 @@ class Adamax(Optimizer):
         step = int(self.iterations.numpy()) + 1
         first, norm = slots["momentum"], slots["norm"]
         first.assign_add((gradient - first) * (1.0 - self.beta_1))
-        norm.assign(tf.maximum(norm * self.beta_2, tf.abs(gradient)))
+        norm.assign(tf.maximum(norm * self.beta_2, of_each(tf.abs, gradient)))
         scale = tf.constant(1.0 / _complement(self.beta_1, step, variable), dtype=variable.dtype)
         variable.assign_sub(first * (learning_rate * scale) / (norm + self.epsilon))
 
@@ -116,14 +116,16 @@ class Nadam(Adam):
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
         step = int(self.iterations.numpy()) + 1
-        now, after = (self.beta_1 * (1.0 - 0.5 * 0.96**t) for t in (step, step + 1))
         if self._counted != step:
-            self._counted, self._product = step, self._product * now
+            self._product *= self.beta_1 * (1.0 - 0.5 * 0.96**step)
+            self._counted = step
+        beta_1, decay = rounded(self.beta_1), rounded(0.96)
+        now, after = (beta_1 * (1.0 - 0.5 * decay**t) for t in (step, step + 1))
         first, second = slots["momentum"], slots["velocity"]
-        first.assign_add((gradient - first) * (1.0 - self.beta_1))
-        second.assign_add((tf.square(gradient) - second) * (1.0 - self.beta_2))
+        first.assign_add((gradient - first) * (1.0 - beta_1))
+        second.assign_add((of_each(tf.square, gradient) - second) * (1.0 - rounded(self.beta_2)))
         mean = first * (after / (1.0 - self._product * after))
-        mean = mean + gradient * ((1.0 - now) / (1.0 - self._product))
+        mean = mean + tf.convert_to_tensor(gradient) * ((1.0 - now) / (1.0 - self._product))
         variance = second / _complement(self.beta_2, step, variable)
         variable.assign_sub(mean * learning_rate / (tf.sqrt(variance) + self.epsilon))
 
@@ -131,4 +133,4 @@ class Nadam(Adam):
 def _complement(beta: float, step: int, variable: Any) -> Any:
     """``1 - beta^step`` with the rounding of the variable's dtype, as TensorFlow has it."""
     number = variable.dtype.as_numpy_dtype
-    return number(1.0) - number(beta) ** number(step)
+    return number(1.0) - number(rounded(beta)) ** number(step)

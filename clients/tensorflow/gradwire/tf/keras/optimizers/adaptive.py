@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Unpack
 
 import gradwire.tf as tf
-from gradwire.tf.keras.optimizers.base import Optimizer, Options
+from gradwire.tf.keras.optimizers.base import Optimizer, Options, of_each
 
 
 class RMSprop(Optimizer):
@@ -37,10 +37,11 @@ class RMSprop(Optimizer):
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
         velocity = slots["velocity"]
-        velocity.assign(velocity * self.rho + tf.square(gradient) * (1.0 - self.rho))
+        velocity.assign(velocity * self.rho + of_each(tf.square, gradient) * (1.0 - self.rho))
         divisor = velocity + self.epsilon
         if self.centered:
             average = slots["average_gradient"]
+            gradient = tf.convert_to_tensor(gradient)
             average.assign(average * self.rho + gradient * (1.0 - self.rho))
             divisor = velocity - tf.square(average) + self.epsilon
         change = learning_rate * gradient / tf.sqrt(divisor)
@@ -66,7 +67,7 @@ class Adagrad(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
-        slots["accumulator"].assign_add(tf.square(gradient))
+        slots["accumulator"].assign_add(of_each(tf.square, gradient))
         root = tf.sqrt(slots["accumulator"] + self.epsilon)
         variable.assign_sub(learning_rate * gradient / root)
 
@@ -92,10 +93,11 @@ class Adadelta(Optimizer):
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
         squares, steps = slots["accumulated_grad"], slots["accumulated_delta_var"]
-        squares.assign(squares * self.rho + tf.square(gradient) * (1.0 - self.rho))
-        change = gradient * tf.sqrt(steps + self.epsilon) / tf.sqrt(squares + self.epsilon)
-        steps.assign(steps * self.rho + tf.square(change) * (1.0 - self.rho))
-        variable.assign_sub(learning_rate * change)
+        squares.assign(squares * self.rho + of_each(tf.square, gradient) * (1.0 - self.rho))
+        ratio = tf.sqrt(steps + self.epsilon) / tf.sqrt(squares + self.epsilon)
+        changes = of_each(tf.square, gradient) * tf.square(ratio)
+        steps.assign(steps * self.rho + changes * (1.0 - self.rho))
+        variable.assign_sub(learning_rate * (gradient * ratio))
 
 
 class Ftrl(Optimizer):
@@ -125,7 +127,7 @@ class Ftrl(Optimizer):
         accumulator, linear = slots["accumulator"], slots["linear"]
         l2 = learning_rate * (2.0 * self._l2) + self._beta
         shrunk = gradient + variable * (2.0 * self._shrinkage)
-        new = accumulator + tf.square(gradient)
+        new = accumulator + of_each(tf.square, gradient)
         after, before = new**-self._power, accumulator**-self._power
         linear.assign_add(shrunk - (after - before) / learning_rate * variable)
         quadratic = after / learning_rate + l2 / learning_rate

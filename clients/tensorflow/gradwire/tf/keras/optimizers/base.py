@@ -10,9 +10,11 @@ from typing import Any, TypedDict
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf import IndexedSlices as Slices
 from gradwire.tf.keras import schedules
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.optimizers.averages import Averages
+from gradwire.tf.keras.optimizers.tracking import Tracking
 
 
 class SharedOptions(TypedDict, total=False):
@@ -35,7 +37,7 @@ class Options(SharedOptions, total=False):
     weight_decay: float | None
 
 
-class Optimizer:
+class Optimizer(Tracking):
     """Changes variables by their gradients: ``apply_gradients(zip(gradients, variables))``.
 
     ``weight_decay`` d: ``w = w - rate d w`` before a step. ``clipnorm``, ``global_clipnorm`` and
@@ -74,6 +76,7 @@ class Optimizer:
                 "`gradient_accumulation_steps` must be an integer >= 2. Received: "
                 f"gradient_accumulation_steps={gradient_accumulation_steps}"
             )
+        super().__init__()
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
         self._calls: Any = tf.Variable(0, dtype=tf.int64, trainable=False, name="iteration")
         self._schedule: Callable[..., Any] | None = None
@@ -91,7 +94,6 @@ class Optimizer:
         self._averages = Averages(ema_momentum, ema_overwrite_frequency) if use_ema else None
         self._kept: dict[int, dict[str, Any]] = {}
         self._sums: dict[int, Any] = {}
-        self._variables: list[Any] = []
         self._undecayed: Callable[[Any], bool] = lambda variable: False
 
     @property
@@ -132,7 +134,7 @@ class Optimizer:
         """The step, the learning rate, the slots of each variable and its averages."""
         kept = [value for slots in self._kept.values() for value in slots.values()]
         averages = [] if self._averages is None else self._averages.variables
-        return [self._calls, self._rate, *kept, *averages, *self._sums.values()]
+        return [self._calls, self._rate, *self._added, *kept, *averages, *self._sums.values()]
 
     def build(self, variables: Sequence[Any]) -> None:
         """Create the slots of each variable."""
@@ -156,14 +158,15 @@ class Optimizer:
         if self._averages is not None:
             self._averages.add(variables)
         pairs = [
-            (tf.convert_to_tensor(gradient), variable)
+            (gradient if isinstance(gradient, Slices) else tf.convert_to_tensor(gradient), variable)
             for gradient, variable in zip(grads, variables, strict=True)
             if gradient is not None
         ]
         if not pairs:
             raise ValueError("No gradients provided for any variable.")
         if self.loss_scale_factor is not None:
-            pairs = [(gradient / self.loss_scale_factor, variable) for gradient, variable in pairs]
+            scale = self.loss_scale_factor
+            pairs = [(tf.convert_to_tensor(each) / scale, variable) for each, variable in pairs]
         calls = int(self._calls.numpy()) + 1
         accumulated = self.gradient_accumulation_steps or 1
         if accumulated > 1:
@@ -185,7 +188,7 @@ class Optimizer:
         for gradient, (_, variable) in zip(gradients, pairs, strict=True):
             step = tf.cast(rate, variable.dtype)
             if self.weight_decay and not self._undecayed(variable):
-                variable.assign_sub(variable * self.weight_decay * step)
+                variable.assign_sub(variable * rounded(self.weight_decay) * step)
             self.update_step(gradient, variable, step)
 
     def _summed(
@@ -195,7 +198,7 @@ class Optimizer:
         found = []
         for gradient, variable in pairs:
             if id(variable) not in self._sums:
-                zeros = tf.zeros_like(gradient)
+                zeros = tf.zeros_like(variable)
                 self._sums[id(variable)] = tf.Variable(zeros, trainable=False, name="accumulator")
             total = gradient + self._sums[id(variable)]
             self._sums[id(variable)].assign(tf.zeros_like(total) if mean_of else total)
@@ -211,7 +214,7 @@ class Optimizer:
         return self.apply_gradients(zip(gradients, var_list, strict=True))
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Change one variable."""
+        """Change one variable, by a tensor or by slices that may repeat rows: see ``of_each``."""
         raise NotImplementedError(f"{type(self).__name__} must have a method update_step")
 
     def scale_loss(self, loss: Any) -> Any:
@@ -246,7 +249,7 @@ class Optimizer:
         if id(variable) not in self._kept:
             self._kept[id(variable)] = {
                 name: tf.Variable(
-                    np.full(tuple(variable.shape), first, variable.dtype.as_numpy_dtype),
+                    np.full(tuple(variable.shape), rounded(first), variable.dtype.as_numpy_dtype),
                     trainable=False,
                     name=f"{variable.name.removesuffix(':0')}_{name}",
                 )
@@ -257,9 +260,26 @@ class Optimizer:
     def _clipped(self, gradients: list[Any]) -> list[Any]:
         if self.clipnorm:
             return [tf.clip_by_norm(gradient, self.clipnorm) for gradient in gradients]
-        if self.global_clipnorm:
-            return list(tf.clip_by_global_norm(gradients, self.global_clipnorm)[0])
+        if self.global_clipnorm:  # Keras adds slices that repeat a row here, and only here
+            clipped, _ = tf.clip_by_global_norm(gradients, self.global_clipnorm)
+            return [tf.convert_to_tensor(gradient) for gradient in clipped]
         if self.clipvalue:
             limit = self.clipvalue
             return [tf.clip_by_value(gradient, -limit, limit) for gradient in gradients]
         return gradients
+
+
+def of_each(function: Callable[[Any], Any], gradient: Any) -> Any:
+    """A function of a gradient's elements, as a tensor.
+
+    Where slices repeat a row it is a function of each of these before they are added, as in Keras.
+    """
+    if not isinstance(gradient, Slices):
+        return function(gradient)
+    values = function(gradient.values)
+    return tf.convert_to_tensor(Slices(values, gradient.indices, gradient.dense_shape))
+
+
+def rounded(number: float) -> float:
+    """A number with the rounding of float32, by way of which Keras casts it, to float64 too."""
+    return float(np.float32(number))

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Unpack
 
 import gradwire.tf as tf
-from gradwire.tf.keras.optimizers.base import Optimizer, Options
+from gradwire.tf.keras.optimizers.base import Optimizer, Options, rounded
 
 
 class SGD(Optimizer):
@@ -31,10 +31,10 @@ class SGD(Optimizer):
             variable.assign_sub(learning_rate * gradient)
             return
         slots = self._slots_of(variable)
-        velocity = slots["momentum"]
-        velocity.assign(velocity * self.momentum - learning_rate * gradient)
+        velocity, momentum = slots["momentum"], rounded(self.momentum)
+        velocity.assign(velocity * momentum - learning_rate * gradient)
         if self.nesterov:
-            variable.assign_add(velocity * self.momentum - learning_rate * gradient)
+            variable.assign_add(velocity * momentum - learning_rate * gradient)
         else:
             variable.assign_add(velocity)
 
@@ -57,7 +57,8 @@ class Lion(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
-        mean = slots["momentum"]
-        direction = tf.sign(mean * self.beta_1 + gradient * (1.0 - self.beta_1))
+        mean, beta_1, beta_2 = slots["momentum"], rounded(self.beta_1), rounded(self.beta_2)
+        gradient = tf.convert_to_tensor(gradient)
+        direction = tf.sign(mean * beta_1 + gradient * (1.0 - beta_1))
         variable.assign_sub(learning_rate * direction)
-        mean.assign(mean * self.beta_2 + gradient * (1.0 - self.beta_2))
+        mean.assign(mean * beta_2 + gradient * (1.0 - beta_2))
