@@ -12,6 +12,8 @@ from gradwire_service.wire.numbers import Array
 
 #: Smaller arrays take hardly more bytes than references to them.
 LEAST_BYTES = 1 << 12
+#: Members of sparse and ragged tensors, which come as they are.
+_IN_PARTS = ({"indices", "values", "shape"}, {"values", "row_splits"})
 #: Stores arrays; the document of each one's reference, or None where there is no room for it.
 Keep: TypeAlias = Callable[[Sequence[Array]], Sequence[dict[str, Any] | None]]
 
@@ -47,6 +49,8 @@ def _collect(value: Any, found: dict[int, Array]) -> None:
         if value.nbytes >= LEAST_BYTES:
             found[id(value)] = value
     elif isinstance(value, Mapping):
+        if value.keys() in _IN_PARTS:
+            return
         for item in value.values():
             _collect(item, found)
     elif isinstance(value, list | tuple):
