@@ -19,6 +19,7 @@ NAMES = (
     "wire",
     "tracing",
     "sdk",
+    "training",
     "batching",
     "sharing",
     "versions",

@@ -11,8 +11,8 @@ from gradwire_service.engines import Engines
 from gradwire_service.local_cache import CachedRepository, LocalCache
 from gradwire_service.programs import Programs
 from gradwire_service.store import Store
-from gradwire_service.tensors import Tensors
-from gradwire_service.wire.references import HasOwner, ReferenceKind, References
+from gradwire_service.tensors import Results, Tensors
+from gradwire_service.wire.references import HasOwner, ReferenceKind, References, is_result
 
 
 class WouldBlock(Exception):
@@ -39,6 +39,7 @@ class ReferenceResolver:
         self._max_loaded_bytes = max_loaded_bytes
         cache = LocalCache(near_bytes, clock, per_owner=engines.isolated)
         self.tensors = Tensors(store, cache)
+        self.results = Results(store, cache)
         self.programs = Programs(engines, store, cache)
         self._repositories: dict[ReferenceKind, CachedRepository] = {
             "tensors": self.tensors,
@@ -66,12 +67,15 @@ class ReferenceResolver:
 
         An executor reports references that are missing in the store too.
         """
-        repository = self._repositories[missing.kind]
+        repository = self._repository(missing.kind, missing.reference)
         found = repository.load(missing.owner, missing.reference, self._max_loaded_bytes)
         return found is not None
 
+    def _repository(self, kind: ReferenceKind, reference: str) -> CachedRepository:
+        return self.results if is_result(reference) else self._repositories[kind]
+
     def _value(self, kind: ReferenceKind, owner: str, reference: str, *, blocking: bool) -> Any:
-        repository = self._repositories[kind]
+        repository = self._repository(kind, reference)
         value = repository.get_fresh(owner, reference)
         if value is None:
             if not blocking:

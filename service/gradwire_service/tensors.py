@@ -1,19 +1,24 @@
-"""Stored tensors: arrays under digests of their contents."""
+"""Stored arrays: tensors under digests of their contents, results under ids of their own."""
 
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from gradwire_service.local_cache import CachedRepository
 from gradwire_service.problems import RequestError
-from gradwire_service.store import Key, Record, StoredRecord
+from gradwire_service.store import Key, Kind, Record, StoredRecord, Unavailable
+from gradwire_service.store.records import Upload
 from gradwire_service.wire.numbers import DTYPES, Array
 from gradwire_service.wire.references import unknown_refs
+
+#: Bytes of the random part of a result's id.
+_TOKEN_BYTES = 24
 
 
 class Tensor(NamedTuple):
@@ -29,7 +34,7 @@ class Tensor(NamedTuple):
 class Tensors(CachedRepository):
     """Arrays by digest. They are views of the store's bytes."""
 
-    kind = "tensors"
+    kind: ClassVar[Kind] = "tensors"
 
     def _decode(self, owner: str, stored: StoredRecord) -> tuple[Any, int]:
         array = _array(stored)
@@ -41,7 +46,7 @@ class Tensors(CachedRepository):
         Raises: ``RequestError`` (malformed_tensor, over_budget).
         """
         name, shape = array.dtype.name, array.shape
-        body = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        body = bytes(_bytes(array))
         key = Key(self.kind, owner, digest(name, shape, body))
         if ref is not None and ref != key.id:
             raise RequestError(
@@ -52,8 +57,8 @@ class Tensors(CachedRepository):
         held = self._store.find(key, body=False)
         if held is not None:
             return Tensor(key.id, name, shape, held.expires_at), False
-        head = json.dumps({"dtype": name, "shape": shape})
-        return Tensor(key.id, name, shape, self._store.put(key, Record(head, body))), True
+        expires_at = self._store.put(key, Record(_head(array), body))
+        return Tensor(key.id, name, shape, expires_at), True
 
     def find(self, owner: str, ref: str, *, array: bool = True) -> Tensor:
         """Find a tensor.
@@ -75,11 +80,60 @@ class Tensors(CachedRepository):
             raise unknown_refs([ref])
 
 
+class Results(Tensors):
+    """Arrays of answers, which stay with the service. A digest would take as long as to send them.
+
+    Nobody else has their values. So they are not evicted: without room there is no result.
+    """
+
+    kind = "results"
+
+    def exchange(
+        self, owner: str, released: Sequence[str], arrays: Sequence[Array]
+    ) -> list[Tensor | None]:
+        """Delete results, then store arrays; None for each that the store has no room for."""
+        removed = [Key(self.kind, owner, ref) for ref in released]
+        ids = [f"result:{secrets.token_urlsafe(_TOKEN_BYTES)}" for _ in arrays]
+        keys = [Key(self.kind, owner, ref) for ref in ids]
+        uploads = [
+            Upload(key, _head(array), _bytes(array))
+            for key, array in zip(keys, arrays, strict=True)
+        ]
+        try:
+            expiries = self._store.exchange(removed, uploads)
+        except Unavailable:
+            return [None] * len(arrays)
+        for key in removed:
+            self._cache.invalidate(key)
+        return [
+            None if expires_at is None else self._near(key, array, expires_at)
+            for key, array, expires_at in zip(keys, arrays, expiries, strict=True)
+        ]
+
+    def _near(self, key: Key, array: Array, expires_at: float) -> Tensor:
+        """Cache an array that has just been stored."""
+        near = np.ascontiguousarray(array).view()
+        near.flags.writeable = False
+        self._cache.put(key, near, near.nbytes, self._fresh_seconds, self._cache.changes)
+        return Tensor(key.id, array.dtype.name, array.shape, expires_at)
+
+
 def digest(dtype: str, shape: Sequence[int], body: bytes) -> str:
     """The ref of a tensor: SHA-256 of a line with its dtype and shape, followed by its bytes."""
     found = sha256(f"{dtype} {','.join(map(str, shape))}\n".encode())
     found.update(body)
     return f"sha256:{found.hexdigest()}"
+
+
+def _head(array: Array) -> str:
+    """What a record says of an array beside its bytes."""
+    return json.dumps({"dtype": array.dtype.name, "shape": array.shape})
+
+
+def _bytes(array: Array) -> memoryview:
+    """The little-endian bytes in C order, in place if the array has them."""
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    return little.reshape(-1).view(np.uint8).data
 
 
 def _array(held: StoredRecord) -> Array:

@@ -69,6 +69,18 @@ def test_client_may_name_its_program_where_the_body_is_not_looked_into(proxy: St
     assert len(spread) == 3
 
 
+def test_tensors_and_results_follow_the_program_that_a_client_names(proxy: Start):
+    client = proxy(Replica("answers"), Replica("answers"), Replica("answers"))
+    homes = []
+    for name in map(str, range(24)):
+        headers = {"Gradwire-Program": name}
+        homes.append(home(client, asking("x"), **headers))
+        for path in ("/v1/tensors", "/v1/tensors/result:abc", "/v1/tensors/sha256:abc"):
+            reply = client.request("PUT", path, content=b"[1.0]", headers=headers)
+            assert reply.headers["Replica"] == homes[-1]
+    assert len(set(homes)) == 3
+
+
 def test_tape_has_one_home(proxy: Start):
     client = proxy(Replica("answers"), Replica("answers"), Replica("answers"))
     homes = {home(client, b"{}", f"/v1/tapes/{number}/gradient") for number in range(24)}

@@ -100,9 +100,15 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         return client
 
     def with_options(
-        self, *, timeout: Timeout | Unset = UNSET, max_retries: int | None = None
+        self,
+        *,
+        timeout: Timeout | Unset = UNSET,
+        max_retries: int | None = None,
+        home: str | None = None,
     ) -> Self:
         """The same client with other options, on the same connections.
+
+        Behind a proxy, requests with one ``home`` go to one replica, whatever their programs are.
 
         >>> client.with_options(timeout=600, max_retries=0).evaluate(long_program, variables)
         """
@@ -116,6 +122,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
             self._options,
             timeout=self._options.timeout if timeout is UNSET else timeout,
             max_retries=self._options.max_retries if max_retries is None else max_retries,
+            home=self._options.home if home is None else home,
         )
         return other
 

@@ -61,6 +61,9 @@ FAILURES = (
 )
 RETRIED_FAILURES = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
 
+#: The header that names the program of a request.
+HOME = "Gradwire-Program"
+
 #: Media types of answers that are not documents.
 PICTURES = ("image/", "text/vnd.graphviz")
 
@@ -87,8 +90,11 @@ class Exchange(Generic[T]):
         self.headers: dict[str, str] = options.headers()
         if call.method == "POST":  # a tape may answer once: to each attempt at one question
             self.headers["Idempotency-Key"] = secrets.token_hex(16)
-        if call.source is not None:  # behind a proxy, the replica that has it compiled
-            self.headers["Gradwire-Program"] = _home(call.source[:CHARACTERS_OF_HOME])
+        home = options.home
+        if home is None and call.source is not None:
+            home = _home(call.source[:CHARACTERS_OF_HOME])
+        if home is not None:  # behind a proxy, the replica that has it compiled
+            self.headers[HOME] = home
         self.content: bytes = call.content or _content(call.document)
         if not self.content:  # nothing has no type
             del self.headers["Content-Type"]

@@ -46,6 +46,8 @@ class ClientOptions:
     api_key: str | None
     timeout: Timeout
     max_retries: int
+    #: What is sent as the name of each request's program, so that one replica answers them all.
+    home: str | None = None
 
     def __post_init__(self) -> None:
         retries: Any = self.max_retries

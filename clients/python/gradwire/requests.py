@@ -37,6 +37,11 @@ class EvaluateOptions(RecordingOptions, total=False):
 
     #: Values to return, in any nesting, which the answer has too; further ones beside a derivative.
     outputs: Names
+    #: Members of the answer, by path (``"outputs.0"``, ``"gradients"``), whose arrays stay with the
+    #: service: each comes as a ``StoredTensor``, unless it is small or there is no room for it.
+    keep: Sequence[str] | None
+    #: The refs of arrays that stayed with the service and are not needed any more, nor here.
+    release: Sequence[str] | None
     #: Names with a batch axis, by default the first: variables, ``output_gradients``, ``tangents``
     #: and ``vectors``.
     batch: Sequence[str] | Mapping[str, int] | None

@@ -19,7 +19,8 @@ class StoredTensor:
     Its values are not here: ``client.tensors.get(tensor)`` fetches them.
     """
 
-    #: The digest of dtype, shape and elements: equal arrays have equal refs.
+    #: The digest of dtype, shape and elements, so that equal arrays have equal refs; or an id of
+    #: its own, if the array is part of an answer.
     ref: str
     dtype: np.dtype[Any]
     shape: tuple[int, ...]

@@ -41,7 +41,9 @@ from gradwire.trees import (
 #: The members of arrays that an answer gives in parts.
 SPARSE_MEMBERS = frozenset({"indices", "values", "shape"})
 RAGGED_MEMBERS = frozenset({"values", "row_splits"})
-IN_PARTS = (SPARSE_MEMBERS, RAGGED_MEMBERS)
+#: Those of an array that stays with the service.
+STORED_MEMBERS = frozenset({"ref", "dtype", "shape", "nbytes", "expires_at"})
+IN_PARTS = (SPARSE_MEMBERS, RAGGED_MEMBERS, STORED_MEMBERS)
 #: The dtypes in which arrays are sent as they are.
 SENT_AS_IS = frozenset(np.dtype(name) for name in DTYPES)
 
@@ -128,8 +130,10 @@ def _unpacked(document: Any) -> Any:
     return document[()] if isinstance(document, np.ndarray) else document
 
 
-def _joined(parts: Mapping[str, NDArray[Any]]) -> Any:
-    """The array of these parts; of a batch, a list of one for each example."""
+def _joined(parts: Mapping[str, Any]) -> Any:
+    """The array of these parts, or stored one; of a batch, a list of one for each example."""
+    if parts.keys() == STORED_MEMBERS:
+        return StoredTensor.read(parts)
     known = parts["row_splits" if parts.keys() == RAGGED_MEMBERS else "shape"]
     if known.ndim > 1:
         return [_joined({part: parts[part][i] for part in parts}) for i in range(len(known))]
@@ -226,6 +230,8 @@ def type_of(leaf: Any) -> str:
         return f"{leaf.values.dtype}[{len(leaf):,} rows of {between}]"
     if isinstance(leaf, str):
         return "string"
+    if isinstance(leaf, StoredTensor):
+        return f"{leaf.dtype}{_shape(leaf.shape)}, stored"
     array = np.asarray(leaf)
     return f"{array.dtype}{_shape(array.shape)}"
 

@@ -9,8 +9,8 @@ from gradwire_engine.answer import Kind
 from pydantic import Field, create_model
 
 from gradwire_service.openapi.programs import Names, NamesOrNull, Program
-from gradwire_service.openapi.values import Cotangents, Direction, Document, Value
-from gradwire_service.wire.envelope import FIELDS, RECORDED, TAPE_FIELDS
+from gradwire_service.openapi.values import Cotangents, Direction, Document, ResultId, Value
+from gradwire_service.wire.envelope import FIELDS, FIELDS_OF_TAPE, TAPE_FIELDS
 
 _Axes = Annotated[list[str], Field(min_length=1)] | Annotated[dict[str, int], Field(min_length=1)]
 _Directions = Annotated[
@@ -45,6 +45,15 @@ _TYPES: dict[str, tuple[Any, Any]] = {
         bool,
         "No rewriting that changes rounding: bit for bit what the recorded operations give one by "
         "one in NumPy.",
+    ),
+    "keep": _optional(
+        list[str],
+        "Members of the answer, by path (`gradients`, `outputs.0`), whose arrays stay with the "
+        "service: references come in their place. Small arrays, and those for which there is no "
+        "room, come as they are.",
+    ),
+    "release": _optional(
+        list[ResultId], "Results of earlier answers that are not needed any more, nor here."
     ),
     "timeout_ms": _optional(float, "Time allowed, queueing included.", gt=0),
     "target": _optional(Names, "What to differentiate; the sum where nested."),
@@ -96,7 +105,7 @@ TAPE_REQUESTS: dict[Kind, type[Document]] = {
     kind: _request(
         f"Tape{kind.capitalize()}Request",
         f"POST /v1/tapes/{{tape}}/{kind}",
-        FIELDS[kind] - RECORDED,
+        FIELDS_OF_TAPE[kind],
     )
     for kind in TAPE_KINDS
 }

@@ -69,6 +69,7 @@ class HeldAmounts(BaseModel):
     programs: HeldAmount
     names: HeldAmount
     tensors: HeldAmount
+    results: HeldAmount
     tapes: HeldAmount
 
 

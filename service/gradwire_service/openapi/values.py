@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
@@ -32,6 +33,7 @@ ComplexDtype = Literal["complex64", "complex128"]
 #: An integer with a format, for schemas that FastAPI makes; else some generators read 32 bits.
 Whole = Annotated[int, Field(json_schema_extra={"format": "int64"})]
 Digest = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
+ResultId = Annotated[str, Field(pattern="^result:[A-Za-z0-9_-]{32}$")]
 Word = Literal["NaN", "Infinity", "-Infinity"]
 Numbers = TypeAliasType(
     "Numbers",
@@ -136,9 +138,9 @@ class RawData(Leaf):
 
 
 class TensorReference(Leaf):
-    """A tensor that was stored earlier."""
+    """A tensor that was stored earlier, or a result that stayed with the service."""
 
-    ref: Digest
+    ref: Digest | ResultId
 
 
 ArrayLeaf = TypeAliasType(
@@ -213,10 +215,22 @@ Cotangents = TypeAliasType(
         Field(description="Nested like the names of the target; null stands for ones."),
     ],
 )
+
+
+class Result(BaseModel):
+    """An array of an answer that stays with the service."""
+
+    ref: ResultId
+    dtype: Dtype
+    shape: list[int]
+    nbytes: int
+    expires_at: datetime = Field(description="Extended by each use.")
+
+
 Answered = TypeAliasType(
     "Answered",
     Annotated[
-        "Value | list[Answered] | dict[str, Answered] | None",
+        "Value | Result | list[Answered] | dict[str, Answered] | None",
         Field(description="Values nested like the requested names, null for none."),
     ],
 )

@@ -96,9 +96,10 @@ class Compute:
         for _ in range(_MAX_LOADED):
             try:
                 poll = InlineDeadline()
-                return Computation(
+                work = Computation(
                     engine, dependencies.resolver, self._kind, request, poll, blocking=False
                 )
+                return None if work.changes_store else work
             except TooLongInline:
                 return None
             except WouldBlock as missing:

@@ -30,6 +30,8 @@ __all__ = [
 
 #: Consumed tapes that are remembered, per tape that may be stored.
 _USED_PER_TAPE = 10
+#: Results that may be stored, per tensor: a step of a training has many small ones.
+_PER_TENSOR = 10
 
 
 def open_store(settings: Settings) -> Store:
@@ -72,15 +74,22 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         ttl_seconds=CONSUMED_SECONDS,
         evicts=True,
     )
+    tensors = Policy(
+        per_owner=Amount(s.max_tensors_per_tenant, s.max_tensors_bytes_per_tenant),
+        total=Amount(s.max_tensors, s.max_tensors_bytes),
+        ttl_seconds=s.tensor_ttl_seconds,
+        evicts=True,
+    )
+    results = Policy(  # nobody else has these values, so they are not evicted
+        per_owner=tensors.per_owner._replace(records=_PER_TENSOR * tensors.per_owner.records),
+        total=tensors.total._replace(records=_PER_TENSOR * tensors.total.records),
+        ttl_seconds=s.tensor_ttl_seconds,
+    )
     return {
         "tapes": tapes,
         "used": used,
         "programs": programs,
         "names": programs,
-        "tensors": Policy(
-            per_owner=Amount(s.max_tensors_per_tenant, s.max_tensors_bytes_per_tenant),
-            total=Amount(s.max_tensors, s.max_tensors_bytes),
-            ttl_seconds=s.tensor_ttl_seconds,
-            evicts=True,
-        ),
+        "tensors": tensors,
+        "results": results,
     }

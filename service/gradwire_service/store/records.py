@@ -9,10 +9,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from gradwire_service.problems import RequestError
 from gradwire_service.settings.errors import StartupError
+from gradwire_service.wire.shared import Body
 
-#: A tape's recipe, a program's source, an owner's name for a program, an array, and a record that
-#: was consumed, which the request that consumed it may repeat.
-Kind: TypeAlias = Literal["tapes", "programs", "names", "tensors", "used"]
+#: A tape's recipe, a program's source, an owner's name for a program, an array, an array of an
+#: answer, and a record that was consumed, which the request that consumed it may repeat.
+Kind: TypeAlias = Literal["tapes", "programs", "names", "tensors", "results", "used"]
 #: How long a store remembers that a record was consumed.
 CONSUMED_SECONDS = 60.0
 
@@ -63,6 +64,14 @@ class Record(NamedTuple):
     @property
     def nbytes(self) -> int:
         return len(self.head.encode()) + len(self.body)
+
+
+class Upload(NamedTuple):
+    """A record that is to be stored, with its body wherever that is."""
+
+    key: Key
+    head: str
+    body: Body
 
 
 class StoredRecord(NamedTuple):
@@ -185,6 +194,18 @@ class Store(ABC):
     @abstractmethod
     def remove(self, key: Key) -> bool:
         """Delete the record of ``key``; whether there was one."""
+
+    def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> list[float | None]:
+        """Delete records, then store others: when each of these expires, None if it has no room."""
+        for key in removed:
+            self.remove(key)
+        return [self._put_if_room(*upload) for upload in added]
+
+    def _put_if_room(self, key: Key, head: str, body: Body) -> float | None:
+        try:
+            return self.put(key, Record(head, bytes(body)))
+        except OverQuota:
+            return None
 
     @abstractmethod
     def usage(self, kind: Kind, owner: str | None = None) -> Amount:

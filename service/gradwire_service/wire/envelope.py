@@ -18,6 +18,7 @@ from gradwire_service.wire.fields import (
     names_or_null,
     one_of,
     positive,
+    results,
     strings,
 )
 from gradwire_service.wire.leaves import read_variables
@@ -28,7 +29,9 @@ from gradwire_service.wire.sources import Source, read_program
 
 #: Fields that record a tape; queries of a tape do not repeat them.
 RECORDED = frozenset(("program", "variables", "promotion", "exact"))
-_SHARED = (*RECORDED, "outputs", "batch", "encoding", "timeout_ms")
+#: Fields about the results that stay with the service. Answers of tapes leave nothing there.
+_KEPT = frozenset(("keep", "release"))
+_SHARED = (*RECORDED, *_KEPT, "outputs", "batch", "encoding", "timeout_ms")
 _DERIVED = (*_SHARED, "target", "unconnected_gradients")
 FIELDS: dict[Kind, frozenset[str]] = {
     "evaluate": frozenset(_SHARED),
@@ -39,6 +42,8 @@ FIELDS: dict[Kind, frozenset[str]] = {
     "hvp": frozenset((*_DERIVED, "vectors")),
     "check": frozenset((*_DERIVED, "sources", "output_gradients", "step", "rtol", "atol")),
 }
+#: The fields of a query of a tape.
+FIELDS_OF_TAPE = {kind: fields - RECORDED - _KEPT for kind, fields in FIELDS.items()}
 #: Values of ``sparse_gradients``.
 _SLICES: dict[bool | str, Repeats | None] = {False: None, True: "listed", "summed": "summed"}
 _slices = one_of(*_SLICES)
@@ -66,6 +71,10 @@ _TAPE_FIELDS: dict[str, tuple[str, Reader]] = {
     "watch_accessed_variables": ("watch_accessed", one_of(False, True)),
     "persistent": ("persistent", one_of(False, True)),
 }
+_KEPT_FIELDS: dict[str, tuple[str, Reader]] = {
+    "keep": ("keep", strings),
+    "release": ("release", results),
+}
 #: Queries without further fields.
 _DEFAULT_QUERIES: dict[Kind, Query] = {kind: Query(kind) for kind in FIELDS}
 #: Fields with tangents.
@@ -84,6 +93,9 @@ class Envelope(NamedTuple):
     query: Query
     vectors: Any
     encoding: Encoding | None
+    #: Members of the answer whose arrays stay with the service, and results to delete there.
+    keep: Sequence[str] = ()
+    release: Sequence[str] = ()
 
 
 class TapeEnvelope(NamedTuple):
@@ -132,7 +144,7 @@ def read_envelope(
 
     Raises: ``RequestError`` (invalid_request, malformed_tensor or unknown_ref).
     """
-    check_fields(document, FIELDS[kind] - RECORDED if of_tape else FIELDS[kind])
+    check_fields(document, FIELDS_OF_TAPE[kind] if of_tape else FIELDS[kind])
     references = references or References()
     program = "" if of_tape else read_program(document, references)
     variables = _variables(document, references)
@@ -144,7 +156,9 @@ def read_envelope(
         options["sources"], vectors = _tangents(document, _TANGENT_FIELDS[kind], references)
     references.check()
     query = Query(kind, **options) if options else _DEFAULT_QUERIES[kind]
-    return Envelope(program, variables, query, vectors, _encoding_of(document))
+    envelope = Envelope(program, variables, query, vectors, _encoding_of(document))
+    kept = _options(document, _KEPT_FIELDS)
+    return envelope._replace(**kept) if kept else envelope
 
 
 def read_tape(document: Any, references: References | None = None) -> TapeEnvelope:

@@ -11,6 +11,7 @@ from gradwire_engine import hints
 
 from gradwire_service.problems import RequestError
 from gradwire_service.wire.numbers import MAX_DEPTH, describe
+from gradwire_service.wire.references import is_result
 
 #: Maximum names in one field.
 MOST_NAMES = 100_000
@@ -42,6 +43,13 @@ def strings(value: Any, field: str) -> list[str]:
     if type(value) is list and all(type(name) is str for name in value):
         return value
     raise invalid(f"{field} must be a list of names", f"/{field}")
+
+
+def results(value: Any, field: str) -> list[str]:
+    """A list of ids of results."""
+    if type(value) is list and all(type(ref) is str and is_result(ref) for ref in value):
+        return value
+    raise invalid(f"{field} must be a list of results, which begin with result:", f"/{field}")
 
 
 def names(value: Any, field: str) -> Any:

@@ -231,8 +231,8 @@ def _raw_form(leaf: dict[str, Any], field: str) -> Array:
 
 
 def _resident(ref: Any, references: References, *, trainable: bool) -> Leaf:
-    is_digest, form = FORMS["tensors"]
-    if type(ref) is not str or not is_digest(ref):
+    is_reference, form = FORMS["tensors"]
+    if type(ref) is not str or not is_reference(ref):
         raise Malformed(f"a ref is {form}", "ref")
     array = references.find("tensors", ref)
     return Leaf(_UNKNOWN if array is None else array, trainable, resident=references.resident(ref))

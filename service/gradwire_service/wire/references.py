@@ -24,17 +24,22 @@ class HasOwner(Protocol):
 Find: TypeAlias = Callable[[ReferenceKind, str], Any]
 
 is_digest = re.compile(r"sha256:[0-9a-f]{64}").fullmatch
+#: An array of an answer has an id of its own.
+is_result = re.compile(r"result:[A-Za-z0-9_-]{32}").fullmatch
 #: A name cannot be mistaken for a digest.
 is_name = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}").fullmatch
 
 #: Maximum values of one request; a list of numbers is one. Each takes 1 µs to read.
 MOST_VALUES = 100_000
 
-_DIGEST = is_digest, "sha256: and 64 hexadecimal digits in lower case"
+_DIGEST = "sha256: and 64 hexadecimal digits in lower case"
 #: The form of each kind of reference: a check, and a description.
 FORMS: dict[ReferenceKind, tuple[Callable[[str], object], str]] = {
-    "tensors": _DIGEST,
-    "programs": _DIGEST,
+    "tensors": (
+        lambda reference: is_digest(reference) or is_result(reference),
+        f"{_DIGEST}, or that of a result: result: and 32 characters",
+    ),
+    "programs": (is_digest, _DIGEST),
     "names": (is_name, "a letter or digit, then up to 127 letters, digits and . _ -"),
 }
 
@@ -77,11 +82,14 @@ class References:
             self._missing[reference] = None
         return held
 
-    def resident(self, ref: str) -> str:
-        """The engine's name of a tensor, different for each owner.
+    def resident(self, ref: str) -> str | None:
+        """The engine's name of a tensor, different for each owner; None for a result.
 
-        Otherwise response times would reveal which tensors other owners have.
+        Otherwise response times would reveal which tensors other owners have. Results do not recur,
+        so nothing is computed in advance from them.
         """
+        if is_result(ref):
+            return None
         return ref if self._whose is None else f"{ref} of {self._whose.owner}"
 
     def check(self) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
+from typing import Any
 
 from gradwire_engine import Engine
 from gradwire_engine.answer import Answer, Kind, Poll
@@ -11,8 +13,11 @@ from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire import replies
 from gradwire_service.wire.envelope import read_envelope
+from gradwire_service.wire.kept import with_references
+from gradwire_service.wire.numbers import Array
 from gradwire_service.wire.shared import Body
 from gradwire_service.work.request import COMPILE, PARSE, REPLAY, Request
+from gradwire_service.work.tensors import tensor_document
 
 
 class Computation:
@@ -22,7 +27,16 @@ class Computation:
     be stopped by its poll and called again: evaluations have no side effects.
     """
 
-    __slots__ = ("_encoding", "_kind", "_program_id", "call", "request")
+    __slots__ = (
+        "_encoding",
+        "_keep",
+        "_kind",
+        "_program_id",
+        "_release",
+        "_results",
+        "call",
+        "request",
+    )
 
     def __init__(
         self,
@@ -46,8 +60,15 @@ class Computation:
         self._kind = kind
         self._program_id = request.outcome.program = program.id
         self._encoding = envelope.encoding
+        self._keep, self._release = envelope.keep, envelope.release
+        self._results = resolver.results
         request.outcome.cached = self.call.compiled
         request.outcome.phases[PARSE] += perf_counter() - start
+
+    @property
+    def changes_store(self) -> bool:
+        """Whether the answer leaves results in the store, or deletes some: both may block."""
+        return bool(self._keep or self._release)
 
     def finish(self, poll: Poll) -> list[Body]:
         """Compile if necessary, replay, and write the response."""
@@ -65,7 +86,18 @@ class Computation:
         outcome.nonfinite = tuple(answer.nonfinite)
         outcome.phases[REPLAY] = seconds
         reply = replies.evaluation if self._kind == "evaluate" else replies.derivative
-        return self.request.encode(reply(self._program_id, answer), self._encoding)
+        document = reply(self._program_id, answer)
+        if self.changes_store:
+            document = with_references(document, self._keep, self._exchange)
+        return self.request.encode(document, self._encoding)
+
+    def _exchange(self, arrays: Sequence[Array]) -> list[dict[str, Any] | None]:
+        """Store arrays, and delete the results that the client does not need any more."""
+        stored = self._results.exchange(self.request.owner, self._release, arrays)
+        return [
+            None if result is None else tensor_document(result, array.nbytes)
+            for result, array in zip(stored, arrays, strict=True)
+        ]
 
 
 class ComputeHandlers:

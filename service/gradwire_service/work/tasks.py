@@ -54,7 +54,7 @@ class Tasks:
     def __init__(self, engines: Engines, resolver: ReferenceResolver, tapes: Tapes) -> None:
         tape_handlers = TapeHandlers(tapes, resolver)
         programs = ProgramHandlers(resolver)
-        tensors = TensorHandlers(resolver.tensors)
+        tensors = TensorHandlers(resolver)
         pictures = PictureHandlers(resolver, engines.limits)
         compute = ComputeHandlers(engines, resolver)
         self._handlers: dict[str, Handler] = {

@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Kind, Record, Store, StoredRecord, policies
-from gradwire_service.store.records import Amount, ListedRecord
-from gradwire_service.wire.shared import packed, unpacked
+from gradwire_service.store.records import Amount, ListedRecord, Upload
+from gradwire_service.wire.shared import Packed, SharedMemory, packed, unpacked
 from gradwire_service.workers.channel import Channel
 from gradwire_service.workers.messages import Raised, Returned, StoreCall
+
+
+class Bundle(NamedTuple):
+    """Records with all bodies in one, in the form that is sent to another process."""
+
+    heads: Sequence[tuple[Key, str, int]]
+    body: Packed
+
+    @classmethod
+    def of(cls, uploads: Sequence[Upload]) -> Bundle:
+        """The bundle of these records."""
+        heads = [(key, head, len(body)) for key, head, body in uploads]
+        return cls(heads, packed([upload.body for upload in uploads]))
+
+    def uploads(self) -> list[Upload]:
+        """The records, whose bodies are parts of one."""
+        body = self.body
+        view = memoryview(body.mapped() if isinstance(body, SharedMemory) else unpacked(body))
+        uploads, start = [], 0
+        for key, head, length in self.heads:
+            uploads.append(Upload(key, head, view[start : start + length]))
+            start += length
+        return uploads
 
 
 class RemoteStore(Store):
@@ -27,6 +50,10 @@ class RemoteStore(Store):
     def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
         held = self._call("find", key, body=body)
         return None if held is None else _unpacked(held)
+
+    def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> list[float | None]:
+        expiries: list[float | None] = self._call("exchange", removed, Bundle.of(added))
+        return expiries
 
     def list_records(
         self, kind: Kind, owner: str, after: str, limit: int
@@ -58,15 +85,19 @@ class RemoteStore(Store):
 
 def dispatch(store: Store, call: StoreCall) -> Returned | Raised:
     """Run a call of a worker process on the store; exceptions are returned. May block."""
-    arguments = [
-        _unpacked(given) if isinstance(given, Record) else given for given in call.arguments
-    ]
     try:
+        arguments = [_received(given) for given in call.arguments]
         value = getattr(store, call.method)(*arguments, **call.named)
     except Exception as error:  # noqa: BLE001 - raised again in the worker
         error.__traceback__ = error.__cause__ = error.__context__ = None
         return Raised(error)
     return Returned(_packed(value) if isinstance(value, StoredRecord) else value)
+
+
+def _received(argument: Any) -> Any:
+    if isinstance(argument, Bundle):
+        return argument.uploads()
+    return _unpacked(argument) if isinstance(argument, Record) else argument
 
 
 def _packed(record: Any) -> Any:

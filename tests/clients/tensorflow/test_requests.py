@@ -77,7 +77,7 @@ def test_values_that_a_variable_had_between_two_assignments_are_not_fetched(sent
     w.assign_add(tf.ones(4))
     w.assign_add(tf.ones(4))
     assert w.numpy().tolist() == [2.0] * 4
-    assert len(sent[0].document["outputs"]) == 1
+    assert sum(map(len, sent[0].document["outputs"])) == 1
 
 
 def test_a_variable_that_no_loss_reads_does_not_keep_what_it_is_computed_from(sent):

@@ -46,9 +46,10 @@ async def test_operators_see_storage_and_requests_of_tenants(served, kept):
         "programs": 1,
         "names": 1,
         "tensors": 1,
+        "results": 0,
         "tapes": 2,
     }
-    assert all(held["nbytes"] > 0 for held in acme["holds"].values())
+    assert all((held["nbytes"] > 0) == (held["records"] > 0) for held in acme["holds"].values())
     first, second = acme["keys"]
     assert (first["id"], first["name"], first["scopes"]) == (entry.id, "ci", ["compute", "write"])
     assert (first["requests"], first["limited"], first["in_flight"]) == (4, 1, 0)

@@ -8,7 +8,7 @@ from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Record, open_store, policies
 from gradwire_service.store.memory import MemoryStore
-from gradwire_service.store.records import CONSUMED_SECONDS, ListedRecord
+from gradwire_service.store.records import CONSUMED_SECONDS, ListedRecord, Upload
 from gradwire_service.store.sqlite import SqliteStore
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -266,3 +266,20 @@ def test_the_settings_determine_the_store_and_its_quotas(tmp_path):
     ]
     with pytest.raises(ValueError, match="store"):
         Settings(store="elsewhere")
+
+
+def test_an_exchange_deletes_then_stores_what_there_is_room_for(store, clock):
+    store.put(key("a"), of_size(300))
+    added = [
+        Upload(key(id), "", memoryview(bytes(size)))
+        for id, size in (("b", 300), ("c", 300), ("d", 10))
+    ]
+    room = POLICIES["tapes"].per_owner
+    expiries = store.exchange([key("a"), key("none")], added)
+    assert ids(store, "tapes") == [
+        each.key.id for each, at in zip(added, expiries, strict=True) if at
+    ]
+    assert expiries[0] == clock.now + TTL
+    assert store.find(key("b")).body == bytes(300)
+    assert store.usage("tapes", ME).within(room)
+    assert None in store.exchange([], [Upload(key("e"), "", bytes(room.nbytes))])

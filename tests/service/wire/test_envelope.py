@@ -114,7 +114,7 @@ def test_a_request_must_have_a_program():
 
 def test_an_unknown_field_is_refused_with_a_list_of_known_ones():
     error = refusal("evaluate", program="x", target="y")
-    assert error.hint.startswith("known fields: batch, encoding, exact, outputs")
+    assert error.hint.startswith("known fields: batch, encoding, exact, keep, outputs")
     assert "y" not in error.detail.split()
 
 

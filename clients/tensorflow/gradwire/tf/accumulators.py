@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from gradwire.defaults import default_client
 from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
-from gradwire.tf.fetching import along, asked, fetch, write_with_variables
+from gradwire.tf.fetching import along, ask, fetch, named, separated, write_with_variables
+from gradwire.tf.kept import Question
 from gradwire.tf.nodes import Recorder, Spec, TensorNode, active, only, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.tapes import UnconnectedGradients
@@ -172,20 +172,16 @@ class ForwardAccumulator:
 def _request(target: TensorNode, of: TensorNode, pairs: Sequence[tuple[TensorNode, Tensor]]) -> Any:
     fetch([tangent._node for _, tangent in pairs])
     written = write_with_variables([of, *(clone for clone, _ in pairs)])
-    extra = along(written)
-    names = written.names
-    answer = asked(
-        written,
-        lambda: default_client().jvp(
-            written.text,
-            written.variables,
-            {names[clone]: tangent._value() for clone, tangent in pairs},
-            target=names[of],
-            outputs=[names[node] for node in extra] or None,
-            promotion="strict",
-        ),
-    )
-    for node, value in zip(extra, answer.outputs or (), strict=True):
+    sent, kept = separated(along(written))
+    options = {
+        "tangents": {written.names[clone]: tangent._value() for clone, tangent in pairs},
+        "target": written.names[of],
+        "outputs": named(written, sent, kept),
+        "promotion": "strict",
+    }
+    question = Question("jvp", written.text, options, ["outputs.1"] if kept else [])
+    answer, values = ask(written, question)
+    for node, value in zip([*sent, *kept], [*answer.outputs[0], *values], strict=True):
         node.settle(value)
     of.settle(answer.value)
     if target.value is None:

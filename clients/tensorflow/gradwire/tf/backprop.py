@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from gradwire.defaults import default_client
 from gradwire.tf import rectifiers
 from gradwire.tf.calls import call, part_of
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
-from gradwire.tf.fetching import along, asked, fetch, write_with_variables
+from gradwire.tf.fetching import (
+    along,
+    ask,
+    fetch,
+    may_stay,
+    named,
+    separated,
+    write_with_variables,
+)
+from gradwire.tf.kept import Question, nothing
 from gradwire.tf.nodes import Spec, TensorNode, active, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.slices import IndexedSlices
@@ -25,6 +33,8 @@ class Source:
 
     nodes: list[TensorNode]
     spec: Spec
+    #: The variable.
+    variable: Any = None
     #: The gathers from it, if it is used by gathers alone.
     rows: list[TensorNode] = field(default_factory=list)
 
@@ -87,7 +97,13 @@ def _derived(
     flat = [node for nodes in asked_at for node in nodes if node is not None]
     if not pairs or not flat:
         return [[None] * len(nodes) for nodes in asked_at]
-    derivatives = _request(function, pairs, flat)
+    variables = [
+        source.variable
+        for source, nodes in zip(sources, asked_at, strict=True)
+        for node in nodes
+        if node is not None
+    ]
+    derivatives = _request(function, pairs, flat, variables)
     made = iter(_items(function, pairs, flat, derivatives))
     return [[None if node is None else next(made) for node in nodes] for nodes in asked_at]
 
@@ -96,37 +112,56 @@ def _request(
     function: str,
     pairs: Sequence[tuple[TensorNode, TensorNode, Tensor | None]],
     flat: list[TensorNode],
+    variables: list[Any],
 ) -> list[Any]:
-    """Send the request, and keep the values in its answer."""
+    """Send the request, and keep the values in its answer.
+
+    ``variables`` are those whose derivatives are asked for, None for tensors'.
+    """
     fetch([seed._node for _, _, seed in pairs if seed is not None])
     replayed = [clone for _, clone, _ in pairs]
     written = write_with_variables([*replayed, *flat])
-    extra = along(written)
-    names = written.names
+    sent, kept = separated(along(written))
+    stays = [
+        function == "vjp"
+        and variable is not None
+        and not variable._gradient_is_read
+        and may_stay(node.spec)
+        for node, variable in zip(flat, variables, strict=True)
+    ]
+    come = [node for node, stay in zip(flat, stays, strict=True) if not stay]
+    stay = [node for node, stay in zip(flat, stays, strict=True) if stay]
+    targets = [written.names[node] for node in replayed]
     options: dict[str, Any] = {
-        "target": names[replayed[0]]
-        if function == "jacobian"
-        else [names[node] for node in replayed],
-        "sources": [names[node] for node in flat],
-        "outputs": [names[node] for node in extra] or None,
+        "target": targets[0] if function == "jacobian" else targets,
+        "sources": named(written, come, stay),
+        "outputs": named(written, sent, kept),
         "promotion": "strict",
     }
-    client = default_client()
-    ask: Callable[..., Any] = client.jacobian if function == "jacobian" else client.gradient
     if any(seed is not None for _, _, seed in pairs):
         options["output_gradients"] = [
             None if seed is None else seed._value() for _, _, seed in pairs
         ]
-    answer = asked(written, lambda: ask(written.text, written.variables, **options))
-    found: list[Any] = answer.jacobian if function == "jacobian" else answer.gradients
+    keep = [*(["gradients.1"] if stay else []), *(["outputs.1"] if kept else [])]
+    method = "jacobian" if function == "jacobian" else "gradient"
+    readers = [
+        variable._note_gradient_read
+        for variable, stay in zip(variables, stays, strict=True)
+        if stay
+    ]
+    question = Question(method, written.text, options, keep)
+    answer, values = ask(written, question, [*readers, *[nothing] * len(kept)])
+    gradients = answer.jacobian if function == "jacobian" else answer.gradients
+    came, stayed = iter(gradients[0]), iter(values)
+    found = [next(stayed) if stays_there else next(came) for stays_there in stays]
     for i, node in enumerate(flat):
         if found[i] is None and rectifiers.are_between(replayed, node):
             before = np.shape(answer.value) if function == "jacobian" else ()
             found[i] = np.zeros((*before, *(node.shape or ())))
-    for node, value in zip(extra, answer.outputs or (), strict=True):
+    for node, value in zip([*sent, *kept], [*answer.outputs[0], *stayed], strict=True):
         node.settle(value)
-    values = [answer.value] if function == "jacobian" else answer.value
-    for (target, clone, _), value in zip(pairs, values, strict=True):
+    at = [answer.value] if function == "jacobian" else answer.value
+    for (target, clone, _), value in zip(pairs, at, strict=True):
         clone.settle(value)
         if target.value is None:
             target.settle(value)

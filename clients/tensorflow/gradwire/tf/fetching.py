@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 from weakref import WeakValueDictionary
 
-from gradwire.defaults import default_client
 from gradwire.errors import APIError, GradwireError, TransportError
 from gradwire.tf import errors
-from gradwire.tf.nodes import Shape, TensorNode
+from gradwire.tf.kept import Question, answered
+from gradwire.tf.nodes import Shape, Spec, TensorNode
 from gradwire.tracing.terms import Term
 from gradwire.tracing.writing import Written, write
 
-T = TypeVar("T")
-
 #: A tensor is large if it has more elements.
 COMES_ALONG_ELEMENTS: int = 1 << 16
+#: Smaller values come with each answer: a reference takes hardly fewer bytes.
+KEPT_BYTES: int = 1 << 12
 
 _CLASSES = {
     "over_budget": errors.ResourceExhaustedError,
@@ -67,18 +67,22 @@ def fetch(nodes: Iterable[TensorNode]) -> None:
     if not pending:
         return
     written = write_with_variables(pending)
-    wanted = pending + [node for node in along(written) if node not in set(pending)]
-    answer = asked(
-        written,
-        lambda: default_client().evaluate(
-            written.text,
-            written.variables,
-            outputs=[written.names[node] for node in wanted],
-            promotion="strict",
-        ),
+    asked = set(pending)
+    sent, kept = separated([node for node in along(written) if node not in asked])
+    question = Question(
+        "evaluate",
+        written.text,
+        {"outputs": named(written, [*pending, *sent], kept), "promotion": "strict"},
+        ["outputs.1"] if kept else [],
     )
-    for node, value in zip(wanted, answer.outputs, strict=True):
+    answer, values = ask(written, question)
+    for node, value in zip([*pending, *sent, *kept], [*answer.outputs[0], *values], strict=True):
         node.settle(value)
+
+
+def named(written: Written, *groups: Iterable[TensorNode]) -> list[list[str]]:
+    """The names of groups of nodes."""
+    return [[written.names[node] for node in nodes] for nodes in groups]
 
 
 def along(written: Written) -> list[TensorNode]:
@@ -109,10 +113,33 @@ def _is_held(node: TensorNode) -> bool:
     return owner is not None and owner._node is node
 
 
-def asked(written: Written, request: Any) -> Any:
-    """The answer to a request, its errors as TensorFlow's."""
+def separated(nodes: Iterable[TensorNode]) -> tuple[list[TensorNode], list[TensorNode]]:
+    """Nodes whose values come with an answer, and those that may stay with the service.
+
+    The latter are large, and were not read from Python the time before.
+    """
+    sent: list[TensorNode] = []
+    kept: list[TensorNode] = []
+    for node in nodes:
+        owner = None if node.owner is None else node.owner()
+        read = getattr(owner, "_was_read", False)
+        (sent if read or not may_stay(node.spec) else kept).append(node)
+    return sent, kept
+
+
+def may_stay(spec: Spec) -> bool:
+    """True if a value is large enough to stay with the service."""
+    if spec.shape is None or spec.dtype is None or spec.dtype.name == "bfloat16":
+        return False
+    return math.prod(spec.shape) * spec.dtype.size >= KEPT_BYTES
+
+
+def ask(
+    written: Written, question: Question, on_reads: Iterable[Callable[[], None]] | None = None
+) -> tuple[Any, list[Any]]:
+    """The answer to a question and what it may have left with the service."""
     try:
-        return request()
+        return answered(question, written.variables, on_reads)
     except GradwireError as error:
         raise translated(error, written) from error
 

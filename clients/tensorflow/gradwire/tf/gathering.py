@@ -73,9 +73,7 @@ def _check_places(op: str, attribute: str, places: Tensor) -> None:
 
 def _check_range(places: Tensor, length: int) -> None:
     """Raise for a place that there is not, where the places are known already."""
-    value = places._node.value
-    if value is None:
-        value = places._value()
+    value = places._value()
     wrong = np.argwhere((value < 0) | (value >= length))
     if len(wrong):
         where = tuple(wrong[0].tolist())

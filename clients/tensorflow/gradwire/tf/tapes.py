@@ -295,7 +295,7 @@ class GradientTape:
     def _source(self, recording: TapeRecording, source: Any) -> Source:
         if isinstance(source, Variable):
             nodes = dict.fromkeys([*recording.reads_of(source), source._node])
-            return Source(list(nodes), Spec(source.dtype, source._node.shape))
+            return Source(list(nodes), Spec(source.dtype, source._node.shape), source)
         tensor = convert_to_tensor(source)
         return Source([tensor._node], Spec(tensor.dtype, tensor._node.shape))
 

@@ -220,8 +220,7 @@ class Tensor(Operand):
     def _value(self) -> np.ndarray[Any, Any]:
         if self._node.value is None:
             fetch([self._node])
-        value: np.ndarray[Any, Any] = self._node.value
-        return value
+        return np.asarray(self._node.value)
 
     def _dtype(self) -> DType:
         return self.dtype

@@ -103,6 +103,11 @@ class Variable(Scattered):
         self.synchronization: VariableSynchronization = synchronization
         self.aggregation: VariableAggregation = aggregation
         self._node: TensorNode
+        #: Whether Python reads its values: the one before it was assigned, and the one since.
+        self._was_read: bool = False
+        self._is_read: bool = False
+        #: Whether it has read a gradient.
+        self._gradient_is_read: bool = False
         self._set(initial)
         for recorder in active():
             recorder.note_made(self)
@@ -119,6 +124,7 @@ class Variable(Scattered):
             note_assigned(self)
         node.owner = weakref.ref(self)
         self._node = node
+        self._was_read, self._is_read = self._is_read, False
 
     def _to_tensor(self) -> Tensor:
         """A read of the value that it has now."""
@@ -127,7 +133,11 @@ class Variable(Scattered):
         return Tensor(self._node)
 
     def _value(self) -> np.ndarray[Any, Any]:
+        self._is_read = True
         return Tensor(self._node)._value()
+
+    def _note_gradient_read(self) -> None:
+        self._gradient_is_read = True
 
     def _dtype(self) -> DType:
         return self._of

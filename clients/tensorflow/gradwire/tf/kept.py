@@ -1,0 +1,345 @@
+"""Values that stay with the service: references to them, and what computes them again.
+
+A request leaves large results where they were computed, and the next one refers to them; they are
+fetched where Python reads them. The service may lose them: it restarts, or they expire. Then the
+requests that led to them are repeated, from values that are here. For that each request is
+remembered, with what it sent, as long as one of its results may be needed. Before that is much more
+than the results themselves, copies of these are fetched.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gradwire.client import Client
+from gradwire.defaults import default_client
+from gradwire.errors import APIError, TransportError, UnknownRef
+from gradwire.exchange import HOME
+from gradwire.stored import StoredTensor
+from gradwire.tf.errors import DataLossError
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+#: Copies are fetched when what is remembered has so many bytes, and so many times those of results.
+MOST_REMEMBERED_BYTES: int = 1 << 24
+MOST_REMEMBERED_TIMES: int = 2
+#: What remembering a request takes beside the arrays that it sent.
+REQUEST_BYTES: int = 1 << 12
+#: Attempts to compute what is lost, while more is lost.
+ATTEMPTS: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a program, without its variables."""
+
+    #: The client's method.
+    method: str
+    text: str
+    options: Mapping[str, Any]
+    #: The lists in the answer whose arrays may stay with the service.
+    keep: Sequence[str] = ()
+
+    def ask(self, client: Client, variables: dict[str, Any], release: list[str] | None) -> Any:
+        """The answer for some variables; results are released with it."""
+        method = getattr(client, self.method)
+        keep = list(self.keep) or None
+        return method(self.text, variables, **self.options, keep=keep, release=release)
+
+    def parts(self, answer: Any) -> list[Any]:
+        """What may have stayed with the service."""
+        found: list[Any] = []
+        for path in self.keep:
+            member, _, position = path.partition(".")
+            found += getattr(answer, member)[int(position)]
+        return found
+
+
+class Kept:
+    """A value that stays with the service, in place of its array; reading it as one fetches it."""
+
+    __slots__ = ("__weakref__", "_on_read", "_result", "dtype", "shape")
+
+    def __init__(self, result: Result, stored: StoredTensor, on_read: Callable[[], None]) -> None:
+        self._result: Result = result
+        self._on_read: Callable[[], None] = on_read
+        self.dtype: np.dtype[Any] = stored.dtype
+        self.shape: tuple[int, ...] = stored.shape
+        result.is_held = True
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        self._on_read()
+        return np.array(self._result.fetched(), dtype, copy=copy)
+
+    def operand(self, session: Session) -> Array | Result:
+        """What a request of a session refers to."""
+        result = self._result
+        return result if result.session is session else result.fetched()
+
+    def __del__(self) -> None:
+        self._result.is_held = False
+        self._result.release()
+
+
+class Result:
+    """A result of a request: its place with the service, a copy here, or what computes it again."""
+
+    __slots__ = ("__weakref__", "array", "home", "is_held", "request", "session", "stored")
+
+    def __init__(self, session: Session, request: Request) -> None:
+        self.session: Session = session
+        self.request: Request | None = request
+        self.stored: StoredTensor | None = None
+        #: The replica that has it, by the name that leads a proxy there.
+        self.home: str | None = None
+        self.array: Array | None = None
+        #: Whether there is a value of it. Else it is only needed to compute others again.
+        self.is_held: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it has to be computed again."""
+        return self.array is None and self.stored is None
+
+    def settle(self, value: Array | StoredTensor, home: str | None) -> None:
+        """Its request was answered."""
+        if isinstance(value, StoredTensor):
+            self.stored, self.home = value, home
+            self.session.results[value.ref] = self
+        else:
+            self.copy(value)
+
+    def copy(self, array: Array) -> None:
+        """Have a copy: it is not computed again."""
+        self.array, self.request = array, None
+
+    def fetch(self) -> bool:
+        """Fetch a copy; whether the service still has it."""
+        if self.array is None and self.stored is not None:
+            try:
+                self.copy(self.session.at(self.home).tensors.get(self.stored))
+            except UnknownRef:
+                self.stored = None
+        return not self.is_lost
+
+    def fetched(self) -> Array:
+        """A copy, computed again if it has to be."""
+        for _ in range(ATTEMPTS):
+            if self.fetch():
+                break
+            self.session.restore([self])
+        if self.array is None:
+            raise lost()
+        return self.array
+
+    def release(self) -> None:
+        """Have the service delete it with the next request."""
+        stored, self.stored = self.stored, None
+        if stored is not None:
+            self.session.release(stored.ref)
+
+
+class Request:
+    """A request, with what it sends: its results may have to be computed again."""
+
+    __slots__ = ("_question", "_session", "_variables", "remembered_bytes", "results")
+
+    def __init__(
+        self, session: Session, question: Question, variables: dict[str, Array | Result]
+    ) -> None:
+        self._session: Session = session
+        self._question: Question = question
+        self._variables: dict[str, Array | Result] = variables
+        #: What stayed with the service, at its place among the parts of the answer.
+        self.results: list[weakref.ref[Result] | None] = []
+        before = [each.request for each in self.operands()]
+        own = sum([each.nbytes for each in variables.values() if isinstance(each, np.ndarray)])
+        #: Bytes of what it and those before it have sent.
+        self.remembered_bytes: int = (
+            REQUEST_BYTES + own + max([each.remembered_bytes for each in before if each], default=0)
+        )
+
+    def operands(self) -> list[Result]:
+        """The results of other requests that it refers to."""
+        return [each for each in self._variables.values() if isinstance(each, Result)]
+
+    def run(self) -> tuple[Any, list[Any]]:
+        """Send it; returns the answer and its parts, those with the service as results."""
+        home, variables = None, dict[str, Any](self._variables)
+        for name, each in self._variables.items():
+            if isinstance(each, Result):
+                variables[name] = each.array if each.stored is None else each.stored
+                home = home or (each.home if each.stored is not None else None)
+        answer = self._session.ask(self._question, variables, home)
+        home = answer.raw.request.headers.get(HOME)
+        return answer, self._settled(self._question.parts(answer), home)
+
+    def _settled(self, values: list[Any], home: str | None) -> list[Any]:
+        again, found = bool(self.results), list[Any]()
+        for position, value in enumerate(values):
+            result: Result | None = None
+            if again:
+                known = self.results[position]
+                result = None if known is None else known()
+            elif isinstance(value, StoredTensor):
+                result = Result(self._session, self)
+            if result is not None:
+                result.settle(value, home)
+            elif isinstance(value, StoredTensor):  # nobody needs it any more
+                self._session.release(value.ref)
+            found.append(value if result is None else result)
+        if not again:
+            self.results = [
+                weakref.ref(each) if isinstance(each, Result) else None for each in found
+            ]
+        return found
+
+
+class Session:
+    """What one client's requests have left with the service."""
+
+    def __init__(self, client: Client) -> None:
+        self._client: Client = client
+        self._process: int = os.getpid()
+        self._released: deque[str] = deque()
+        self._restoring = threading.RLock()
+        #: Results by their refs.
+        self.results: weakref.WeakValueDictionary[str, Result] = weakref.WeakValueDictionary()
+
+    def at(self, home: str | None) -> Client:
+        """The client, whose requests lead to one replica."""
+        return self._client if home is None else self._client.with_options(home=home)
+
+    def release(self, ref: str) -> None:
+        """Delete what nobody refers to any more, with the next request."""
+        if self._process == os.getpid():  # after a fork, it is the parent's
+            self._released.append(ref)
+
+    def ask(self, question: Question, variables: dict[str, Any], home: str | None) -> Any:
+        """The answer to a request, which also releases."""
+        released = [self._released.popleft() for _ in range(len(self._released))]
+        try:
+            return question.ask(self.at(home), variables, released or None)
+        except BaseException:
+            self._released.extend(released)
+            raise
+
+    def run(self, request: Request) -> tuple[Any, list[Any]]:
+        """The answer to a request, with what it refers to computed again if it is lost."""
+        for _ in range(ATTEMPTS):
+            self.restore(request.operands())
+            try:
+                return request.run()
+            except UnknownRef as error:
+                found = [self.results.pop(ref, None) for ref in error.missing]
+                known = [result for result in found if result is not None]
+                if not known:
+                    raise
+                for result in known:  # another replica may have answered
+                    if result.fetch():
+                        result.stored = None
+        raise lost()
+
+    def restore(self, results: Iterable[Result]) -> None:
+        """Compute results again that are lost, by the requests that led to them."""
+        wanted = [result for result in results if result.is_lost]
+        if not wanted:
+            return
+        with self._restoring:
+            requests = _in_order(wanted)
+            last_use = {
+                result: position
+                for position, request in enumerate(requests)
+                for result in request.operands()
+            } | dict.fromkeys(wanted, len(requests))
+            for position, request in enumerate(requests):
+                self.run(request)
+                made = [ref() for ref in request.results if ref is not None]
+                for result in [*request.operands(), *made]:
+                    unused = result is not None and last_use.get(result, position) <= position
+                    if result is not None and unused and not result.is_held:
+                        result.release()
+
+    def copy(self, results: list[Result]) -> None:
+        """Fetch copies of results, where much is remembered to compute them again."""
+        nbytes = sum([each.stored.nbytes for each in results if each.stored is not None])
+        most = max(MOST_REMEMBERED_BYTES, MOST_REMEMBERED_TIMES * nbytes)
+        for result in results:
+            if result.request is not None and result.request.remembered_bytes > most:
+                try:
+                    result.fetch()
+                except (APIError, TransportError):  # the next request tries again
+                    return
+
+
+@lru_cache(maxsize=8)
+def _session(client: Client) -> Session:
+    return Session(client)
+
+
+def nothing() -> None:
+    """Note nothing about a value that is read."""
+
+
+def answered(
+    question: Question,
+    variables: dict[str, Any],
+    on_reads: Iterable[Callable[[], None]] | None = None,
+) -> tuple[Any, list[Any]]:
+    """The answer to a request, and its parts: arrays, or values that stay with the service.
+
+    ``on_reads`` are called when these are read, one for each part.
+    """
+    session = _session(default_client())
+    operands = {
+        name: value.operand(session) if isinstance(value, Kept) else value
+        for name, value in variables.items()
+    }
+    session.copy([each for each in operands.values() if isinstance(each, Result)])
+    request = Request(session, question, operands)
+    answer, found = session.run(request)
+    calls = [nothing] * len(found) if on_reads is None else list(on_reads)
+    return answer, [
+        Kept(each, each.stored, on_read)
+        if isinstance(each, Result) and each.stored is not None
+        else each
+        for each, on_read in zip(found, calls, strict=True)
+    ]
+
+
+def _in_order(results: Iterable[Result]) -> list[Request]:
+    """The requests that compute lost results, each after those that it needs."""
+    order: dict[Request, None] = {}
+    stack: list[tuple[Result, bool]] = [(result, False) for result in results]
+    while stack:
+        result, complete = stack.pop()
+        request = result.request
+        if request is None:
+            raise lost()
+        if request in order:
+            continue
+        if complete:
+            order[request] = None
+            continue
+        stack.append((result, True))
+        stack.extend((each, False) for each in request.operands() if each.is_lost)
+    return list(order)
+
+
+def lost() -> DataLossError:
+    """The error for a value that cannot be computed again."""
+    return DataLossError(
+        None,
+        None,
+        "the service has lost a value that nobody else has: it expired, was deleted, or the "
+        "service's store was lost with it",
+    )

@@ -1,0 +1,26 @@
+"""The benchmark of training: both sides learn, and its figures are those of a step."""
+
+import pytest
+import training
+from peers.interpreters import installed
+from servers import GRADWIRE, running
+
+
+@pytest.mark.parametrize("model", ["dense", "convolutional"])
+def test_our_side_learns_and_sends_its_batches(model):
+    with (
+        running(GRADWIRE) as server,
+        training.trainer("gradwire.tf", model, "eager", server) as ours,
+    ):
+        assert ours.steps(5) > 0
+        assert ours.steps(35) > 0
+    first, later = ours.nbytes
+    assert training.BATCH_BYTES < later < 2 * training.BATCH_BYTES < first
+
+
+@pytest.mark.skipif(not installed("tensorflow"), reason="TensorFlow is not installed")
+@pytest.mark.parametrize("how", ["eager", "function"])
+def test_their_side_learns(how):
+    with training.trainer("tensorflow", "dense", how) as theirs:
+        assert theirs.steps(40) > 0
+    assert theirs.nbytes == [0]
