@@ -8,9 +8,11 @@
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gradwire.tf import absent
 from gradwire.tf import autodiff as autodiff
 from gradwire.tf import autograph as autograph
 from gradwire.tf import bitwise as bitwise
@@ -64,6 +66,7 @@ newaxis: None = None
 __version__: str = version.VERSION
 
 if TYPE_CHECKING:
+    from gradwire.tf import compat as compat
     from gradwire.tf import keras as keras
     from gradwire.tf import raw_ops as raw_ops
     from gradwire.tf.keras import initializers as initializers
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
 
 #: What is written in the names above: imported when it is first used, an attribute after the colon.
 _LATER: dict[str, str] = {
+    "compat": "compat",
     "constant_initializer": "keras.initializers:Constant",
     "initializers": "keras.initializers",
     "keras": "keras",
@@ -108,3 +112,7 @@ if not TYPE_CHECKING:  # type checkers take the names from above
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER})
+
+
+absent.name_missing(sys.modules[__name__])
+sys.meta_path.append(absent.MissingImports())

@@ -15,7 +15,7 @@ from gradwire.tf.data_groups import Grouped
 from gradwire.tf.dtypes import int64
 from gradwire.tf.tensors import Tensor
 
-__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset"]
+__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "Iterator"]
 
 AUTOTUNE: int = -1
 INFINITE_CARDINALITY: int = -1

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf import gfile
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype, string
 from gradwire.tf.tensors import Tensor
 
-__all__ = ["decode_base64", "decode_raw", "encode_base64", "read_file", "write_file"]
+__all__ = ["decode_base64", "decode_raw", "encode_base64", "gfile", "read_file", "write_file"]
 
 
 def decode_raw(

@@ -13,6 +13,7 @@ import numpy as np
 from gradwire.tf.arguments import only
 from gradwire.tf.checks import broadcast
 from gradwire.tf.conversion import convert_to_tensor as as_tensor
+from gradwire.tf.creators import Created
 from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import OutOfRangeError, invalid
 from gradwire.tf.fetching import note_assigned
@@ -51,7 +52,7 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class Variable(Scattered):
+class Variable(Scattered, metaclass=Created):
     """A value that may be assigned anew; tapes watch it where it is read if it is ``trainable``.
 
     >>> w = tf.Variable([1.0, 2.0], name="w")
