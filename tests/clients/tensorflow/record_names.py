@@ -4,12 +4,14 @@
 
 Needs an environment of its own with ``tensorflow-cpu`` 2.21. Left out is what stands twice:
 ``tf.compat.v2`` is ``tf``, and what is below ``tf.compat.v1.compat`` is below ``tf.compat``.
+The public attributes of some classes are recorded in the same way.
 A name in ``tf.compat.v1`` that is what the same name in ``tf`` is begins with an equals sign.
 """
 
 import importlib
 import os
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
@@ -19,6 +21,10 @@ import tensorflow as tf
 
 #: Packages that TensorFlow's import adds to its names, and that its documentation does not have.
 INTERNAL = {"compiler", "core", "dtensor", "include", "python", "security", "tools", "tsl"}
+
+
+#: Classes whose attributes are recorded.
+CLASSES = ("data.Dataset",)
 
 
 def modules() -> Iterator[tuple[str, str]]:
@@ -49,6 +55,9 @@ def main() -> None:
         found.discard("")
         shown = [f"{'=' * is_same(places, name, each)}{each}" for each in sorted(found)]
         print(" ".join([name or "tf", *shown]))  # noqa: T201
+    for name in CLASSES:
+        found = {each for each in dir(attrgetter(name)(tf)) if not each.startswith("_")}
+        print(" ".join([name, *sorted(found)]))  # noqa: T201
 
 
 def is_same(places: dict[str, str], module: str, name: str) -> bool:

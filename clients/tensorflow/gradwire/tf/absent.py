@@ -30,6 +30,7 @@ _INSTEAD: dict[str, str] = {
     "compat.v1.train.RMSPropOptimizer": "tf.keras.optimizers.RMSprop",
     "compat.v1.train.Saver": "tf.train.Checkpoint",
     "compat.v1.variable_scope": "tf.name_scope",
+    "data.Dataset.snapshot": "tf.data.Dataset.cache",
     "data.experimental.snapshot": "tf.data.Dataset.cache",
     "distribute.MultiWorkerMirroredStrategy": "tf.distribute.MirroredStrategy of one device",
     "distribute.ParameterServerStrategy": "tf.distribute.MirroredStrategy of one device",
@@ -91,10 +92,7 @@ def name_missing(module: types.ModuleType, place: str = "") -> None:
                 return own(name)
             except AttributeError:
                 pass
-        if name in names_of(place):
-            raise MissingName(_missing(module, place, name), name=name, obj=module)
-        text = f"module {module.__name__!r} has no attribute {name!r}"
-        raise AttributeError(text, name=name, obj=module)
+        raise missing(module, f"module {module.__name__!r}", place, name)
 
     added: dict[str, Any] = {"_tensorflow_name": place, "__getattr__": found}
     if not hasattr(module, "__path__"):
@@ -106,6 +104,13 @@ def name_missing(module: types.ModuleType, place: str = "") -> None:
         if isinstance(each, types.ModuleType) and lower in tensorflow_names():
             sys.modules.setdefault(f"gradwire.tf.{lower}", each)  # wherever it is written
             name_missing(each, lower)
+
+
+def missing(owner: Any, what: str, place: str, name: str) -> AttributeError:
+    """The error for an attribute that a module or class, TensorFlow's ``place``, has not."""
+    if name in names_of(place):
+        return MissingName(_missing(owner, place, name), name=name, obj=owner)
+    return AttributeError(f"{what} has no attribute {name!r}", name=name, obj=owner)
 
 
 def _missing(module: Any, place: str, name: str) -> str:

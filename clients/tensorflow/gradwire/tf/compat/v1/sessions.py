@@ -2,51 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
+
+from gradwire.tf.arguments import Declared, Settings
 
 
-class _Settings:
-    """Settings by name, of which those that are not set are false."""
-
-    _names: frozenset[str] = frozenset()
-
-    def __init__(self, **kwargs: Any) -> None:
-        for name, value in kwargs.items():
-            if name not in self._names:
-                raise ValueError(f"{type(self).__name__} has no setting {name!r}")
-            setattr(self, name, value)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self._names:
-            raise AttributeError(f"{type(self).__name__} has no setting {name!r}")
-        super().__setattr__(name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in self._names:
-            raise AttributeError(f"{type(self).__name__} has no setting {name!r}")
-        return False
-
-
-class GPUOptions(_Settings):
+class GPUOptions(Settings):
     """How a GPU's memory is used: there is no GPU."""
 
-    _names = frozenset({
+    _settings = dict.fromkeys((
         "allocator_type", "allow_growth", "deferred_deletion_bytes", "force_gpu_compatible",
         "per_process_gpu_memory_fraction", "visible_device_list",
-    })  # fmt: skip
+    ))  # fmt: skip
 
 
-class ConfigProto(_Settings):
+class ConfigProto(Settings):
     """Settings of a session: where and by how many threads it would compute."""
 
-    _names = frozenset({
-        "allow_soft_placement", "gpu_options", "inter_op_parallelism_threads",
-        "intra_op_parallelism_threads", "isolate_session_state", "log_device_placement",
-        "operation_timeout_in_ms", "use_per_session_threads",
-    })  # fmt: skip
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"gpu_options": GPUOptions(), **kwargs})
+    _settings: ClassVar[Declared] = {
+        "allow_soft_placement": None,
+        "gpu_options": GPUOptions,
+        "inter_op_parallelism_threads": None,
+        "intra_op_parallelism_threads": None,
+        "isolate_session_state": None,
+        "log_device_placement": None,
+        "operation_timeout_in_ms": None,
+        "use_per_session_threads": None,
+    }
 
 
 class Session:
