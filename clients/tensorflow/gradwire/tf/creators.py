@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from gradwire.tf import restoring
+
 __all__ = ["Created", "variable_creator_scope"]
 
 Creator = Callable[..., Any]
@@ -48,12 +50,16 @@ class Created(type):
             NotImplementedError: for a class of one's own, within a scope.
         """
         create: Creator = super().__call__
-        if not _active.creators:
-            return create(*args, **kwargs)
-        if isinstance(cls.__base__, Created):
-            raise NotImplementedError(f"variable_creator_scope does not implement {cls.__name__}")
-        given = inspect.signature(cls.__init__).bind(None, *args, **kwargs)  # type: ignore[misc]
-        given.apply_defaults()
-        for creator in _active.creators:
-            create = functools.partial(creator, create)
-        return create(**dict(list(given.arguments.items())[1:]))
+        if _active.creators:
+            if isinstance(cls.__base__, Created):
+                raise NotImplementedError(
+                    f"variable_creator_scope does not implement {cls.__name__}"
+                )
+            given = inspect.signature(cls.__init__).bind(None, *args, **kwargs)  # type: ignore[misc]
+            given.apply_defaults()
+            args, kwargs = (), dict(list(given.arguments.items())[1:])
+            for creator in _active.creators:
+                create = functools.partial(creator, create)
+        made = create(*args, **kwargs)
+        restoring.note_made()
+        return made

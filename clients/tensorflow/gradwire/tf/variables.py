@@ -19,6 +19,7 @@ from gradwire.tf.errors import OutOfRangeError, invalid
 from gradwire.tf.fetching import note_assigned
 from gradwire.tf.indexing import getitem, static_key
 from gradwire.tf.nodes import Spec, TensorNode, active, known, paused, record
+from gradwire.tf.restoring import settle
 from gradwire.tf.scattering import Scattered
 from gradwire.tf.scopes import scoped
 from gradwire.tf.shapes import TensorShape, as_shape
@@ -122,11 +123,13 @@ class Variable(Scattered, metaclass=Created):
 
     def _to_tensor(self) -> Tensor:
         """A read of the value that it has now."""
+        settle()
         for recorder in active():
             recorder.note_read(self, self._node)
         return Tensor(self._node)
 
     def _value(self) -> np.ndarray[Any, Any]:
+        settle()
         return Tensor(self._node)._value()
 
     def _dtype(self) -> DType:
@@ -200,6 +203,7 @@ class Variable(Scattered, metaclass=Created):
         self, value: Any, use_locking: Any = False, name: str | None = None, read_value: bool = True
     ) -> Variable | None:
         """Give it another value, of its dtype and shape."""
+        settle()
         with paused():
             tensor = as_tensor(value, self._of)
         lengths = tensor._lengths()
@@ -227,6 +231,7 @@ class Variable(Scattered, metaclass=Created):
         return self if read_value else None
 
     def _move(self, method: str, op: str, delta: Any) -> None:
+        settle()
         with paused():
             change = as_tensor(delta, self._of)
             of = Tensor(self._node)
