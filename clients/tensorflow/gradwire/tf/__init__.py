@@ -19,6 +19,7 @@ from gradwire.tf import bitwise as bitwise
 from gradwire.tf import config as config
 from gradwire.tf import data as data
 from gradwire.tf import debugging as debugging
+from gradwire.tf import distribute as distribute
 from gradwire.tf import dtypes as dtypes
 from gradwire.tf import errors as errors
 from gradwire.tf import experimental as experimental
@@ -30,6 +31,7 @@ from gradwire.tf import nest as nest
 from gradwire.tf import nn as nn
 from gradwire.tf import ragged as ragged
 from gradwire.tf import random as random
+from gradwire.tf import saved_model as saved_model
 from gradwire.tf import signal as signal
 from gradwire.tf import sparse as sparse
 from gradwire.tf import strings as strings

@@ -147,9 +147,7 @@ class Restoration:
         """Refuse that there is a variable which is not in the file."""
         self.assign()
         missing = [
-            paths[0]
-            for paths, variable in self._variables()
-            if id(variable) not in self._assigned
+            paths[0] for paths, variable in self._variables() if id(variable) not in self._assigned
         ]
         if missing and self._values:
             raise AssertionError(
