@@ -35,6 +35,7 @@ from gradwire.tf import saved_model as saved_model
 from gradwire.tf import signal as signal
 from gradwire.tf import sparse as sparse
 from gradwire.tf import strings as strings
+from gradwire.tf import summary as summary
 from gradwire.tf import test as test
 from gradwire.tf import train as train
 from gradwire.tf import version as version
