@@ -120,8 +120,8 @@ fuzz: $(TEST) ## Compare machine code with NumPy on random programs for FUZZ_SEC
 	then PYTHONPATH=$(FUZZER) $(BIN)/python fuzz/campaign.py --seconds $(FUZZ_SECONDS) $(ARGS); \
 	else echo "Skipped: atheris cannot be installed for this Python."; fi
 
-docs: $(TEST) ## Generate docs/operations.md, docs/configuration.md and the example responses of /openapi.json from the code
-	@for page in operations configuration; \
+docs: $(TEST) ## Generate docs/operations.md, docs/configuration.md, docs/tensorflow.md and the example responses of /openapi.json from the code
+	@for page in operations configuration tensorflow; \
 	do $(BIN)/python tools/$${page}_page.py > docs/$$page.md.new && mv docs/$$page.md.new docs/$$page.md; done
 	@$(BIN)/python tools/example_answers.py > $(ANSWERS).new && mv $(ANSWERS).new $(ANSWERS)
 

@@ -21,6 +21,7 @@ MEANINGLESS = {
     "shape": "checks, which are always made",
     "tensor_dtype": "checks, which are always made",
     "tensor_array_name": "names of operations in a graph, which is not built",
+    "shared_name": "sessions, of which there are none",
     "gpu_index": "where on devices a tensor lies",
     "experimental_enable_variable_lifting": "graphs, which are not built",
     "experimental_relax_shapes": "speed",

@@ -8,15 +8,18 @@
 <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gradwire.tf import absent
 from gradwire.tf import autodiff as autodiff
 from gradwire.tf import autograph as autograph
 from gradwire.tf import bitwise as bitwise
 from gradwire.tf import config as config
 from gradwire.tf import data as data
 from gradwire.tf import debugging as debugging
+from gradwire.tf import distribute as distribute
 from gradwire.tf import dtypes as dtypes
 from gradwire.tf import errors as errors
 from gradwire.tf import experimental as experimental
@@ -28,9 +31,11 @@ from gradwire.tf import nest as nest
 from gradwire.tf import nn as nn
 from gradwire.tf import ragged as ragged
 from gradwire.tf import random as random
+from gradwire.tf import saved_model as saved_model
 from gradwire.tf import signal as signal
 from gradwire.tf import sparse as sparse
 from gradwire.tf import strings as strings
+from gradwire.tf import summary as summary
 from gradwire.tf import test as test
 from gradwire.tf import train as train
 from gradwire.tf import version as version
@@ -67,6 +72,7 @@ newaxis: None = None
 __version__: str = version.VERSION
 
 if TYPE_CHECKING:
+    from gradwire.tf import compat as compat
     from gradwire.tf import keras as keras
     from gradwire.tf import raw_ops as raw_ops
     from gradwire.tf.keras import initializers as initializers
@@ -82,6 +88,7 @@ if TYPE_CHECKING:
 
 #: What is written in the names above: imported when it is first used, an attribute after the colon.
 _LATER: dict[str, str] = {
+    "compat": "compat",
     "constant_initializer": "keras.initializers:Constant",
     "initializers": "keras.initializers",
     "keras": "keras",
@@ -111,3 +118,7 @@ if not TYPE_CHECKING:  # type checkers take the names from above
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER})
+
+
+absent.name_missing(sys.modules[__name__])
+sys.meta_path.append(absent.MissingImports())

@@ -1,8 +1,9 @@
-"""Arguments of TensorFlow and Keras that are possible with one value only."""
+"""Arguments and settings of TensorFlow that mean nothing here, or have one possible value."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 
 def only(where: str, /, **arguments: tuple[Any, Any]) -> None:
@@ -37,3 +38,28 @@ def only_int64(where: str, /, **dtypes: Any) -> None:
             raise NotImplementedError(
                 f"{where} does not implement {name}={dtype!r}; int64 is possible"
             )
+
+
+#: Settings by name, and the classes of those that are settings themselves.
+Declared = Mapping[str, "type[Settings] | None"]
+
+
+class Settings:
+    """Settings by name, kept for who asks; those that were not set are None.
+
+    Raises:
+        AttributeError: a setting that there is not.
+    """
+
+    _settings: ClassVar[Declared] = {}
+
+    def __init__(self, **kwargs: Any) -> None:
+        for name, kind in self._settings.items():
+            object.__setattr__(self, name, None if kind is None else kind())
+        for name, value in kwargs.items():
+            setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._settings:
+            raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
+        object.__setattr__(self, name, value)

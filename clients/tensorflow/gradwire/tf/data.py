@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable
+from collections.abc import Iterator as Elements
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gradwire.tf import data_experimental as experimental
 from gradwire.tf import nest
 from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
-from gradwire.tf.data_groups import Grouped
+from gradwire.tf.data_groups import DatasetIterator as Iterator
+from gradwire.tf.data_groups import called, in_groups
+from gradwire.tf.data_merging import Merged
+from gradwire.tf.data_options import Options, ThreadingOptions
 from gradwire.tf.dtypes import int64
+from gradwire.tf.gfile import local
 from gradwire.tf.tensors import Tensor
 
-__all__ = ["AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset"]
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Dataset",
+    "Iterator",
+    "Options",
+    "TextLineDataset",
+    "ThreadingOptions",
+    "experimental",
+]
 
 AUTOTUNE: int = -1
 INFINITE_CARDINALITY: int = -1
 UNKNOWN_CARDINALITY: int = -2
 
 
-class Dataset(Grouped):
+class Dataset(Merged):
     """Elements that come one by one, anew for each loop over them."""
 
     @classmethod
@@ -34,7 +52,7 @@ class Dataset(Grouped):
             raise ValueError(f"tensors have different numbers of elements: {sorted(counts)}")
         (count,) = counts
 
-        def elements() -> Iterator[Any]:
+        def elements() -> Elements[Any]:
             for i in range(count):
                 yield nest.map_structure(lambda each, i=i: _at(each, i), whole)
 
@@ -64,7 +82,7 @@ class Dataset(Grouped):
         signature = output_types if output_signature is None else output_signature
         arguments = args or ()
 
-        def elements() -> Iterator[Any]:
+        def elements() -> Elements[Any]:
             for each in generator(*arguments):
                 if signature is None:
                     yield nest.map_structure(convert_to_tensor, _as_structure(each))
@@ -93,7 +111,7 @@ class Dataset(Grouped):
         each = nest.flatten(given)
         counts = [one._count for one in each]
 
-        def elements() -> Iterator[Any]:
+        def elements() -> Elements[Any]:
             for parts in zip(*each, strict=False):
                 yield _packed(given, each, parts)
 
@@ -107,16 +125,16 @@ class Dataset(Grouped):
         name: str | None = None,
     ) -> Dataset:
         """What a function gives for each element; a tuple is its arguments."""
-        return Dataset(lambda: (_tensors(_called(map_func, each)) for each in self), self._count)
+        return Dataset(lambda: (_tensors(called(map_func, each)) for each in self), self._count)
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which a function gives true."""
-        return Dataset(lambda: (each for each in self if bool(_called(predicate, each))))
+        return Dataset(lambda: (each for each in self if bool(called(predicate, each))))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the dataset that a function gives for each element."""
         return Dataset(
-            lambda: itertools.chain.from_iterable(_called(map_func, each) for each in self)
+            lambda: itertools.chain.from_iterable(called(map_func, each) for each in self)
         )
 
     def batch(
@@ -130,15 +148,13 @@ class Dataset(Grouped):
         """So many elements stacked to one; the last one may be of fewer."""
         size = int(batch_size)
 
-        def elements() -> Iterator[Any]:
+        def elements() -> Elements[Any]:
             source = iter(self)
             while some := list(itertools.islice(source, size)):
                 if len(some) == size or not drop_remainder:
                     yield nest.map_structure(lambda *parts: _stacked(parts), *some)
 
-        full, rest = divmod(self._count or 0, size)
-        count = None if self._count is None else full + (rest > 0 and not drop_remainder)
-        made = Dataset(elements, count)
+        made = Dataset(elements, in_groups(self._count, size, drop_remainder))
         made._is_open = not drop_remainder
         return made
 
@@ -161,7 +177,7 @@ class Dataset(Grouped):
         laws = np.random.default_rng(seed)
         fixed = int(laws.integers(2**31))
 
-        def elements() -> Iterator[Any]:
+        def elements() -> Elements[Any]:
             rng = laws if again else np.random.default_rng(fixed)
             source = iter(self)
             waiting = list(itertools.islice(source, size))
@@ -178,11 +194,14 @@ class Dataset(Grouped):
         """All elements again and again, without end or ``count`` times."""
         endless = count is None or count < 0
 
-        def elements() -> Iterator[Any]:
+        def elements() -> Elements[Any]:
             for _ in itertools.count() if endless else range(count or 0):
                 yield from self
 
-        total = None if endless or self._count is None else self._count * (count or 0)
+        if endless:
+            total: float | None = 0 if self._count == 0 else math.inf
+        else:
+            total = self._count and self._count * count if count else 0
         return Dataset(elements, total)
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
@@ -228,7 +247,7 @@ class Dataset(Grouped):
         only("Dataset.cache", filename=(filename, ""))
         kept: list[Any] = []
 
-        def elements() -> Iterator[Any]:
+        def elements() -> Elements[Any]:
             if not kept:
                 kept.extend(self)
             return iter(list(kept))
@@ -238,16 +257,42 @@ class Dataset(Grouped):
     def cardinality(self, name: str | None = None) -> Tensor:
         """How many elements there are, -2 where it is not known."""
         count = UNKNOWN_CARDINALITY if self._count is None else self._count
+        count = INFINITE_CARDINALITY if count == math.inf else count
         return tensor_of(np.asarray(count, np.int64), int64)
 
-    def as_numpy_iterator(self) -> Iterator[Any]:
+    def as_numpy_iterator(self) -> Elements[Any]:
         """The elements as NumPy's arrays."""
         return (nest.map_structure(lambda part: part.numpy(), each) for each in self)
 
     def __len__(self) -> int:
         if self._count is None:
             raise TypeError("The dataset's length is unknown.")
-        return self._count
+        if self._count == math.inf:
+            raise TypeError("The dataset is infinite.")
+        return int(self._count)
+
+
+class TextLineDataset(Dataset):
+    """The lines of text files, one after another, without their ends."""
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: str | None = None,
+        buffer_size: Any = None,
+        num_parallel_reads: Any = None,
+        name: str | None = None,
+    ) -> None:
+        only("TextLineDataset", compression_type=(compression_type or None, None))
+        paths = [local(each) for each in np.ravel(convert_to_tensor(filenames)._value())]
+
+        def elements() -> Elements[Any]:
+            for path in paths:
+                with Path(path).open("rb") as file:
+                    for line in file:
+                        yield convert_to_tensor(line.removesuffix(b"\n").removesuffix(b"\r"))
+
+        super().__init__(elements)
 
 
 def _as_structure(value: Any) -> Any:
@@ -264,10 +309,6 @@ def _tensors(value: Any) -> Any:
     if value is None or isinstance(value, Dataset):
         return value
     return _as_structure(value)
-
-
-def _called(function: Callable[..., Any], each: Any) -> Any:
-    return function(*each) if isinstance(each, tuple) else function(each)
 
 
 def _at(tensor: Tensor, i: int) -> Tensor:

@@ -4,27 +4,71 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
 
 from gradwire.tf import nest
+from gradwire.tf.absent import missing
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.data_options import Options
+from gradwire.tf.errors import OutOfRangeError
 from gradwire.tf.specs import TensorSpec
 
 
-class Grouped:
+class DatasetIterator(Iterator[Any]):
+    """One loop over the elements of a dataset."""
+
+    def __init__(self, dataset: Grouped) -> None:
+        self._dataset: Grouped = dataset
+        self._elements: Iterator[Any] = dataset._elements()
+
+    @property
+    def element_spec(self) -> Any:
+        """The shape and dtype of elements."""
+        return self._dataset.element_spec
+
+    def __next__(self) -> Any:
+        return next(self._elements)
+
+    def get_next(self) -> Any:
+        """The next element.
+
+        Raises:
+            OutOfRangeError: there is none.
+        """
+        for element in self:
+            return element
+        raise OutOfRangeError(None, None, "End of sequence")
+
+    next = get_next
+
+
+class _Named(type):
+    """The class of datasets, which says what TensorFlow's have besides."""
+
+    def __getattr__(cls, name: str) -> Any:
+        raise missing(cls, f"type object {cls.__name__!r}", "data.Dataset", name)
+
+
+class Grouped(metaclass=_Named):
     """The methods of a dataset that look at more than one element."""
 
-    def __init__(self, elements: Callable[[], Iterator[Any]], count: int | None = None) -> None:
+    def __init__(self, elements: Callable[[], Iterator[Any]], count: float | None = None) -> None:
         self._elements: Callable[[], Iterator[Any]] = elements
-        self._count: int | None = count
+        #: How many elements there are, infinity without end, None where it is not known.
+        self._count: float | None = count
         #: Whether the last element may be of fewer rows than the others.
         self._is_open: bool = False
+        self._options: Options | None = None
 
-    def __iter__(self) -> Iterator[Any]:
-        return self._elements()
+    def __getattr__(self, name: str) -> Any:
+        raise missing(type(self), f"{type(self).__name__!r} object", "data.Dataset", name)
+
+    def __iter__(self) -> DatasetIterator:
+        return DatasetIterator(self)
 
     @property
     def element_spec(self) -> Any:
@@ -42,7 +86,7 @@ class Grouped:
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Self:
         """The elements before the first for which a function gives false."""
-        return type(self)(lambda: itertools.takewhile(lambda x: bool(predicate(x)), self))
+        return type(self)(lambda: itertools.takewhile(lambda x: bool(called(predicate, x)), self))
 
     def window(
         self,
@@ -100,7 +144,7 @@ class Grouped:
                 ]
                 yield nest.pack_sequence_as(some[0], made)
 
-        return type(self)(elements)
+        return type(self)(elements, in_groups(self._count, size, drop_remainder))
 
     def scan(
         self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
@@ -117,7 +161,9 @@ class Grouped:
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Self:
         """Every so manieth element from an index on."""
-        return type(self)(lambda: itertools.islice(iter(self), int(index), None, int(num_shards)))
+        first, step = int(index), int(num_shards)
+        count = None if self._count is None else in_groups(max(self._count - first, 0), step, False)
+        return type(self)(lambda: itertools.islice(iter(self), first, None, step), count)
 
     def unique(self, name: str | None = None) -> Self:
         """Each element once."""
@@ -145,21 +191,21 @@ class Grouped:
         size, block = max(int(cycle_length or 1), 1), int(block_length or 1)
 
         def elements() -> Iterator[Any]:
-            source = (iter(map_func(each)) for each in self)
-            open_ones: list[Any] = list(itertools.islice(source, size))
-            at = 0
-            while open_ones:
-                at %= len(open_ones)
-                some = list(itertools.islice(open_ones[at], block))
-                yield from some
-                if len(some) == block:
-                    at += 1
+            source = iter(self)
+            places: list[Any] = [None] * size
+            at, ended = 0, False
+            while not ended or any(places):
+                if places[at] is None and not ended:
+                    following = next(source, self)
+                    ended = following is self
+                    if not ended:
+                        places[at] = iter(called(map_func, following))
                     continue
-                follower = next(source, None)
-                if follower is None:
-                    open_ones.pop(at)
-                else:
-                    open_ones[at] = follower
+                part = list(itertools.islice(places[at] or (), block))
+                yield from part
+                if len(part) < block:
+                    places[at] = None
+                at = (at + 1) % size
 
         return type(self)(elements)
 
@@ -175,9 +221,27 @@ class Grouped:
         """What a function makes of the dataset."""
         return transformation_func(self)
 
-    def with_options(self, options: Any, name: str | None = None) -> Self:
-        """Itself: how it is computed is not chosen."""
-        return self
+    def with_options(self, options: Options, name: str | None = None) -> Self:
+        """The same, with options that are kept for who asks."""
+        made = type(self)(self._elements, self._count)
+        made._is_open, made._options = self._is_open, options
+        return made
+
+    def options(self) -> Options:
+        """The options that were set last."""
+        return Options() if self._options is None else self._options
+
+
+def called(function: Callable[..., Any], element: Any) -> Any:
+    """What a function gives for an element, whose parts are its arguments if it is a tuple."""
+    return function(*element) if isinstance(element, tuple) else function(element)
+
+
+def in_groups(count: float | None, size: int, drop_remainder: bool) -> float | None:
+    """How many groups of a size so many elements are."""
+    if count is None or count == math.inf:
+        return count
+    return int(count) // size if drop_remainder else -(-int(count) // size)
 
 
 def _for_each(given: Any, count: int, otherwise: Any) -> list[Any]:

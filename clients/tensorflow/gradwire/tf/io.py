@@ -9,11 +9,37 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf import gfile
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype, string
+from gradwire.tf.errors import NotFoundError
+from gradwire.tf.pictures import (
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    encode_jpeg,
+    encode_png,
+    extract_jpeg_shape,
+    is_jpeg,
+)
 from gradwire.tf.tensors import Tensor
 
-__all__ = ["decode_base64", "decode_raw", "encode_base64", "read_file", "write_file"]
+__all__ = [
+    "decode_base64",
+    "decode_image",
+    "decode_jpeg",
+    "decode_png",
+    "decode_raw",
+    "encode_base64",
+    "encode_jpeg",
+    "encode_png",
+    "extract_jpeg_shape",
+    "gfile",
+    "is_jpeg",
+    "matching_files",
+    "read_file",
+    "write_file",
+]
 
 
 def decode_raw(
@@ -50,8 +76,17 @@ def decode_base64(input: Any, name: str | None = None) -> Tensor:
 
 
 def read_file(filename: Any, name: str | None = None) -> Tensor:
-    """A file's content."""
-    return convert_to_tensor(_path(filename).read_bytes())
+    """A file's content.
+
+    Raises:
+        NotFoundError: there is no such file.
+    """
+    try:
+        return convert_to_tensor(_path(filename).read_bytes())
+    except FileNotFoundError:
+        raise NotFoundError(
+            None, None, f"{_string(filename).decode()}; No such file or directory"
+        ) from None
 
 
 def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
@@ -61,8 +96,14 @@ def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
     path.write_bytes(_string(contents))
 
 
+def matching_files(pattern: Any, name: str | None = None) -> Tensor:
+    """The names of the files that a pattern fits, or one of several, in order."""
+    found = gfile.glob([each.decode() for each in _strings(pattern).ravel()])
+    return convert_to_tensor(sorted(found), string)
+
+
 def _path(filename: Any) -> Path:
-    return Path(_string(filename).decode())
+    return Path(gfile.local(_string(filename)))
 
 
 def _string(value: Any) -> bytes:

@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf import absent
 
 _REDUCED: dict[str, str] = {"input": "input_tensor", "keep_dims": "keepdims"}
 #: Operations of one tensor or of two, which are given in their order.
@@ -149,3 +151,6 @@ def _function(place: str) -> Callable[..., Any]:
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+absent.name_missing(sys.modules[__name__], "raw_ops")

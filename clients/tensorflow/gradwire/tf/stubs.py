@@ -28,7 +28,6 @@ __all__ = [
     "is_tensor",
     "print",
     "timestamp",
-    "variable_creator_scope",
 ]
 
 
@@ -43,12 +42,6 @@ def control_dependencies(control_inputs: Any) -> Iterator[None]:
 @contextlib.contextmanager
 def device(device_name: Any) -> Iterator[None]:
     """A context without effect: where it is computed is the service's matter."""
-    yield
-
-
-@contextlib.contextmanager
-def variable_creator_scope(variable_creator: Any) -> Iterator[None]:
-    """A context without effect: variables are made as they are."""
     yield
 
 

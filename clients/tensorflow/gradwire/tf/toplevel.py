@@ -26,6 +26,7 @@ from gradwire.tf.control import (
     while_loop,
 )
 from gradwire.tf.creation import eye, fill, linspace, ones, ones_like, range, zeros, zeros_like
+from gradwire.tf.creators import variable_creator_scope
 from gradwire.tf.gathering import (
     bitcast,
     boolean_mask,
@@ -142,7 +143,6 @@ from gradwire.tf.stubs import (
     is_tensor,
     print,
     timestamp,
-    variable_creator_scope,
 )
 from gradwire.tf.tensor_arrays import TensorArray
 

@@ -13,11 +13,13 @@ import numpy as np
 from gradwire.tf.arguments import only
 from gradwire.tf.checks import broadcast
 from gradwire.tf.conversion import convert_to_tensor as as_tensor
+from gradwire.tf.creators import Created
 from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import OutOfRangeError, invalid
 from gradwire.tf.fetching import note_assigned
 from gradwire.tf.indexing import getitem, static_key
 from gradwire.tf.nodes import Spec, TensorNode, active, known, paused, record
+from gradwire.tf.restoring import settle
 from gradwire.tf.scattering import Scattered
 from gradwire.tf.scopes import scoped
 from gradwire.tf.shapes import TensorShape, as_shape
@@ -52,7 +54,7 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class Variable(Scattered):
+class Variable(Scattered, metaclass=Created):
     """A value that may be assigned anew; tapes watch it where it is read if it is ``trainable``.
 
     >>> w = tf.Variable([1.0, 2.0], name="w")
@@ -128,11 +130,13 @@ class Variable(Scattered):
 
     def _to_tensor(self) -> Tensor:
         """A read of the value that it has now."""
+        settle()
         for recorder in active():
             recorder.note_read(self, self._node)
         return Tensor(self._node)
 
     def _value(self) -> np.ndarray[Any, Any]:
+        settle()
         self._is_read = True
         return Tensor(self._node)._value()
 
@@ -210,6 +214,7 @@ class Variable(Scattered):
         self, value: Any, use_locking: Any = False, name: str | None = None, read_value: bool = True
     ) -> Variable | None:
         """Give it another value, of its dtype and shape."""
+        settle()
         with paused():
             tensor = as_tensor(value, self._of)
         lengths = tensor._lengths()
@@ -237,6 +242,7 @@ class Variable(Scattered):
         return self if read_value else None
 
     def _move(self, method: str, op: str, delta: Any) -> None:
+        settle()
         with paused():
             change = as_tensor(delta, self._of)
             of = Tensor(self._node)

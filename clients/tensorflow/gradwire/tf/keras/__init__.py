@@ -1,5 +1,8 @@
 """Keras's names for what is trained on a tape, written in ``gradwire.tf`` itself."""
 
+import sys
+
+from gradwire.tf import absent
 from gradwire.tf.keras import (
     activations,
     backend,
@@ -53,3 +56,5 @@ __all__ = [
     "schedules",
     "utils",
 ]
+
+absent.name_missing(sys.modules[__name__], "keras")

@@ -1,0 +1,180 @@
+"""``tf.compat.v1``: what programs that run eagerly still use of TensorFlow 1.
+
+Names that are the same in ``tf`` are those. Graphs, placeholders, collections and the optimizers
+that minimise in a session are not there.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import gradwire.tf as tf
+from gradwire.tf import absent
+from gradwire.tf.compat.v1 import data, gfile, logging
+from gradwire.tf.compat.v1.sessions import ConfigProto, GPUOptions, InteractiveSession, Session
+
+__all__ = [
+    "ConfigProto",
+    "GPUOptions",
+    "InteractiveSession",
+    "Session",
+    "assign",
+    "assign_add",
+    "assign_sub",
+    "data",
+    "enable_control_flow_v2",
+    "enable_eager_execution",
+    "enable_resource_variables",
+    "enable_tensor_equality",
+    "enable_v2_behavior",
+    "enable_v2_tensorshape",
+    "executing_eagerly",
+    "executing_eagerly_outside_functions",
+    "gfile",
+    "global_variables_initializer",
+    "local_variables_initializer",
+    "logging",
+    "random_normal",
+    "random_uniform",
+    "resource_variables_enabled",
+    "set_random_seed",
+    "tables_initializer",
+    "to_double",
+    "to_float",
+    "to_int32",
+    "to_int64",
+    "truncated_normal",
+]
+
+executing_eagerly = tf.executing_eagerly
+set_random_seed = tf.random.set_seed
+random_normal = tf.random.normal
+random_uniform = tf.random.uniform
+truncated_normal = tf.random.truncated_normal
+
+
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+) -> None:
+    """Run operations when they are called, which is always so here."""
+
+
+def enable_v2_behavior() -> None:
+    """Behave as TensorFlow 2, which is always so here."""
+
+
+def enable_control_flow_v2() -> None:
+    """Behave as TensorFlow 2, which is always so here."""
+
+
+def enable_resource_variables() -> None:
+    """Behave as TensorFlow 2, which is always so here."""
+
+
+def enable_tensor_equality() -> None:
+    """Behave as TensorFlow 2, which is always so here."""
+
+
+def enable_v2_tensorshape() -> None:
+    """Behave as TensorFlow 2, which is always so here."""
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """True: there are no graphs."""
+    return True
+
+
+def resource_variables_enabled() -> bool:
+    """True: variables are TensorFlow 2's."""
+    return True
+
+
+def global_variables_initializer() -> None:
+    """None: variables have their values from the beginning."""
+
+
+def local_variables_initializer() -> None:
+    """None: variables have their values from the beginning."""
+
+
+def tables_initializer(name: str = "init_all_tables") -> None:
+    """None: there are no tables."""
+
+
+def assign(
+    ref: Any,
+    value: Any,
+    validate_shape: bool | None = None,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """Give a variable another value."""
+    return ref.assign(value, name=name)
+
+
+def assign_add(
+    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
+    """Add to a variable."""
+    return ref.assign_add(value)
+
+
+def assign_sub(
+    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
+) -> Any:
+    """Subtract from a variable."""
+    return ref.assign_sub(value)
+
+
+def to_float(x: Any, name: str = "ToFloat") -> Any:
+    """The numbers as float32."""
+    return tf.cast(x, tf.float32)
+
+
+def to_double(x: Any, name: str = "ToDouble") -> Any:
+    """The numbers as float64."""
+    return tf.cast(x, tf.float64)
+
+
+def to_int32(x: Any, name: str = "ToInt32") -> Any:
+    """The numbers as int32."""
+    return tf.cast(x, tf.int32)
+
+
+def to_int64(x: Any, name: str = "ToInt64") -> Any:
+    """The numbers as int64."""
+    return tf.cast(x, tf.int64)
+
+
+def _add_same(module: ModuleType, place: str) -> None:
+    """Add the names that are the same in TensorFlow 2, where they are there."""
+    of: Any = tf
+    for part in filter(None, place.removeprefix("compat.v1").split(".")):
+        of = getattr(of, part, None)
+    found = [name for name in absent.same_names_of(place) if hasattr(of, name)]
+    vars(module).update({name: getattr(of, name) for name in found})
+    vars(module).setdefault("__all__", []).extend(found)
+
+
+def _add_modules() -> None:
+    for place in absent.tensorflow_names():
+        if not place.startswith("compat.v1."):
+            continue
+        parent, _, name = place.removeprefix("compat.v1").rpartition(".")
+        holder: Any = sys.modules.get(f"{__name__}{parent}")
+        if holder is None:
+            continue
+        module = vars(holder).get(name)
+        if module is None:
+            module = ModuleType(f"{__name__}{parent}.{name}", f"``tf.{place}``.")
+        _add_same(module, place)
+        if module.__all__:
+            sys.modules.setdefault(module.__name__, module)
+            setattr(holder, name, module)
+            holder.__all__.extend({name} - set(holder.__all__))
+
+
+_add_same(sys.modules[__name__], "compat.v1")
+_add_modules()

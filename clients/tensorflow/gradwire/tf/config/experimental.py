@@ -1,0 +1,104 @@
+"""``tf.config.experimental``: the memory and the devices of a machine without a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradwire.tf.config.devices import (
+    LogicalDeviceConfiguration,
+    PhysicalDevice,
+    checked,
+    get_logical_device_configuration,
+    get_visible_devices,
+    list_logical_devices,
+    list_physical_devices,
+    set_logical_device_configuration,
+    set_visible_devices,
+    settings,
+)
+
+__all__ = [
+    "VirtualDeviceConfiguration",
+    "enable_op_determinism",
+    "enable_tensor_float_32_execution",
+    "get_device_details",
+    "get_device_policy",
+    "get_memory_growth",
+    "get_synchronous_execution",
+    "get_virtual_device_configuration",
+    "get_visible_devices",
+    "list_logical_devices",
+    "list_physical_devices",
+    "set_device_policy",
+    "set_memory_growth",
+    "set_synchronous_execution",
+    "set_virtual_device_configuration",
+    "set_visible_devices",
+    "tensor_float_32_execution_enabled",
+]
+
+VirtualDeviceConfiguration = LogicalDeviceConfiguration
+get_virtual_device_configuration = get_logical_device_configuration
+set_virtual_device_configuration = set_logical_device_configuration
+_POLICIES = ("silent", "silent_for_int32", "warn", "explicit")
+
+
+def get_memory_growth(device: PhysicalDevice) -> bool | None:
+    """Whether a GPU takes memory as it needs it.
+
+    Raises:
+        ValueError: for the CPU, as for what is no device.
+    """
+    raise ValueError(f"Cannot get memory growth of {checked(device).name}, which is not a GPU")
+
+
+def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
+    """Let a GPU take memory as it needs it.
+
+    Raises:
+        ValueError: for the CPU, as for what is no device.
+    """
+    name = checked(device).name
+    raise ValueError(f"Cannot set memory growth to {enable} on {name}, which is not a GPU")
+
+
+def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
+    """What is known of a device: of the CPU, nothing."""
+    checked(device)
+    return {}
+
+
+def enable_op_determinism() -> None:
+    """Have the same program give the same numbers, which is always so here."""
+
+
+def enable_tensor_float_32_execution(enabled: bool) -> None:
+    """Keep it for who asks: only GPUs have that format."""
+    settings["tensor_float_32"] = enabled
+
+
+def tensor_float_32_execution_enabled() -> bool:
+    """What was set, or true."""
+    return bool(settings.get("tensor_float_32", True))
+
+
+def get_device_policy() -> str:
+    """What was set, or ``silent``."""
+    return str(settings.get("device_policy", "silent"))
+
+
+def set_device_policy(device_policy: str | None) -> None:
+    """Keep it for who asks: there is one device, so that nothing is moved between several."""
+    if device_policy not in (None, *_POLICIES):
+        raise ValueError(f"Invalid argument `device_policy`: {device_policy!r}.")
+    settings["device_policy"] = device_policy or "silent"
+
+
+def get_synchronous_execution() -> bool:
+    """What was set, or true."""
+    return bool(settings.get("synchronous", True))
+
+
+def set_synchronous_execution(enable: bool) -> None:
+    """Keep it for who asks: when tensors are computed cannot be seen."""
+    settings["synchronous"] = enable

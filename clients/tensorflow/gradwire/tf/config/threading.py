@@ -1,0 +1,32 @@
+"""``tf.config.threading``: how many threads compute, which is a setting of the service."""
+
+from __future__ import annotations
+
+from gradwire.tf.config.devices import settings
+
+__all__ = [
+    "get_inter_op_parallelism_threads",
+    "get_intra_op_parallelism_threads",
+    "set_inter_op_parallelism_threads",
+    "set_intra_op_parallelism_threads",
+]
+
+
+def get_inter_op_parallelism_threads() -> int:
+    """What was set, or 0: the service chooses."""
+    return int(settings.get("inter_op_threads", 0))
+
+
+def get_intra_op_parallelism_threads() -> int:
+    """What was set, or 0: the service chooses."""
+    return int(settings.get("intra_op_threads", 0))
+
+
+def set_inter_op_parallelism_threads(num_threads: int) -> None:
+    """Keep it for who asks."""
+    settings["inter_op_threads"] = num_threads
+
+
+def set_intra_op_parallelism_threads(num_threads: int) -> None:
+    """Keep it for who asks."""
+    settings["intra_op_threads"] = num_threads

@@ -1,0 +1,114 @@
+"""A name that TensorFlow has and ``gradwire.tf`` has not is an error that says so."""
+
+import copy
+import doctest
+import importlib
+import inspect
+import pickle
+import runpy
+from pathlib import Path
+from typing import Any
+
+import gradwire.tf
+import pytest
+from gradwire.tf.absent import MissingName, names_of, tensorflow_names
+
+tf: Any = gradwire.tf
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("", "lite"),
+        ("data", "TFRecordDataset"),
+        ("keras.layers", "RandomFlip"),
+        ("nn.experimental", "general_dropout"),
+        ("raw_ops", "ResourceApplyAdam"),
+    ],
+)
+def test_a_name_of_tensorflows_that_is_not_here_is_both_errors(place, name):
+    module = importlib.import_module(f"gradwire.tf.{place}".rstrip("."))
+    full = f"tf.{place}.{name}".replace("..", ".")
+    for kind in (NotImplementedError, AttributeError):
+        with pytest.raises(kind, match=f"does not implement {full}(;|$)"):
+            getattr(module, name)
+    assert not hasattr(module, name)
+    assert getattr(module, name, None) is None
+
+
+def test_the_nearest_names_are_named():
+    with pytest.raises(MissingName, match=r"nearest: tf\.image\.non_max_suppression"):
+        tf.image.non_max_suppression_padded  # noqa: B018
+    with pytest.raises(MissingName, match=r"instead: an argument of a Python function"):
+        tf.compat.v1.placeholder  # noqa: B018
+
+
+def test_a_name_that_tensorflow_has_not_is_a_plain_error():
+    for module in (tf, tf.math, tf.keras, tf.keras.layers, tf.raw_ops):
+        with pytest.raises(AttributeError, match="has no attribute 'nonsense'") as caught:
+            module.nonsense  # noqa: B018
+        assert not isinstance(caught.value, NotImplementedError)
+
+
+def test_imports_say_the_same():
+    with pytest.raises(ImportError, match=r"does not implement tf\.data\.TFRecordDataset"):
+        exec("from gradwire.tf.data import TFRecordDataset")
+    with pytest.raises(ImportError, match=r"does not implement tf\.lite"):
+        importlib.import_module("gradwire.tf.lite")
+    with pytest.raises(ImportError, match="cannot import name 'nonsense'"):
+        exec("from gradwire.tf.data import nonsense")
+    with pytest.raises(ModuleNotFoundError, match=r"gradwire\.tf\.nonsense"):
+        importlib.import_module("gradwire.tf.nonsense")
+
+
+def test_modules_are_imported_by_tensorflows_places():
+    assert importlib.import_module("gradwire.tf.nn.experimental") is tf.nn.experimental
+    schedules = importlib.import_module("gradwire.tf.keras.optimizers.schedules")
+    assert schedules is tf.keras.optimizers.schedules
+
+
+def test_what_looks_into_modules_works():
+    with pytest.raises(MissingName) as caught:
+        tf.lite  # noqa: B018
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    assert str(copy.copy(caught.value)) == str(caught.value)
+    for module in (tf, tf.math, tf.keras.layers):
+        assert inspect.getmembers(module)
+        assert inspect.getsource(module)
+        assert doctest.DocTestFinder().find(module)
+
+
+def test_every_module_of_tensorflows_that_is_here_refuses_its_missing_names():
+    for place in tensorflow_names():
+        module: Any = tf
+        try:
+            for part in [] if place == "tf" else place.split("."):
+                module = getattr(module, part)
+        except MissingName:
+            continue
+        if module._tensorflow_name != place.removeprefix("tf"):  # another name of it
+            continue
+        missing = [name for name in names_of(place) if not hasattr(module, name)]
+        for name in missing[:1]:
+            with pytest.raises(MissingName, match=name):
+                getattr(module, name)
+
+
+def test_no_name_of_tensorflows_is_there_by_accident():
+    found = {}
+    for place in tensorflow_names():
+        module: Any = tf
+        for part in [] if place == "tf" else place.split("."):
+            module = getattr(module, part, None)
+        named = getattr(module, "__all__", None)
+        if named is not None and module._tensorflow_name == place:
+            leaked = (set(vars(module)) & set(names_of(place))) - set(named)
+            found |= {f"{place}.{name}": vars(module)[name] for name in leaked}
+    assert found == {}
+
+
+def test_the_page_of_names_is_fresh():
+    page = runpy.run_path(str(ROOT / "tools" / "tensorflow_page.py"))["page"]
+    text = (ROOT / "docs" / "tensorflow.md").read_text(encoding="utf-8")
+    assert page() == text, "run: make docs"
