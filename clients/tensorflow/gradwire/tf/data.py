@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import nest
+from gradwire.tf import errors, nest, static
 from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.data_draws import Branch, Drawing, Orders, loop, shuffled
 from gradwire.tf.data_groups import Grouped
 from gradwire.tf.dtypes import int64
 from gradwire.tf.tensors import Tensor
@@ -94,8 +95,8 @@ class Dataset(Grouped):
         counts = [one._count for one in each]
 
         def elements() -> Iterator[Any]:
-            for parts in zip(*each, strict=False):
-                yield _packed(given, each, parts)
+            inputs = [Branch(one, index) for index, one in enumerate(each)]
+            return (_packed(given, each, parts) for parts in zip(*inputs, strict=False))
 
         return cls(elements, None if None in counts else min(c for c in counts if c is not None))
 
@@ -107,16 +108,19 @@ class Dataset(Grouped):
         name: str | None = None,
     ) -> Dataset:
         """What a function gives for each element; a tuple is its arguments."""
-        return Dataset(lambda: (_tensors(_called(map_func, each)) for each in self), self._count)
+        function = Drawing(map_func)
+        return Dataset(lambda: (_tensors(_called(function, each)) for each in self), self._count)
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which a function gives true."""
-        return Dataset(lambda: (each for each in self if bool(_called(predicate, each))))
+        kept = Drawing(predicate)
+        return Dataset(lambda: (each for each in self if bool(_called(kept, each))))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the dataset that a function gives for each element."""
+        function = Drawing(map_func)
         return Dataset(
-            lambda: itertools.chain.from_iterable(_called(map_func, each) for each in self)
+            lambda: itertools.chain.from_iterable(_called(function, each) for each in self)
         )
 
     def batch(
@@ -130,15 +134,14 @@ class Dataset(Grouped):
         """So many elements stacked to one; the last one may be of fewer."""
         size = int(batch_size)
 
-        def elements() -> Iterator[Any]:
-            source = iter(self)
+        def elements(source: Iterator[Any]) -> Iterator[Any]:
             while some := list(itertools.islice(source, size)):
                 if len(some) == size or not drop_remainder:
                     yield nest.map_structure(lambda *parts: _stacked(parts), *some)
 
         full, rest = divmod(self._count or 0, size)
         count = None if self._count is None else full + (rest > 0 and not drop_remainder)
-        made = Dataset(elements, count)
+        made = Dataset(lambda: elements(iter(self)), count)
         made._is_open = not drop_remainder
         return made
 
@@ -155,32 +158,27 @@ class Dataset(Grouped):
         reshuffle_each_iteration: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """The elements in random order, each drawn from the next ``buffer_size``."""
-        size = int(buffer_size)
-        again = reshuffle_each_iteration is not False
-        laws = np.random.default_rng(seed)
-        fixed = int(laws.integers(2**31))
+        """The elements in TensorFlow's random order, each drawn among ``buffer_size`` that wait.
 
-        def elements() -> Iterator[Any]:
-            rng = laws if again else np.random.default_rng(fixed)
-            source = iter(self)
-            waiting = list(itertools.islice(source, size))
-            for each in source:
-                place = int(rng.integers(len(waiting)))
-                waiting[place], drawn = each, waiting[place]
-                yield drawn
-            for place in rng.permutation(len(waiting)):
-                yield waiting[place]
-
-        return Dataset(elements, self._count)
+        Each loop has another order, unless ``reshuffle_each_iteration`` is false.
+        """
+        size = int(static.integer(buffer_size))
+        if size <= 0 and size != UNKNOWN_CARDINALITY:
+            raise errors.invalid(
+                "buffer_size must be greater than zero or UNKNOWN_CARDINALITY [Op:ShuffleDatasetV3]"
+            )
+        orders = Orders(seed, again=reshuffle_each_iteration is not False)
+        return Dataset(lambda: shuffled(iter(self), size, orders.next()), self._count)
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """All elements again and again, without end or ``count`` times."""
         endless = count is None or count < 0
 
         def elements() -> Iterator[Any]:
-            for _ in itertools.count() if endless else range(count or 0):
-                yield from self
+            if count == 0:
+                return iter(())
+            later = itertools.repeat(self) if endless else itertools.repeat(self, (count or 0) - 1)
+            return itertools.chain(iter(self), itertools.chain.from_iterable(later))
 
         total = None if endless or self._count is None else self._count * (count or 0)
         return Dataset(elements, total)
@@ -201,12 +199,12 @@ class Dataset(Grouped):
         """These elements and then those of another."""
         counts = (self._count, dataset._count)
         total = None if counts[0] is None or counts[1] is None else counts[0] + counts[1]
-        return Dataset(lambda: itertools.chain(self, dataset), total)
+        return Dataset(lambda: itertools.chain(Branch(self, 0), _later(dataset)), total)
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Pairs of a number and an element."""
         return Dataset(
-            lambda: ((convert_to_tensor(i, int64), x) for i, x in enumerate(self, start)),
+            lambda: ((convert_to_tensor(i, int64), x) for i, x in enumerate(iter(self), start)),
             self._count,
         )
 
@@ -214,10 +212,15 @@ class Dataset(Grouped):
         self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
     ) -> Any:
         """The last state of a function from state and element to state."""
-        state = _tensors(initial_state)
-        for each in self:
-            state = _tensors(reduce_func(state, each))
-        return state
+        function = Drawing(reduce_func)
+
+        def elements() -> Iterator[Any]:
+            state = _tensors(initial_state)
+            for each in self:
+                state = _tensors(function(state, each))
+            yield state
+
+        return next(loop(elements))
 
     def prefetch(self, buffer_size: Any = AUTOTUNE, name: str | None = None) -> Dataset:
         """Itself: nothing is fetched ahead."""
@@ -228,10 +231,12 @@ class Dataset(Grouped):
         only("Dataset.cache", filename=(filename, ""))
         kept: list[Any] = []
 
+        def filled(source: Iterator[Any]) -> Iterator[Any]:
+            kept.extend(source)
+            yield from kept
+
         def elements() -> Iterator[Any]:
-            if not kept:
-                kept.extend(self)
-            return iter(list(kept))
+            return iter(list(kept)) if kept else filled(iter(self))
 
         return Dataset(elements, self._count)
 
@@ -248,6 +253,11 @@ class Dataset(Grouped):
         if self._count is None:
             raise TypeError("The dataset's length is unknown.")
         return self._count
+
+
+def _later(dataset: Dataset) -> Iterator[Any]:
+    """The elements of a second input, over which the loop begins when they are needed."""
+    yield from Branch(dataset, 1)
 
 
 def _as_structure(value: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.data_draws import Drawing, look, loop
 from gradwire.tf.functions import TensorSpec
 
 
@@ -24,12 +25,13 @@ class Grouped:
         self._is_open: bool = False
 
     def __iter__(self) -> Iterator[Any]:
-        return self._elements()
+        return loop(self._elements)
 
     @property
     def element_spec(self) -> Any:
         """The shape and dtype of elements, as the first one has them."""
-        first, *others = itertools.islice(self, 2)
+        with look():
+            first, *others = itertools.islice(self, 2)
         rest = others[0] if others else first
 
         def spec(one: Any, other: Any) -> TensorSpec:
@@ -42,7 +44,8 @@ class Grouped:
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Self:
         """The elements before the first for which a function gives false."""
-        return type(self)(lambda: itertools.takewhile(lambda x: bool(predicate(x)), self))
+        kept = Drawing(predicate)
+        return type(self)(lambda: itertools.takewhile(lambda x: bool(kept(x)), iter(self)))
 
     def window(
         self,
@@ -56,9 +59,8 @@ class Grouped:
         length, step = int(size), int(stride)
         apart = length if shift is None else int(shift)
 
-        def elements() -> Iterator[Any]:
+        def elements(source: Iterator[Any]) -> Iterator[Any]:
             waiting: list[Any] = []
-            source = iter(self)
             reach = (length - 1) * step + 1
             while True:
                 waiting += itertools.islice(source, max(reach - len(waiting), 0))
@@ -71,7 +73,7 @@ class Grouped:
                 if skipped > 0:
                     next(itertools.islice(source, skipped - 1, skipped), None)
 
-        return type(self)(elements)
+        return type(self)(lambda: elements(iter(self)))
 
     def padded_batch(
         self,
@@ -84,8 +86,7 @@ class Grouped:
         """So many elements stacked, the shorter ones filled up."""
         size = int(batch_size)
 
-        def elements() -> Iterator[Any]:
-            source = iter(self)
+        def elements(source: Iterator[Any]) -> Iterator[Any]:
             while some := list(itertools.islice(source, size)):
                 if len(some) < size and drop_remainder:
                     return
@@ -100,20 +101,22 @@ class Grouped:
                 ]
                 yield nest.pack_sequence_as(some[0], made)
 
-        return type(self)(elements)
+        return type(self)(lambda: elements(iter(self)))
 
     def scan(
         self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
     ) -> Self:
         """What a function from state and element to the next state and an output puts out."""
 
-        def elements() -> Iterator[Any]:
+        function = Drawing(scan_func)
+
+        def elements(source: Iterator[Any]) -> Iterator[Any]:
             state = nest.map_structure(convert_to_tensor, initial_state)
-            for each in self:
-                state, output = scan_func(state, each)
+            for each in source:
+                state, output = function(state, each)
                 yield nest.map_structure(convert_to_tensor, output)
 
-        return type(self)(elements, self._count)
+        return type(self)(lambda: elements(iter(self)), self._count)
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Self:
         """Every so manieth element from an index on."""
@@ -122,15 +125,15 @@ class Grouped:
     def unique(self, name: str | None = None) -> Self:
         """Each element once."""
 
-        def elements() -> Iterator[Any]:
+        def elements(source: Iterator[Any]) -> Iterator[Any]:
             seen: set[Any] = set()
-            for each in self:
+            for each in source:
                 key = each.numpy().tobytes() if each.dtype.name != "string" else each.numpy()
                 if key not in seen:
                     seen.add(key)
                     yield each
 
-        return type(self)(elements)
+        return type(self)(lambda: elements(iter(self)))
 
     def interleave(
         self,
@@ -144,8 +147,10 @@ class Grouped:
         """The elements of datasets that a function gives, of ``cycle_length`` of them by turns."""
         size, block = max(int(cycle_length or 1), 1), int(block_length or 1)
 
-        def elements() -> Iterator[Any]:
-            source = (iter(map_func(each)) for each in self)
+        function = Drawing(map_func)
+
+        def elements(inputs: Iterator[Any]) -> Iterator[Any]:
+            source = (iter(function(each)) for each in inputs)
             open_ones: list[Any] = list(itertools.islice(source, size))
             at = 0
             while open_ones:
@@ -161,7 +166,7 @@ class Grouped:
                 else:
                     open_ones[at] = follower
 
-        return type(self)(elements)
+        return type(self)(lambda: elements(iter(self)))
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element."""

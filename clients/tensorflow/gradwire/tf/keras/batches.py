@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.keras.seeds import generator
+from gradwire.tf.random.seeds import SEEDS, Draws
+from gradwire.tf.random.stateful import permutation
 
 #: Inputs, targets and weights of examples; the last two may be missing.
 Batch: TypeAlias = tuple[Any, Any, Any]
@@ -51,7 +52,8 @@ class Batches:
         arrays = tuple(mapped(_array, part) for part in (x, y, sample_weight))
         rows = _rows(arrays)
         size = batch_size or (math.ceil(rows / steps) if steps else 32)
-        self._begin = lambda: _cut(arrays, rows, size, shuffle)
+        seed = SEEDS.first  # of the function that shuffles, which is made once
+        self._begin = lambda: _cut(arrays, rows, size, shuffle, Draws(seed))
         self.count = math.ceil(rows / size)
 
     @property
@@ -183,13 +185,18 @@ def _rows(arrays: tuple[Any, ...]) -> int:
     return counts.pop()
 
 
-def _cut(arrays: tuple[Any, ...], rows: int, size: int, shuffle: bool | str) -> Iterator[Batch]:
-    whole = bool(shuffle) and shuffle != "batch"
-    order = generator().permutation(rows) if whole else np.arange(rows)
+def _cut(
+    arrays: tuple[Any, ...], rows: int, size: int, shuffle: bool | str, draws: Draws
+) -> Iterator[Batch]:
+    order = np.arange(rows)
+    if shuffle and shuffle != "batch":
+        with SEEDS.running(draws):
+            order = permutation(rows)
     for start in range(0, rows, size):
         chosen = order[start : start + size]
         if shuffle == "batch":
-            chosen = generator().permutation(chosen)
+            with SEEDS.running(draws):
+                chosen = chosen[permutation(len(chosen))]
         rows_of = partial(_rows_of, chosen)
         x, y, weight = (mapped(rows_of, each) for each in arrays)
         yield x, y, weight

@@ -158,7 +158,7 @@ class Trainer(Layer):
     ) -> callbacks_module.History:
         """Train for some epochs; ``verbose="auto"`` prints nothing here.
 
-        Shuffled rows come in another order than TensorFlow's, whose generator is not ours.
+        Rows are shuffled in TensorFlow's order, the same in each epoch if there is a global seed.
         """
         self._assert_compiled()
         if validation_split and validation_data is None:
