@@ -17,11 +17,10 @@ from gradwire.tf.nn_losses import (
     sparse_softmax_cross_entropy_with_logits,
     sufficient_statistics,
 )
+from gradwire.tf.logits import sigmoid, softmax
 from gradwire.tf.operations.math import (
     in_top_k,
     log_softmax,
-    sigmoid,
-    softmax,
     softplus,
     softsign,
     tanh,

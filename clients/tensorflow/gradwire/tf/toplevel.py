@@ -43,6 +43,7 @@ from gradwire.tf.gathering import (
     where,
 )
 from gradwire.tf.mapping import foldl, foldr, map_fn, scan, vectorized_map
+from gradwire.tf.logits import sigmoid
 from gradwire.tf.operations.arrays import (
     broadcast_to,
     repeat,
@@ -81,7 +82,6 @@ from gradwire.tf.operations.math import (
     reduce_prod,
     reduce_sum,
     round,
-    sigmoid,
     sign,
     sin,
     sinh,

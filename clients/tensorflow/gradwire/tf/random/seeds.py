@@ -58,6 +58,10 @@ class Seeds:
         self._sequence = random.Random(seed)  # noqa: S311 - TensorFlow's, no secret
         self._drawn.clear()
 
+    def restart(self) -> None:
+        """Let operations with seeds of their own draw their first numbers again."""
+        self._drawn.clear()
+
     @contextmanager
     def function(self, known: dict[Hashable, Draws], signature: Hashable) -> Iterator[None]:
         """A call of a function, whose ``known`` draws are by the signatures of its arguments."""
@@ -86,6 +90,15 @@ class Seeds:
             yield
         finally:
             self._running.functions.pop()
+
+    @contextmanager
+    def eagerly(self) -> Iterator[None]:
+        """What is drawn outside of all functions though some of them run."""
+        before, self._running.functions = self._running.functions, []
+        try:
+            yield
+        finally:
+            self._running.functions = before
 
     @property
     def outer(self) -> Draws | None:
