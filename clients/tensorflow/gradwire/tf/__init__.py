@@ -67,14 +67,15 @@ if TYPE_CHECKING:
     from gradwire.tf import keras as keras
     from gradwire.tf import raw_ops as raw_ops
     from gradwire.tf.keras import initializers as initializers
+    from gradwire.tf.random import initializers as random_initializers
     from gradwire.tf.keras import losses as losses
     from gradwire.tf.keras import metrics as metrics
     from gradwire.tf.keras import optimizers as optimizers
 
     constant_initializer: type[initializers.Constant]
     ones_initializer: type[initializers.Ones]
-    random_normal_initializer: type[initializers.RandomNormal]
-    random_uniform_initializer: type[initializers.RandomUniform]
+    random_normal_initializer: type[random_initializers.RandomNormal]
+    random_uniform_initializer: type[random_initializers.RandomUniform]
     zeros_initializer: type[initializers.Zeros]
 
 #: What is written in the names above: imported when it is first used, an attribute after the colon.
@@ -86,8 +87,8 @@ _LATER: dict[str, str] = {
     "metrics": "keras.metrics",
     "ones_initializer": "keras.initializers:Ones",
     "optimizers": "keras.optimizers",
-    "random_normal_initializer": "keras.initializers:RandomNormal",
-    "random_uniform_initializer": "keras.initializers:RandomUniform",
+    "random_normal_initializer": "random.initializers:RandomNormal",
+    "random_uniform_initializer": "random.initializers:RandomUniform",
     "raw_ops": "raw_ops",
     "zeros_initializer": "keras.initializers:Zeros",
 }

@@ -304,6 +304,11 @@ def get(identifier: Any) -> Callable[..., Any] | None:
     return _BY_NAME[name]()
 
 
+def cloned(initializer: Any) -> Any:
+    """Another initialiser like one, with a new seed if that was given none."""
+    return initializer.clone() if isinstance(initializer, Initializer) else initializer
+
+
 def _lengths(shape: Shape) -> tuple[int, ...]:
     return tuple(int(length) for length in shape)
 

@@ -52,17 +52,15 @@ def uniform(
 def randint(
     shape: Shape, minval: int, maxval: int, dtype: DTypeLike = "int32", seed: Any = None
 ) -> tf.Tensor:
-    """Integers evenly from ``minval`` to below ``maxval``, drawn in ``int32``."""
-    drawn = tf.random.stateless_uniform(shape, drawn_seed(seed), minval, maxval, tf.int32)
-    return tf.cast(drawn, dtype)
+    """Integers evenly from ``minval`` to below ``maxval``."""
+    return tf.random.stateless_uniform(shape, drawn_seed(seed), minval, maxval, dtype)
 
 
 def shuffle(x: Any, axis: int = 0, seed: Any = None) -> tf.Tensor:
-    """The elements along an axis in a random order."""
+    """The elements along an axis in the order of uniform numbers."""
     tensor = tf.convert_to_tensor(x)
-    indices = tf.range(tensor.shape[axis])
-    order = tf.random.experimental.stateless_shuffle(indices, drawn_seed(seed))
-    return tf.gather(tensor, order, axis=axis)
+    drawn = tf.random.stateless_uniform((tensor.shape[axis],), drawn_seed(seed))
+    return tf.gather(tensor, tf.argsort(drawn), axis=axis)
 
 
 def categorical(

@@ -28,30 +28,35 @@ class SeedGenerator:
     def __init__(self, seed: int | None = None, name: str | None = None) -> None:
         checked(seed)
         self.name: str = "seed_generator" if name is None else name
-        self._seed: int = default_seed() if seed is None else int(seed)
-        self._drawn: int = 0
+        self._given: int = default_seed() if seed is None else int(seed)
+        self._pair: tuple[int, int] = (self._given, 0)
 
     @property
     def state(self) -> tf.Tensor:
         """The next seed."""
-        return tf.constant([self._seed, self._drawn], tf.int64)
+        return tf.constant(self._pair, tf.int64)
 
     def next(self, ordered: bool = True) -> tf.Tensor:
-        """The next seed; the order of draws is always that of calls."""
-        del ordered
-        seed = self.state
+        """The next seed; with ``ordered=False``, of another sequence of Keras's."""
+        seed, (first, second) = self.state, self._pair
         if not _running.examples:
-            self._drawn += 1
+            self._pair = (
+                (first, second + 1) if ordered else (_unordered(first), _unordered(second))
+            )
         return seed
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of another one that begins like this one."""
-        return {"seed": self._seed}
+        return {"seed": self._given}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> SeedGenerator:
         """The generator that ``get_config`` describes."""
         return cls(**config)
+
+
+def _unordered(number: int) -> int:
+    return (number + 1) * 5387 % 933199
 
 
 def default_seed() -> int:
@@ -75,9 +80,14 @@ def drawn_seed(seed: Any) -> Any:
     if seed is None:
         if _SHARED.generator is None:
             _SHARED.generator = SeedGenerator()
-        seed = _SHARED.generator
+        pair = _SHARED.generator.next(ordered=False)
+        return _reduced(pair)
     checked(seed)
     pair = seed.next() if isinstance(seed, SeedGenerator) else (seed, 0)
+    return _reduced(pair)
+
+
+def _reduced(pair: Any) -> Any:
     return np.array([int(part) % _MODULUS for part in pair], np.int32)
 
 
