@@ -168,7 +168,7 @@ class Dataset(Grouped):
                 "buffer_size must be greater than zero or UNKNOWN_CARDINALITY [Op:ShuffleDatasetV3]"
             )
         orders = Orders(seed, again=reshuffle_each_iteration is not False)
-        return Dataset(lambda: shuffled(iter(self), size, orders.next()), self._count)
+        return Dataset(lambda: shuffled(self, size, orders.next()), self._count)
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """All elements again and again, without end or ``count`` times."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,8 +36,11 @@ class Orders:
         return _words(Philox.of_seeds(next(self._seeds), next(self._seeds)))
 
 
-def shuffled(source: Iterator[Any], size: int, words: Iterator[int]) -> Iterator[Any]:
-    """Elements, each drawn among ``size`` that wait; a negative size lets all of them wait."""
+def shuffled(source: Iterable[Any], size: int, words: Iterator[int]) -> Iterator[Any]:
+    """Elements, each drawn among ``size`` that wait; a negative size lets all of them wait.
+
+    The loop over the source begins when the first element is needed.
+    """
     waiting: list[Any] = []
     start = end = 0
     for each in source:

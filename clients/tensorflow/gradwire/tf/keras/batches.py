@@ -36,13 +36,15 @@ class Batches:
         self._steps = steps
         self._source: Iterator[Batch] | None = None
         self._taken: int = 0
+        self._is_dataset: bool = False
         if yields_batches(x):
             if y is not None or sample_weight is not None:
                 raise ValueError(
                     "`y` and `sample_weight` must not be passed if `x` yields batches: "
                     "it yields (inputs, targets) or (inputs, targets, sample_weights)"
                 )
-            self._begin: Callable[[], Iterator[Batch]] = lambda: _yielded(x, class_weight)
+            self._is_dataset = isinstance(x, tf.data.Dataset)
+            self._begin: Callable[[], Iterator[Batch]] = lambda: _yielded(iter(x), class_weight)
             self.count: int | None = _length(x)
             return
         if class_weight is not None:
@@ -69,6 +71,8 @@ class Batches:
         """The batches of the next epoch; with ``steps``, where the last one ended."""
         if self._steps is None:
             yield from self._begin()
+            if self._is_dataset:
+                self._begin()  # as Keras does: a shuffled dataset's next order is not seen
             return
         for step in range(self._steps):
             self._source = self._begin() if self._source is None else self._source
@@ -86,7 +90,7 @@ class Batches:
             self._taken += 1
             yield batch
         if self.count is not None and self._taken >= self.count:
-            self._source, self._taken = None, 0
+            self._source, self._taken = self._begin() if self._is_dataset else None, 0
 
 
 def yields_batches(x: Any) -> bool:
@@ -206,7 +210,7 @@ def _rows_of(chosen: Any, array: Any) -> Any:
     return tf.convert_to_tensor(array[chosen])
 
 
-def _yielded(source: Any, class_weight: Mapping[int, float] | None) -> Iterator[Batch]:
+def _yielded(source: Iterator[Any], class_weight: Mapping[int, float] | None) -> Iterator[Batch]:
     for batch in source:
         x, y, weight = unpacked(batch)
         if class_weight is not None:
