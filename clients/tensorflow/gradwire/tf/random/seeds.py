@@ -73,7 +73,7 @@ class Seeds:
             known, key = outer.within, (id(known), signature, outer.called)
         draws = known.setdefault(key, Draws())
         if not draws.begun:
-            draws.seed = self._global
+            draws.seed = self.first
         if draws.begun != self._times_set:
             draws.begun = self._times_set
             draws.drawn.clear()

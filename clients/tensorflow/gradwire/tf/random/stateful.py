@@ -133,5 +133,6 @@ def categorical(
 ) -> Tensor:
     """Classes for each row of ``logits``, a matrix."""
     rows, count = static.array(logits), int(num_samples)
-    source = SEEDS.source("Multinomial", seed, len(rows) * 4 * -(-count // 4))
+    # Each class takes a double, two words of which are a block's half.
+    source = SEEDS.source("Multinomial", seed, 2 * len(rows) * 4 * -(-count // 4))
     return constant(laws.classes(source, rows, count), dtypes.int64 if dtype is None else dtype)

@@ -189,6 +189,11 @@ def uniform_from(
             raise ValueError(
                 f"For integer dtype {kind!r}, minval and maxval must be both None or both non-None"
             )
+        if minval is not None and kind.is_unsigned:
+            raise ValueError(
+                f"Argument `dtype` got invalid value {kind!r} when argument `minval` is not None. "
+                "Please don't use unsigned integers in this case."
+            )
         if minval is None or maxval is None:
             return constant(laws.any_integers(source, size, kind.storage).reshape(lengths), kind)
         low, high = int(static.array(minval)), int(static.array(maxval))
