@@ -79,11 +79,12 @@ if TYPE_CHECKING:
     from gradwire.tf.keras import losses as losses
     from gradwire.tf.keras import metrics as metrics
     from gradwire.tf.keras import optimizers as optimizers
+    from gradwire.tf.random import initializers as random_initializers
 
     constant_initializer: type[initializers.Constant]
     ones_initializer: type[initializers.Ones]
-    random_normal_initializer: type[initializers.RandomNormal]
-    random_uniform_initializer: type[initializers.RandomUniform]
+    random_normal_initializer: type[random_initializers.RandomNormal]
+    random_uniform_initializer: type[random_initializers.RandomUniform]
     zeros_initializer: type[initializers.Zeros]
 
 #: What is written in the names above: imported when it is first used, an attribute after the colon.
@@ -96,8 +97,8 @@ _LATER: dict[str, str] = {
     "metrics": "keras.metrics",
     "ones_initializer": "keras.initializers:Ones",
     "optimizers": "keras.optimizers",
-    "random_normal_initializer": "keras.initializers:RandomNormal",
-    "random_uniform_initializer": "keras.initializers:RandomUniform",
+    "random_normal_initializer": "random.initializers:RandomNormal",
+    "random_uniform_initializer": "random.initializers:RandomUniform",
     "raw_ops": "raw_ops",
     "zeros_initializer": "keras.initializers:Zeros",
 }

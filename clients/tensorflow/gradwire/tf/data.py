@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import data_experimental as experimental
-from gradwire.tf import nest
+from gradwire.tf import errors, nest, static
 from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.data_draws import Branch, Drawing, Orders, loop, shuffled
 from gradwire.tf.data_groups import DatasetIterator as Iterator
 from gradwire.tf.data_groups import called, in_groups
 from gradwire.tf.data_merging import Merged
@@ -112,8 +113,8 @@ class Dataset(Merged):
         counts = [one._count for one in each]
 
         def elements() -> Elements[Any]:
-            for parts in zip(*each, strict=False):
-                yield _packed(given, each, parts)
+            inputs = [Branch(one, index) for index, one in enumerate(each)]
+            return (_packed(given, each, parts) for parts in zip(*inputs, strict=False))
 
         return cls(elements, None if None in counts else min(c for c in counts if c is not None))
 
@@ -125,16 +126,19 @@ class Dataset(Merged):
         name: str | None = None,
     ) -> Dataset:
         """What a function gives for each element; a tuple is its arguments."""
-        return Dataset(lambda: (_tensors(called(map_func, each)) for each in self), self._count)
+        function = Drawing(map_func)
+        return Dataset(lambda: (_tensors(called(function, each)) for each in self), self._count)
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which a function gives true."""
-        return Dataset(lambda: (each for each in self if bool(called(predicate, each))))
+        kept = Drawing(predicate)
+        return Dataset(lambda: (each for each in self if bool(called(kept, each))))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the dataset that a function gives for each element."""
+        function = Drawing(map_func)
         return Dataset(
-            lambda: itertools.chain.from_iterable(called(map_func, each) for each in self)
+            lambda: itertools.chain.from_iterable(called(function, each) for each in self)
         )
 
     def batch(
@@ -148,13 +152,13 @@ class Dataset(Merged):
         """So many elements stacked to one; the last one may be of fewer."""
         size = int(batch_size)
 
-        def elements() -> Elements[Any]:
-            source = iter(self)
+        def elements(source: Elements[Any]) -> Elements[Any]:
             while some := list(itertools.islice(source, size)):
                 if len(some) == size or not drop_remainder:
                     yield nest.map_structure(lambda *parts: _stacked(parts), *some)
 
-        made = Dataset(elements, in_groups(self._count, size, drop_remainder))
+        count = in_groups(self._count, size, drop_remainder)
+        made = Dataset(lambda: elements(iter(self)), count)
         made._is_open = not drop_remainder
         return made
 
@@ -171,32 +175,27 @@ class Dataset(Merged):
         reshuffle_each_iteration: bool | None = None,
         name: str | None = None,
     ) -> Dataset:
-        """The elements in random order, each drawn from the next ``buffer_size``."""
-        size = int(buffer_size)
-        again = reshuffle_each_iteration is not False
-        laws = np.random.default_rng(seed)
-        fixed = int(laws.integers(2**31))
+        """The elements in TensorFlow's random order, each drawn among ``buffer_size`` that wait.
 
-        def elements() -> Elements[Any]:
-            rng = laws if again else np.random.default_rng(fixed)
-            source = iter(self)
-            waiting = list(itertools.islice(source, size))
-            for each in source:
-                place = int(rng.integers(len(waiting)))
-                waiting[place], drawn = each, waiting[place]
-                yield drawn
-            for place in rng.permutation(len(waiting)):
-                yield waiting[place]
-
-        return Dataset(elements, self._count)
+        Each loop has another order, unless ``reshuffle_each_iteration`` is false.
+        """
+        size = int(static.integer(buffer_size))
+        if size <= 0 and size != UNKNOWN_CARDINALITY:
+            raise errors.invalid(
+                "buffer_size must be greater than zero or UNKNOWN_CARDINALITY [Op:ShuffleDatasetV3]"
+            )
+        orders = Orders(seed, again=reshuffle_each_iteration is not False)
+        return Dataset(lambda: shuffled(self, size, orders.next()), self._count)
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """All elements again and again, without end or ``count`` times."""
         endless = count is None or count < 0
 
         def elements() -> Elements[Any]:
-            for _ in itertools.count() if endless else range(count or 0):
-                yield from self
+            if count == 0:
+                return iter(())
+            later = itertools.repeat(self) if endless else itertools.repeat(self, (count or 0) - 1)
+            return itertools.chain(iter(self), itertools.chain.from_iterable(later))
 
         if endless:
             total: float | None = 0 if self._count == 0 else math.inf
@@ -220,12 +219,12 @@ class Dataset(Merged):
         """These elements and then those of another."""
         counts = (self._count, dataset._count)
         total = None if counts[0] is None or counts[1] is None else counts[0] + counts[1]
-        return Dataset(lambda: itertools.chain(self, dataset), total)
+        return Dataset(lambda: itertools.chain(Branch(self, 0), _later(dataset)), total)
 
     def enumerate(self, start: int = 0, name: str | None = None) -> Dataset:
         """Pairs of a number and an element."""
         return Dataset(
-            lambda: ((convert_to_tensor(i, int64), x) for i, x in enumerate(self, start)),
+            lambda: ((convert_to_tensor(i, int64), x) for i, x in enumerate(iter(self), start)),
             self._count,
         )
 
@@ -233,10 +232,15 @@ class Dataset(Merged):
         self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None
     ) -> Any:
         """The last state of a function from state and element to state."""
-        state = _tensors(initial_state)
-        for each in self:
-            state = _tensors(reduce_func(state, each))
-        return state
+        function = Drawing(reduce_func)
+
+        def elements() -> Elements[Any]:
+            state = _tensors(initial_state)
+            for each in self:
+                state = _tensors(function(state, each))
+            yield state
+
+        return next(loop(elements))
 
     def prefetch(self, buffer_size: Any = AUTOTUNE, name: str | None = None) -> Dataset:
         """Itself: nothing is fetched ahead."""
@@ -247,10 +251,12 @@ class Dataset(Merged):
         only("Dataset.cache", filename=(filename, ""))
         kept: list[Any] = []
 
+        def filled(source: Elements[Any]) -> Elements[Any]:
+            kept.extend(source)
+            yield from kept
+
         def elements() -> Elements[Any]:
-            if not kept:
-                kept.extend(self)
-            return iter(list(kept))
+            return iter(list(kept)) if kept else filled(iter(self))
 
         return Dataset(elements, self._count)
 
@@ -293,6 +299,11 @@ class TextLineDataset(Dataset):
                         yield convert_to_tensor(line.removesuffix(b"\n").removesuffix(b"\r"))
 
         super().__init__(elements)
+
+
+def _later(dataset: Dataset) -> Elements[Any]:
+    """The elements of a second input, over which the loop begins when they are needed."""
+    yield from Branch(dataset, 1)
 
 
 def _as_structure(value: Any) -> Any:

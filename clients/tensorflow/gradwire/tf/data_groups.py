@@ -13,6 +13,7 @@ import numpy as np
 from gradwire.tf import nest
 from gradwire.tf.absent import missing
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.data_draws import Drawing, look, loop
 from gradwire.tf.data_options import Options
 from gradwire.tf.errors import OutOfRangeError
 from gradwire.tf.specs import TensorSpec
@@ -23,7 +24,7 @@ class DatasetIterator(Iterator[Any]):
 
     def __init__(self, dataset: Grouped) -> None:
         self._dataset: Grouped = dataset
-        self._elements: Iterator[Any] = dataset._elements()
+        self._elements: Iterator[Any] = loop(dataset._elements)
 
     @property
     def element_spec(self) -> Any:
@@ -73,7 +74,8 @@ class Grouped(metaclass=_Named):
     @property
     def element_spec(self) -> Any:
         """The shape and dtype of elements, as the first one has them."""
-        first, *others = itertools.islice(self, 2)
+        with look():
+            first, *others = itertools.islice(self, 2)
         rest = others[0] if others else first
 
         def spec(one: Any, other: Any) -> TensorSpec:
@@ -86,7 +88,10 @@ class Grouped(metaclass=_Named):
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Self:
         """The elements before the first for which a function gives false."""
-        return type(self)(lambda: itertools.takewhile(lambda x: bool(called(predicate, x)), self))
+        kept = Drawing(predicate)
+        return type(self)(
+            lambda: itertools.takewhile(lambda x: bool(called(kept, x)), iter(self))
+        )
 
     def window(
         self,
@@ -100,9 +105,8 @@ class Grouped(metaclass=_Named):
         length, step = int(size), int(stride)
         apart = length if shift is None else int(shift)
 
-        def elements() -> Iterator[Any]:
+        def elements(source: Iterator[Any]) -> Iterator[Any]:
             waiting: list[Any] = []
-            source = iter(self)
             reach = (length - 1) * step + 1
             while True:
                 waiting += itertools.islice(source, max(reach - len(waiting), 0))
@@ -115,7 +119,7 @@ class Grouped(metaclass=_Named):
                 if skipped > 0:
                     next(itertools.islice(source, skipped - 1, skipped), None)
 
-        return type(self)(elements)
+        return type(self)(lambda: elements(iter(self)))
 
     def padded_batch(
         self,
@@ -128,8 +132,7 @@ class Grouped(metaclass=_Named):
         """So many elements stacked, the shorter ones filled up."""
         size = int(batch_size)
 
-        def elements() -> Iterator[Any]:
-            source = iter(self)
+        def elements(source: Iterator[Any]) -> Iterator[Any]:
             while some := list(itertools.islice(source, size)):
                 if len(some) < size and drop_remainder:
                     return
@@ -144,20 +147,22 @@ class Grouped(metaclass=_Named):
                 ]
                 yield nest.pack_sequence_as(some[0], made)
 
-        return type(self)(elements, in_groups(self._count, size, drop_remainder))
+        count = in_groups(self._count, size, drop_remainder)
+        return type(self)(lambda: elements(iter(self)), count)
 
     def scan(
         self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
     ) -> Self:
         """What a function from state and element to the next state and an output puts out."""
+        function = Drawing(scan_func)
 
-        def elements() -> Iterator[Any]:
+        def elements(source: Iterator[Any]) -> Iterator[Any]:
             state = nest.map_structure(convert_to_tensor, initial_state)
-            for each in self:
-                state, output = scan_func(state, each)
+            for each in source:
+                state, output = function(state, each)
                 yield nest.map_structure(convert_to_tensor, output)
 
-        return type(self)(elements, self._count)
+        return type(self)(lambda: elements(iter(self)), self._count)
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Self:
         """Every so manieth element from an index on."""
@@ -168,15 +173,15 @@ class Grouped(metaclass=_Named):
     def unique(self, name: str | None = None) -> Self:
         """Each element once."""
 
-        def elements() -> Iterator[Any]:
+        def elements(source: Iterator[Any]) -> Iterator[Any]:
             seen: set[Any] = set()
-            for each in self:
+            for each in source:
                 key = each.numpy().tobytes() if each.dtype.name != "string" else each.numpy()
                 if key not in seen:
                     seen.add(key)
                     yield each
 
-        return type(self)(elements)
+        return type(self)(lambda: elements(iter(self)))
 
     def interleave(
         self,
@@ -190,8 +195,9 @@ class Grouped(metaclass=_Named):
         """The elements of datasets that a function gives, of ``cycle_length`` of them by turns."""
         size, block = max(int(cycle_length or 1), 1), int(block_length or 1)
 
-        def elements() -> Iterator[Any]:
-            source = iter(self)
+        function = Drawing(map_func)
+
+        def elements(source: Iterator[Any]) -> Iterator[Any]:
             places: list[Any] = [None] * size
             at, ended = 0, False
             while not ended or any(places):
@@ -199,7 +205,7 @@ class Grouped(metaclass=_Named):
                     following = next(source, self)
                     ended = following is self
                     if not ended:
-                        places[at] = iter(called(map_func, following))
+                        places[at] = iter(called(function, following))
                     continue
                 part = list(itertools.islice(places[at] or (), block))
                 yield from part
@@ -207,7 +213,7 @@ class Grouped(metaclass=_Named):
                     places[at] = None
                 at = (at + 1) % size
 
-        return type(self)(elements)
+        return type(self)(lambda: elements(iter(self)))
 
     def get_single_element(self, name: str | None = None) -> Any:
         """The only element."""
@@ -263,6 +269,6 @@ def _padded(parts: tuple[Any, ...], fill: Any, shape: Any) -> Any:
     text = parts[0].dtype.name == "string"
     blank: Any = (b"" if text else 0) if fill is None else fill
     made = np.full((len(arrays), *full), blank, object if text else parts[0].dtype.storage)
-    for row, array in zip(made, arrays, strict=True):
-        row[tuple(map(slice, np.shape(array)))] = array
+    for row, array in enumerate(arrays):
+        made[(row, *map(slice, np.shape(array)))] = array
     return tensor_of(made, parts[0].dtype)

@@ -234,13 +234,20 @@ def functions_run_eagerly() -> bool:
 
 def _as_argument(value: Any) -> Any:
     """Arrays are tensors inside of a function; numbers stay what they are."""
-    return convert_to_tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return convert_to_tensor(value)
+    return _passed(value)
 
 
 def _as_result(value: Any) -> Any:
     if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic, Variable)):
         return convert_to_tensor(value)
-    return value
+    return _passed(value)
+
+
+def _passed(value: Any) -> Any:
+    """A tensor on the other side of a function's border: an operation's output no longer."""
+    return Tensor(value._node) if hasattr(value, "_logits") else value
 
 
 def _fitted(signature: Sequence[Any], args: tuple[Any, ...]) -> tuple[Any, ...]:

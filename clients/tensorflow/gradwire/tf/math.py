@@ -1,5 +1,6 @@
 """``tf.math``: elementwise functions, reductions, order, segments."""
 
+from gradwire.tf.logits import sigmoid, softmax
 from gradwire.tf.operations import special
 from gradwire.tf.operations.math import (
     acos,
@@ -57,11 +58,9 @@ from gradwire.tf.operations.math import (
     rint,
     round,
     rsqrt,
-    sigmoid,
     sign,
     sin,
     sinh,
-    softmax,
     softplus,
     softsign,
     sqrt,

@@ -118,7 +118,7 @@ def dropout(
     shape = _noise_shape(tensor, noise_shape)
     op = f"RandomUniform:{tensor.dtype.name}"
     source = SEEDS.source(op, seed, math.prod(shape))
-    drawn = laws.uniform(source, math.prod(shape), tensor.dtype.storage)
+    drawn = laws.uniform(source, math.prod(shape), tensor.dtype)
     return _dropped(tensor, drawn.reshape(shape), rate, chance)
 
 
@@ -136,7 +136,7 @@ def stateless_dropout(
     if chance == 0:
         return tensor
     shape = _noise_shape(tensor, noise_shape)
-    drawn = laws.uniform(source_of(seed), math.prod(shape), tensor.dtype.storage)
+    drawn = laws.uniform(source_of(seed), math.prod(shape), tensor.dtype)
     return _dropped(tensor, drawn.reshape(shape), rate, chance)
 
 

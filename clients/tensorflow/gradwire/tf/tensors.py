@@ -210,7 +210,10 @@ class Tensor(Operand):
     other values that the same request brings.
     """
 
-    __slots__ = ("__weakref__", "_node")
+    __slots__ = ("__weakref__", "_logits", "_node")
+
+    #: The activations that it is taken for an output of, and what that was computed from.
+    _logits: tuple[tuple[str, ...], Tensor]
 
     def __init__(self, node: TensorNode) -> None:
         self._node: TensorNode = node

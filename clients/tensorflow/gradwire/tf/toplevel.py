@@ -39,6 +39,7 @@ from gradwire.tf.gathering import (
     where,
 )
 from gradwire.tf.joining import concat, parallel_stack, split, stack, unstack
+from gradwire.tf.logits import sigmoid
 from gradwire.tf.mapping import foldl, foldr, map_fn, scan, vectorized_map
 from gradwire.tf.operations.arrays import (
     broadcast_to,
@@ -78,7 +79,6 @@ from gradwire.tf.operations.math import (
     reduce_prod,
     reduce_sum,
     round,
-    sigmoid,
     sign,
     sin,
     sinh,

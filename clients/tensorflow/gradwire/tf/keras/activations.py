@@ -21,6 +21,7 @@ from gradwire.tf.keras.piecewise import (
     tanh_shrink,
     threshold,
 )
+from gradwire.tf.logits import remember
 
 
 def linear(x: Any) -> Any:
@@ -55,7 +56,8 @@ def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
 
 def sigmoid(x: Any) -> Any:
     """``1 / (1 + exp(-x))``."""
-    return tf.nn.sigmoid(x)
+    x = tf.convert_to_tensor(x)
+    return remember(tf.nn.sigmoid(x), x)
 
 
 def hard_sigmoid(x: Any) -> Any:
@@ -70,7 +72,9 @@ def tanh(x: Any) -> Any:
 
 def softmax(x: Any, axis: int = -1) -> Any:
     """``exp(x)`` divided by its sum along an axis."""
-    return tf.nn.softmax(x, axis=axis)
+    x = tf.convert_to_tensor(x)
+    output = tf.nn.softmax(x, axis=axis)
+    return remember(output, x) if isinstance(axis, int) else output
 
 
 def log_softmax(x: Any, axis: int = -1) -> Any:

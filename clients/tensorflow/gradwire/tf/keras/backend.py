@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from gradwire.tf.keras.names import clear_session
+from gradwire.tf.keras import names, seeds
+from gradwire.tf.random.seeds import SEEDS
+
+
+def clear_session() -> None:
+    """Begin anew with names that are made up, and with what seeds have drawn."""
+    names.clear_session()
+    seeds.forget()
+    SEEDS.restart()
 
 
 def epsilon() -> float:

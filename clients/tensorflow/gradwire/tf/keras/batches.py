@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.keras.seeds import generator
+from gradwire.tf.random.seeds import SEEDS, Draws
+from gradwire.tf.random.stateful import permutation
 
 #: Inputs, targets and weights of examples; the last two may be missing.
 Batch: TypeAlias = tuple[Any, Any, Any]
@@ -35,13 +36,15 @@ class Batches:
         self._steps = steps
         self._source: Iterator[Batch] | None = None
         self._taken: int = 0
+        self._is_dataset: bool = False
         if yields_batches(x):
             if y is not None or sample_weight is not None:
                 raise ValueError(
                     "`y` and `sample_weight` must not be passed if `x` yields batches: "
                     "it yields (inputs, targets) or (inputs, targets, sample_weights)"
                 )
-            self._begin: Callable[[], Iterator[Batch]] = lambda: _yielded(x, class_weight)
+            self._is_dataset = isinstance(x, tf.data.Dataset)
+            self._begin: Callable[[], Iterator[Batch]] = lambda: _yielded(iter(x), class_weight)
             self.count: int | None = _length(x)
             return
         if class_weight is not None:
@@ -51,7 +54,8 @@ class Batches:
         arrays = tuple(mapped(_array, part) for part in (x, y, sample_weight))
         rows = _rows(arrays)
         size = batch_size or (math.ceil(rows / steps) if steps else 32)
-        self._begin = lambda: _cut(arrays, rows, size, shuffle)
+        seed = SEEDS.first  # of the function that shuffles, which is made once
+        self._begin = lambda: _cut(arrays, rows, size, shuffle, Draws(seed))
         self.count = math.ceil(rows / size)
 
     @property
@@ -67,6 +71,8 @@ class Batches:
         """The batches of the next epoch; with ``steps``, where the last one ended."""
         if self._steps is None:
             yield from self._begin()
+            if self._is_dataset:
+                self._begin()  # as Keras does: a shuffled dataset's next order is not seen
             return
         for step in range(self._steps):
             self._source = self._begin() if self._source is None else self._source
@@ -84,7 +90,7 @@ class Batches:
             self._taken += 1
             yield batch
         if self.count is not None and self._taken >= self.count:
-            self._source, self._taken = None, 0
+            self._source, self._taken = self._begin() if self._is_dataset else None, 0
 
 
 def yields_batches(x: Any) -> bool:
@@ -183,13 +189,18 @@ def _rows(arrays: tuple[Any, ...]) -> int:
     return counts.pop()
 
 
-def _cut(arrays: tuple[Any, ...], rows: int, size: int, shuffle: bool | str) -> Iterator[Batch]:
-    whole = bool(shuffle) and shuffle != "batch"
-    order = generator().permutation(rows) if whole else np.arange(rows)
+def _cut(
+    arrays: tuple[Any, ...], rows: int, size: int, shuffle: bool | str, draws: Draws
+) -> Iterator[Batch]:
+    order = np.arange(rows)
+    if shuffle and shuffle != "batch":
+        with SEEDS.running(draws):
+            order = permutation(rows)
     for start in range(0, rows, size):
         chosen = order[start : start + size]
         if shuffle == "batch":
-            chosen = generator().permutation(chosen)
+            with SEEDS.running(draws):
+                chosen = chosen[permutation(len(chosen))]
         rows_of = partial(_rows_of, chosen)
         x, y, weight = (mapped(rows_of, each) for each in arrays)
         yield x, y, weight
@@ -199,7 +210,7 @@ def _rows_of(chosen: Any, array: Any) -> Any:
     return tf.convert_to_tensor(array[chosen])
 
 
-def _yielded(source: Any, class_weight: Mapping[int, float] | None) -> Iterator[Batch]:
+def _yielded(source: Iterator[Any], class_weight: Mapping[int, float] | None) -> Iterator[Batch]:
     for batch in source:
         x, y, weight = unpacked(batch)
         if class_weight is not None:

@@ -1,21 +1,24 @@
-"""First values of weights, drawn here by NumPy.
-
-Seeded ones draw the same numbers each time; they are not the numbers that TensorFlow draws.
-"""
+"""First values of weights: Keras's own numbers for their seeds."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.keras import random
 from gradwire.tf.keras.names import snake_case
-from gradwire.tf.keras.seeds import generator
+from gradwire.tf.keras.seeds import SeedGenerator, checked, default_seed
 
 Shape: TypeAlias = Sequence[int]
+
+_MODES = ("fan_in", "fan_out", "fan_avg")
+_DISTRIBUTIONS = ("uniform", "truncated_normal", "untruncated_normal")
+#: The standard deviation of what is left of a normal distribution within two of its own.
+_TRUNCATED_DEVIATION = 0.87962566103423978
 
 
 class Initializer:
@@ -23,27 +26,34 @@ class Initializer:
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         """The first value of a weight."""
-        kind = tf.as_dtype("float32" if dtype is None else dtype)
-        lengths = tuple(int(length) for length in shape)
-        return tf.constant(self.drawn(lengths).astype(kind.as_numpy_dtype), dtype=kind)
+        raise NotImplementedError(f"{type(self).__name__} must have a method __call__")
 
-    def drawn(self, shape: tuple[int, ...]) -> Any:
-        """The values as an array."""
-        raise NotImplementedError(f"{type(self).__name__} must have a method drawn")
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of another one like this one."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """The initialiser that ``get_config`` describes."""
+        return cls(**config)
+
+    def clone(self) -> Self:
+        """Another one like this one, with a new seed if this one was given none."""
+        return type(self).from_config(self.get_config())
 
 
 class Zeros(Initializer):
     """All zeros."""
 
-    def drawn(self, shape: tuple[int, ...]) -> Any:
-        return np.zeros(shape)
+    def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
+        return tf.zeros(_lengths(shape), _kind(dtype))
 
 
 class Ones(Initializer):
     """All ones."""
 
-    def drawn(self, shape: tuple[int, ...]) -> Any:
-        return np.ones(shape)
+    def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
+        return tf.ones(_lengths(shape), _kind(dtype))
 
 
 class Constant(Initializer):
@@ -52,8 +62,13 @@ class Constant(Initializer):
     def __init__(self, value: Any = 0.0) -> None:
         self.value: Any = value
 
-    def drawn(self, shape: tuple[int, ...]) -> Any:
-        return np.broadcast_to(np.asarray(self.value), shape).copy()
+    def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
+        kind = _kind(dtype)
+        values = np.broadcast_to(np.asarray(self.value), _lengths(shape))
+        return tf.constant(values.astype(kind.as_numpy_dtype), dtype=kind)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"value": self.value}
 
 
 class Identity(Initializer):
@@ -62,60 +77,100 @@ class Identity(Initializer):
     def __init__(self, gain: float = 1.0) -> None:
         self.gain: float = gain
 
-    def drawn(self, shape: tuple[int, ...]) -> Any:
-        rows, columns = shape
-        return self.gain * np.eye(rows, columns)
+    def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
+        lengths, kind = _lengths(shape), _kind(dtype)
+        if len(lengths) != 2:
+            raise ValueError(
+                "Identity matrix initializer can only be used for 2D matrices. "
+                f"Received: shape={shape} of rank {len(lengths)}."
+            )
+        return tf.constant((self.gain * np.eye(*lengths)).astype(kind.as_numpy_dtype), dtype=kind)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"gain": self.gain}
 
 
-class RandomNormal(Initializer):
+class RandomInitializer(Initializer):
+    """Draws the same numbers each time; without a seed, Python's ``random`` gives it one."""
+
+    def __init__(self, seed: Any = None) -> None:
+        self._given: Any = checked(seed)
+        self.seed: Any = default_seed() if seed is None else seed
+
+    def get_config(self) -> dict[str, Any]:
+        seeded = isinstance(self._given, SeedGenerator)
+        return {"seed": self._given.get_config() if seeded else self._given}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        seed = config.get("seed")
+        return cls(**{**config, "seed": SeedGenerator(**seed) if isinstance(seed, dict) else seed})
+
+
+class RandomNormal(RandomInitializer):
     """Normally distributed."""
 
-    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: int | None = None) -> None:
+    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None) -> None:
+        super().__init__(seed)
         self.mean: float = mean
         self.stddev: float = stddev
-        self.seed: int | None = seed
 
-    def drawn(self, shape: tuple[int, ...]) -> Any:
-        return _generator(self.seed).normal(self.mean, self.stddev, shape)
+    def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
+        return random.normal(_lengths(shape), self.mean, self.stddev, dtype, self.seed)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"mean": self.mean, "stddev": self.stddev, **super().get_config()}
 
 
 class TruncatedNormal(RandomNormal):
     """Normally distributed, drawn anew beyond two standard deviations."""
 
-    def drawn(self, shape: tuple[int, ...]) -> Any:
-        return self.mean + self.stddev * _truncated(_generator(self.seed), shape)
+    def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
+        return random.truncated_normal(_lengths(shape), self.mean, self.stddev, dtype, self.seed)
 
 
-class RandomUniform(Initializer):
+class RandomUniform(RandomInitializer):
     """Evenly distributed from ``minval`` to ``maxval``."""
 
-    def __init__(
-        self, minval: float = -0.05, maxval: float = 0.05, seed: int | None = None
-    ) -> None:
+    def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: Any = None) -> None:
+        super().__init__(seed)
         self.minval: float = minval
         self.maxval: float = maxval
-        self.seed: int | None = seed
 
-    def drawn(self, shape: tuple[int, ...]) -> Any:
-        return _generator(self.seed).uniform(self.minval, self.maxval, shape)
+    def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
+        return random.uniform(_lengths(shape), self.minval, self.maxval, dtype, self.seed)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"minval": self.minval, "maxval": self.maxval, **super().get_config()}
 
 
-class Orthogonal(Initializer):
+class Orthogonal(RandomInitializer):
     """Orthonormal rows or columns, whichever are fewer."""
 
-    def __init__(self, gain: float = 1.0, seed: int | None = None) -> None:
+    def __init__(self, gain: float = 1.0, seed: Any = None) -> None:
+        super().__init__(seed)
         self.gain: float = gain
-        self.seed: int | None = seed
 
-    def drawn(self, shape: tuple[int, ...]) -> Any:
-        rows, columns = math.prod(shape[:-1]), shape[-1]
+    def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
+        lengths, kind = _lengths(shape), _kind(dtype)
+        if len(lengths) < 2:
+            raise ValueError(
+                "The tensor to initialize must be at least two-dimensional. "
+                f"Received: shape={shape} of rank {len(lengths)}."
+            )
+        rows, columns = math.prod(lengths[:-1]), lengths[-1]
         tall = (max(rows, columns), min(rows, columns))
-        q, r = np.linalg.qr(_generator(self.seed).normal(size=tall))
+        drawn = random.normal(tall, dtype=kind, seed=self.seed).numpy()
+        q, r = np.linalg.qr(drawn.astype(np.promote_types(drawn.dtype, np.float32)))
         q = q * np.sign(np.diagonal(r))
-        return self.gain * (q if rows >= columns else q.T).reshape(shape)
+        values = self.gain * (q if rows >= columns else q.T).reshape(lengths)
+        return tf.constant(values.astype(drawn.dtype), dtype=kind)
+
+    def get_config(self) -> dict[str, Any]:
+        return {"gain": self.gain, **super().get_config()}
 
 
-class VarianceScaling(Initializer):
+class VarianceScaling(RandomInitializer):
     """Of a variance of ``scale`` by the number of inputs, outputs, or their mean."""
 
     def __init__(
@@ -123,66 +178,88 @@ class VarianceScaling(Initializer):
         scale: float = 1.0,
         mode: str = "fan_in",
         distribution: str = "truncated_normal",
-        seed: int | None = None,
+        seed: Any = None,
     ) -> None:
+        if scale <= 0:
+            raise ValueError(f"Argument `scale` must be positive float. Received: scale={scale}")
+        if mode not in _MODES:
+            raise ValueError(f"Invalid `mode` argument: {mode}. Please use one of {_MODES}")
+        distribution = distribution.lower()
+        distribution = "truncated_normal" if distribution == "normal" else distribution
+        if distribution not in _DISTRIBUTIONS:
+            raise ValueError(
+                f"Invalid `distribution` argument: {distribution}."
+                f"Please use one of {_DISTRIBUTIONS}"
+            )
+        super().__init__(seed)
         self.scale: float = scale
         self.mode: str = mode
         self.distribution: str = distribution
-        self.seed: int | None = seed
 
-    def drawn(self, shape: tuple[int, ...]) -> Any:
-        inputs, outputs = _fans(shape)
+    def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
+        lengths = _lengths(shape)
+        inputs, outputs = _fans(lengths)
         fans = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}
         variance = self.scale / max(1.0, fans[self.mode])
-        generator = _generator(self.seed)
         if self.distribution == "uniform":
             limit = math.sqrt(3 * variance)
-            return generator.uniform(-limit, limit, shape)
+            return random.uniform(lengths, -limit, limit, dtype, self.seed)
         if self.distribution == "untruncated_normal":
-            return generator.normal(0.0, math.sqrt(variance), shape)
-        # The standard deviation of what is left of a normal distribution within two of its own.
-        return math.sqrt(variance) / 0.87962566103423978 * _truncated(generator, shape)
+            return random.normal(lengths, 0.0, math.sqrt(variance), dtype, self.seed)
+        deviation = math.sqrt(variance) / _TRUNCATED_DEVIATION
+        return random.truncated_normal(lengths, 0.0, deviation, dtype, self.seed)
+
+    def get_config(self) -> dict[str, Any]:
+        own = {"scale": self.scale, "mode": self.mode, "distribution": self.distribution}
+        return {**own, **super().get_config()}
 
 
-class GlorotUniform(VarianceScaling):
+class _Scaled(VarianceScaling):
+    """A variance scaling of which only the seed is chosen."""
+
+    def get_config(self) -> dict[str, Any]:
+        return RandomInitializer.get_config(self)
+
+
+class GlorotUniform(_Scaled):
     """Glorot and Bengio's, evenly distributed."""
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: Any = None) -> None:
         super().__init__(1.0, "fan_avg", "uniform", seed)
 
 
-class GlorotNormal(VarianceScaling):
+class GlorotNormal(_Scaled):
     """Glorot and Bengio's, normally distributed."""
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: Any = None) -> None:
         super().__init__(1.0, "fan_avg", "truncated_normal", seed)
 
 
-class HeUniform(VarianceScaling):
+class HeUniform(_Scaled):
     """He's, evenly distributed."""
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: Any = None) -> None:
         super().__init__(2.0, "fan_in", "uniform", seed)
 
 
-class HeNormal(VarianceScaling):
+class HeNormal(_Scaled):
     """He's, normally distributed."""
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: Any = None) -> None:
         super().__init__(2.0, "fan_in", "truncated_normal", seed)
 
 
-class LecunUniform(VarianceScaling):
+class LecunUniform(_Scaled):
     """LeCun's, evenly distributed."""
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: Any = None) -> None:
         super().__init__(1.0, "fan_in", "uniform", seed)
 
 
-class LecunNormal(VarianceScaling):
+class LecunNormal(_Scaled):
     """LeCun's, normally distributed."""
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: Any = None) -> None:
         super().__init__(1.0, "fan_in", "truncated_normal", seed)
 
 
@@ -227,15 +304,17 @@ def get(identifier: Any) -> Callable[..., Any] | None:
     return _BY_NAME[name]()
 
 
-def _generator(seed: Any) -> np.random.Generator:
-    return generator(seed)
+def cloned(initializer: Any) -> Any:
+    """Another initialiser like one, with a new seed if that was given none."""
+    return initializer.clone() if isinstance(initializer, Initializer) else initializer
 
 
-def _truncated(generator: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    drawn = generator.normal(size=shape)
-    while (beyond := np.abs(drawn) > 2).any():
-        drawn = np.where(beyond, generator.normal(size=shape), drawn)
-    return drawn
+def _lengths(shape: Shape) -> tuple[int, ...]:
+    return tuple(int(length) for length in shape)
+
+
+def _kind(dtype: Any) -> Any:
+    return tf.as_dtype("float32" if dtype is None else dtype)
 
 
 def _fans(shape: tuple[int, ...]) -> tuple[float, float]:

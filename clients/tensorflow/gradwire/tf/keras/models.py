@@ -10,6 +10,7 @@ import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
+from gradwire.tf.keras import seeds
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.core import InputLayer
 from gradwire.tf.keras.symbolic import KerasTensor, symbolic_parts, values
@@ -135,7 +136,8 @@ class Sequential(Model):
         self._tracked.append(layer)
         first = self._tracked[0]
         if isinstance(first, InputLayer):
-            self(tf.zeros((1, *(length or 1 for length in first.batch_shape[1:]))))
+            with seeds.examples():
+                self(tf.zeros((1, *(length or 1 for length in first.batch_shape[1:]))))
 
     def pop(self) -> Any:
         """Take the last layer away."""
@@ -144,7 +146,8 @@ class Sequential(Model):
     def build(self, input_shape: Any) -> None:
         if not self.built and input_shape is not None:
             object.__setattr__(self, "built", True)
-            self.call(tf.zeros([length or 1 for length in input_shape], self._dtype))
+            with seeds.examples():
+                self.call(tf.zeros([length or 1 for length in input_shape], self._dtype))
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         for layer in self._tracked:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.keras import activations
 
 #: What TensorFlow calls otherwise.
 _RENAMED = {
@@ -35,12 +37,18 @@ _RENAMED = {
     "take": "gather",
     "var": "math.reduce_variance",
 }
+#: Whose outputs remember their logits, for cross-entropies.
+_REMEMBERING = ("sigmoid", "softmax")
 #: Where they are looked for, in this order.
 _PLACES = ("", "math", "nn", "linalg")
 
 
 def __getattr__(name: str) -> Any:
     """The operation of a name."""
+    if name in _REMEMBERING:
+        return getattr(activations, name)
+    if name == "nn":
+        return sys.modules[__name__]
     wanted = _RENAMED.get(name, name)
     for place in _PLACES:
         found: Any = tf

@@ -1,25 +1,132 @@
-"""Where Keras's random numbers come from: one generator for what is not seeded by itself."""
+"""The seeds of Keras's draws: each is a pair, a seed and how often it has been drawn from.
+
+What has no seed of its own gets one from Python's ``random`` when it is made, so that
+``keras.utils.set_random_seed`` and ``random.seed`` decide it, and ``tf.random.set_seed`` does not.
+"""
 
 from __future__ import annotations
 
 import random
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.random.seeds import SEEDS, Draws
 
-_SHARED: list[np.random.Generator] = [np.random.default_rng()]
+#: Parts of seeds are taken modulo this number.
+_MODULUS = 2**31 - 2
+_GREATEST_DEFAULT = 10**9
 
 
-def generator(seed: Any = None) -> np.random.Generator:
-    """The generator of a seed, or the one that all without a seed share."""
-    return _SHARED[0] if seed is None else np.random.default_rng(int(seed))
+class SeedGenerator:
+    """Seeds ``[seed, 0]``, ``[seed, 1]`` and so on for draws without a state."""
+
+    def __init__(self, seed: int | None = None, name: str | None = None) -> None:
+        checked(seed)
+        self.name: str = "seed_generator" if name is None else name
+        self._given: int = default_seed() if seed is None else int(seed)
+        self._pair: tuple[int, int] = (self._given, 0)
+
+    @property
+    def state(self) -> tf.Tensor:
+        """The next seed."""
+        return tf.constant(self._pair, tf.int64)
+
+    def next(self, ordered: bool = True) -> tf.Tensor:
+        """The next seed; with ``ordered=False``, of another sequence of Keras's."""
+        seed, (first, second) = self.state, self._pair
+        if not _running.examples:
+            self._pair = (
+                (first, second + 1) if ordered else (_unordered(first), _unordered(second))
+            )
+        return seed
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of another one that begins like this one."""
+        return {"seed": self._given}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> SeedGenerator:
+        """The generator that ``get_config`` describes."""
+        return cls(**config)
+
+
+def _unordered(number: int) -> int:
+    return (number + 1) * 5387 % 933199
+
+
+def default_seed() -> int:
+    """A seed for what is given none."""
+    return random.randint(1, _GREATEST_DEFAULT)  # noqa: S311 - reproducible, no secret
+
+
+def checked(seed: Any) -> Any:
+    """A seed as it is, if it is one."""
+    known = seed is None or isinstance(seed, SeedGenerator)
+    if not known and (isinstance(seed, bool) or not isinstance(seed, int)):
+        raise ValueError(
+            "`seed` argument should be an instance of `keras.random.SeedGenerator()` or an "
+            f"integer. Received: seed={seed}"
+        )
+    return seed
+
+
+def drawn_seed(seed: Any) -> Any:
+    """The pair that decides one draw: of a generator, of an integer, or of all without a seed."""
+    if seed is None:
+        if _SHARED.generator is None:
+            _SHARED.generator = SeedGenerator()
+        pair = _SHARED.generator.next(ordered=False)
+        return _reduced(pair)
+    checked(seed)
+    pair = seed.next() if isinstance(seed, SeedGenerator) else (seed, 0)
+    return _reduced(pair)
+
+
+def _reduced(pair: Any) -> Any:
+    return np.array([int(part) % _MODULUS for part in pair], np.int32)
 
 
 def set_random_seed(seed: int) -> None:
     """Seed everything that draws: Python, NumPy, TensorFlow's names, and Keras."""
+    if not isinstance(seed, int):
+        raise ValueError(
+            "Expected `seed` argument to be an integer. "
+            f"Received: seed={seed} (of type {type(seed)})"
+        )
     random.seed(seed)
     np.random.seed(seed)
     tf.random.set_seed(seed)
-    _SHARED[0] = np.random.default_rng(seed)
+    forget()
+
+
+def forget() -> None:
+    """Begin anew with what is drawn without a seed."""
+    _SHARED.generator = None
+
+
+@contextmanager
+def examples() -> Iterator[None]:
+    """Calls that only find shapes: they leave the generators, and all other seeds, as they are."""
+    before, _running.examples = _running.examples, True
+    try:
+        with SEEDS.running(Draws(SEEDS.first)):
+            yield
+    finally:
+        _running.examples = before
+
+
+class _Shared:
+    generator: SeedGenerator | None = None
+
+
+class _Running(threading.local):
+    examples: bool = False
+
+
+_SHARED = _Shared()
+_running = _Running()

@@ -7,6 +7,7 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
+from gradwire.tf.keras import seeds
 
 
 class KerasTensor:
@@ -24,7 +25,8 @@ class KerasTensor:
     @classmethod
     def of_call(cls, layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """What a layer gives for symbolic inputs, nested as its outputs are."""
-        examples = layer(*_examples(args), **_examples(kwargs))
+        with seeds.examples():
+            examples = layer(*_examples(args), **_examples(kwargs))
         if isinstance(examples, (list, tuple)):
             whole = cls(None, layer, args, kwargs)
             return [cls(example, _Part(index), (whole,)) for index, example in enumerate(examples)]

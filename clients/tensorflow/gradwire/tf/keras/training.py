@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from gradwire.tf.keras.batches import (
 )
 from gradwire.tf.keras.compiled import CompiledLoss, CompiledMetrics
 from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.random.seeds import SEEDS, Draws
 
 
 class Trainer(Layer):
@@ -34,6 +35,9 @@ class Trainer(Layer):
         self.loss: Any = None
         self.history: Any = None
         self.stop_training: bool = False
+        self.run_eagerly: bool = False
+        #: What the random operations of each kind of step have drawn.
+        self._draws: dict[Hashable, Draws] = {}
         self._loss_of: CompiledLoss | None = None
         self._compiled_metrics = CompiledMetrics(None, None)
         self._loss_tracker: Any = metrics_module.Mean(name="loss")
@@ -52,8 +56,8 @@ class Trainer(Layer):
     ) -> None:
         """Set what ``fit`` minimises, how, and the figures that it reports.
 
-        ``run_eagerly``, ``jit_compile`` and ``auto_scale_loss``, which is for half precision, make
-        no difference here.
+        ``jit_compile`` and ``auto_scale_loss``, which is for half precision, make no difference
+        here; ``run_eagerly`` chooses the seeds of random operations that are given none.
         """
         for figures in (metrics, weighted_metrics):
             if figures is not None and not isinstance(figures, (list, tuple, dict)):
@@ -63,6 +67,8 @@ class Trainer(Layer):
                 )
         only("Model.compile", steps_per_execution=(steps_per_execution, 1))
         self.optimizer = optimizers_module.get(optimizer)
+        self.run_eagerly = run_eagerly
+        self._draws = {}
         self.loss = loss
         self._loss_of = None if loss is None else CompiledLoss(loss, loss_weights)
         self._compiled_metrics = CompiledMetrics(metrics, weighted_metrics)
@@ -158,7 +164,7 @@ class Trainer(Layer):
     ) -> callbacks_module.History:
         """Train for some epochs; ``verbose="auto"`` prints nothing here.
 
-        Shuffled rows come in another order than TensorFlow's, whose generator is not ours.
+        Rows are shuffled in TensorFlow's order, the same in each epoch if there is a global seed.
         """
         self._assert_compiled()
         if validation_split and validation_data is None:
@@ -220,7 +226,8 @@ class Trainer(Layer):
         found = []
         for step, batch in enumerate(batches.epoch()):
             hooks.on_predict_batch_begin(step)
-            found.append(mapped(lambda part: part.numpy(), self.predict_step(packed(batch))))
+            outputs = self._step("predict", self.predict_step, packed(batch))
+            found.append(mapped(lambda part: part.numpy(), outputs))
             hooks.on_predict_batch_end(step, {"outputs": found[-1]})
         hooks.on_predict_end()
         return _joined(found)
@@ -241,31 +248,38 @@ class Trainer(Layer):
                     f"time. Received: sample_weight={sample_weight}, class_weight={class_weight}"
                 )
             sample_weight = weights_by_class(y, class_weight)
-        return self._on_batch(self.train_step, (x, y, sample_weight), return_dict)
+        return self._on_batch("train", self.train_step, (x, y, sample_weight), return_dict)
 
     def test_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
     ) -> Any:
         """The loss and the metrics of a batch."""
-        return self._on_batch(self.test_step, (x, y, sample_weight), return_dict)
+        return self._on_batch("test", self.test_step, (x, y, sample_weight), return_dict)
 
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for a batch, as arrays."""
-        return mapped(lambda part: part.numpy(), self.predict_step((x,)))
+        return mapped(lambda part: part.numpy(), self._step("predict", self.predict_step, (x,)))
 
-    def _on_batch(self, step: Callable[..., Any], batch: Any, by_name: bool) -> Any:
+    def _on_batch(self, kind: str, step: Callable[..., Any], batch: Any, by_name: bool) -> Any:
         self._assert_compiled()
         self.reset_metrics()
         x, y, sample_weight = batch
         whole = next(Batches(x, y, sample_weight, batch_size=len(first_array(x))).epoch())
-        figures = _plain(step(whole))
+        figures = _plain(self._step(kind, step, whole))
         return figures if by_name else self._in_order(figures)
+
+    def _step(self, kind: str, step: Callable[..., Any], data: Any) -> Any:
+        """A step in a graph of its kind, whose random operations go on where they stopped."""
+        if self.run_eagerly:
+            return step(data)
+        with SEEDS.function(self._draws, kind):
+            return step(data)
 
     def _train_epoch(self, batches: Batches, hooks: Any) -> dict[str, Any]:
         told: Any = {}
         for step, batch in enumerate(batches.epoch()):
             hooks.on_train_batch_begin(step)
-            told = self.train_step(packed(batch))
+            told = self._step("train", self.train_step, packed(batch))
             hooks.on_train_batch_end(step, _plain(told))
             if self.stop_training:
                 break
@@ -278,7 +292,7 @@ class Trainer(Layer):
         told: Any = {}
         for step, batch in enumerate(batches.epoch()):
             hooks.on_test_batch_begin(step)
-            told = self.test_step(packed(batch))
+            told = self._step("test", self.test_step, packed(batch))
             hooks.on_test_batch_end(step, _plain(told))
         figures = self._results(told)
         hooks.on_test_end(figures)

@@ -30,11 +30,14 @@ class Algorithm(enum.Enum):
 def create_rng_state(seed: Any, alg: Any = "philox") -> Tensor:
     """The state of a generator that begins at a seed: two words of its counter, and its key."""
     only_philox("create_rng_state", alg)
-    numbers = [int(word) for word in np.atleast_1d(static.array(seed))]
-    if len(numbers) > 3:
-        raise ValueError("a seed has three numbers at most")
-    padded = numbers if len(numbers) != 1 else [*numbers, 0, 0]
-    state = [0] * (3 - len(padded)) + padded
+    whole = seed if isinstance(seed, int) else static.array(seed)
+    if np.ndim(whole) == 0:  # one integer of three words, a negative one in two's complement
+        state = [int(whole) >> shift for shift in (0, 64, 128)]
+    else:
+        numbers = [int(word) for word in whole]
+        if len(numbers) > 3:
+            raise ValueError("a seed has three numbers at most")
+        state = [0] * (3 - len(numbers)) + numbers
     return constant(np.array([_signed(word) for word in state], np.int64))
 
 
@@ -46,8 +49,11 @@ class Generator:
     ) -> None:
         only_philox("Generator", alg)
         self.algorithm: int = Algorithm.PHILOX.value
+        if copy_from is None and isinstance(state, Variable):
+            self._state: Variable = state  # which both generators go on from
+            return
         start = copy_from.state if copy_from is not None else state
-        self._state: Variable = Variable(
+        self._state = Variable(
             static.array(start).astype(np.int64), name="StateVar", trainable=False
         )
 

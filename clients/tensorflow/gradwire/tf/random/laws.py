@@ -8,51 +8,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.tf.dtypes import DType, float64, rounded
 from gradwire.tf.random.philox import RESERVED, Philox, Words
 
 #: What stands for 0, which has no logarithm.
 _LEAST = 1e-7
+#: Blocks of which four numbers are certainly within 2.
+_ENOUGH = 64
 
 
-def uniform(source: Philox, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def uniform(source: Philox, size: int, dtype: DType) -> NDArray[Any]:
     """Numbers from 0 to below 1: the bits of a mantissa."""
-    if dtype == np.float64:
+    if dtype.name == "float64":
         return _doubles(source.words(2 * size).reshape(-1, 2))
-    if dtype == np.float16:
-        bits = (source.words(size) & np.uint32(0x3FF)).astype(np.uint16) | np.uint16(15 << 10)
+    words = source.words(size)
+    if dtype.name == "bfloat16":
+        return _floats((words & np.uint32(0x7F)) << np.uint32(16))
+    if dtype.name == "float16":
+        bits = (words & np.uint32(0x3FF)).astype(np.uint16) | np.uint16(15 << 10)
         return bits.view(np.float16) - np.float16(1)
-    drawn: NDArray[Any] = _floats(source.words(size)).astype(dtype, copy=False)
-    return drawn
+    return _floats(words)
 
 
-def normal(source: Philox, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def normal(source: Philox, size: int, dtype: DType) -> NDArray[Any]:
     """Standard normal numbers, by the method of Box and Muller."""
-    if dtype == np.float64:
-        pairs = -(-size // 2)
-        return _box_muller(_doubles(source.words(4 * pairs).reshape(-1, 2)).reshape(-1, 2))[:size]
     pairs = -(-size // 2)
+    if dtype.name == "float64":
+        return _box_muller(_doubles(source.words(4 * pairs).reshape(-1, 2)).reshape(-1, 2))[:size]
     words = source.words(2 * pairs).reshape(-1, 2)
-    return _box_muller(_floats(words))[:size].astype(dtype, copy=False)
+    return _rounded(_box_muller(_floats(words))[:size], dtype)
 
 
-def truncated_normal(source: Philox, size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def truncated_normal(source: Philox, size: int, dtype: DType) -> NDArray[Any]:
     """Standard normal numbers, those beyond 2 drawn again."""
-    group = 2 if dtype == np.float64 else 4
-    found = np.zeros((-(-size // group), group), np.float64 if group == 2 else np.float32)
-    for row, numbers in enumerate(found):
-        taken, place = 0, source.skip(row * group * RESERVED // 4)
-        while taken < group:
-            words = place.blocks(8)
-            place = place.skip(8)
-            drawn = _box_muller(
-                _doubles(words.reshape(-1, 2)).reshape(-1, 2)
-                if group == 2
-                else _floats(words.reshape(-1, 2))
-            )
-            kept = drawn[np.abs(drawn) < 2][: group - taken]
-            numbers[taken : taken + len(kept)] = kept
-            taken += len(kept)
-    return found.reshape(-1)[:size].astype(dtype, copy=False)
+    group = 2 if dtype.name == "float64" else 4
+    rows, apart = -(-size // group), group * RESERVED // 4
+    # Two blocks of each row hold four (two) numbers within 2 nearly always.
+    words = np.stack([source.skip(i).blocks(rows, apart) for i in range(2)], axis=1)
+    drawn = _normals(words.reshape(rows * 4, 2), group).reshape(rows, 2 * group)
+    kept = np.abs(drawn) < 2
+    first = np.argsort(~kept, axis=1, kind="stable")[:, :group]
+    found = np.take_along_axis(drawn, first, axis=1)
+    for row in np.flatnonzero(kept.sum(axis=1) < group):
+        words = source.skip(int(row) * apart).blocks(_ENOUGH)
+        again = _normals(words.reshape(-1, 2), group)
+        found[row] = again[np.abs(again) < 2][:group]
+    return _rounded(found.reshape(-1)[:size], dtype)
+
+
+def _normals(pairs: Words, group: int) -> NDArray[Any]:
+    """The normal numbers of words, in single precision by fours, in double by twos."""
+    return _box_muller(_floats(pairs) if group == 4 else _doubles(pairs).reshape(-1, 2))
 
 
 def integers(source: Philox, size: int, low: int, high: int, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -84,6 +90,11 @@ def permutation(source: Philox, size: int) -> NDArray[np.int64]:
     return order
 
 
+def _rounded(numbers: NDArray[Any], dtype: DType) -> NDArray[Any]:
+    found: NDArray[Any] = rounded(numbers, dtype)
+    return found
+
+
 def _floats(words: Words) -> NDArray[np.float32]:
     bits = words & np.uint32(0x7FFFFF) | np.uint32(127 << 23)
     return bits.view(np.float32) - np.float32(1)
@@ -97,16 +108,20 @@ def _doubles(pairs: Words) -> NDArray[np.float64]:
 
 def _box_muller(pairs: NDArray[Any]) -> NDArray[Any]:
     kind = pairs.dtype.type
-    radius = np.sqrt(kind(-2) * np.log(np.maximum(pairs[:, 0], kind(_LEAST))))
-    angle = kind(2 * math.pi) * pairs[:, 1]
-    return np.stack((np.sin(angle) * radius, np.cos(angle) * radius), axis=1).reshape(-1)
+
+    # Functions in double precision, rounded once: NumPy's in single precision are further off.
+    logarithms = np.log(np.maximum(pairs[:, 0], kind(_LEAST)).astype(np.float64))
+    radius = np.sqrt(kind(-2) * logarithms.astype(kind))
+    angle = (2 * math.pi * pairs[:, 1].astype(np.float64)).astype(kind).astype(np.float64)
+    sine, cosine = np.sin(angle).astype(kind), np.cos(angle).astype(kind)
+    return np.stack((sine * radius, cosine * radius), axis=1).reshape(-1)
 
 
 def classes(source: Philox, logits: NDArray[Any], count: int) -> NDArray[np.int64]:
     """So many classes for each row of ``logits``: the inverse of the distribution function."""
     weights = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True))
     totals = np.cumsum(weights, axis=1)
-    drawn = uniform(source, count * len(logits), np.dtype(np.float64)).reshape(-1, count)
+    drawn = uniform(source, count * len(logits), float64).reshape(-1, count)
     pairs = zip(totals, drawn, strict=True)
     found = [np.searchsorted(row, place * row[-1], side="right") for row, place in pairs]
     return np.array(found, np.int64).reshape(len(logits), count)

@@ -17,9 +17,9 @@ _DEFAULT_SEED = 87654321
 class Draws:
     """How far the operations of one function have drawn, in the order in which it calls them."""
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int | None = None) -> None:
         #: The global seed when the function ran first.
-        self.seed: int | None = None
+        self.seed: int | None = seed
         #: How often the global seed had been set when it drew last; 0 before the first time.
         self.begun: int = 0
         self.drawn: dict[int, int] = {}
@@ -58,6 +58,10 @@ class Seeds:
         self._sequence = random.Random(seed)  # noqa: S311 - TensorFlow's, no secret
         self._drawn.clear()
 
+    def restart(self) -> None:
+        """Let operations with seeds of their own draw their first numbers again."""
+        self._drawn.clear()
+
     @contextmanager
     def function(self, known: dict[Hashable, Draws], signature: Hashable) -> Iterator[None]:
         """A call of a function, whose ``known`` draws are by the signatures of its arguments."""
@@ -69,27 +73,58 @@ class Seeds:
             known, key = outer.within, (id(known), signature, outer.called)
         draws = known.setdefault(key, Draws())
         if not draws.begun:
-            draws.seed = self._global
+            draws.seed = self.first
         if draws.begun != self._times_set:
             draws.begun = self._times_set
             draws.drawn.clear()
             draws.within.clear()
+        with self.running(draws):
+            yield
+
+    @contextmanager
+    def running(self, draws: Draws) -> Iterator[None]:
+        """A call of a function that has drawn so far."""
         draws.called = draws.unseeded = 0
-        functions.append(draws)
+        self._running.functions.append(draws)
         try:
             yield
         finally:
-            functions.pop()
+            self._running.functions.pop()
+
+    @contextmanager
+    def eagerly(self) -> Iterator[None]:
+        """What is drawn outside of all functions though some of them run."""
+        before, self._running.functions = self._running.functions, []
+        try:
+            yield
+        finally:
+            self._running.functions = before
+
+    @property
+    def outer(self) -> Draws | None:
+        """What the innermost function that runs has drawn; None outside of functions."""
+        return self._running.functions[-1] if self._running.functions else None
+
+    @property
+    def first(self) -> int | None:
+        """The global seed, or the one that the function had which runs."""
+        return self._global if self.outer is None else self.outer.seed
+
+    def pair(self, seed: int | None) -> tuple[int, int] | None:
+        """The two seeds of an operation; None if neither of them decides what it draws."""
+        first = self.first
+        if first is None and seed is None:
+            return None
+        second = self._next(self.outer) if seed is None else seed
+        pair = (_DEFAULT_SEED if first is None else first) % _LARGEST, second % _LARGEST
+        return (0, _LARGEST) if pair == (0, 0) else pair
 
     def source(self, op: str, seed: int | None, count: int, blocks: int = RESERVED) -> Philox:
         """A generator for ``count`` numbers of an operation, each of so many blocks at most."""
-        draws = self._running.functions[-1] if self._running.functions else None
-        first = self._global if draws is None else draws.seed
-        if first is None and seed is None:
+        draws, pair = self.outer, self.pair(seed)
+        if pair is None:
             return Philox(secrets.randbits(64), secrets.randbits(128))
-        second = self._next(draws) if seed is None else seed
-        pair = (_DEFAULT_SEED if first is None else first) % _LARGEST, second % _LARGEST
-        source = Philox.of_seeds(*((0, _LARGEST) if pair == (0, 0) else pair))
+        source = Philox.of_seeds(*pair)
         if draws is not None:
             place = draws.called = draws.called + 1
             drawn = draws.drawn.get(place, 0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradwire.tf import dtypes, static
 from gradwire.tf.conversion import constant, convert_to_tensor
@@ -111,12 +112,16 @@ def poisson(
 def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """The elements along the first axis in a random order."""
     x = convert_to_tensor(value)
-    size = len(x)
-    # Each change of places takes a word, and four words are a block.
-    source = SEEDS.source("RandomShuffle", seed, -(-size // 4), blocks=1)
     with paused():  # it has no derivative
-        shuffled: Tensor = gather(x, laws.permutation(source, size))
+        shuffled: Tensor = gather(x, permutation(len(x), seed))
     return shuffled
+
+
+def permutation(size: int, seed: int | None = None) -> NDArray[np.int64]:
+    """The numbers below ``size`` in the order that ``shuffle`` gives them."""
+    # Each change of places takes a word, and four words are a block.
+    source = SEEDS.source("RandomShuffle", seed, -(-max(size - 1, 0) // 4), blocks=1)
+    return laws.permutation(source, size)
 
 
 def categorical(
@@ -128,5 +133,6 @@ def categorical(
 ) -> Tensor:
     """Classes for each row of ``logits``, a matrix."""
     rows, count = static.array(logits), int(num_samples)
-    source = SEEDS.source("Multinomial", seed, len(rows) * 4 * -(-count // 4))
+    # Each class takes a double, two words of which are a block's half.
+    source = SEEDS.source("Multinomial", seed, 2 * len(rows) * 4 * -(-count // 4))
     return constant(laws.classes(source, rows, count), dtypes.int64 if dtype is None else dtype)

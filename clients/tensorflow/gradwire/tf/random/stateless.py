@@ -20,7 +20,7 @@ from gradwire.tf.random.philox import Philox
 from gradwire.tf.tensors import Tensor
 
 #: Draws so many numbers of a dtype.
-Law = Callable[[Philox, int, np.dtype[Any]], Any]
+Law = Callable[[Philox, int, dtypes.DType], Any]
 
 
 def source_of(seed: TensorLike) -> Philox:
@@ -189,6 +189,11 @@ def uniform_from(
             raise ValueError(
                 f"For integer dtype {kind!r}, minval and maxval must be both None or both non-None"
             )
+        if minval is not None and kind.is_unsigned:
+            raise ValueError(
+                f"Argument `dtype` got invalid value {kind!r} when argument `minval` is not None. "
+                "Please don't use unsigned integers in this case."
+            )
         if minval is None or maxval is None:
             return constant(laws.any_integers(source, size, kind.storage).reshape(lengths), kind)
         low, high = int(static.array(minval)), int(static.array(maxval))
@@ -196,11 +201,11 @@ def uniform_from(
             raise errors.invalid(f"Need minval < maxval, got {low} >= {high}")
         drawn = laws.integers(source, size, low, high, kind.storage)
         return constant(drawn.reshape(lengths), kind)
-    unit = laws.uniform(source, size, kind.storage).reshape(lengths)
+    unit = laws.uniform(source, size, kind).reshape(lengths)
     bounds: list[Any] = [0 if minval is None else minval, 1 if maxval is None else maxval]
     if all(_plain(bound) for bound in bounds):
-        least, most = (kind.storage.type(bound) for bound in bounds)
-        return constant(unit * (most - least) + least, kind)
+        least, most = (dtypes.rounded(bound, kind) for bound in bounds)
+        return constant(_affine(unit, dtypes.rounded(most - least, kind), least, kind), kind)
     start, stop = (convert_to_tensor(bound, kind) for bound in bounds)
     return add(multiply(constant(unit, kind), subtract(stop, start)), start)
 
@@ -217,9 +222,10 @@ def scaled_from(
     kind, lengths = dtypes.as_dtype(dtype), static.lengths(shape)
     if not kind.is_floating:
         raise TypeError(f"Cannot convert {mean!r} to EagerTensor of dtype {kind.name}")
-    drawn = law(source, math.prod(lengths), kind.storage).reshape(lengths)
+    drawn = law(source, math.prod(lengths), kind).reshape(lengths)
     if _plain(mean) and _plain(stddev):
-        return constant(drawn * kind.storage.type(stddev) + kind.storage.type(mean), kind)
+        scale, offset = (dtypes.rounded(part, kind) for part in (stddev, mean))
+        return constant(_affine(drawn, scale, offset, kind), kind)
     scaled = multiply(constant(drawn, kind), convert_to_tensor(stddev, kind))
     return add(scaled, convert_to_tensor(mean, kind))
 
@@ -244,6 +250,10 @@ def gamma_from(
         {"shape": sample_shape, "dtype": dtypes.as_dtype(dtype)},
         places=("seed",),
     )
+
+
+def _affine(unit: Any, scale: Any, offset: Any, kind: dtypes.DType) -> Any:
+    return dtypes.rounded(dtypes.rounded(unit * scale, kind) + offset, kind)
 
 
 def _plain(value: Any) -> bool:

@@ -14,6 +14,7 @@ from gradwire.tf.keras import initializers, regularizers
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.symbolic import KerasTensor, is_symbolic
 from gradwire.tf.keras.weights import Weight
+from gradwire.tf.random.seeds import SEEDS
 
 
 class Layer:
@@ -107,7 +108,8 @@ class Layer:
         kind = tf.as_dtype(dtype) if dtype is not None else self._dtype
         made = initializers.get(initializer or ("glorot_uniform" if kind.is_floating else "zeros"))
         lengths = () if shape is None else tuple(int(length) for length in _as_list(shape))
-        value = made(lengths, dtype=kind) if made is not None else tf.zeros(lengths, kind)
+        with SEEDS.eagerly():
+            value = made(lengths, dtype=kind) if made is not None else tf.zeros(lengths, kind)
         weight = Weight(
             tf.cast(value, kind),
             trainable=trainable,

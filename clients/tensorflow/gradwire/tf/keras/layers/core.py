@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras import activations, constraints, initializers, regularizers
+from gradwire.tf.keras import activations, constraints, initializers, random, regularizers
 from gradwire.tf.keras.layers.base import Layer
-from gradwire.tf.keras.seeds import generator
+from gradwire.tf.keras.seeds import SeedGenerator
 
 
 class Dense(Layer):
@@ -203,7 +201,7 @@ class PReLU(Layer):
 
     def __init__(self, alpha_initializer: Any = "zeros", **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.alpha_initializer: Any = alpha_initializer
+        self.alpha_initializer: Any = initializers.get(alpha_initializer)
         self.alpha: Any = None
 
     def build(self, input_shape: Any) -> None:
@@ -221,7 +219,7 @@ class Softmax(Layer):
         self.axis: int = axis
 
     def call(self, inputs: Any) -> Any:
-        return tf.nn.softmax(inputs, axis=self.axis)
+        return activations.softmax(inputs, axis=self.axis)
 
 
 class Dropout(Layer):
@@ -239,16 +237,15 @@ class Dropout(Layer):
         self.rate: float = rate
         self.noise_shape: Any = noise_shape
         self.seed: int | None = seed
-        self._drawn: np.random.Generator = generator(seed)
+        if rate > 0:
+            self.seed_generator: SeedGenerator = SeedGenerator(seed)
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         if not training or self.rate == 0:
             return inputs
-        shape = tuple(inputs.shape) if self.noise_shape is None else tuple(self.noise_shape)
-        kept = self._drawn.uniform(size=shape) >= self.rate
-        scale = 0.0 if self.rate == 1 else 1.0 / (1.0 - self.rate)
-        mask = (kept * scale).astype(inputs.dtype.as_numpy_dtype)
-        return inputs * tf.constant(mask)
+        if self.rate == 1:
+            return tf.zeros_like(inputs)
+        return random.dropout(inputs, self.rate, self.noise_shape, self.seed_generator)
 
 
 class GaussianNoise(Layer):
@@ -256,14 +253,21 @@ class GaussianNoise(Layer):
 
     def __init__(self, stddev: float, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        if not 0 <= stddev <= 1:
+            raise ValueError(
+                "Invalid value received for argument `stddev`. Expected a float value between 0 "
+                f"and 1. Received: stddev={stddev}"
+            )
         self.stddev: float = stddev
-        self._drawn: np.random.Generator = generator(seed)
+        self.seed: int | None = seed
+        if stddev > 0:
+            self.seed_generator: SeedGenerator = SeedGenerator(seed)
 
     def call(self, inputs: Any, training: bool = False) -> Any:
-        if not training:
+        if not training or self.stddev == 0:
             return inputs
-        noise = self._drawn.normal(0.0, self.stddev, tuple(inputs.shape))
-        return inputs + tf.constant(noise.astype(inputs.dtype.as_numpy_dtype))
+        shape, seed = tuple(inputs.shape), self.seed_generator
+        return inputs + random.normal(shape, 0.0, self.stddev, inputs.dtype, seed)
 
 
 class Rescaling(Layer):

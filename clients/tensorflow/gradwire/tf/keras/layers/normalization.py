@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.keras import initializers
 from gradwire.tf.keras.layers.base import Layer
 
 
@@ -27,8 +28,8 @@ class LayerNormalization(Layer):
         self.epsilon: float = epsilon
         self.center: bool = center
         self.scale: bool = scale
-        self.beta_initializer: Any = beta_initializer
-        self.gamma_initializer: Any = gamma_initializer
+        self.beta_initializer: Any = initializers.get(beta_initializer)
+        self.gamma_initializer: Any = initializers.get(gamma_initializer)
         self.gamma: Any = None
         self.beta: Any = None
 
@@ -92,12 +93,17 @@ class BatchNormalization(Layer):
         self.epsilon: float = epsilon
         self.center: bool = center
         self.scale: bool = scale
-        self._initializers = (
-            gamma_initializer,
-            beta_initializer,
-            moving_mean_initializer,
-            moving_variance_initializer,
+        # In Keras's order, in which those without a seed draw one.
+        beta, gamma, mean, variance = (
+            initializers.get(each)
+            for each in (
+                beta_initializer,
+                gamma_initializer,
+                moving_mean_initializer,
+                moving_variance_initializer,
+            )
         )
+        self._initializers = (gamma, beta, mean, variance)
         self.gamma: Any = None
         self.beta: Any = None
         self.moving_mean: Any = None

@@ -10,6 +10,7 @@ import numpy as np
 import gradwire.tf as tf
 from gradwire.tf.keras import activations, initializers
 from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.keras.seeds import SeedGenerator
 
 
 class _Cell(Layer):
@@ -17,6 +18,8 @@ class _Cell(Layer):
 
     _gates: int = 1
     _states: int = 1
+    #: Whether its seed for dropout is drawn before those of its initialisers.
+    _drops_first: bool = False
 
     def __init__(
         self,
@@ -27,6 +30,7 @@ class _Cell(Layer):
         kernel_initializer: Any = "glorot_uniform",
         recurrent_initializer: Any = "orthogonal",
         bias_initializer: Any = "zeros",
+        seed: int | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -34,10 +38,26 @@ class _Cell(Layer):
         self.activation: Any = activations.get(activation)
         self.recurrent_activation: Any = activations.get(recurrent_activation)
         self.use_bias: bool = use_bias
-        self._initializers = (kernel_initializer, recurrent_initializer, bias_initializer)
+        # Nothing here drops out, but the seed that Keras draws for that shifts all later ones.
+        if self._drops_first:
+            SeedGenerator(seed)
+        self._initializers = tuple(
+            initializers.get(each)
+            for each in (kernel_initializer, recurrent_initializer, bias_initializer)
+        )
+        if not self._drops_first:
+            SeedGenerator(seed)
         self.kernel: Any = None
         self.recurrent_kernel: Any = None
         self.bias: Any = None
+
+    def draw_seeds(self) -> None:
+        """Draw seeds anew for what was given none, as another cell like this one would."""
+        if self._drops_first:
+            SeedGenerator()
+        self._initializers = tuple(initializers.cloned(each) for each in self._initializers)
+        if not self._drops_first:
+            SeedGenerator()
 
     @property
     def state_size(self) -> list[int]:
@@ -45,7 +65,7 @@ class _Cell(Layer):
         return [self.units] * self._states
 
     def build(self, input_shape: Any) -> None:
-        kernel, recurrent, bias = map(initializers.get, self._initializers)
+        kernel, recurrent, bias = self._initializers
         width = self.units * self._gates
         self.kernel = self.add_weight((input_shape[-1], width), kernel, name="kernel")
         self.recurrent_kernel = self.add_weight(
@@ -64,6 +84,8 @@ class _Cell(Layer):
 
 class SimpleRNNCell(_Cell):
     """``tanh(x kernel + h recurrent_kernel + bias)``."""
+
+    _drops_first = True
 
     def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
         (hidden,) = states if isinstance(states, (list, tuple)) else (states,)

@@ -46,11 +46,11 @@ class Bidirectional(Layer):
                 '{"sum", "mul", "ave", "concat", None}'
             )
         self.merge_mode: str | None = merge_mode
-        self.forward_layer: Any = layer
+        if layer.built:
+            raise ValueError("the layer of both directions must not have been built")
+        self.forward_layer: Any = _another(layer)
         if backward_layer is None:
-            if layer.built:
-                raise ValueError("the layer of both directions must not have been built")
-            backward_layer = copy.deepcopy(layer)
+            backward_layer = _another(layer)
             backward_layer.go_backwards = not layer.go_backwards
         self.backward_layer: Any = backward_layer
 
@@ -65,3 +65,12 @@ class Bidirectional(Layer):
         if self.merge_mode == "ave":
             return (forth + back) / 2.0
         return forth * back if self.merge_mode == "mul" else [forth, back]
+
+
+def _another(layer: Any) -> Any:
+    """A layer like one that is not built yet, which draws its own first weights."""
+    made = copy.deepcopy(layer)
+    cell = getattr(made, "cell", None)
+    if hasattr(cell, "draw_seeds"):
+        cell.draw_seeds()
+    return made

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
 from gradwire.tf.keras.losses.ranks import same_rank
+from gradwire.tf.logits import logits_of
 
 _EPSILON = 1e-7
 
@@ -106,6 +108,7 @@ def binary_crossentropy(
     y_true, y_pred = _pair(y_true, y_pred)
     if label_smoothing:
         y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    y_pred, from_logits = _logits(y_pred, from_logits, "Sigmoid", "binary_crossentropy")
     if from_logits:
         value = tf.nn.sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
     else:
@@ -126,6 +129,7 @@ def categorical_crossentropy(
     if label_smoothing:
         classes = float(tuple(y_true.shape)[axis])
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
+    y_pred, from_logits = _logits(y_pred, from_logits, "Softmax", "categorical_crossentropy")
     if from_logits:
         return -tf.reduce_sum(y_true * tf.nn.log_softmax(y_pred, axis=axis), axis=axis)
     p = y_pred / tf.reduce_sum(y_pred, axis=axis, keepdims=True)
@@ -141,7 +145,9 @@ def sparse_categorical_crossentropy(
 ) -> Any:
     """``-log(p)`` of the class that an integer names, 0 where that is ``ignore_class``."""
     only("sparse_categorical_crossentropy", ignore_class=(ignore_class, None))
-    y_pred = as_tensor(y_pred)
+    y_pred, from_logits = _logits(
+        as_tensor(y_pred), from_logits, "Softmax", "sparse_categorical_crossentropy"
+    )
     labels = tf.cast(as_tensor(y_true), tf.int32)
     if len(labels.shape) == len(y_pred.shape) and tuple(labels.shape)[-1] == 1:
         labels = tf.squeeze(labels, axis=-1)
@@ -164,6 +170,20 @@ def _pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
         y_pred = tf.cast(y_pred, tf.float32)
     y_true = tf.cast(as_tensor(y_true), y_pred.dtype)
     return same_rank(y_true, y_pred)
+
+
+def _logits(y_pred: Any, from_logits: bool, operation: str, function: str) -> tuple[Any, bool]:
+    """What an activation computed its output from, if it is known; else the output as it is."""
+    logits = logits_of(y_pred, operation)
+    if logits is None:
+        return y_pred, from_logits
+    if from_logits:
+        warnings.warn(
+            f"`{function}` received `from_logits=True`, but the `output` argument was produced by "
+            f"a {operation} activation and thus does not represent logits. Was this intended?",
+            stacklevel=3,
+        )
+    return logits, True
 
 
 def _signed(y_true: Any, y_pred: Any) -> tuple[Any, Any]:

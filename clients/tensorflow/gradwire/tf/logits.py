@@ -1,0 +1,51 @@
+"""``sigmoid`` and ``softmax``, whose outputs remember in functions what they were computed from.
+
+Keras's cross-entropies compute from logits where they know them: those of Keras's own activations
+always, those of TensorFlow's where the operation is in a graph.
+"""
+
+from __future__ import annotations
+
+from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.operations import math
+from gradwire.tf.operations.types import TensorLike
+from gradwire.tf.random.seeds import SEEDS
+from gradwire.tf.tensors import Operand, Tensor
+
+__all__ = ["logits_of", "remember", "sigmoid", "softmax"]
+
+_ACTIVATIONS = ("Sigmoid", "Softmax")
+
+
+def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
+    """Logistic function: ``z = 1 / (1 + exp(-x))``."""
+    logits = _one_tensor(x)
+    output = math.sigmoid(logits, name)
+    return remember(output, logits, "Sigmoid") if SEEDS.outer is not None else output
+
+
+def softmax(logits: TensorLike, axis: int | None = None, name: str | None = None) -> Tensor:
+    """Exponentials normalised to sum 1 over ``axis``: ``z = exp(x) / sum exp(x)``."""
+    tensor = _one_tensor(logits)
+    output = math.softmax(tensor, axis, name)
+    if SEEDS.outer is None or axis not in (None, -1, len(output._lengths()) - 1):
+        return output
+    return remember(output, tensor, "Softmax")
+
+
+def remember(output: Tensor, logits: Tensor, *operations: str) -> Tensor:
+    """An output that cross-entropies take for one of these operations, or of either."""
+    if isinstance(output, Tensor) and isinstance(logits, Tensor):
+        output._logits = operations or _ACTIVATIONS, logits
+    return output
+
+
+def logits_of(output: Tensor, operation: str) -> Tensor | None:
+    """What an output was computed from by an operation, if it is remembered."""
+    operations, logits = getattr(output, "_logits", ((), None))
+    return logits if operation in operations else None
+
+
+def _one_tensor(value: TensorLike) -> Tensor:
+    tensor: Tensor = convert_to_tensor(value) if isinstance(value, Operand) else value
+    return tensor
