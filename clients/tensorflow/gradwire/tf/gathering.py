@@ -202,7 +202,7 @@ def where(
         return tensor_of(np.where(chosen._value(), *parts), dtype)
     if not isinstance(left, Tensor) and not isinstance(right, Tensor):
         left = convert_to_tensor(left, dtype)
-    return call("where", chosen, left, right, spec=Spec(dtype, shape))
+    return call("tf.formulas.where", chosen, left, right, spec=Spec(dtype, shape))
 
 
 def one_hot(

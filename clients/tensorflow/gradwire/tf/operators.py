@@ -86,13 +86,18 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """``x / y`` rounded down, element by element."""
     _refuse_zero("FloorDiv", x, y)
-    return binary("FloorDiv", "//", x, y)
+    return binary("FloorDiv", "tf.formulas.floordiv" if _are_floats(x, y) else "//", x, y)
 
 
 def mod(x: Any, y: Any, name: str | None = None) -> Tensor:
     """What is left of ``x`` after ``y`` was taken away a whole number of times."""
     _refuse_zero("FloorMod", x, y)
-    return binary("FloorMod", "%", x, y)
+    return binary("FloorMod", "tf.formulas.floormod" if _are_floats(x, y) else "%", x, y)
+
+
+def _are_floats(x: Any, y: Any) -> bool:
+    """Whether either is a tensor of floating numbers."""
+    return any(isinstance(each, Operand) and each._dtype().is_floating for each in (x, y))
 
 
 def _refuse_zero(op: str, x: Any, y: Any) -> None:
@@ -107,7 +112,12 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     whole = isinstance(x, Operand) and x._dtype().is_integer
     if whole and np.any(np.asarray(y) < 0):
         raise invalid("Integers to negative integer powers are not allowed [Op:Pow] name: ")
-    return binary("Pow", "**", x, y)
+    return binary("Pow", "**" if whole or _is_smooth(x, y) else "tf.formulas.pow", x, y)
+
+
+def _is_smooth(x: Any, y: Any) -> bool:
+    """Whether the derivatives of ``x ** y`` are TensorFlow's everywhere, by a number in it."""
+    return (_is_number(y) and y not in (0, 1)) or (isinstance(x, (int, float)) and x > 0)
 
 
 def matmul(
