@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from gradwire.defaults import default_client
-from gradwire.tf import rectifiers
 from gradwire.tf.calls import call
+from gradwire.tf.connections import are_joined
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.fetching import along, asked, fetch, write_with_variables
+from gradwire.tf.gathered import Source, find_gathers, slices
 from gradwire.tf.nodes import Spec, TensorNode, active, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
-from gradwire.tf.slices import IndexedSlices
 from gradwire.tf.tensors import Tensor
 from gradwire.tracing.literals import Phrase
 from gradwire.tracing.terms import Term
-
-
-@dataclass(slots=True)
-class Source:
-    """A source: a tensor, or a variable with all nodes that it was read as."""
-
-    nodes: list[TensorNode]
-    spec: Spec
-    #: The gathers from it, if it is used by gathers alone.
-    rows: list[TensorNode] = field(default_factory=list)
-
-    @property
-    def asked(self) -> list[TensorNode]:
-        """The nodes at which the derivative is computed."""
-        return self.rows or self.nodes
 
 
 def vjp(
@@ -48,13 +32,15 @@ def vjp(
     Values that ``ends`` were computed from are constant.
     """
     replay = Replay(recording, targets, ends)
+    find_gathers(replay, sources, targets)
     custom_gradients = replay.custom_gradients()
     if custom_gradients:
         return _across(recording, targets, seeds, sources, custom_gradients, ends)
-    for source in sources:
-        source.rows = _gathered(replay, source, targets)
     found = _derived("vjp", replay, targets, seeds, sources)
-    return [_summed(parts, source) for parts, source in zip(found, sources, strict=True)]
+    return [
+        _connected(recording, targets, source, _summed(parts, source))
+        for parts, source in zip(found, sources, strict=True)
+    ]
 
 
 def jacobian(
@@ -65,7 +51,31 @@ def jacobian(
     if replay.custom_gradients():
         return _row_by_row(recording, target, sources)
     found = _derived("jacobian", replay, [target], [None], sources)
-    return [_added([part for part in parts if part is not None]) for parts in found]
+    return [
+        _connected(
+            recording,
+            [target],
+            source,
+            _added([part for part in parts if part is not None]),
+            Tensor(target)._lengths,
+        )
+        for parts, source in zip(found, sources, strict=True)
+    ]
+
+
+def _connected(
+    recording: TapeRecording,
+    targets: Sequence[TensorNode],
+    source: Source,
+    gradient: Any,
+    before: Callable[[], tuple[int, ...]] = tuple,
+) -> Any:
+    """A gradient; zeros in place of None where TensorFlow has the source on the way."""
+    if gradient is not None or not are_joined(recording, targets, source.nodes):
+        return gradient
+    tensor = Tensor(source.nodes[-1])
+    shape = (*before(), *tensor._lengths())
+    return tensor_of(np.zeros(shape, tensor.dtype.storage), tensor.dtype)
 
 
 def _derived(
@@ -121,10 +131,6 @@ def _request(
         ]
     answer = asked(written, lambda: ask(written.text, written.variables, **options))
     found: list[Any] = answer.jacobian if function == "jacobian" else answer.gradients
-    for i, node in enumerate(flat):
-        if found[i] is None and rectifiers.are_between(replayed, node):
-            before = np.shape(answer.value) if function == "jacobian" else ()
-            found[i] = np.zeros((*before, *(node.shape or ())))
     for node, value in zip(extra, answer.outputs or (), strict=True):
         node.settle(value)
     values = [answer.value] if function == "jacobian" else answer.value
@@ -185,64 +191,10 @@ def _ones(node: TensorNode) -> TensorNode:
     return tensor_of(np.ones(lengths, dtype.storage), dtype)._node
 
 
-def _gathered(replay: Replay, source: Source, targets: Sequence[TensorNode]) -> list[TensorNode]:
-    """The gathers from a source, if it is used by gathers alone."""
-    found: list[TensorNode] = []
-    pending = list(source.nodes)
-    if any(node in replay.recording.recorded for node in pending):
-        return []
-    while pending:
-        node = pending.pop()
-        if node in targets:
-            return []
-        for each in replay.consumers(node):
-            if each.operands[0] is node and each.rows is not None:
-                found.append(each)
-            elif _passes(each, node):
-                pending.append(each)
-            else:
-                return []
-    return found if len(found) < 2 else [node for node in replay.backward(targets) if node in found]
-
-
-def _passes(each: TensorNode, node: TensorNode) -> bool:
-    """True if an operation passes its gradient on unchanged: a copy, or an added number."""
-    alone = each.operands == (node,) and each.shape == node.shape
-    return alone and (
-        each.parts == ("copy(", ")")
-        or each.parts[1][:3] in (" + ", " - ")
-        or each.parts[0].endswith(" + ")
-    )
-
-
 def _summed(parts: list[Tensor | None], source: Source) -> Any:
-    if not source.rows:
-        return _added([part for part in parts if part is not None])
-    found = [
-        (part, node.rows) for part, node in zip(parts, source.rows, strict=True) if part is not None
-    ]
-    if not found:
-        return None
-    lengths = source.spec.shape or ()
-    values = [_rows(part, lengths[1:]) for part, _ in found]
-    indices = [_value_of(rows).reshape(-1) for _, rows in found]
-    return IndexedSlices(
-        values[0] if len(values) == 1 else call("concatenate", values),
-        np.concatenate(indices),
-        np.asarray(lengths, np.int32),
-    )
-
-
-def _rows(part: Tensor, shape: tuple[int, ...]) -> Tensor:
-    lengths = part._lengths()
-    if lengths[1:] == shape and len(lengths) == len(shape) + 1:
-        return part
-    count = int(np.prod(lengths, dtype=np.int64)) // max(int(np.prod(shape, dtype=np.int64)), 1)
-    return call("reshape", part, (count, *shape), spec=Spec(part.dtype, (count, *shape)))
-
-
-def _value_of(term: Any) -> np.ndarray[Any, Any]:
-    return Tensor(term)._value() if isinstance(term, TensorNode) else np.asarray(term.value)
+    if source.rows:
+        return slices(parts, source)
+    return _added([part for part in parts if part is not None])
 
 
 def _added(parts: list[Tensor]) -> Tensor | None:
@@ -264,16 +216,17 @@ def _across(
 ) -> list[Any]:
     """The same across custom gradients, from the last one back to the first."""
     found: dict[TensorNode, Tensor] = {}
-    asked_for = {node for source in sources for node in source.nodes}
+    asked_for = {node for source in sources for node in source.asked}
+    gathers = {node for source in sources for node in source.rows}
 
     def collect(of: Sequence[TensorNode], weights: Sequence[Tensor | None], upto: int) -> None:
-        starts = [node for source in sources for node in source.nodes]
+        starts = [node for source in sources for node in source.asked]
         starts += [
             node for custom_gradient in custom_gradients[:upto] for node in custom_gradient.outputs
         ]
         starts = list(dict.fromkeys(starts))
         replay = Replay(recording, of, ends)
-        points = [Source([node], Spec(node.dtype, node.shape)) for node in starts]
+        points = [Source([node], node.spec, [node] if node in gathers else []) for node in starts]
         parts = _derived("vjp", replay, of, weights, points)
         for node, (part,) in zip(starts, parts, strict=True):
             if part is not None:
@@ -302,7 +255,15 @@ def _across(
         behind = [pair for pair in given if pair[0] in recording.recorded]
         if behind:
             collect([node for node, _ in behind], [part for _, part in behind], position)
-    return [_added([found[node] for node in source.nodes if node in found]) for source in sources]
+    return [
+        _connected(
+            recording,
+            targets,
+            source,
+            _summed([found.get(node) for node in source.asked], source),
+        )
+        for source in sources
+    ]
 
 
 def _zeros(node: TensorNode) -> Tensor:

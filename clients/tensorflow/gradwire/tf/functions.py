@@ -14,6 +14,7 @@ import numpy as np
 
 from gradwire.tf import nest
 from gradwire.tf.backprop import Source, jacobian, vjp
+from gradwire.tf.connections import joined
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.nodes import Spec, TensorNode, active, paused
@@ -107,13 +108,6 @@ class FunctionTrace(TapeRecording):
         #: The variables that were made, for as long as they live.
         self.made: list[weakref.ref[Any]] = []
 
-    def close(self) -> None:
-        """Need nothing any more; tapes outside have gradients in what was gathered whole."""
-        for node in self.recorded:
-            if isinstance(node, TensorNode):
-                node.rows = None
-        self.release()
-
     def note_made(self, variable: Any) -> None:
         """Note that a variable was made."""
         self.made.append(weakref.ref(variable))
@@ -181,10 +175,11 @@ class PolymorphicFunction:
             given = nest.map_structure(_as_argument, args)
             with SEEDS.function(self._draws, (self._instance, _signature(given, kwargs))):
                 result = self._function(*given, **kwargs)
+            joined(result, within=trace)
         finally:
             stack[:] = [each for each in stack if each is not trace]
             _running.traces.remove(trace)
-            trace.close()
+            trace.release()
         if trace.made and (self._calls > 1 or any(made() is None for made in trace.made)):
             raise ValueError(
                 "tf.function only supports singleton tf.Variables created on the first call. Make "

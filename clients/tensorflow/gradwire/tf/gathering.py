@@ -52,7 +52,13 @@ def gather(
         return call("tf.gather", x, places, axis=along, batch_dims=count, spec=spec)
     if along:
         return call("tf.gather", x, places, axis=along, spec=spec)
-    return _rows(call("tf.gather", x, places, spec=spec), places)
+    result = call("tf.gather", x, places, spec=spec)
+    return result if _is_negative(axis) else _rows(result, places)
+
+
+def _is_negative(axis: Ints | None) -> bool:
+    """Whether an axis is counted from the end, where TensorFlow's gradient is dense."""
+    return axis is not None and static.integer(axis) < 0
 
 
 def _rows(result: Tensor, places: Tensor) -> Tensor:

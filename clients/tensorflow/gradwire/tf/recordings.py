@@ -197,7 +197,7 @@ class Replay:
         if operands == term.operands or not isinstance(term, TensorNode):
             return term
         clone = TensorNode(term.parts, operands, term.spec)
-        clone.place = term.place
+        clone.place, clone.joints = term.place, term.joints
         return record(clone)
 
 
