@@ -26,23 +26,22 @@ CONSTANT: frozenset[str] = frozenset(
 )
 
 
-def joined(outputs: Any, captured: Iterable[Any] = (), within: TapeRecording | None = None) -> None:
-    """Note that nested outputs, made ``within`` a function, are those of one operation.
+def joined(outputs: Any, captured: Iterable[Any]) -> None:
+    """Note that nested outputs are those of one operation.
 
     They depend on the ``captured`` tensors and variables besides what they were computed from.
     """
     read = [convert_to_tensor(each)._node for each in captured]
     nodes = [each._node for each in nest.flatten(outputs) if isinstance(each, Tensor)]
-    own = [node for node in nodes if within is None or node in within.recorded]
-    joint = Joint(tuple([weakref.ref(node) for node in own]), tuple(read))
-    for node in own:
+    joint = Joint(tuple([weakref.ref(node) for node in nodes]), tuple(read))
+    for node in nodes:
         node.joints = (*node.joints, joint)
 
 
 def reached(
     recording: TapeRecording, targets: Sequence[TensorNode], *, varying: bool = True
 ) -> set[Term]:
-    """The values that gradients of targets reach; through gradients only if they are ``varying``."""
+    """The values that gradients of targets reach, through other gradients if these are varying."""
     found: set[Term] = set()
     waiting: list[Term] = list(targets)
     while waiting:

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import nest
-from gradwire.tf.backprop import Source, jacobian, vjp
-from gradwire.tf.connections import joined
+from gradwire.tf.backprop import jacobian, vjp
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import DType, as_dtype
+from gradwire.tf.gathered import Source
 from gradwire.tf.nodes import Spec, TensorNode, active, paused
 from gradwire.tf.random.seeds import SEEDS, Draws
 from gradwire.tf.recordings import CustomGradient, TapeRecording
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tapes import UnconnectedGradients
-from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.tensors import METHODS, Operand, Tensor
 from gradwire.tf.variables import Variable
 from gradwire.tracing.terms import Term
 
@@ -107,6 +107,10 @@ class FunctionTrace(TapeRecording):
         self.known: set[Term] = _Everything()
         #: The variables that were made, for as long as they live.
         self.made: list[weakref.ref[Any]] = []
+        #: What branches name that tensors decided upon, whether these were taken or not.
+        self.branches: list[Operand] = []
+        #: The loops over tensors: files, and their first and last lines.
+        self.loops: set[tuple[str, int, int]] = set()
 
     def note_made(self, variable: Any) -> None:
         """Note that a variable was made."""
@@ -175,7 +179,8 @@ class PolymorphicFunction:
             given = nest.map_structure(_as_argument, args)
             with SEEDS.function(self._draws, (self._instance, _signature(given, kwargs))):
                 result = self._function(*given, **kwargs)
-            joined(result, within=trace)
+            if len(stack) > 1 or len(_running.traces) > 1:
+                result = METHODS["outputs"](trace, nest.map_structure(_as_result, result))
         finally:
             stack[:] = [each for each in stack if each is not trace]
             _running.traces.remove(trace)
@@ -252,6 +257,11 @@ def _signature(args: Any, kwargs: Any) -> Hashable:
 def executing_eagerly() -> bool:
     """Whether no ``tf.function`` is being run."""
     return not _running.traces
+
+
+def running_trace() -> FunctionTrace | None:
+    """What records the innermost ``tf.function`` that is being run."""
+    return _running.traces[-1] if _running.traces else None
 
 
 def inside_function() -> bool:

@@ -12,12 +12,13 @@ from typing import Any, Self
 import numpy as np
 
 from gradwire.tf import nest
-from gradwire.tf.backprop import Source, jacobian, vjp
+from gradwire.tf.backprop import jacobian, vjp
 from gradwire.tf.calls import call
 from gradwire.tf.checks import broadcast, mismatch
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import invalid
+from gradwire.tf.gathered import Source
 from gradwire.tf.nodes import Spec, TensorNode, active
 from gradwire.tf.recordings import TapeRecording
 from gradwire.tf.tensors import Operand, Tensor
