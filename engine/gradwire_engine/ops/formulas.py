@@ -79,6 +79,11 @@ def connected(x: Var, y: Var) -> Var:
     return by_formula("connected", lambda x, y: x, x, y)
 
 
+def passing(x: Var) -> Var:
+    """``x``, whose cotangent counts as a function of it with derivative 0."""
+    return by_formula("passing", lambda x: x, x)
+
+
 def sqrt(x: Var) -> Var:
     """Square root."""
     return by_formula("sqrt", Sqrt(), x)
@@ -128,7 +133,11 @@ def _of_select(z_bar: Var, z: Var, condition: Var, x: Var, y: Var) -> Cotangents
 
 
 def _of_connected(z_bar: Var, z: Var, x: Var, y: Var) -> Cotangents:
-    return z_bar, y.builder.full(0, ArrayType(y.dtype, y.type.shape))
+    return z_bar, connected(y.builder.full(0, ArrayType(y.dtype, y.type.shape)), y)
+
+
+def _of_passing(z_bar: Var, z: Var, x: Var) -> Cotangents:
+    return (connected(z_bar, x),)
 
 
 def _of_sqrt(z_bar: Var, z: Var, x: Var) -> Cotangents:
@@ -270,6 +279,7 @@ def _of_softsign(z_bar: Var, z: Var, x: Var) -> Cotangents:
 RULES: Mapping[str, FormulaRule] = {
     "select": _of_select,
     "connected": _of_connected,
+    "passing": _of_passing,
     "sqrt": _of_sqrt,
     "sqrt_slope": _of_sqrt_slope,
     "rsqrt": _of_rsqrt,

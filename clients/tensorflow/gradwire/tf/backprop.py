@@ -11,6 +11,7 @@ from gradwire.defaults import default_client
 from gradwire.tf.calls import call
 from gradwire.tf.connections import are_joined
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.dtypes import rounded
 from gradwire.tf.fetching import along, asked, fetch, write_with_variables
 from gradwire.tf.gathered import Source, find_gathers, slices
 from gradwire.tf.nodes import Spec, TensorNode, active, record
@@ -156,7 +157,7 @@ def _items(
             continue
         dtype = node.dtype
         if whole is None:
-            made.append(tensor_of(value, dtype))
+            made.append(tensor_of(value if dtype is None else rounded(value, dtype), dtype))
             continue
         item = record(TensorNode(("", f"[{i}]"), (whole,), Spec(dtype, np.shape(value))))
         item.settle(value)

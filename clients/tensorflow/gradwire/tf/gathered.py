@@ -104,10 +104,12 @@ def slices(parts: Sequence[Tensor | None], source: Source) -> IndexedSlices | No
     lengths = source.spec.shape or ()
     values = [_rows(part, lengths[1:], source.spec) for part, _ in found]
     indices = [_value_of(rows).reshape(-1) for _, rows in found]
+    of_elements = function_of(source.rows[0]) == "gather_nd"
+    kind = indices[0].dtype if of_elements else np.int32  # as TensorFlow has it
     return IndexedSlices(
         values[0] if len(values) == 1 else call("concatenate", values),
         np.concatenate(indices),
-        np.asarray(lengths, np.int32),
+        np.asarray(lengths, kind),
     )
 
 

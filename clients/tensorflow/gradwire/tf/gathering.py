@@ -14,7 +14,8 @@ from gradwire.tf.calls import call
 from gradwire.tf.clipping import clip_by_norm
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
-from gradwire.tf.nodes import Spec
+from gradwire.tf.nodes import Spec, paused
+from gradwire.tf.operations.rules import check_scatter
 from gradwire.tf.operations.types import DTypeLike, Ints, Shape, TensorLike
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
@@ -42,6 +43,8 @@ def gather(
     lengths, of_places = x._lengths(), places._lengths()
     text = "Expected axis in the range [-{rank}, {rank}), but got {axis} [Op:GatherV2]"
     count = batch_dims + len(of_places) if batch_dims < 0 else batch_dims
+    if not lengths:
+        raise invalid("params must be at least 1 dimensional [Op:GatherV2]")
     along = count if axis is None else static.axis_of(axis, len(lengths), text)
     _check_range(places, lengths[along])
     shape = lengths[:along] + of_places[count:] + lengths[along + 1 :]
@@ -101,6 +104,11 @@ def gather_nd(
     _check_places("GatherNd", "Tindices", places)
     lengths, of_places = x._lengths(), places._lengths()
     depth = of_places[-1]
+    if depth > len(lengths) - batch_dims:
+        raise invalid(
+            "index innermost dimension length must be <= params rank; saw: "
+            f"{depth} vs. {len(lengths)} [Op:GatherNd]"
+        )
     value = places._value()
     bounds = np.array(lengths[batch_dims : batch_dims + depth])
     wrong = np.argwhere(((value < 0) | (value >= bounds)).any(-1))
@@ -136,19 +144,6 @@ def scatter_nd(
     check_scatter("ScatterNd", places, lengths)
     spec = Spec(values.dtype, lengths)
     return call("tf.scatter_nd", places, values, list(lengths), spec=spec, now=False)
-
-
-def check_scatter(op: str, places: Tensor, lengths: Sequence[int]) -> None:
-    """Raise for places that there are not."""
-    value = places._value()
-    bounds = np.array(lengths[: value.shape[-1]])
-    wrong = np.argwhere(((value < 0) | (value >= bounds)).any(-1))
-    if len(wrong):
-        where = tuple(wrong[0].tolist())
-        raise invalid(
-            f"indices[{','.join(map(str, where))}] = {static.listed(value[where])} does not index "
-            f"into shape {static.listed(lengths)} [Op:{op}]"
-        )
 
 
 def boolean_mask(
@@ -250,7 +245,8 @@ def one_hot(
     outline[along % (len(lengths) + 1)] = count
     counter = np.arange(count, dtype=places.dtype.storage).reshape(outline)
     same = call("equal", expand_dims(places, along), counter, spec=Spec(dtypes.bool_, tuple(shape)))
-    return where(same, on, off)
+    with paused():  # it has no gradient in TensorFlow
+        return where(same, on, off)
 
 
 def dynamic_partition(

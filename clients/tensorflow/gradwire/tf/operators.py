@@ -112,12 +112,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     whole = isinstance(x, Operand) and x._dtype().is_integer
     if whole and np.any(np.asarray(y) < 0):
         raise invalid("Integers to negative integer powers are not allowed [Op:Pow] name: ")
-    return binary("Pow", "**" if whole or _is_smooth(x, y) else "tf.formulas.pow", x, y)
-
-
-def _is_smooth(x: Any, y: Any) -> bool:
-    """Whether the derivatives of ``x ** y`` are TensorFlow's everywhere, by a number in it."""
-    return (_is_number(y) and y not in (0, 1)) or (isinstance(x, (int, float)) and x > 0)
+    return binary("Pow", "tf.formulas.pow" if _are_floats(x, y) else "**", x, y)
 
 
 def matmul(

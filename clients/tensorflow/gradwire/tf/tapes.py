@@ -111,16 +111,16 @@ class GradientTape:
                     ", not tf.Tensor or tf.Variable or ExtensionType."
                 )
             if not each._dtype().is_differentiable:
-                log.warning(
-                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
-                    each._dtype(),
-                )
+                _warn_of_dtype(each)
             if self._recording is None:
                 raise AttributeError("'NoneType' object has no attribute '_tape'")
             if isinstance(each, Variable):
                 self._recording.watch_variable(each)
             else:
                 self._recording.watch(convert_to_tensor(each)._node)
+        for each in nest.flatten(tensor):
+            for splits in getattr(each, "nested_row_splits", ()):
+                _warn_of_dtype(splits)
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -272,7 +272,7 @@ class GradientTape:
             self._end()
         shape = (before[0], *before[1:], *inside[1:])
         if found is None:
-            dtype = source._dtype()
+            dtype = target._dtype()
             return tensor_of(np.zeros(shape, dtype.storage), dtype)
         axis = len(before) - 1
         order = (axis, *(i for i in range(axis + len(inside)) if i != axis))
@@ -299,6 +299,11 @@ class GradientTape:
             return Source(list(nodes), Spec(source.dtype, source._node.shape))
         tensor = convert_to_tensor(source)
         return Source([tensor._node], Spec(tensor.dtype, tensor._node.shape))
+
+
+def _warn_of_dtype(watched: Any) -> None:
+    text = "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r"
+    log.warning(text, watched.dtype)
 
 
 class NotATensor(TypeError, AttributeError):  # TensorFlow raises either, by what was given
@@ -359,7 +364,10 @@ def _is_zero(option: Any) -> bool:
 def _zeros(source: Any, before: tuple[int, ...] = ()) -> Tensor:
     tensor = convert_to_tensor(source)
     dtype: DType = tensor.dtype
-    return tensor_of(np.zeros((*before, *tensor._lengths()), dtype.storage), dtype)
+    zeros = np.zeros((*before, *tensor._lengths()), dtype.storage)
+    if dtype.name == "string":
+        zeros[...] = b""
+    return tensor_of(zeros, dtype)
 
 
 def _of_itself(source: Any, targets: list[Any]) -> Tensor | None:

@@ -589,7 +589,7 @@ def max_pool(
 ) -> Tensor:
     """The largest element of each window, or its average, without the padding."""
     return rules.like(
-        "tf.nn.max_pool",
+        "tf.formulas.max_pool",
         "MaxPool",
         kinds.ORDERED,
         {"input": input},
@@ -607,7 +607,7 @@ def max_pool1d(
 ) -> Tensor:
     """The largest element of each window, or its average, without the padding."""
     return rules.like(
-        "tf.nn.max_pool1d",
+        "tf.formulas.max_pool1d",
         "MaxPool",
         kinds.ORDERED,
         {"input": input},
@@ -625,7 +625,7 @@ def max_pool2d(
 ) -> Tensor:
     """The largest element of each window, or its average, without the padding."""
     return rules.like(
-        "tf.nn.max_pool2d",
+        "tf.formulas.max_pool2d",
         "MaxPool",
         kinds.ORDERED,
         {"input": input},
@@ -643,7 +643,7 @@ def max_pool3d(
 ) -> Tensor:
     """The largest element of each window, or its average, without the padding."""
     return rules.like(
-        "tf.nn.max_pool3d",
+        "tf.formulas.max_pool3d",
         "MaxPool3D",
         kinds.LAYER,
         {"input": input},
