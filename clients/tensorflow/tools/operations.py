@@ -87,6 +87,12 @@ class Row:
         """The name within its module."""
         return self.names[0].rpartition(".")[2]
 
+    @property
+    def function(self) -> str:
+        """The service's name, in ``tf.formulas`` if that has its derivatives."""
+        formula = f"tf.formulas.{self.called}"
+        return formula if formula in TF.functions else f"tf.{self.names[0]}"
+
 
 def rows() -> Iterator[Row]:
     """The lines of the table."""
@@ -187,7 +193,7 @@ def _function(row: Row) -> str:
 
 
 def _body(row: Row, answer: str) -> str:
-    function = f"tf.{row.names[0]}"
+    function = row.function
     kinds = "None" if row.kinds == "any" else f"kinds.{row.kinds.upper()}"
     rule, _, argument = row.result.partition(" ")
     if rule in _ELEMENTWISE:

@@ -11,6 +11,7 @@ from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Assigned, Copy, Item, StopGradient
 from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.formulas import ByFormula
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.arithmetic import Divide, Multiply, Negative, Power
 from gradwire_engine.ops.pointwise.comparison import LogicalAnd, LogicalOr
@@ -21,6 +22,11 @@ from gradwire_engine.tape import ArrayType
 
 def _identity(op: Op, args: Sequence[int], values: ValueTable) -> Expression:
     return args[0]
+
+
+def _computed(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
+    """The value, whose derivatives are on the tape by now."""
+    return args[0] if _is_alike(args[0], values) else _spread(args[0], values)
 
 
 def _item(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
@@ -137,6 +143,7 @@ def _is_alike(slot: int, values: ValueTable) -> bool:
 
 RULES: Mapping[type[Op], Rule] = {
     StopGradient: _identity,
+    ByFormula: _computed,
     Copy: _identity,
     Assigned: _identity,
     Item: _item,

@@ -18,7 +18,7 @@ import numpy as np
 
 #: Folders without users' code.
 _OURS = (
-    str(Path(__file__).parent.parent),
+    *sys.modules["gradwire"].__path__,
     str(Path(np.__file__).parent),
     str(Path(np.__file__).parent.parent / "scipy"),
 )

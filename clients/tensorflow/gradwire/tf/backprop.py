@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from gradwire.tf import rectifiers
 from gradwire.tf.calls import call, part_of
+from gradwire.tf.connections import are_joined
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.dtypes import rounded
 from gradwire.tf.fetching import (
     along,
     ask,
@@ -20,28 +20,11 @@ from gradwire.tf.fetching import (
     separated,
     write_with_variables,
 )
+from gradwire.tf.gathered import Source, find_gathers, slices
 from gradwire.tf.kept import Question, nothing
 from gradwire.tf.nodes import Spec, TensorNode, active, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
-from gradwire.tf.slices import IndexedSlices
 from gradwire.tf.tensors import Tensor
-
-
-@dataclass(slots=True)
-class Source:
-    """A source: a tensor, or a variable with all nodes that it was read as."""
-
-    nodes: list[TensorNode]
-    spec: Spec
-    #: The variable.
-    variable: Any = None
-    #: The gathers from it, if it is used by gathers alone.
-    rows: list[TensorNode] = field(default_factory=list)
-
-    @property
-    def asked(self) -> list[TensorNode]:
-        """The nodes at which the derivative is computed."""
-        return self.rows or self.nodes
 
 
 def vjp(
@@ -56,13 +39,15 @@ def vjp(
     Values that ``ends`` were computed from are constant.
     """
     replay = Replay(recording, targets, ends)
+    find_gathers(replay, sources, targets)
     custom_gradients = replay.custom_gradients()
     if custom_gradients:
         return _across(recording, targets, seeds, sources, custom_gradients, ends)
-    for source in sources:
-        source.rows = _gathered(replay, source, targets)
     found = _derived("vjp", replay, targets, seeds, sources)
-    return [_summed(parts, source) for parts, source in zip(found, sources, strict=True)]
+    return [
+        _connected(recording, targets, source, _summed(parts, source))
+        for parts, source in zip(found, sources, strict=True)
+    ]
 
 
 def jacobian(
@@ -73,7 +58,31 @@ def jacobian(
     if replay.custom_gradients():
         return _row_by_row(recording, target, sources)
     found = _derived("jacobian", replay, [target], [None], sources)
-    return [_added([part for part in parts if part is not None]) for parts in found]
+    return [
+        _connected(
+            recording,
+            [target],
+            source,
+            _added([part for part in parts if part is not None]),
+            Tensor(target)._lengths,
+        )
+        for parts, source in zip(found, sources, strict=True)
+    ]
+
+
+def _connected(
+    recording: TapeRecording,
+    targets: Sequence[TensorNode],
+    source: Source,
+    gradient: Any,
+    before: Callable[[], tuple[int, ...]] = tuple,
+) -> Any:
+    """A gradient; zeros in place of None where TensorFlow has the source on the way."""
+    if gradient is not None or not are_joined(recording, targets, source.nodes):
+        return gradient
+    tensor = Tensor(source.nodes[-1])
+    shape = (*before(), *tensor._lengths())
+    return tensor_of(np.zeros(shape, tensor.dtype.storage), tensor.dtype)
 
 
 def _derived(
@@ -154,10 +163,6 @@ def _request(
     gradients = answer.jacobian if function == "jacobian" else answer.gradients
     came, stayed = iter(gradients[0]), iter(values)
     found = [next(stayed) if stays_there else next(came) for stays_there in stays]
-    for i, node in enumerate(flat):
-        if found[i] is None and rectifiers.are_between(replayed, node):
-            before = np.shape(answer.value) if function == "jacobian" else ()
-            found[i] = np.zeros((*before, *(node.shape or ())))
     for node, value in zip([*sent, *kept], [*answer.outputs[0], *stayed], strict=True):
         node.settle(value)
     at = [answer.value] if function == "jacobian" else answer.value
@@ -183,7 +188,7 @@ def _items(
             continue
         dtype = node.dtype
         if whole is None:
-            made.append(tensor_of(value, dtype))
+            made.append(tensor_of(value if dtype is None else rounded(value, dtype), dtype))
             continue
         item = record(part_of(whole, i, Spec(dtype, np.shape(value))))
         item.settle(value)
@@ -209,62 +214,10 @@ def _ones(node: TensorNode) -> TensorNode:
     return tensor_of(np.ones(lengths, dtype.storage), dtype)._node
 
 
-def _gathered(replay: Replay, source: Source, targets: Sequence[TensorNode]) -> list[TensorNode]:
-    """The gathers from a source, if it is used by gathers alone."""
-    found: list[TensorNode] = []
-    pending = list(source.nodes)
-    if any(node in replay.recording.recorded for node in pending):
-        return []
-    while pending:
-        node = pending.pop()
-        if node in targets:
-            return []
-        for each in replay.consumers(node):
-            if each.operands[0] is node and each.rows is not None:
-                found.append(each)
-            elif _passes(each, node):
-                pending.append(each)
-            else:
-                return []
-    return found if len(found) < 2 else [node for node in replay.backward(targets) if node in found]
-
-
-def _passes(each: TensorNode, node: TensorNode) -> bool:
-    """True if an operation passes its gradient on unchanged: a copy, or an added number."""
-    if each.operands != (node,) or each.shape != node.shape:
-        return False
-    subtracted = len(each.args) == 2 and each.args[0] is node
-    return each.op in ("copy", "+") or (each.op == "-" and subtracted)
-
-
 def _summed(parts: list[Tensor | None], source: Source) -> Any:
-    if not source.rows:
-        return _added([part for part in parts if part is not None])
-    found = [
-        (part, node.rows) for part, node in zip(parts, source.rows, strict=True) if part is not None
-    ]
-    if not found:
-        return None
-    lengths = source.spec.shape or ()
-    values = [_rows(part, lengths[1:]) for part, _ in found]
-    indices = [_value_of(rows).reshape(-1) for _, rows in found]
-    return IndexedSlices(
-        values[0] if len(values) == 1 else call("np.concatenate", values),
-        np.concatenate(indices),
-        np.asarray(lengths, np.int32),
-    )
-
-
-def _rows(part: Tensor, shape: tuple[int, ...]) -> Tensor:
-    lengths = part._lengths()
-    if lengths[1:] == shape and len(lengths) == len(shape) + 1:
-        return part
-    count = int(np.prod(lengths, dtype=np.int64)) // max(int(np.prod(shape, dtype=np.int64)), 1)
-    return call("np.reshape", part, (count, *shape), spec=Spec(part.dtype, (count, *shape)))
-
-
-def _value_of(term: Any) -> np.ndarray[Any, Any]:
-    return Tensor(term)._value() if isinstance(term, TensorNode) else np.asarray(term.value)
+    if source.rows:
+        return slices(parts, source)
+    return _added([part for part in parts if part is not None])
 
 
 def _added(parts: list[Tensor]) -> Tensor | None:
@@ -286,16 +239,17 @@ def _across(
 ) -> list[Any]:
     """The same across custom gradients, from the last one back to the first."""
     found: dict[TensorNode, Tensor] = {}
-    asked_for = {node for source in sources for node in source.nodes}
+    asked_for = {node for source in sources for node in source.asked}
+    gathers = {node for source in sources for node in source.rows}
 
     def collect(of: Sequence[TensorNode], weights: Sequence[Tensor | None], upto: int) -> None:
-        starts = [node for source in sources for node in source.nodes]
+        starts = [node for source in sources for node in source.asked]
         starts += [
             node for custom_gradient in custom_gradients[:upto] for node in custom_gradient.outputs
         ]
         starts = list(dict.fromkeys(starts))
         replay = Replay(recording, of, ends)
-        points = [Source([node], Spec(node.dtype, node.shape)) for node in starts]
+        points = [Source([node], node.spec, [node] if node in gathers else []) for node in starts]
         parts = _derived("vjp", replay, of, weights, points)
         for node, (part,) in zip(starts, parts, strict=True):
             if part is not None:
@@ -324,7 +278,15 @@ def _across(
         behind = [pair for pair in given if pair[0] in recording.recorded]
         if behind:
             collect([node for node, _ in behind], [part for _, part in behind], position)
-    return [_added([found[node] for node in source.nodes if node in found]) for source in sources]
+    return [
+        _connected(
+            recording,
+            targets,
+            source,
+            _summed([found.get(node) for node in source.asked], source),
+        )
+        for source in sources
+    ]
 
 
 def _zeros(node: TensorNode) -> Tensor:

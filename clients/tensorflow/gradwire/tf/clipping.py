@@ -13,6 +13,7 @@ from gradwire.tf.operations import rules
 from gradwire.tf.operations.types import Axis, TensorLike
 from gradwire.tf.operators import multiply
 from gradwire.tf.slices import IndexedSlices
+from gradwire.tf.static import listed
 from gradwire.tf.tensors import Operand, Tensor
 
 
@@ -31,7 +32,9 @@ def clip_by_value(
             if bound.dtype != x.dtype:
                 raise checks.mismatch("Minimum", x.dtype, bound.dtype, position + 1)
             shape = checks.broadcast("Minimum", shape, bound._lengths()) or ()
-    return call("np.clip", x, *bounds, spec=Spec(x.dtype, shape))
+    if shape != x._lengths():
+        raise ValueError(f"Shapes {listed(x._lengths())} and {listed(shape)} are incompatible")
+    return call("tf.formulas.clip_by_value", x, *bounds, spec=Spec(x.dtype, shape))
 
 
 def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Axis = None, name: str | None = None) -> Any:
@@ -53,7 +56,7 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
         for t in t_list
         if t is not None
     ]
-    return call("tf.linalg.global_norm", parts, spec=Spec(parts[0].dtype, ()))
+    return call("tf.formulas.global_norm", parts, spec=Spec(parts[0].dtype, ()))
 
 
 def clip_by_global_norm(
@@ -67,8 +70,7 @@ def clip_by_global_norm(
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
     norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
     bound = _beside(clip_norm, norm)
-    most = call("np.maximum", norm, bound, spec=Spec(norm.dtype, ()))
-    scale = call("np.divide", bound, most, spec=Spec(norm.dtype, ()))
+    scale = call("tf.formulas.global_norm_scale", norm, bound, spec=Spec(norm.dtype, ()))
     clipped: list[Any] = []
     for t in t_list:
         if t is None:

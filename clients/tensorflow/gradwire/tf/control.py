@@ -9,6 +9,7 @@ from gradwire.tf import nest, static
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import bool_
 from gradwire.tf.errors import invalid
+from gradwire.tf.graphs import one_operation
 from gradwire.tf.operators import identity
 from gradwire.tf.tensor_arrays import TensorArray
 from gradwire.tf.tensors import Operand, Tensor
@@ -16,6 +17,7 @@ from gradwire.tf.tensors import Operand, Tensor
 __all__ = ["case", "cond", "group", "identity_n", "no_op", "switch_case", "tuple", "while_loop"]
 
 
+@one_operation(loop=False)
 def cond(
     pred: Any,
     true_fn: Callable[[], Any] | None = None,
@@ -33,6 +35,7 @@ def cond(
     return true_fn() if pred else false_fn()
 
 
+@one_operation(loop=False)
 def case(
     pred_fn_pairs: Any,
     default: Callable[[], Any] | None = None,
@@ -75,6 +78,7 @@ def case(
     )
 
 
+@one_operation(loop=False)
 def switch_case(
     branch_index: Any,
     branch_fns: Any,
@@ -100,6 +104,7 @@ def switch_case(
     return branches.get(int(static.array(branch_index)), otherwise)()
 
 
+@one_operation(loop=True)
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],

@@ -89,9 +89,7 @@ class Grouped(metaclass=_Named):
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Self:
         """The elements before the first for which a function gives false."""
         kept = Drawing(predicate)
-        return type(self)(
-            lambda: itertools.takewhile(lambda x: bool(called(kept, x)), iter(self))
-        )
+        return type(self)(lambda: itertools.takewhile(lambda x: bool(called(kept, x)), iter(self)))
 
     def window(
         self,

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import nest
-from gradwire.tf.backprop import Source, jacobian, vjp
+from gradwire.tf.backprop import jacobian, vjp
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.functions import FunctionTrace, running_trace
+from gradwire.tf.gathered import Source
 from gradwire.tf.nodes import Spec
 from gradwire.tf.tapes import UnconnectedGradients
 from gradwire.tf.tensors import Tensor

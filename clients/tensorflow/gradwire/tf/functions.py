@@ -18,7 +18,7 @@ from gradwire.tf.nodes import TensorNode, active, paused
 from gradwire.tf.random.seeds import SEEDS, Draws
 from gradwire.tf.recordings import CustomGradient, TapeRecording
 from gradwire.tf.specs import TensorSpec
-from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.tensors import METHODS, Operand, Tensor
 from gradwire.tf.variables import Variable
 from gradwire.tracing.terms import Term
 
@@ -45,13 +45,10 @@ class FunctionTrace(TapeRecording):
         self.known: set[Term] = _Everything()
         #: The variables that were made, for as long as they live.
         self.made: list[weakref.ref[Any]] = []
-
-    def close(self) -> None:
-        """Need nothing any more; tapes outside have gradients in what was gathered whole."""
-        for node in self.recorded:
-            if isinstance(node, TensorNode):
-                node.rows = None
-        self.release()
+        #: What branches name that tensors decided upon, whether these were taken or not.
+        self.branches: list[Operand] = []
+        #: The loops over tensors: files, and their first and last lines.
+        self.loops: set[tuple[str, int, int]] = set()
 
     def note_made(self, variable: Any) -> None:
         """Note that a variable was made."""
@@ -120,10 +117,12 @@ class PolymorphicFunction:
             given = nest.map_structure(_as_argument, args)
             with SEEDS.function(self._draws, (self._instance, _signature(given, kwargs))):
                 result = self._function(*given, **kwargs)
+            if len(stack) > 1 or len(_running.traces) > 1:
+                result = METHODS["outputs"](trace, nest.map_structure(_as_result, result))
         finally:
             stack[:] = [each for each in stack if each is not trace]
             _running.traces.remove(trace)
-            trace.close()
+            trace.release()
         if trace.made and (self._calls > 1 or any(made() is None for made in trace.made)):
             raise ValueError(
                 "tf.function only supports singleton tf.Variables created on the first call. Make "

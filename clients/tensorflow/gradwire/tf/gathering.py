@@ -15,7 +15,8 @@ from gradwire.tf.clipping import clip_by_norm
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
 from gradwire.tf.joining import concat
-from gradwire.tf.nodes import Spec
+from gradwire.tf.nodes import Spec, paused
+from gradwire.tf.operations.rules import check_scatter
 from gradwire.tf.operations.types import DTypeLike, Ints, Shape, TensorLike
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
@@ -43,6 +44,8 @@ def gather(
     lengths, of_places = x._lengths(), places._lengths()
     text = "Expected axis in the range [-{rank}, {rank}), but got {axis} [Op:GatherV2]"
     count = batch_dims + len(of_places) if batch_dims < 0 else batch_dims
+    if not lengths:
+        raise invalid("params must be at least 1 dimensional [Op:GatherV2]")
     along = count if axis is None else static.axis_of(axis, len(lengths), text)
     _check_range(places, lengths[along])
     shape = lengths[:along] + of_places[count:] + lengths[along + 1 :]
@@ -53,7 +56,13 @@ def gather(
         return call("tf.gather", x, places, axis=along, batch_dims=count, spec=spec)
     if along:
         return call("tf.gather", x, places, axis=along, spec=spec)
-    return _rows(call("tf.gather", x, places, spec=spec), places)
+    result = call("tf.gather", x, places, spec=spec)
+    return result if _is_negative(axis) else _rows(result, places)
+
+
+def _is_negative(axis: Ints | None) -> bool:
+    """Whether an axis is counted from the end, where TensorFlow's gradient is dense."""
+    return axis is not None and static.integer(axis) < 0
 
 
 def _rows(result: Tensor, places: Tensor) -> Tensor:
@@ -94,6 +103,11 @@ def gather_nd(
     _check_places("GatherNd", "Tindices", places)
     lengths, of_places = x._lengths(), places._lengths()
     depth = of_places[-1]
+    if depth > len(lengths) - batch_dims:
+        raise invalid(
+            "index innermost dimension length must be <= params rank; saw: "
+            f"{depth} vs. {len(lengths)} [Op:GatherNd]"
+        )
     value = places._value()
     bounds = np.array(lengths[batch_dims : batch_dims + depth])
     wrong = np.argwhere(((value < 0) | (value >= bounds)).any(-1))
@@ -129,19 +143,6 @@ def scatter_nd(
     check_scatter("ScatterNd", places, lengths)
     spec = Spec(values.dtype, lengths)
     return call("tf.scatter_nd", places, values, list(lengths), spec=spec, now=False)
-
-
-def check_scatter(op: str, places: Tensor, lengths: Sequence[int]) -> None:
-    """Raise for places that there are not."""
-    value = places._value()
-    bounds = np.array(lengths[: value.shape[-1]])
-    wrong = np.argwhere(((value < 0) | (value >= bounds)).any(-1))
-    if len(wrong):
-        where = tuple(wrong[0].tolist())
-        raise invalid(
-            f"indices[{','.join(map(str, where))}] = {static.listed(value[where])} does not index "
-            f"into shape {static.listed(lengths)} [Op:{op}]"
-        )
 
 
 def boolean_mask(
@@ -201,7 +202,7 @@ def where(
         return tensor_of(np.where(chosen._value(), *parts), dtype)
     if not isinstance(left, Tensor) and not isinstance(right, Tensor):
         left = convert_to_tensor(left, dtype)
-    return call("np.where", chosen, left, right, spec=Spec(dtype, shape))
+    return call("tf.formulas.where", chosen, left, right, spec=Spec(dtype, shape))
 
 
 def one_hot(
@@ -242,10 +243,10 @@ def one_hot(
     outline = [1] * len(shape)
     outline[along % (len(lengths) + 1)] = count
     counter = np.arange(count, dtype=places.dtype.storage).reshape(outline)
-    same = call(
-        "np.equal", expand_dims(places, along), counter, spec=Spec(dtypes.bool_, tuple(shape))
-    )
-    return where(same, on, off)
+    spec = Spec(dtypes.bool_, tuple(shape))
+    same = call("np.equal", expand_dims(places, along), counter, spec=spec)
+    with paused():  # it has no gradient in TensorFlow
+        return where(same, on, off)
 
 
 def dynamic_partition(

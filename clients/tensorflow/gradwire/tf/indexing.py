@@ -29,6 +29,9 @@ def getitem(x: Any, key: Any) -> Tensor:
         mask = convert_to_tensor(key)
         if not mask._lengths():
             raise ValueError("mask cannot be scalar.")
+        part = tensor._lengths()[: len(mask._lengths())]
+        if part != mask._lengths():
+            raise ValueError(f"Shapes {part} and {mask._lengths()} are incompatible")
         return call("tf.boolean_mask", tensor, mask, spec=Spec(tensor.dtype))
     items = static_key(key)
     lengths = tensor._lengths()
@@ -59,12 +62,16 @@ def _bound(value: Any) -> int | None:
 
 def _integer(value: Any) -> int:
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(_REFUSED.format(value))
+        raise invalid(
+            "Value for attr 'Index' of bool is not in the list of allowed values: int16, int32, "
+            "int64 [Op:StridedSlice]"
+        )
     if isinstance(value, (int, np.integer)):
         return int(value)
     if isinstance(value, (Operand, np.ndarray)):
         array = np.asarray(value)
-        if array.ndim == 0 and array.dtype.kind in "iu":
+        kinds = (np.int16, np.int32, np.int64) if isinstance(value, Operand) else (np.integer,)
+        if array.ndim == 0 and issubclass(array.dtype.type, kinds):
             return int(array)
     if hasattr(value, "__index__") and not isinstance(value, (Operand, np.ndarray)):
         return int(value.__index__())

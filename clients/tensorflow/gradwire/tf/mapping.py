@@ -10,6 +10,7 @@ from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.creation import filled
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import invalid
+from gradwire.tf.graphs import one_operation
 from gradwire.tf.joining import stack, unstack
 from gradwire.tf.ragged_joining import stacked
 from gradwire.tf.tensors import Tensor
@@ -17,6 +18,7 @@ from gradwire.tf.tensors import Tensor
 __all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
 
 
+@one_operation(loop=True)
 def map_fn(
     fn: Callable[..., Any],
     elems: Any,
@@ -65,6 +67,7 @@ def vectorized_map(
     return _stacked(results)
 
 
+@one_operation(loop=True)
 def scan(
     fn: Callable[..., Any],
     elems: Any,
@@ -90,6 +93,7 @@ def scan(
     return _stacked(results[::-1] if reverse else results)
 
 
+@one_operation(loop=True)
 def foldl(
     fn: Callable[..., Any],
     elems: Any,
@@ -107,6 +111,7 @@ def foldl(
     return state
 
 
+@one_operation(loop=True)
 def foldr(
     fn: Callable[..., Any],
     elems: Any,

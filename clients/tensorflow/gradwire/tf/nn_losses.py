@@ -70,7 +70,7 @@ def softmax_cross_entropy_with_logits(
         wanted = broadcast_to(wanted, lengths)
     place = axis % len(lengths)
     spec = Spec(scores.dtype, (*lengths[:place], *lengths[place + 1 :]))
-    return call("tf.nn.softmax_cross_entropy_with_logits", wanted, scores, axis, spec=spec)
+    return call("tf.formulas.softmax_cross_entropy_with_logits", wanted, scores, axis, spec=spec)
 
 
 def sparse_softmax_cross_entropy_with_logits(

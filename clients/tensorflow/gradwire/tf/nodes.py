@@ -27,6 +27,13 @@ class Spec(NamedTuple):
 UNKNOWN: Spec = Spec()
 
 
+class Joint(NamedTuple):
+    """The outputs of what is one operation for TensorFlow, and what it reads besides operands."""
+
+    outputs: tuple[weakref.ref[TensorNode], ...]
+    captured: tuple[TensorNode, ...]
+
+
 class TensorNode(Term):
     """A value that the service computes, or that is known already."""
 
@@ -36,6 +43,7 @@ class TensorNode(Term):
         "depth",
         "dtype",
         "hint",
+        "joints",
         "kept",
         "owner",
         "rows",
@@ -70,6 +78,8 @@ class TensorNode(Term):
         self.owner: weakref.ref[Any] | None = None
         #: The indices, where it is rows of its first operand.
         self.rows: Term | None = None
+        #: The operations of several outputs that it is an output of.
+        self.joints: tuple[Joint, ...] = ()
         #: Whether it was assigned to a variable.
         self.assigned: bool = False
         #: Whether a request has computed it, whose answer did not have its value.
@@ -111,6 +121,7 @@ def known(value: Any, dtype: DType, hint: str = "c") -> TensorNode:
     node.dtype, node.shape = dtype, np.shape(value)
     node.value, node.hint, node.kept, node.owner = value, hint, 0, None
     node.rows, node.depth, node.assigned, node.computed = None, 0, False, False
+    node.joints = ()
     return node
 
 

@@ -85,13 +85,18 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """``x / y`` rounded down, element by element."""
     _refuse_zero("FloorDiv", x, y)
-    return binary("FloorDiv", "//", x, y)
+    return binary("FloorDiv", "tf.formulas.floordiv" if _are_floats(x, y) else "//", x, y)
 
 
 def mod(x: Any, y: Any, name: str | None = None) -> Tensor:
     """What is left of ``x`` after ``y`` was taken away a whole number of times."""
     _refuse_zero("FloorMod", x, y)
-    return binary("FloorMod", "%", x, y)
+    return binary("FloorMod", "tf.formulas.floormod" if _are_floats(x, y) else "%", x, y)
+
+
+def _are_floats(x: Any, y: Any) -> bool:
+    """Whether either is a tensor of floating numbers."""
+    return any(isinstance(each, Operand) and each._dtype().is_floating for each in (x, y))
 
 
 def _refuse_zero(op: str, x: Any, y: Any) -> None:
@@ -106,7 +111,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     whole = isinstance(x, Operand) and x._dtype().is_integer
     if whole and np.any(np.asarray(y) < 0):
         raise invalid("Integers to negative integer powers are not allowed [Op:Pow] name: ")
-    return binary("Pow", "**", x, y)
+    return binary("Pow", "tf.formulas.pow" if _are_floats(x, y) else "**", x, y)
 
 
 def matmul(

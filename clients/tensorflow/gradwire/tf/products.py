@@ -162,7 +162,7 @@ def angle(input: TensorLike, name: str | None = None) -> Tensor:
     x = convert_to_tensor(input)
     if not x.dtype.is_complex:
         return where(x < 0, np.asarray(math.pi, x.dtype.storage), np.zeros((), x.dtype.storage))
-    return call("np.angle", x, spec=Spec(x.dtype.real_dtype, x._node.shape))
+    return call("tf.formulas.angle", x, spec=Spec(x.dtype.real_dtype, x._node.shape))
 
 
 def conj(x: TensorLike, name: str | None = None) -> Tensor:
@@ -180,7 +180,7 @@ def reduce_std(
     name: str | None = None,
 ) -> Tensor:
     """The standard deviation along some axes."""
-    return _spread("std", input_tensor, axis, keepdims)
+    return _spread("tf.formulas.reduce_std", input_tensor, axis, keepdims)
 
 
 def reduce_variance(
@@ -190,17 +190,17 @@ def reduce_variance(
     name: str | None = None,
 ) -> Tensor:
     """The variance along some axes."""
-    return _spread("variance", input_tensor, axis, keepdims)
+    return _spread("tf.math.reduce_variance", input_tensor, axis, keepdims)
 
 
-def _spread(which: str, value: Any, axis: Any, keepdims: bool) -> Tensor:
+def _spread(function: str, value: Any, axis: Any, keepdims: bool) -> Tensor:
     x = convert_to_tensor(value)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise TypeError(f"Input must be either real or complex. Received integer type {x.dtype}.")
     along = rules.axes(axis)
     shape = checks.reduced_shape("Mean", x._node.shape, along, keepdims)
     spec = Spec(x.dtype.real_dtype, shape)
-    return call(f"tf.math.reduce_{which}", x, axis=along, keepdims=bool(keepdims), spec=spec)
+    return call(function, x, axis=along, keepdims=bool(keepdims), spec=spec)
 
 
 def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:

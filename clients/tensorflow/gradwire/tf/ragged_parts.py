@@ -154,9 +154,7 @@ def indexed(rows: Any, key: tuple[Any, ...]) -> Any:
         return _columns(some, rest) if rest else some
     number = int(first)
     if not -len(rows) <= number < len(rows):
-        raise invalid(
-            f"slice index {number} of dimension 0 out of bounds. [Op:StridedSlice] name: "
-        )
+        raise IndexError(f"Row key {number} out of bounds")
     start, stop = rows._splits[number % len(rows) :][:2]
     row = part(rows._values, np.arange(start, stop))
     return row[rest] if rest else row

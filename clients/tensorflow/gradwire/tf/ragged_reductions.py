@@ -25,7 +25,7 @@ HOW: dict[str, str] = {
     "tf.reduce_any": "any",
     "tf.reduce_all": "all",
     "tf.math.reduce_variance": "variance",
-    "tf.math.reduce_std": "std",
+    "tf.formulas.reduce_std": "std",
 }
 
 

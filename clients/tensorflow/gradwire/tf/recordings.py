@@ -197,7 +197,7 @@ class Replay:
         if not changed or not isinstance(term, TensorNode):
             return term
         clone = TensorNode(term.op, *arguments_with(term, self._made), term.spec)
-        clone.place = term.place
+        clone.place, clone.joints = term.place, term.joints
         return record(clone)
 
 

@@ -12,12 +12,13 @@ from typing import Any, Self
 import numpy as np
 
 from gradwire.tf import nest
-from gradwire.tf.backprop import Source, jacobian, vjp
+from gradwire.tf.backprop import jacobian, vjp
 from gradwire.tf.calls import call
 from gradwire.tf.checks import broadcast, mismatch
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType
 from gradwire.tf.errors import invalid
+from gradwire.tf.gathered import Source
 from gradwire.tf.nodes import Spec, TensorNode, active
 from gradwire.tf.recordings import TapeRecording
 from gradwire.tf.tensors import Operand, Tensor
@@ -110,16 +111,16 @@ class GradientTape:
                     ", not tf.Tensor or tf.Variable or ExtensionType."
                 )
             if not each._dtype().is_differentiable:
-                log.warning(
-                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
-                    each._dtype(),
-                )
+                _warn_of_dtype(each)
             if self._recording is None:
                 raise AttributeError("'NoneType' object has no attribute '_tape'")
             if isinstance(each, Variable):
                 self._recording.watch_variable(each)
             else:
                 self._recording.watch(convert_to_tensor(each)._node)
+        for each in nest.flatten(tensor):
+            for splits in getattr(each, "nested_row_splits", ()):
+                _warn_of_dtype(splits)
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -271,7 +272,7 @@ class GradientTape:
             self._end()
         shape = (before[0], *before[1:], *inside[1:])
         if found is None:
-            dtype = source._dtype()
+            dtype = target._dtype()
             return tensor_of(np.zeros(shape, dtype.storage), dtype)
         axis = len(before) - 1
         order = (axis, *(i for i in range(axis + len(inside)) if i != axis))
@@ -295,9 +296,14 @@ class GradientTape:
     def _source(self, recording: TapeRecording, source: Any) -> Source:
         if isinstance(source, Variable):
             nodes = dict.fromkeys([*recording.reads_of(source), source._node])
-            return Source(list(nodes), Spec(source.dtype, source._node.shape), source)
+            return Source(list(nodes), Spec(source.dtype, source._node.shape), variable=source)
         tensor = convert_to_tensor(source)
         return Source([tensor._node], Spec(tensor.dtype, tensor._node.shape))
+
+
+def _warn_of_dtype(watched: Any) -> None:
+    text = "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r"
+    log.warning(text, watched.dtype)
 
 
 class NotATensor(TypeError, AttributeError):  # TensorFlow raises either, by what was given
@@ -358,7 +364,10 @@ def _is_zero(option: Any) -> bool:
 def _zeros(source: Any, before: tuple[int, ...] = ()) -> Tensor:
     tensor = convert_to_tensor(source)
     dtype: DType = tensor.dtype
-    return tensor_of(np.zeros((*before, *tensor._lengths()), dtype.storage), dtype)
+    zeros = np.zeros((*before, *tensor._lengths()), dtype.storage)
+    if dtype.name == "string":
+        zeros[...] = b""
+    return tensor_of(zeros, dtype)
 
 
 def _of_itself(source: Any, targets: list[Any]) -> Tensor | None:

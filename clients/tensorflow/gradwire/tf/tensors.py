@@ -72,6 +72,7 @@ class Operand:
 
     def __bool__(self) -> bool:
         value = self._value()
+        METHODS["decided"]()
         return bool(value) if value.size else False
 
     def __float__(self) -> float:
@@ -296,6 +297,7 @@ class Tensor(Operand):
         lengths = self._lengths()
         if not lengths:
             raise TypeError("Cannot iterate over a scalar tensor.")
+        METHODS["decided"]()
         return iter([self[i] for i in range(lengths[0])])
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -24,6 +24,7 @@ from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.arrays.shape import Transpose
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Assigned, Copy, GuardFailed, Item, StopGradient
+from gradwire_engine.ops.formulas import ByFormula
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize.costs import Costs, LoopCosts
 from gradwire_engine.optimize.target import rules
@@ -62,7 +63,7 @@ COSTS = Costs(
 )
 #: These give the very array, in the same layout: that of operands decides in which order NumPy adds
 #: up, and which of its functions for powers it takes.
-EXACT_IDENTITIES = StopGradient, Copy, Assigned, Item, Transpose
+EXACT_IDENTITIES = StopGradient, ByFormula, Copy, Assigned, Item, Transpose
 
 
 class ReferenceBackend(Backend):

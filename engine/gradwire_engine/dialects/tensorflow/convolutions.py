@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.ops import formulas
 from gradwire_engine.ops.arrays.windows import Windows, bordered, borders, per_axis, span
 from gradwire_engine.ops.axes import integers, lengths
 from gradwire_engine.ops.base import Static
@@ -226,6 +228,16 @@ def _pool(n: int, kind: str, data_format: str | None) -> Callable[..., Any]:
     return pool
 
 
+def _passing(pool: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, whose second derivative is 0: TensorFlow has one."""
+
+    @functools.wraps(pool)
+    def passing(b: Builder, input: Any, *args: Any, **kwargs: Any) -> Any:
+        return pool(b, formulas.passing(b.array(input)), *args, **kwargs)
+
+    return passing
+
+
 def _pooled(
     b: Builder, images: Images, kind: str, size: Any, strides: Any, padding: Any, dilations: Any
 ) -> Any:
@@ -274,6 +286,8 @@ for _n, (_last, _) in _FORMATS.items():
     TF.macro(f"nn.conv{_n}d_transpose")(_conv_transpose(_n, _last))
     TF.macro(f"nn.max_pool{_n}d")(_pool(_n, "max_pool", _last))
     TF.macro(f"nn.avg_pool{_n}d")(_pool(_n, "average_pool", _last))
+    TF.macro(f"formulas.max_pool{_n}d")(_passing(_pool(_n, "max_pool", _last)))
+TF.macro("formulas.max_pool")(_passing(_pool(0, "max_pool", None)))
 TF.macro("nn.conv_transpose")(_conv_transpose(0, None))
 TF.macro("nn.max_pool")(_pool(0, "max_pool", None))
 TF.macro("nn.avg_pool")(_pool(0, "average_pool", None))

@@ -31,9 +31,7 @@ def truncated_normal(
     shape: Shape, mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike = None, seed: Any = None
 ) -> tf.Tensor:
     """Normal numbers at most two standard deviations from the mean."""
-    return tf.random.stateless_truncated_normal(
-        shape, drawn_seed(seed), mean, stddev, _kind(dtype)
-    )
+    return tf.random.stateless_truncated_normal(shape, drawn_seed(seed), mean, stddev, _kind(dtype))
 
 
 def uniform(

@@ -40,9 +40,7 @@ class SeedGenerator:
         """The next seed; with ``ordered=False``, of another sequence of Keras's."""
         seed, (first, second) = self.state, self._pair
         if not _running.examples:
-            self._pair = (
-                (first, second + 1) if ordered else (_unordered(first), _unordered(second))
-            )
+            self._pair = (first, second + 1) if ordered else (_unordered(first), _unordered(second))
         return seed
 
     def get_config(self) -> dict[str, Any]:

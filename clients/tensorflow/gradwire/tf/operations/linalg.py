@@ -125,7 +125,7 @@ def slogdet(input: TensorLike, name: str | None = None) -> SlogDet:
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Logarithm of the determinant of each Hermitian positive definite matrix."""
     return rules.batch(
-        2, "tf.linalg.logdet", "Cholesky", kinds.SOLVABLE, {"matrix": matrix}, {}, refuses=True
+        2, "tf.formulas.logdet", "Cholesky", kinds.SOLVABLE, {"matrix": matrix}, {}, refuses=True
     )
 
 
@@ -379,7 +379,7 @@ def norm(
 ) -> Tensor:
     """Norm of all elements as one vector, of vectors along ``axis``, of matrices in two axes."""
     return rules.real_reduce(
-        "tf.linalg.norm",
+        "tf.formulas.norm",
         "Sqrt",
         kinds.INEXACT,
         {"tensor": tensor},
@@ -393,7 +393,7 @@ def normalize(
     """A list of ``tensor`` divided by its norm, and that norm, with axes of length 1."""
     return rules.list(
         2,
-        "tf.linalg.normalize",
+        "tf.formulas.normalize",
         "Sqrt",
         kinds.INEXACT,
         {"tensor": tensor},

@@ -91,17 +91,17 @@ __all__ = [
 
 def acos(x: TensorLike, name: str | None = None) -> Tensor:
     """Inverse cosine: ``cos z = x``. Convention: infinite slope at ±1. Source: DLMF 4.24.8."""
-    return rules.unary("tf.acos", "Acos", kinds.INEXACT, x)
+    return rules.unary("tf.formulas.acos", "Acos", kinds.INEXACT, x)
 
 
 def acosh(x: TensorLike, name: str | None = None) -> Tensor:
     """Inverse hyperbolic cosine: ``cosh z = x``; infinite slope at 1. Source: DLMF 4.40.5."""
-    return rules.unary("tf.acosh", "Acosh", kinds.INEXACT, x)
+    return rules.unary("tf.formulas.acosh", "Acosh", kinds.INEXACT, x)
 
 
 def asin(x: TensorLike, name: str | None = None) -> Tensor:
     """Inverse sine: ``sin z = x``. Convention: infinite slope at ±1. Source: DLMF 4.24.7."""
-    return rules.unary("tf.asin", "Asin", kinds.INEXACT, x)
+    return rules.unary("tf.formulas.asin", "Asin", kinds.INEXACT, x)
 
 
 def asinh(x: TensorLike, name: str | None = None) -> Tensor:
@@ -116,7 +116,7 @@ def atan(x: TensorLike, name: str | None = None) -> Tensor:
 
 def atanh(x: TensorLike, name: str | None = None) -> Tensor:
     """Inverse hyperbolic tangent: ``tanh z = x``; infinite slope at ±1. Source: DLMF 4.40.6."""
-    return rules.unary("tf.atanh", "Atanh", kinds.INEXACT, x)
+    return rules.unary("tf.formulas.atanh", "Atanh", kinds.INEXACT, x)
 
 
 def cos(x: TensorLike, name: str | None = None) -> Tensor:
@@ -161,22 +161,22 @@ def expm1(x: TensorLike, name: str | None = None) -> Tensor:
 
 def log(x: TensorLike, name: str | None = None) -> Tensor:
     """Natural logarithm: ``z = ln x``, the principal branch."""
-    return rules.unary("tf.math.log", "Log", kinds.INEXACT, x)
+    return rules.unary("tf.formulas.log", "Log", kinds.INEXACT, x)
 
 
 def log1p(x: TensorLike, name: str | None = None) -> Tensor:
     """Logarithm of ``1 + x``, exact near 0: ``z = ln(1 + x)``."""
-    return rules.unary("tf.math.log1p", "Log1p", kinds.INEXACT, x)
+    return rules.unary("tf.formulas.log1p", "Log1p", kinds.INEXACT, x)
 
 
 def sqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """Square root: ``z = x ** (1/2)``. Convention: infinite slope at 0, NaN below for reals."""
-    return rules.unary("tf.sqrt", "Sqrt", kinds.INEXACT, x)
+    return rules.unary("tf.formulas.sqrt", "Sqrt", kinds.INEXACT, x)
 
 
 def rsqrt(x: TensorLike, name: str | None = None) -> Tensor:
     """Reciprocal of the square root: ``z = x ** (-1/2)``."""
-    return rules.unary("tf.math.rsqrt", "Rsqrt", kinds.INEXACT, x)
+    return rules.unary("tf.formulas.rsqrt", "Rsqrt", kinds.INEXACT, x)
 
 
 def square(x: TensorLike, name: str | None = None) -> Tensor:
@@ -201,7 +201,7 @@ def sign(x: TensorLike, name: str | None = None) -> Tensor:
 
 def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
     """Reciprocal: ``z = 1 / x``; of integers a float, as ``1 / x`` is."""
-    return rules.unary("tf.math.reciprocal", "Reciprocal", kinds.SIGNED, x)
+    return rules.unary("tf.formulas.reciprocal", "Reciprocal", kinds.SIGNED, x)
 
 
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
@@ -256,12 +256,12 @@ def ndtri(x: TensorLike, name: str | None = None) -> Tensor:
 
 def lgamma(x: TensorLike, name: str | None = None) -> Tensor:
     """Logarithm of the gamma function's size: ``z = ln |Γ(x)|``, infinite at 0, -1, -2, …."""
-    return rules.unary("tf.math.lgamma", "Lgamma", kinds.REAL, x)
+    return rules.unary("tf.formulas.lgamma", "Lgamma", kinds.REAL, x)
 
 
 def digamma(x: TensorLike, name: str | None = None) -> Tensor:
     """Slope of the logarithm of gamma: ``z = ψ(x) = Γ'(x) / Γ(x)``."""
-    return rules.unary("tf.math.digamma", "Digamma", kinds.REAL, x)
+    return rules.unary("tf.formulas.digamma", "Digamma", kinds.REAL, x)
 
 
 def is_finite(x: TensorLike, name: str | None = None) -> Tensor:
@@ -286,7 +286,7 @@ def softplus(features: TensorLike, name: str | None = None) -> Tensor:
 
 def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """``z = x / (1 + |x|)``. Convention: derivative 1 at 0."""
-    return rules.unary("tf.math.softsign", "Softsign", kinds.LAYER, features)
+    return rules.unary("tf.formulas.softsign", "Softsign", kinds.LAYER, features)
 
 
 def realdiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -301,7 +301,7 @@ def divide_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tens
 
 def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """``z = x y``, and 0 where ``y`` is 0, whatever ``x`` is."""
-    return rules.binary("tf.math.multiply_no_nan", "MulNoNan", kinds.INEXACT, x, y)
+    return rules.binary("tf.formulas.multiply_no_nan", "MulNoNan", kinds.INEXACT, x, y)
 
 
 def truncatediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -330,7 +330,7 @@ def minimum(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
 
 def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Angle of the point ``(y, x)``, the vertical coordinate first: ``tan z = x1 / x2``."""
-    return rules.binary("tf.atan2", "Atan2", kinds.REAL, y, x)
+    return rules.binary("tf.formulas.atan2", "Atan2", kinds.REAL, y, x)
 
 
 def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
@@ -340,17 +340,17 @@ def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) ->
 
 def xlogy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Product with a logarithm: ``z = x ln y``, and 0 where ``x`` is 0."""
-    return rules.binary("tf.math.xlogy", "Xlogy", kinds.LOGARITHMIC, x, y)
+    return rules.binary("tf.formulas.xlogy", "Xlogy", kinds.LOGARITHMIC, x, y)
 
 
 def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """Product with a logarithm: ``z = x ln(1 + y)``, and 0 where ``x`` is 0."""
-    return rules.binary("tf.math.xlog1py", "Xlog1py", kinds.LOGARITHMIC, x, y)
+    return rules.binary("tf.formulas.xlog1py", "Xlog1py", kinds.LOGARITHMIC, x, y)
 
 
 def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """``z = x / y``, and 0 where ``x`` is 0, whatever ``y`` is."""
-    return rules.binary("tf.math.xdivy", "Xdivy", kinds.LOGARITHMIC, x, y)
+    return rules.binary("tf.formulas.xdivy", "Xdivy", kinds.LOGARITHMIC, x, y)
 
 
 def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
@@ -367,7 +367,7 @@ def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """Zeta function of Hurwitz's: ``z = ζ(x, q) = Σ (k + q)⁻ˣ`` over ``k ≥ 0``; Riemann's: q =
     1.
     """
-    return rules.binary("tf.math.zeta", "Zeta", kinds.FLOAT_DOUBLE, x, q)
+    return rules.binary("tf.formulas.zeta", "Zeta", kinds.FLOAT_DOUBLE, x, q)
 
 
 def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
@@ -377,7 +377,7 @@ def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 
 def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Regularised incomplete beta function: ``I_x(a, b) = ∫ tᵃ⁻¹ (1 - t)ᵇ⁻¹ dt / B(a, b)``."""
-    return rules.ternary("tf.math.betainc", "Betainc", kinds.FLOAT_DOUBLE, a, b, x)
+    return rules.ternary("tf.formulas.betainc", "Betainc", kinds.FLOAT_DOUBLE, a, b, x)
 
 
 def reduce_sum(
@@ -478,7 +478,7 @@ def reduce_logsumexp(
     exp(a))``.
     """
     return rules.reduce(
-        "tf.reduce_logsumexp",
+        "tf.formulas.reduce_logsumexp",
         "IsFinite",
         kinds.REAL,
         {"input_tensor": input_tensor},
@@ -491,7 +491,7 @@ def reduce_euclidean_norm(
 ) -> Tensor:
     """Norm ``ord`` of all elements over ``axis`` (one, several, or all) as one vector."""
     return rules.reduce(
-        "tf.math.reduce_euclidean_norm",
+        "tf.formulas.reduce_euclidean_norm",
         "EuclideanNorm",
         kinds.SUMS,
         {"input_tensor": input_tensor},
@@ -578,7 +578,7 @@ def log_softmax(logits: TensorLike, axis: int | None = None, name: str | None = 
 
 def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """Logarithm of the beta function along the last axis: ``z = sum ln Γ(x) - ln Γ(sum x)``."""
-    return rules.like("tf.math.lbeta", "Lgamma", kinds.REAL, {"x": x}, {})
+    return rules.like("tf.formulas.lbeta", "Lgamma", kinds.REAL, {"x": x}, {})
 
 
 def in_top_k(

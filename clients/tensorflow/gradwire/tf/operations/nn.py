@@ -58,17 +58,17 @@ __all__ = [
 
 def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """Rectifier: ``z = max(0, x)``. Convention: derivative 0 at 0."""
-    return rules.unary("tf.nn.relu", "Relu", kinds.RECTIFIED, features)
+    return rules.unary("tf.formulas.relu", "Relu", kinds.RECTIFIED, features)
 
 
 def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """Rectifier with a ceiling: ``z = min(6, max(0, x))``. Convention: derivative 0 at 0 and 6."""
-    return rules.unary("tf.nn.relu6", "Relu6", kinds.ORDERED, features)
+    return rules.unary("tf.formulas.relu6", "Relu6", kinds.ORDERED, features)
 
 
 def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """Exponential linear unit: ``z = x`` where ``x > 0``, else ``alpha (exp(x) - 1)``."""
-    return rules.unary("tf.nn.elu", "Elu", kinds.LAYER, features)
+    return rules.unary("tf.formulas.elu", "Elu", kinds.LAYER, features)
 
 
 def selu(features: TensorLike, name: str | None = None) -> Tensor:
@@ -88,14 +88,14 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
 def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     """``relu(x)`` and ``relu(-x)``, one after the other along ``axis``."""
     return rules.like(
-        "tf.nn.crelu", "Relu", kinds.RECTIFIED, {"features": features}, {"axis": axis}
+        "tf.formulas.crelu", "Relu", kinds.RECTIFIED, {"features": features}, {"axis": axis}
     )
 
 
 def leaky_relu(features: TensorLike, alpha: TensorLike = 0.2, name: str | None = None) -> Tensor:
     """``z = x`` where ``x > 0``, else ``negative_slope x``."""
     return rules.same(
-        "tf.nn.leaky_relu", "LeakyRelu", None, {"features": features, "alpha": alpha}, {}
+        "tf.formulas.leaky_relu", "LeakyRelu", None, {"features": features, "alpha": alpha}, {}
     )
 
 
@@ -116,7 +116,7 @@ def l2_normalize(
 ) -> Tensor:
     """``z = x / sqrt(max(sum(x²), epsilon))`` along ``axis``."""
     return rules.same(
-        "tf.nn.l2_normalize",
+        "tf.formulas.l2_normalize",
         "Square",
         kinds.ARITHMETIC,
         {"x": x, "epsilon": epsilon},
@@ -129,7 +129,7 @@ def weighted_cross_entropy_with_logits(
 ) -> Tensor:
     """Cross entropy whose positive labels count ``pos_weight`` times."""
     return rules.same(
-        "tf.nn.weighted_cross_entropy_with_logits",
+        "tf.formulas.weighted_cross_entropy_with_logits",
         "Mul",
         kinds.LAYER,
         {"labels": labels, "logits": logits, "pos_weight": pos_weight},
@@ -219,7 +219,7 @@ def moments(
 ) -> list[Tensor]:
     """A list of the mean and the variance over ``axes``."""
     return rules.list(
-        2, "tf.nn.moments", "Mean", kinds.SUMS, {"x": x}, {"axes": axes, "keepdims": keepdims}
+        2, "tf.formulas.moments", "Mean", kinds.SUMS, {"x": x}, {"axes": axes, "keepdims": keepdims}
     )
 
 
@@ -589,7 +589,7 @@ def max_pool(
 ) -> Tensor:
     """The largest element of each window, or its average, without the padding."""
     return rules.like(
-        "tf.nn.max_pool",
+        "tf.formulas.max_pool",
         "MaxPool",
         kinds.ORDERED,
         {"input": input},
@@ -607,7 +607,7 @@ def max_pool1d(
 ) -> Tensor:
     """The largest element of each window, or its average, without the padding."""
     return rules.like(
-        "tf.nn.max_pool1d",
+        "tf.formulas.max_pool1d",
         "MaxPool",
         kinds.ORDERED,
         {"input": input},
@@ -625,7 +625,7 @@ def max_pool2d(
 ) -> Tensor:
     """The largest element of each window, or its average, without the padding."""
     return rules.like(
-        "tf.nn.max_pool2d",
+        "tf.formulas.max_pool2d",
         "MaxPool",
         kinds.ORDERED,
         {"input": input},
@@ -643,7 +643,7 @@ def max_pool3d(
 ) -> Tensor:
     """The largest element of each window, or its average, without the padding."""
     return rules.like(
-        "tf.nn.max_pool3d",
+        "tf.formulas.max_pool3d",
         "MaxPool3D",
         kinds.LAYER,
         {"input": input},

@@ -84,8 +84,12 @@ def reduce(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Stati
     axis, keepdims = axes(static["axis"]), bool(static["keepdims"])
     shape = checks.reduced_shape(op, tensor._node.shape, axis, keepdims)
     if op in ("Max", "Min") and 0 in tensor._lengths() and 0 not in (shape or ()):
-        limit = _limit(tensor.dtype, op)  # of no elements
-        return tensor_of(np.full(shape or (), limit, tensor.dtype.storage), tensor.dtype)
+        limit = np.full(shape or (), _limit(tensor.dtype, op), tensor.dtype.storage)
+        if not tensor.dtype.is_differentiable:
+            return tensor_of(limit, tensor.dtype)
+        summed = {"axis": axis, "keepdims": keepdims}  # no elements, on which it still depends
+        total = call("tf.reduce_sum", tensor, **summed, spec=Spec(tensor.dtype, shape))
+        return call("add", total, limit, spec=Spec(tensor.dtype, shape))
     given: dict[str, Any] = {} if axis is None else {"axis": axis}
     if keepdims:
         given["keepdims"] = True
@@ -384,6 +388,19 @@ def _limit(dtype: DType, op: str) -> Any:
     return dtype.min if op == "Max" else dtype.max
 
 
+def check_scatter(op: str, places: Tensor, lengths: Sequence[int]) -> None:
+    """Raise for places that there are not."""
+    value = places._value()
+    bounds = np.array(lengths[: value.shape[-1]])
+    wrong = np.argwhere(((value < 0) | (value >= bounds)).any(-1))
+    if len(wrong):
+        where = tuple(wrong[0].tolist())
+        raise invalid(
+            f"indices[{','.join(map(str, where))}] = {listed(value[where])} does not index "
+            f"into shape {listed(lengths)} [Op:{op}]"
+        )
+
+
 def _operands(op: str, kinds: Kinds, tensors: Tensors, places: Sequence[str]) -> dict[str, Any]:
     """The tensors of one dtype, that of the first which has one; numbers are written out."""
     own = {name: value for name, value in tensors.items() if name not in places} or tensors
@@ -405,6 +422,8 @@ def _operands(op: str, kinds: Kinds, tensors: Tensors, places: Sequence[str]) ->
             found = given[name]
             if isinstance(found, Tensor) and found.dtype != dtype:
                 raise checks.mismatch(op, dtype, found.dtype, position)
+    if op.startswith("TensorScatter"):
+        check_scatter(op, given["indices"], given["tensor"]._lengths())
     if op in _SQUARE:
         check_square(op, next(each for each in given.values() if isinstance(each, Tensor)))
     head = next(iter(given))
