@@ -28,13 +28,13 @@ RECORDED: Final = (
     "other libraries cannot, nor those of SciPy that call a function or fit a curve"
 )
 A_VALUE: Final = (
-    "compute with the array itself; one to write to is numpy.zeros_like(x) or "
-    "numpy.zeros(shape, like=x)"
+    "compute with the array itself; one to write to is made inside of the function, by "
+    "numpy.zeros(shape), numpy.zeros_like(x) or numpy.array(outside)"
 )
 AN_ARRAY: Final = (
-    "NumPy's functions and SciPy's, called by their modules' names, can be recorded; "
-    "numpy.array([x, y]) is a list's array, and one to write to is numpy.zeros_like(x) or "
-    "numpy.zeros(shape, like=x)"
+    "NumPy's functions and SciPy's, called by their modules' names, can be recorded: A @ x in "
+    "place of A.dot(x), numpy.array([x, y]) in place of a list; an array to write to is made "
+    "inside of the function, by numpy.zeros(shape), numpy.zeros_like(x) or numpy.array(outside)"
 )
 
 _ODE = "gradwire.odeint(f, y0, t) solves differential equations as a part of the program"

@@ -26,7 +26,7 @@ CASES = [
         lambda t, y: -x[0] * y, (0, 1), [1.0], t_eval=T, events=lambda t, y: y[0]).y[0, -1]),
     ("odeint, with its output", ODE, lambda x: np.sum(
         scipy.integrate.odeint(lambda y, t: -x[0] * y, 1.0, T, full_output=True)[0])),
-    ("quad, with a weight", "leggauss", lambda x: scipy.integrate.quad(
+    ("quad, with a weight", ODE, lambda x: scipy.integrate.quad(
         lambda u: x[0] * u, 0, 1, weight="cos", wvar=1.0)[0]),
     ("dblquad", "leggauss", lambda x: scipy.integrate.dblquad(
         lambda u, v: x[0] * u, 0, 1, 0, 1)[0]),

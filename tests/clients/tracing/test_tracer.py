@@ -85,7 +85,7 @@ REFUSED: dict[str, Any] = {
     "dtype": (lambda x: np.float64(x[0]), "numpy.array"),
     "ragged": (lambda x: np.array([x, x[:2]]), "numpy.concatenate"),
     "list to a ufunc": (lambda x: np.exp([x[0], 1.0]), "numpy.array"),
-    "plain": (into_plain, "like=x"),
+    "plain": (into_plain, "numpy.zeros(shape)"),
     "plain out": (into_plain_out, "numpy.zeros_like"),
     "argument": (into_argument, "x.copy()"),
     "argument by operator": (adding_to_argument, "x.copy()"),

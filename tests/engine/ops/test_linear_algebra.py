@@ -269,3 +269,22 @@ def test_refused(call, error, message):
     with pytest.raises(error) as caught:
         trace(call.record, call.values)
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize("triangle", ["L", "U"])
+@pytest.mark.parametrize("shape", [(6, 6), (2, 3, 3)])
+def test_eigenvectors_have_numpys_signs_for_either_triangle(ask, triangle, shape):
+    a = np.random.default_rng(8).normal(size=shape)
+    for part, expected in enumerate(np.linalg.eigh(a, triangle)):
+        found = ask.value(f"linalg.eigh(a, UPLO={triangle!r})[{part}]", {"a": a})
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_the_derivative_of_a_logarithm_on_its_branch_cut_is_that_of_its_value(ask):
+    a = np.array([[-3.0, 0.4], [0.1, -2.0]])
+    step = 1e-6 * np.array([[0.0, 1.0], [0.0, 0.0]])
+    text = "sum(abs(logm(a.astype('complex128'))))"
+    numeric = (
+        sum(np.abs(scipy.linalg.logm(a + sign * step)).sum() * sign for sign in (1, -1)) / 2e-6
+    )
+    assert ask.gradients(text, {"a": a}, sources="a")[0, 1] == pytest.approx(numeric, rel=1e-6)

@@ -105,8 +105,8 @@ def into(out: Any, result: Any) -> Any:
         if not isinstance(target, Tracer):
             raise not_traceable(
                 "a recorded result cannot be written into a plain NumPy array",
-                "build the result from its parts (numpy.stack, numpy.concatenate), or start from "
-                "numpy.zeros_like(x) or numpy.zeros(shape, like=x) of a recorded array x",
+                "write into an array that is made inside of the function, by numpy.zeros_like(x), "
+                "numpy.zeros(shape) or numpy.array(outside)",
             )
         target[...] = value
     given = tuple(

@@ -7,6 +7,7 @@ import math
 import operator
 import sys
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -66,25 +67,27 @@ class Conversions:
         return bool(self._trace.decide(self._term, bool))
 
     def __index__(self) -> int:
+        if not self._is_number():  # NumPy asks for it first, and goes on
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(self._trace.decide(self._term, operator.index))
 
     def __int__(self) -> int:
         return int(self._trace.decide(self._term, int))
 
     def __floor__(self) -> int:
-        return int(self._trace.decide(self._term, math.floor))
+        return int(self._trace.decide(self._term, partial(_of_number, math.floor)))
 
     def __ceil__(self) -> int:
-        return int(self._trace.decide(self._term, math.ceil))
+        return int(self._trace.decide(self._term, partial(_of_number, math.ceil)))
 
     def __trunc__(self) -> int:
-        return int(self._trace.decide(self._term, math.trunc))
+        return int(self._trace.decide(self._term, partial(_of_number, math.trunc)))
 
     def __round__(self, digits: int | None = None) -> Any:
         if digits is not None:
             rounded: Any = np.round
             return rounded(self, digits)
-        return self._trace.decide(self._term, round)
+        return self._trace.decide(self._term, partial(_of_number, round))
 
     def __float__(self) -> float:
         self._check_decides("float(), or an element of a plain array,", hints.A_VALUE)
@@ -115,6 +118,10 @@ class Conversions:
             raise not_traceable(
                 f"{asked} needs numbers, which a recorded array does not have yet", hint
             )
+
+
+def _of_number(function: Callable[[Any], Any], value: Any) -> Any:
+    return function(np.asarray(value).item())
 
 
 def _elements(value: Any, dtype: np.dtype[Any] | None) -> tuple[tuple[int, ...], str, bytes]:

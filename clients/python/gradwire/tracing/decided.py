@@ -1,4 +1,4 @@
-"""Functions of which the values decide the dtype of the result, which is kept as a guard."""
+"""Functions of which values decide the dtype or shape of the result, which is kept as a guard."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing.calls import record_call
-from gradwire.tracing.traces import Trace
+from gradwire.tracing.traces import Trace, not_traceable
 
 #: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
@@ -20,6 +20,17 @@ def _real_if_close(trace: Trace, a: Any, tol: float = 100) -> Any:
         return a
     within = tol * np.finfo(a.dtype).eps if tol > 1 else tol
     return _np.real(a) if bool(_np.all(np.absolute(_np.imag(a)) < within)) else a
+
+
+def _trim_zeros(trace: Trace, filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """The vector without its zeros in front, behind, or both."""
+    kept = np.flatnonzero(np.asarray(np.not_equal(filt, 0)))
+    if axis not in (None, 0, -1) or np.ndim(filt) != 1:
+        raise not_traceable("numpy.trim_zeros of several axes cannot be recorded", "slice it")
+    if not kept.size:
+        return filt[:0]
+    start = int(kept[0]) if "f" in trim.lower() else 0
+    return filt[start : int(kept[-1]) + 1 if "b" in trim.lower() else None]
 
 
 def matrix_function(
@@ -40,24 +51,26 @@ def matrix_function(
 def _eig(trace: Trace, a: Any) -> Any:
     """Eigenvalues and eigenvectors, real if all eigenvalues of real matrices are."""
     made = record_call(trace, "np.linalg.eig", np.linalg.eig, (a,), {})
-    if not _are_real(trace, a, made[0]):
-        return made
-    return type(made)(_np.real(made[0]), _np.real(made[1]))
+    return type(made)(*_real_or_complex(trace, a, *made))
 
 
 def _eigvals(trace: Trace, a: Any) -> Any:
     made = record_call(trace, "np.linalg.eigvals", np.linalg.eigvals, (a,), {})
-    return _np.real(made) if _are_real(trace, a, made) else made
+    return _real_or_complex(trace, a, made)[0]
 
 
-def _are_real(trace: Trace, a: Any, eigenvalues: Any) -> bool:
+def _real_or_complex(trace: Trace, a: Any, *made: Any) -> list[Any]:
+    """Eigenvalues, and what else is real where they are."""
+    found = [part.astype(np.result_type(a.dtype, np.complex64)) for part in made]
     if a.dtype.kind == "c" or trace.scope is not None:
-        return False
-    return bool(_np.all(_np.imag(eigenvalues) == 0))
+        return found
+    are_real = bool(_np.all(_np.imag(found[0]) == 0))
+    return [_np.real(part) for part in found] if are_real else found
 
 
 DECIDED: dict[Any, Callable[..., Any]] = {
     np.real_if_close: _real_if_close,
+    np.trim_zeros: _trim_zeros,
     np.linalg.eig: _eig,
     np.linalg.eigvals: _eigvals,
 }

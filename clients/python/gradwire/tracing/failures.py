@@ -35,7 +35,7 @@ def explained(error: Exception) -> Exception:
         error = error.__cause__
     known = hints.instead_of(_called(frame for frame, _ in frames))
     name, hint = known or ("", hints.RECORDED)
-    if isinstance(error, NotTraceable) and known is not None:
+    if isinstance(error, NotTraceable) and known is not None and name not in f"{error}":
         return NotTraceable(f"{name} cannot be recorded", place=error.place, hint=hint)
     if isinstance(error, GradwireError):
         return error

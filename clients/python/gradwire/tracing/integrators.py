@@ -38,7 +38,8 @@ def record_odeint(
     """``scipy.integrate.odeint``: the solution at each time, as rows."""
     given = _given(original, args, kwargs, "func y0 t args rtol atol mxstep tfirst")
     slope = _slope(given["func"], _tuple(given["args"]), time_first=given["tfirst"])
-    return _solved(slope, given["y0"], given["t"], given, given["mxstep"])
+    tolerances = _tolerances("odeint", given["rtol"], given["atol"])
+    return _solved(slope, given["y0"], given["t"], tolerances, given["mxstep"])
 
 
 def record_solve_ivp(
@@ -59,7 +60,8 @@ def record_solve_ivp(
     slope = _slope(given["fun"], _tuple(given["args"]), time_first=True)
     times = given["t_eval"]
     all_times = _np.concatenate([_np.reshape(given["t_span"][0], (1,)), _np.asarray(times)])
-    rows = _solved(slope, given["y0"], all_times, given, 0)
+    tolerances = _tolerances("solve_ivp", given.get("rtol"), given.get("atol"))
+    rows = _solved(slope, given["y0"], all_times, tolerances)
     from scipy.optimize import OptimizeResult  # noqa: PLC0415 - SciPy is loaded, if it is there
 
     return OptimizeResult(
@@ -93,8 +95,8 @@ def record_quad(
         return 2 * bound / (1 + np.sqrt(1 + 4 * bound * bound))
 
     ends = [place(bound, known) for bound, known in zip((start, end), infinite, strict=True)]
-    tolerances = {"atol": given["epsabs"], "rtol": given["epsrel"]}
-    rows = _solved(lambda y, t: _np.reshape(slope(y, t), (1,)), 0.0, ends, tolerances, 0)
+    tolerances = _tolerances("quad", given["epsrel"], given["epsabs"])
+    rows = _solved(lambda y, t: _np.reshape(slope(y, t), (1,)), 0.0, ends, tolerances)
     return rows[1, 0], np.nan
 
 
@@ -132,20 +134,25 @@ def _slope(function: Callable[..., Any], extra: tuple[Any, ...], *, time_first: 
     return slope
 
 
-def _solved(slope: Any, y0: Any, t: Any, given: Mapping[str, Any], most_steps: int) -> Any:
+def _solved(
+    slope: Any, y0: Any, t: Any, tolerances: Mapping[str, float], most_steps: int = 0
+) -> Any:
     initial = _np.atleast_1d(_np.array(y0))
     if initial.dtype.kind not in "fc":
         initial = initial.astype(float)
-    options: dict[str, Any] = {name: _tolerance(name, given.get(name)) for name in ("rtol", "atol")}
-    options |= {"method": "dopri5", "max_steps": most_steps or STEPS, "adjoint": False}
-    return solution(slope, options, initial, _np.array(t))
+    options = {"method": "dopri5", "max_steps": most_steps or STEPS, "adjoint": False}
+    return solution(slope, options | dict(tolerances), initial, _np.array(t))
 
 
-def _tolerance(name: str, value: Any) -> float:
-    if value is None:
-        return TOLERANCE
-    if np.ndim(value):
-        raise not_traceable(
-            f"{name} for each component cannot be recorded", "give one number for all"
-        )
-    return min(float(value), TOLERANCE)
+def _tolerances(function: str, rtol: Any, atol: Any) -> dict[str, float]:
+    given = {"rtol": rtol, "atol": atol}
+    for name, value in given.items():
+        if np.ndim(value):
+            raise not_traceable(
+                f"scipy.integrate.{function} with {name} for each component cannot be recorded",
+                "give one number for all",
+            )
+    return {
+        name: TOLERANCE if value is None else min(float(value), TOLERANCE)
+        for name, value in given.items()
+    }

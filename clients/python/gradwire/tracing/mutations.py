@@ -29,6 +29,14 @@ def _putmask(trace: Trace, a: Any, mask: Any, values: Any) -> None:
     into(a, _np.where(mask, _np.resize(values, np.shape(a)), a))
 
 
+def _place(trace: Trace, arr: Any, mask: Any, vals: Any) -> None:
+    if not isinstance(arr, Tracer):
+        into(arr, vals)
+    places = np.flatnonzero(np.asarray(mask))  # decided here, if it is recorded
+    if places.size:
+        arr.flat[places] = _np.resize(vals, places.shape)
+
+
 #: How indices outside of an array come to be inside of it, by ``numpy.put``'s mode.
 _WITHIN: dict[str, Callable[[Any, int], Any]] = {
     "raise": lambda places, count: places,
@@ -73,6 +81,7 @@ def _fill_diagonal(trace: Trace, a: Any, val: Any, wrap: bool = False) -> None:
 MUTATIONS: dict[Any, Callable[..., Any]] = {
     np.copyto: _copyto,
     np.putmask: _putmask,
+    np.place: _place,
     np.put: _put,
     np.put_along_axis: _put_along_axis,
     np.fill_diagonal: _fill_diagonal,

@@ -115,6 +115,14 @@ class RecordableArray(np.ndarray):
                 return getattr(recorded, name)
         return _attribute(self, name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _OWN and _attribute(self, "recorded") is not None:
+            raise not_traceable(
+                f"{name} of an array with recorded elements cannot be assigned",
+                "x = x.reshape(shape) is another shape of it, x.astype(dtype) another dtype",
+            )
+        np.ndarray.__setattr__(self, name, value)
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "at" and holds_recorded((inputs, kwargs)):
             inputs = (_changed(inputs[0]), *inputs[1:])
@@ -147,6 +155,11 @@ class RecordableArray(np.ndarray):
         if not self.ndim:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self)))
+
+    @property
+    def flat(self) -> Any:
+        """The elements in one axis, to read and to assign."""
+        return self.reshape(-1) if self.flags.c_contiguous else self.plain.flat
 
     def dot(self, b: Any, out: Any = None) -> Any:
         """The product with another array."""

@@ -13,7 +13,7 @@ from gradwire.tracing.structures import flatten, is_array_like, unflatten
 from .operators import of_argument
 
 TOLERANCE = 1e-6
-STEP = 1e-4
+STEP = 1e-5
 
 
 def scalar_close(a: Any, b: Any) -> bool:

@@ -1,0 +1,69 @@
+"""Integers and booleans are Python's values where it asks for them, and are checked later."""
+
+import math
+import operator
+
+import gradwire
+import numpy as np
+import pytest
+
+X = np.array([0.3, 0.7, 1.1])
+TABLE = np.array([10.0, 20.0, 30.0, 40.0])
+GRID = np.arange(12.0).reshape(3, 4)
+
+CASES = [
+    ("float of a condition", lambda x: x * float(x[0] >= 0) + float(x[1] > 5)),
+    ("int of a condition", lambda x: x * (int(x[0] > 0.5) + 2)),
+    ("int of a number", lambda x: x * int(x[2] * 3)),
+    ("numpy's integer", lambda x: x * np.int64(x[2] > 0) + np.int32(x[2])),
+    ("numpy's number of a condition", lambda x: x * np.float64(x[0] > 0)),
+    ("numpy's boolean", lambda x: x if np.bool_(x[0] > 0) else -x),
+    ("complex of a condition", lambda x: x * complex(x[0] > 0).real),
+    ("item", lambda x: x * (x > 0.5).sum().item() + (x > 0.5).item(1)),
+    ("an array of integers", lambda x: x * TABLE[np.argsort(x)]),
+    ("an array of conditions", lambda x: x.sum() * TABLE[:3][x > 0.5]),
+    ("rows and columns", lambda x: x * GRID[np.argmax(x), np.argsort(-x)]),
+    ("into a plain array of counts", lambda x: x * counted(x)),
+    ("an index", lambda x: x * TABLE[operator.index(np.argmin(x))]),
+    ("round", lambda x: x * round(x[2] * 3)),
+    ("floor", lambda x: x * (math.floor(x[2]) + math.ceil(x[0]) + math.trunc(x[1]))),
+]
+
+
+def counted(x):
+    counts = np.zeros(3, int)
+    for value in x:
+        counts[int(value * 2)] += 1
+    return counts
+
+
+def test_values_and_derivatives_are_those_of_numpy(case, check):
+    _, f = case
+    check(f, X, order=1)
+
+
+def test_another_decision_is_another_recording(client):
+    recorded = []
+
+    def f(x):
+        recorded.append(1)
+        return x * TABLE[np.argsort(x)]
+
+    function = gradwire.function(f, client)
+    for x in (X, X[::-1].copy(), X * 2, X[::-1].copy() * 3):
+        np.testing.assert_allclose(function(x), x * TABLE[np.argsort(x)])
+    assert len(recorded) == 2
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: float(x[0]), lambda x: complex(x[0]), lambda x: x[0].item(), np.float64,
+        lambda x: np.float32(x[0]),
+        lambda x: x.item(0),
+    ],
+    ids=range(6),
+)  # fmt: skip
+def test_numbers_with_derivatives_are_not_decided(f, client):
+    with pytest.raises(gradwire.NotTraceable, match="needs numbers"):
+        gradwire.function(f, client)(X)

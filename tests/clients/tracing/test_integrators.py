@@ -1,0 +1,101 @@
+"""SciPy's integrators: values agree with SciPy's, derivatives with differences."""
+
+import math
+
+import gradwire
+import numpy as np
+import pytest
+import scipy.integrate
+
+X = np.array([0.4, 0.8, 1.3])
+TIMES = np.linspace(0.0, 1.0, 5)
+
+
+def lotka_volterra(y, t, a, b):
+    prey, predators = y
+    dydt = np.zeros(2)
+    dydt[0] = a * prey - b * prey * predators
+    dydt[1] = -predators + prey * predators
+    return dydt
+
+
+def by_odeint(x):
+    y = scipy.integrate.odeint(lotka_volterra, [x[2], 1.0], TIMES, args=(x[0], x[1]))
+    return y[-1].sum() + y[2, 0]
+
+
+def by_odeint_of_a_number(x):
+    return scipy.integrate.odeint(lambda y, t: -x[0] * y, 1.0, TIMES[1:] * x[1])[-1, 0]
+
+
+def by_odeint_time_first(x):
+    return scipy.integrate.odeint(lambda t, y: [-x[0] * y[0] + t], x[:1], TIMES, tfirst=True).sum()
+
+
+def by_solve_ivp(x):
+    found = scipy.integrate.solve_ivp(
+        lambda t, y, k: [y[1], -k * y[0]], (0.0, 1.0), [1.0, x[1]], "DOP853", TIMES[1:],
+        args=(x[0],), rtol=1e-9, atol=1e-9,
+    )  # fmt: skip
+    assert found.success
+    return found.y[0, -1] + found.y.sum() + found.t[-1]
+
+
+def by_quad(x):
+    return scipy.integrate.quad(lambda u: np.exp(-x[0] * u) * math.cos(u), 0.0, x[1])[0]
+
+
+def by_quad_to_infinity(x):
+    value, _ = scipy.integrate.quad(lambda u, k: np.exp(-k * u**2), -np.inf, np.inf, args=(x[2],))
+    return value + scipy.integrate.quad(lambda u: np.exp(-x[0] * u), x[1], np.inf)[0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        by_odeint, by_odeint_of_a_number, by_odeint_time_first, by_solve_ivp, by_quad,
+        by_quad_to_infinity,
+    ],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_values_and_gradients_are_those_of_scipy(f, client):
+    value, gradient = gradwire.value_and_grad(f, client=client)(X)
+    assert value == pytest.approx(f(X), abs=1e-6)
+    for step, slope in zip(1e-4 * np.eye(3), gradient, strict=True):
+        assert slope == pytest.approx((f(X + step) - f(X - step)) / 2e-4, abs=1e-4)
+
+
+def test_integrators_of_plain_numbers_are_scipys(client):
+    def f(x):
+        value, error = scipy.integrate.quad(np.cos, 0.0, 1.0, epsabs=1e-3, limit=7)
+        y = scipy.integrate.solve_ivp(lambda t, y: -y, (0, 1), [1.0], "BDF")
+        assert type(value) is type(error) is float
+        return x * (value + y.t.size)
+
+    assert gradwire.function(f, client)(2.0) == f(2.0)
+
+
+def test_the_error_of_an_integral_is_unknown(client):
+    found = gradwire.function(lambda x: scipy.integrate.quad(lambda u: x * u, 0, 1), client)(1.0)
+    assert found[0] == pytest.approx(0.5)
+    assert math.isnan(found[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "f"),
+    [
+        ("full_output", lambda x: scipy.integrate.odeint(
+            lambda y, t: -x * y, 1.0, TIMES, full_output=True)),
+        ("hmax", lambda x: scipy.integrate.odeint(lambda y, t: -x * y, 1.0, TIMES, hmax=0.1)),
+        ("rtol", lambda x: scipy.integrate.odeint(lambda y, t: -x * y, 1.0, TIMES, rtol=[1e-3])),
+        ("t_eval", lambda x: scipy.integrate.solve_ivp(lambda t, y: -x * y, (0, 1), [1.0])),
+        ("Radau", lambda x: scipy.integrate.solve_ivp(
+            lambda t, y: -x * y, (0, 1), [1.0], "Radau", TIMES)),
+        ("max_step", lambda x: scipy.integrate.solve_ivp(
+            lambda t, y: -x * y, (0, 1), [1.0], t_eval=TIMES, max_step=0.1)),
+        ("points", lambda x: scipy.integrate.quad(lambda u: x * u, 0, 1, points=[0.5])),
+    ],
+)  # fmt: skip
+def test_options_without_a_counterpart_are_refused_by_name(name, f, client):
+    with pytest.raises(gradwire.NotTraceable, match=name):
+        gradwire.function(f, client)(1.0)
