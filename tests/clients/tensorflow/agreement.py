@@ -27,10 +27,6 @@ INTERNAL = {
     "ConnectError",
     "ConnectionError",
 }
-IMPORTS = {
-    r"^import tensorflow as tf$": "import gradwire.tf as tf",
-    r"^from tensorflow\.python\.eager import backprop.*$": "import gradwire.tfe as backprop",
-}
 REFERENTS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 #: A number with decimals in a text.
@@ -65,11 +61,9 @@ def disagreement(case: dict[str, Any], source: str) -> str | None:
 
 def ours(code: str) -> str:
     """The snippet with Gradwire's names imported in place of TensorFlow's."""
-    code = re.sub(
-        r"^import tensorflow as tf$", "import gradwire.tf as tf", code, flags=re.MULTILINE
-    )
     backprop = r"^from tensorflow\.python\.eager import backprop.*$"
-    return re.sub(backprop, "import gradwire.tfe as backprop", code, flags=re.MULTILINE)
+    code = re.sub(backprop, "import gradwire.tfe as backprop", code, flags=re.MULTILINE)
+    return re.sub(r"^(from|import) tensorflow\b", r"\1 gradwire.tf", code, flags=re.MULTILINE)
 
 
 def _other_error(

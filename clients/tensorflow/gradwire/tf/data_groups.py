@@ -267,6 +267,7 @@ def _padded(parts: tuple[Any, ...], fill: Any, shape: Any) -> Any:
     text = parts[0].dtype.name == "string"
     blank: Any = (b"" if text else 0) if fill is None else fill
     made = np.full((len(arrays), *full), blank, object if text else parts[0].dtype.storage)
-    for row, array in enumerate(arrays):
-        made[(row, *map(slice, np.shape(array)))] = array
+    for i, array in enumerate(arrays):
+        row = made[i, ...]  # a view, of a single number too
+        row[tuple(map(slice, np.shape(array)))] = array
     return tensor_of(made, parts[0].dtype)

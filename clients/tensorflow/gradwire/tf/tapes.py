@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -156,7 +157,7 @@ class GradientTape:
         recording = self._begin(" ")
         if self._is_recording:
             if self._persistent:
-                log.warning(INSIDE)
+                _warn_of_gradients_inside()
             else:
                 self._pop()
         if target is None:
@@ -391,3 +392,9 @@ def _composed(sources: list[Any], parts: list[Any]) -> list[Any]:
         made = source._gradient(of) if hasattr(source, "_gradient") else source._with_components(of)
         found.append(made)
     return found
+
+
+@functools.cache
+def _warn_of_gradients_inside() -> None:
+    """Log the warning once in a process, as TensorFlow does."""
+    log.warning(INSIDE)
