@@ -184,3 +184,28 @@ async def test_answers_of_tapes_leave_nothing(client):
     path = f"/v1/tapes/{made.json()['tape']}/gradient"
     refused = await client.post(path, json={"keep": ["gradients"]})
     assert (refused.status_code, refused.json()["pointer"]) == (422, "/keep")
+
+
+async def test_large_results_are_kept_where_they_were_written(served, kept):
+    # Of several large ones and a small one, each has its own elements, also in another process.
+    many = np.arange(600_000.0)
+    async with served(processes=2, **kept) as client:
+        variables = {"x": numbers(many), "w": 3.0}
+        answer = await ask(
+            client,
+            variables=variables,
+            outputs=["a", "b", "x", "s"],
+            keep=["outputs"],
+            program=f"{PROGRAM}\ns = x[:600]",
+        )
+        a, b, x, s = answer["outputs"]
+        assert np.array_equal(await get(client, a["ref"]), many + 1)
+        assert np.array_equal(await get(client, s["ref"]), many[:600])
+        refs = {"a": {"ref": a["ref"]}, "b": {"ref": b["ref"]}, "x": {"ref": x["ref"]}}
+        for number in range(6):  # by either process
+            program = f"sum(b - a - x) + {number}"
+            found = await ask(client, program=program, variables=refs)
+            assert found["outputs"] == -600_000.0 + number
+        await ask(client, release=[a["ref"], b["ref"], x["ref"], s["ref"]])
+        await get(client, a["ref"], 404)
+        assert await held(client) == 0
