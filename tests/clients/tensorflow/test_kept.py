@@ -1,7 +1,9 @@
 """What variables become stays with the service: bytes, memory, reading, loss and recovery."""
 
+import copy
 import gc
 import itertools
+import pickle
 import re
 import threading
 from collections.abc import Callable
@@ -244,6 +246,24 @@ def test_values_that_stay_look_like_arrays():
     assert tf.transpose(w).shape == (50, 100)
     assert float(tf.reduce_sum(w @ tf.ones((50, 2)))) == 20000.0
     assert np.asarray(w).tolist() == np.full((100, 50), 2.0).tolist()
+
+
+def test_copies_of_values_are_arrays():
+    w = tf.Variable(tf.ones(5000))
+    w.assign_add(tf.ones(5000))
+    assert float(tf.reduce_sum(tf.ones(3))) == 3.0
+    value = w._node.value
+    assert isinstance(value, kept.Kept)
+    for copied in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+        assert np.array_equal(copied, np.full(5000, 2.0, np.float32))
+    assert np.array_equal(copy.deepcopy(w), w)
+
+
+def test_tensors_of_moderate_size_come_with_the_answer(transferred):
+    doubled = 2.0 * tf.ones(5000)
+    assert float(tf.reduce_sum(doubled + 1.0)) == 15000.0
+    assert doubled.numpy()[0] == 2.0
+    assert [method for method, _, _ in transferred] == ["POST"]
 
 
 def test_threads_train_side_by_side():

@@ -80,6 +80,10 @@ class Kept:
         self._on_read()
         return np.array(self._result.fetched(), dtype, copy=copy)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies of it are arrays."""
+        return np.asarray, (np.asarray(self),)
+
     def operand(self, session: Session) -> Array | Result:
         """What a request of a session refers to."""
         result = self._result
