@@ -108,6 +108,20 @@ async def test_released_results_are_deleted_with_a_later_answer(new_client):
     await ask(new_client, variables={"x": 1.0, "w": 1.0}, release=[ref])  # it is gone already
 
 
+async def test_equal_results_are_released_one_by_one(new_client):
+    answer = await ask(
+        new_client,
+        program="a = x + 1\nb = a",
+        outputs=["a", "b", "a"],
+        keep=["outputs", "outputs.0"],
+    )
+    refs = [result["ref"] for result in answer["outputs"]]
+    assert len(set(refs)) == 3
+    await ask(new_client, release=refs[:1])
+    assert np.array_equal(await get(new_client, refs[1]), X + 1)
+    assert np.array_equal(await get(new_client, refs[2]), X + 1)
+
+
 async def test_a_failed_request_releases_nothing(new_client):
     answer = await ask(new_client, outputs=["a"], keep=["outputs"])
     ref = answer["outputs"][0]["ref"]

@@ -196,9 +196,9 @@ class Request:
                 result = None if known is None else known()
             elif isinstance(value, StoredTensor):
                 result = Result(self._session, self)
-            if result is not None:
+            if result is not None and result.is_lost:
                 result.settle(value, home)
-            elif isinstance(value, StoredTensor):  # nobody needs it any more
+            elif isinstance(value, StoredTensor):  # nobody needs it a second time
                 self._session.release(value.ref)
             found.append(value if result is None else result)
         if not again:
