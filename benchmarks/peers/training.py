@@ -1,7 +1,7 @@
 """Steps of a training by TensorFlow's names: ``python -m peers.training MODULE MODEL HOW``.
 
-``MODULE`` is ``tensorflow`` or ``gradwire.tf``, ``HOW`` is ``eager`` or ``function``. It answers each
-line of standard input, a number of steps, with a line of JSON: the CPU time of a step in
+``MODULE`` is ``tensorflow`` or ``gradwire.tf``, ``HOW`` is ``eager`` or ``function``. It answers
+each line of standard input, a number of steps, with a line of JSON: the CPU time of a step in
 milliseconds, and the bytes that it sent and received.
 """
 

@@ -175,5 +175,4 @@ def _body(source: Any) -> bytes:
 
 
 def _source(held: StoredRecord) -> bytes:
-    assert held.body is not None
-    return held.body
+    return bytes(held.content)

@@ -40,8 +40,7 @@ class Recipe(NamedTuple):
     @classmethod
     def of(cls, held: StoredRecord) -> Recipe:
         """The recipe in a record."""
-        assert held.body is not None
-        return cls(body=held.body, **json.loads(held.head))
+        return cls(body=bytes(held.content), **json.loads(held.head))
 
 
 class Tape(NamedTuple):

@@ -138,10 +138,9 @@ def _bytes(array: Array) -> memoryview:
 
 def _array(held: StoredRecord) -> Array:
     """The array in a record, read in place."""
-    assert held.body is not None
     head = json.loads(held.head)
     dtype = DTYPES[head["dtype"]]
-    array = np.frombuffer(held.body, dtype.newbyteorder("<")).reshape(head["shape"])
+    array = np.frombuffer(held.content, dtype.newbyteorder("<")).reshape(head["shape"])
     array = array.astype(dtype, copy=False)
     array.flags.writeable = False
     return array

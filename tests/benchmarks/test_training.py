@@ -3,6 +3,7 @@
 import pytest
 import training
 from peers.interpreters import installed
+from peers.training import BATCH_BYTES
 from servers import GRADWIRE, running
 
 
@@ -15,7 +16,7 @@ def test_our_side_learns_and_sends_its_batches(model):
         assert ours.steps(5) > 0
         assert ours.steps(35) > 0
     first, later = ours.nbytes
-    assert training.BATCH_BYTES < later < 2 * training.BATCH_BYTES < first
+    assert BATCH_BYTES < later < 2 * BATCH_BYTES < first
 
 
 @pytest.mark.skipif(not installed("tensorflow"), reason="TensorFlow is not installed")

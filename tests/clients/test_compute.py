@@ -129,3 +129,23 @@ async def test_any_route_of_the_protocol_can_be_called(client, awaiting_client):
     assert (deleted.document, deleted.response.status_code) == (None, 204)
     with pytest.raises(gradwire.NotFound):
         client.request("GET", "/v1/nowhere")
+
+
+async def test_results_that_stay_are_stored_tensors(client, awaiting_client):
+    program, x = "a = x + 1\nb = sum(a)", np.arange(600.0)
+    answer = client.evaluate(
+        program, {"x": x}, outputs={"large": "a", "small": ["b"]}, keep=["outputs"]
+    )
+    stored = answer.outputs["large"]
+    assert isinstance(stored, gradwire.StoredTensor)
+    assert (stored.dtype, stored.shape, stored.nbytes) == (np.float64, (600,), 4800)
+    assert answer.outputs["small"] == [np.sum(x + 1)]
+    assert "with the service" in repr(answer)
+    np.testing.assert_array_equal(client.tensors.get(stored), x + 1)
+    assert client.evaluate("sum(y)", {"y": stored}).outputs == np.sum(x + 1)
+    again = await awaiting_client.gradient("a = x * x", {"x": x}, sources=["x"], keep=["gradients"])
+    values = await awaiting_client.tensors.get(again.gradients[0])
+    np.testing.assert_array_equal(values, 2 * x)
+    client.evaluate("1", release=[stored.ref])
+    with pytest.raises(gradwire.UnknownRef):
+        client.tensors.get(stored)

@@ -47,6 +47,13 @@ def test_attempts_share_an_idempotency_key_and_calls_do_not():
     assert one.headers["Idempotency-Key"] != other.headers["Idempotency-Key"]
 
 
+def test_a_clients_home_is_that_of_all_its_requests():
+    options = ClientOptions("http://service", None, 60.0, 2, home="there")
+    for method, path, text in (("POST", "/v1/evaluate", "x"), ("GET", "/v1/tensors/r", None)):
+        sent = Exchange(Call(method, path, None, read, text), options)
+        assert sent.headers["Gradwire-Program"] == "there"
+
+
 def test_the_routing_header_depends_on_the_start_of_the_program():
     def named(text: str | None) -> str | None:
         call = Call("POST", "/v1/evaluate", {}, read, text)

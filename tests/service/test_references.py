@@ -81,7 +81,7 @@ def test_an_array_is_a_view_of_the_memory_stores_bytes(clock):
     assert held is not None
     assert held.body is not None
     array = resolver.references(ME).find("tensors", tensor.ref)
-    assert np.shares_memory(array, np.frombuffer(held.body))
+    assert np.shares_memory(array, np.frombuffer(held.content))
 
 
 def test_using_a_cached_tensor_extends_its_expiry(resolver, clock):

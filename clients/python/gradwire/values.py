@@ -231,7 +231,7 @@ def type_of(leaf: Any) -> str:
     if isinstance(leaf, str):
         return "string"
     if isinstance(leaf, StoredTensor):
-        return f"{leaf.dtype}{_shape(leaf.shape)}, stored"
+        return f"{leaf.dtype}{_shape(leaf.shape)}"
     array = np.asarray(leaf)
     return f"{array.dtype}{_shape(array.shape)}"
 

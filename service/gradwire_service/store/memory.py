@@ -7,10 +7,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from weakref import WeakSet
 
 from gradwire_service.store.records import (
     NOTHING,
     Amount,
+    Content,
     Key,
     Kind,
     ListedRecord,
@@ -19,6 +21,10 @@ from gradwire_service.store.records import (
     StoredRecord,
 )
 from gradwire_service.store.transactional import TransactionalStore
+from gradwire_service.wire.shared import Body, SharedMemory
+
+#: Most bodies that are kept where another process has written them.
+MOST_SHARED = 128
 
 
 class MemoryStore(TransactionalStore):
@@ -29,6 +35,8 @@ class MemoryStore(TransactionalStore):
     ) -> None:
         super().__init__(policies, clock)
         self._lock = threading.Lock()
+        #: Bodies that are kept where another process has written them: each is an open file.
+        self._shared = WeakSet[SharedMemory]()
         #: Records with their expiry, least recently used first: within a kind, first to expire.
         self._records: dict[Kind, OrderedDict[Key, tuple[Record, float]]]
         self._records = {kind: OrderedDict() for kind in policies}
@@ -62,6 +70,12 @@ class MemoryStore(TransactionalStore):
                 for record, expires_at in [self._records[kind][key]]
             ]
         return sorted(found)[:limit]
+
+    def _content(self, body: Body | SharedMemory) -> Content:
+        if isinstance(body, SharedMemory) and len(self._shared) < MOST_SHARED:
+            self._shared.add(body)
+            return body
+        return super()._content(body)
 
     def usage(self, kind: Kind, owner: str | None = None) -> Amount:
         with self._exclusive(kind):

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from gradwire_service.problems import RequestError
 from gradwire_service.settings.errors import StartupError
-from gradwire_service.wire.shared import Body
+from gradwire_service.wire.shared import Body, SharedMemory, unpacked
 
 #: A tape's recipe, a program's source, an owner's name for a program, an array, an array of an
 #: answer, and a record that was consumed, which the request that consumed it may repeat.
@@ -55,11 +55,15 @@ class Key(NamedTuple):
         return Key("used", self.owner, f"{self.kind} {self.id}")
 
 
+#: A body, in this process's own memory or in what another process has shared.
+Content: TypeAlias = bytes | SharedMemory
+
+
 class Record(NamedTuple):
     """A body, and a small head that can be listed and read without it."""
 
     head: str
-    body: bytes
+    body: Content
 
     @property
     def nbytes(self) -> int:
@@ -71,7 +75,7 @@ class Upload(NamedTuple):
 
     key: Key
     head: str
-    body: Body
+    body: Body | SharedMemory
 
 
 class StoredRecord(NamedTuple):
@@ -81,12 +85,18 @@ class StoredRecord(NamedTuple):
     """
 
     head: str
-    body: bytes | None
+    body: Content | None
     expires_at: float
     used_by: str | None = None
 
+    @property
+    def content(self) -> bytes | bytearray:
+        """The body, which was asked for, in this process's own memory."""
+        assert self.body is not None
+        return unpacked(self.body)
+
     @classmethod
-    def consumed(cls, head: str, body: bytes | None, expires_at: float) -> StoredRecord:
+    def consumed(cls, head: str, body: Content | None, expires_at: float) -> StoredRecord:
         """A consumed record: the head begins with the consumer's name and a space."""
         used_by, _, head = head.partition(" ")
         return cls(head, body, expires_at, used_by)
@@ -201,11 +211,15 @@ class Store(ABC):
             self.remove(key)
         return [self._put_if_room(*upload) for upload in added]
 
-    def _put_if_room(self, key: Key, head: str, body: Body) -> float | None:
+    def _put_if_room(self, key: Key, head: str, body: Body | SharedMemory) -> float | None:
         try:
-            return self.put(key, Record(head, bytes(body)))
+            return self.put(key, Record(head, self._content(body)))
         except OverQuota:
             return None
+
+    def _content(self, body: Body | SharedMemory) -> Content:
+        """The form in which this store keeps a body."""
+        return bytes(unpacked(body))
 
     @abstractmethod
     def usage(self, kind: Kind, owner: str | None = None) -> Amount:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,62 +18,70 @@ _IN_PARTS = ({"indices", "values", "shape"}, {"values", "row_splits"})
 Keep: TypeAlias = Callable[[Sequence[Array]], Sequence[dict[str, Any] | None]]
 
 
+class _Place(NamedTuple):
+    """Stands for an array that is to stay: the number of its reference."""
+
+    number: int
+
+
 def with_references(document: dict[str, Any], paths: Sequence[str], keep: Keep) -> dict[str, Any]:
     """The document with references in place of arrays in the members at ``paths``.
 
-    Small arrays and those for which there is no room stay in it.
+    Each place has a reference of its own. Small arrays and those for which there is no room stay.
 
     Raises: ``RequestError`` (invalid_request) for a path that it does not have.
     """
-    found: dict[int, Array] = {}
+    arrays: list[Array] = []
+
+    def lift(value: Any) -> Any:
+        if not isinstance(value, np.ndarray) or value.nbytes < LEAST_BYTES:
+            return value
+        arrays.append(value)
+        return _Place(len(arrays) - 1)
+
     for position, path in enumerate(paths):
-        _collect(_member(document, path, f"/keep/{position}"), found)
-    references = dict(zip(found, keep(list(found.values())), strict=True))
+        _check_path(document, path, f"/keep/{position}")
     for path in paths:
-        document = _replaced(document, path.split("."), references)
+        document = _changed(document, path.split("."), lift)
+    references = keep(arrays)
+
+    def settle(value: Any) -> Any:
+        if not isinstance(value, _Place):
+            return value
+        return references[value.number] or arrays[value.number]
+
+    for path in paths:
+        document = _changed(document, path.split("."), settle)
     return document
 
 
-def _member(document: Any, path: str, pointer: str) -> Any:
+def _check_path(document: Any, path: str, pointer: str) -> None:
     member = document
     for part in path.split("."):
         try:
             member = member[int(part) if isinstance(member, list) else part]
         except (LookupError, TypeError, ValueError):
             raise invalid(f"the answer has no member {path}", pointer) from None
-    return member
 
 
-def _collect(value: Any, found: dict[int, Array]) -> None:
-    if isinstance(value, np.ndarray):
-        if value.nbytes >= LEAST_BYTES:
-            found[id(value)] = value
-    elif isinstance(value, Mapping):
-        if value.keys() in _IN_PARTS:
-            return
-        for item in value.values():
-            _collect(item, found)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            _collect(item, found)
-
-
-def _replaced(value: Any, path: Sequence[str], references: Mapping[int, Any]) -> Any:
-    """A value with references in place of the arrays in its member at a path."""
+def _changed(value: Any, path: Sequence[str], change: Callable[[Any], Any]) -> Any:
+    """A value with all that its member at a path contains changed."""
     if not path:
-        return _referring(value, references)
+        return _mapped(value, change)
     head, *rest = path
     if isinstance(value, list):
         at = int(head)
-        return [*value[:at], _replaced(value[at], rest, references), *value[at + 1 :]]
-    return {**value, head: _replaced(value[head], rest, references)}
+        return [*value[:at], _changed(value[at], rest, change), *value[at + 1 :]]
+    return {**value, head: _changed(value[head], rest, change)}
 
 
-def _referring(value: Any, references: Mapping[int, Any]) -> Any:
-    if isinstance(value, np.ndarray):
-        return references.get(id(value)) or value
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, _Place | np.ndarray):
+        return change(value)
     if isinstance(value, Mapping):
-        return {name: _referring(item, references) for name, item in value.items()}
+        if value.keys() in _IN_PARTS:
+            return value
+        return {name: _mapped(item, change) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_referring(item, references) for item in value]
+        return [_mapped(item, change) for item in value]
     return value

@@ -126,8 +126,10 @@ def packed(pieces: Iterable[Body]) -> bytes | Pieces | SharedMemory:
     return shared
 
 
-def unpacked(sent: Packed) -> bytes | bytearray:
+def unpacked(sent: Packed | memoryview) -> bytes | bytearray:
     """A body from another process, in this process's own memory."""
+    if isinstance(sent, memoryview):
+        return bytes(sent)
     return sent.whole() if isinstance(sent, Pieces | SharedMemory) else sent
 
 

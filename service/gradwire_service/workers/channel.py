@@ -25,7 +25,8 @@ from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Body, Pieces,
 
 #: Length of the pickled payload, number of descriptors, and whether the first one is a box.
 _HEAD = struct.Struct("<IB?")
-_MOST_SHARED = 4
+#: Most shared memory in one message: a body, a box, and the records of a store's exchange.
+_MOST_SHARED = 128
 _READ_BYTES = 1 << 17
 #: Releases pages of shared memory, if the system supports it.
 _REMOVE: int | None = getattr(mmap_module, "MADV_REMOVE", None)

@@ -8,31 +8,55 @@ from typing import Any, NamedTuple
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Kind, Record, Store, StoredRecord, policies
 from gradwire_service.store.records import Amount, ListedRecord, Upload
-from gradwire_service.wire.shared import Packed, SharedMemory, packed, unpacked
+from gradwire_service.wire.shared import (
+    WHOLE_BYTES,
+    Body,
+    Packed,
+    SharedMemory,
+    packed,
+    unpacked,
+)
 from gradwire_service.workers.channel import Channel
 from gradwire_service.workers.messages import Raised, Returned, StoreCall
 
+#: Bodies in memory of their own in one message; the rest are in one.
+_MOST_APART = 64
+
 
 class Bundle(NamedTuple):
-    """Records with all bodies in one, in the form that is sent to another process."""
+    """Records in the form that is sent to another process: large bodies apart, others in one."""
 
-    heads: Sequence[tuple[Key, str, int]]
+    #: With each record its body, or the length of its part of ``body``.
+    heads: Sequence[tuple[Key, str, SharedMemory | int]]
     body: Packed
 
     @classmethod
     def of(cls, uploads: Sequence[Upload]) -> Bundle:
         """The bundle of these records."""
-        heads = [(key, head, len(body)) for key, head, body in uploads]
-        return cls(heads, packed([upload.body for upload in uploads]))
+        heads, rest, apart = list[tuple[Key, str, SharedMemory | int]](), list[Body](), 0
+        for key, head, body in uploads:
+            assert not isinstance(body, SharedMemory)
+            if len(body) > WHOLE_BYTES and apart < _MOST_APART:
+                shared = packed([body])
+                assert isinstance(shared, SharedMemory)
+                heads.append((key, head, shared))
+                apart += 1
+            else:
+                heads.append((key, head, len(body)))
+                rest.append(body)
+        return cls(heads, packed(rest))
 
     def uploads(self) -> list[Upload]:
-        """The records, whose bodies are parts of one."""
+        """The records."""
         body = self.body
         view = memoryview(body.mapped() if isinstance(body, SharedMemory) else unpacked(body))
         uploads, start = [], 0
-        for key, head, length in self.heads:
-            uploads.append(Upload(key, head, view[start : start + length]))
-            start += length
+        for key, head, body_or_length in self.heads:
+            if isinstance(body_or_length, SharedMemory):
+                uploads.append(Upload(key, head, body_or_length))
+            else:
+                uploads.append(Upload(key, head, view[start : start + body_or_length]))
+                start += body_or_length
         return uploads
 
 
@@ -103,7 +127,9 @@ def _received(argument: Any) -> Any:
 def _packed(record: Any) -> Any:
     """A record whose body, if it has one, is in the form that is sent to another process."""
     body = record.body
-    return record if body is None else record._replace(body=packed([body]))
+    if body is None or isinstance(body, SharedMemory):
+        return record
+    return record._replace(body=packed([body]))
 
 
 def _unpacked(record: Any) -> Any:

@@ -1,7 +1,9 @@
 """What variables become stays with the service: bytes, memory, reading, loss and recovery."""
 
+import copy
 import gc
 import itertools
+import pickle
 import re
 import threading
 from collections.abc import Callable
@@ -153,19 +155,17 @@ def test_what_is_lost_is_computed_again_where_it_is_read(service_url, new_client
         assert np.allclose(found, value, rtol=1e-4, atol=1e-6)
 
 
-def test_what_is_lost_is_computed_from_the_last_copies(service_url, new_client, monkeypatch):
+def test_what_is_lost_is_computed_from_the_last_copies(
+    service_url, new_client, monkeypatch, transferred
+):
     monkeypatch.setattr(kept, "MOST_REMEMBERED_BYTES", 1 << 20)
     training = Training()
     training.steps(25)
     lose(service_url, new_client)
-    asked = []
-    run = kept.Request.run
-    monkeypatch.setattr(kept.Request, "run", lambda each: (asked.append(each), run(each))[1])
+    transferred.clear()
     training.steps(1)
-    assert 2 < len(asked) < 20  # not from the first step on
-    monkeypatch.undo()
-    monkeypatch.setenv("GRADWIRE_API_KEY", new_client)
-    monkeypatch.setenv("GRADWIRE_URL", service_url)
+    requests = [method for method, _, _ in transferred].count("POST")
+    assert 2 < requests < 20  # not from the first step on
     assert training.losses == pytest.approx(Training().steps(26), rel=1e-5)
 
 
@@ -240,10 +240,29 @@ def test_values_that_stay_look_like_arrays():
     w.assign_add(tf.ones((100, 50)))
     assert float(tf.reduce_sum(tf.ones(3))) == 3.0
     assert isinstance(w._node.value, kept.Kept)
-    assert (w.shape, w.dtype) == ((100, 50), tf.float32)
+    assert w.shape == (100, 50)
+    assert w.dtype == tf.float32
     assert tf.transpose(w).shape == (50, 100)
     assert float(tf.reduce_sum(w @ tf.ones((50, 2)))) == 20000.0
     assert np.asarray(w).tolist() == np.full((100, 50), 2.0).tolist()
+
+
+def test_copies_of_values_are_arrays():
+    w = tf.Variable(tf.ones(5000))
+    w.assign_add(tf.ones(5000))
+    assert float(tf.reduce_sum(tf.ones(3))) == 3.0
+    value = w._node.value
+    assert isinstance(value, kept.Kept)
+    for copied in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+        assert np.array_equal(copied, np.full(5000, 2.0, np.float32))
+    assert np.array_equal(copy.deepcopy(w), w)
+
+
+def test_tensors_of_moderate_size_come_with_the_answer(transferred):
+    doubled = 2.0 * tf.ones(5000)
+    assert float(tf.reduce_sum(doubled + 1.0)) == 15000.0
+    assert doubled.numpy()[0] == 2.0
+    assert [method for method, _, _ in transferred] == ["POST"]
 
 
 def test_threads_train_side_by_side():

@@ -108,6 +108,20 @@ async def test_released_results_are_deleted_with_a_later_answer(new_client):
     await ask(new_client, variables={"x": 1.0, "w": 1.0}, release=[ref])  # it is gone already
 
 
+async def test_equal_results_are_released_one_by_one(new_client):
+    answer = await ask(
+        new_client,
+        program="a = x + 1\nb = a",
+        outputs=["a", "b", "a"],
+        keep=["outputs", "outputs.0"],
+    )
+    refs = [result["ref"] for result in answer["outputs"]]
+    assert len(set(refs)) == 3
+    await ask(new_client, release=refs[:1])
+    assert np.array_equal(await get(new_client, refs[1]), X + 1)
+    assert np.array_equal(await get(new_client, refs[2]), X + 1)
+
+
 async def test_a_failed_request_releases_nothing(new_client):
     answer = await ask(new_client, outputs=["a"], keep=["outputs"])
     ref = answer["outputs"][0]["ref"]
@@ -184,3 +198,28 @@ async def test_answers_of_tapes_leave_nothing(client):
     path = f"/v1/tapes/{made.json()['tape']}/gradient"
     refused = await client.post(path, json={"keep": ["gradients"]})
     assert (refused.status_code, refused.json()["pointer"]) == (422, "/keep")
+
+
+async def test_large_results_are_kept_where_they_were_written(served, kept):
+    # Of several large ones and a small one, each has its own elements, also in another process.
+    many = np.arange(600_000.0)
+    async with served(processes=2, **kept) as client:
+        variables = {"x": numbers(many), "w": 3.0}
+        answer = await ask(
+            client,
+            variables=variables,
+            outputs=["a", "b", "x", "s"],
+            keep=["outputs"],
+            program=f"{PROGRAM}\ns = x[:600]",
+        )
+        a, b, x, s = answer["outputs"]
+        assert np.array_equal(await get(client, a["ref"]), many + 1)
+        assert np.array_equal(await get(client, s["ref"]), many[:600])
+        refs = {"a": {"ref": a["ref"]}, "b": {"ref": b["ref"]}, "x": {"ref": x["ref"]}}
+        for number in range(6):  # by either process
+            program = f"sum(b - a - x) + {number}"
+            found = await ask(client, program=program, variables=refs)
+            assert found["outputs"] == -600_000.0 + number
+        await ask(client, release=[a["ref"], b["ref"], x["ref"], s["ref"]])
+        await get(client, a["ref"], 404)
+        assert await held(client) == 0

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
+from gradwire.stored import StoredTensor
 
 #: The greatest number; greater norms are clipped to it.
 GREATEST = float(np.finfo(np.float64).max)
@@ -59,7 +60,9 @@ def summary(leaf: Any) -> Summary | None:
 
 
 def numbers(leaf: Any) -> NDArray[Any] | None:
-    """A leaf's numbers, those of a sparse array without its zeros."""
+    """A leaf's numbers, those of a sparse array without its zeros; none that are not here."""
+    if isinstance(leaf, StoredTensor):
+        return None
     if isinstance(leaf, SparseArray):
         return coalesced(leaf).values
     array = np.asarray(leaf.values if isinstance(leaf, RaggedArray) else leaf)

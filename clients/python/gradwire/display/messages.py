@@ -12,6 +12,7 @@ from gradwire.display.rows import rows
 from gradwire.ragged import RaggedArray
 from gradwire.results import Check, Derivative, Nonfinite, Notice, Result
 from gradwire.sparse import SparseArray
+from gradwire.stored import StoredTensor
 from gradwire.tapes import Recorded
 from gradwire.trees import MISSING
 from gradwire.values import type_of
@@ -30,6 +31,8 @@ def brief(leaf: Any) -> str:
         return ""
     if leaf is None:
         return "none"
+    if isinstance(leaf, StoredTensor):
+        return "with the service"
     stats = summary(leaf)
     if stats is None:
         return cut(repr(leaf))

@@ -116,14 +116,14 @@ def _is_held(node: TensorNode) -> bool:
 def separated(nodes: Iterable[TensorNode]) -> tuple[list[TensorNode], list[TensorNode]]:
     """Nodes whose values come with an answer, and those that may stay with the service.
 
-    The latter are large, and were not read from Python the time before.
+    The latter are variables' that Python did not read the time before, and large ones.
     """
     sent: list[TensorNode] = []
     kept: list[TensorNode] = []
     for node in nodes:
-        owner = None if node.owner is None else node.owner()
-        read = getattr(owner, "_was_read", False)
-        (sent if read or not may_stay(node.spec) else kept).append(node)
+        variable = node.owner() if node.assigned and node.owner is not None else None
+        unread = _is_large(node.shape) if variable is None else not variable._was_read
+        (kept if unread and may_stay(node.spec) else sent).append(node)
     return sent, kept
 
 

@@ -80,6 +80,10 @@ class Kept:
         self._on_read()
         return np.array(self._result.fetched(), dtype, copy=copy)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies of it are arrays."""
+        return np.asarray, (np.asarray(self),)
+
     def operand(self, session: Session) -> Array | Result:
         """What a request of a session refers to."""
         result = self._result
@@ -192,9 +196,9 @@ class Request:
                 result = None if known is None else known()
             elif isinstance(value, StoredTensor):
                 result = Result(self._session, self)
-            if result is not None:
+            if result is not None and result.is_lost:
                 result.settle(value, home)
-            elif isinstance(value, StoredTensor):  # nobody needs it any more
+            elif isinstance(value, StoredTensor):  # nobody needs it a second time
                 self._session.release(value.ref)
             found.append(value if result is None else result)
         if not again:
