@@ -19,6 +19,10 @@ from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
 
 
+#: How much further than other numbers a binomial one moves the counter.
+_TIMES_BINOMIAL = 220
+
+
 class Algorithm(enum.Enum):
     """How a generator makes its numbers; here it is always Philox."""
 
@@ -152,10 +156,9 @@ class Generator:
         dtype: DTypeLike = dtypes.int32,
         name: str | None = None,
     ) -> Tensor:
-        """How many of ``counts`` trials succeed; other numbers than TensorFlow's."""
-        draws = laws.generator(self._source(shape))
-        trials = static.array(counts).astype(np.int64)
-        return constant(draws.binomial(trials, static.array(probs), static.lengths(shape)), dtype)
+        """How many of ``counts`` trials succeed."""
+        source, lengths = self._source(shape, _TIMES_BINOMIAL), static.lengths(shape)
+        return stateless.binomial_from(source, lengths, counts, probs, dtype)
 
     def make_seeds(self, count: int = 1) -> Tensor:
         """Seeds for stateless operations, one in each column."""
@@ -167,8 +170,8 @@ class Generator:
         keys = self.uniform_full_int([count], dtypes.int64).numpy()
         return [Generator(state=np.array([0, 0, key], np.int64)) for key in keys]
 
-    def _source(self, shape: Shape) -> Philox:
-        return self._moved(math.prod(static.lengths(shape)) * RESERVED)[0]
+    def _source(self, shape: Shape, times: int = 1) -> Philox:
+        return self._moved(math.prod(static.lengths(shape)) * RESERVED * times)[0]
 
     def _moved(self, blocks: int) -> tuple[Philox, Any]:
         words = self._words()
