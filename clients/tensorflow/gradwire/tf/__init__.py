@@ -67,10 +67,10 @@ if TYPE_CHECKING:
     from gradwire.tf import keras as keras
     from gradwire.tf import raw_ops as raw_ops
     from gradwire.tf.keras import initializers as initializers
-    from gradwire.tf.random import initializers as random_initializers
     from gradwire.tf.keras import losses as losses
     from gradwire.tf.keras import metrics as metrics
     from gradwire.tf.keras import optimizers as optimizers
+    from gradwire.tf.random import initializers as random_initializers
 
     constant_initializer: type[initializers.Constant]
     ones_initializer: type[initializers.Ones]

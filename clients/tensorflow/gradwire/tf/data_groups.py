@@ -107,7 +107,6 @@ class Grouped:
         self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
     ) -> Self:
         """What a function from state and element to the next state and an output puts out."""
-
         function = Drawing(scan_func)
 
         def elements(source: Iterator[Any]) -> Iterator[Any]:
@@ -205,5 +204,6 @@ def _padded(parts: tuple[Any, ...], fill: Any, shape: Any) -> Any:
     blank: Any = (b"" if text else 0) if fill is None else fill
     made = np.full((len(arrays), *full), blank, object if text else parts[0].dtype.storage)
     for row, array in enumerate(arrays):
-        made[(row, *map(slice, np.shape(array)))] = array
+        place: tuple[Any, ...] = (row, *map(slice, np.shape(array)))
+        made[place] = array
     return tensor_of(made, parts[0].dtype)

@@ -17,8 +17,8 @@ from gradwire.tf.backprop import Source, jacobian, vjp
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.nodes import Spec, TensorNode, active, paused
-from gradwire.tf.random.seeds import SEEDS, Draws
 from gradwire.tf.recordings import CustomGradient, TapeRecording
+from gradwire.tf.seeds import SEEDS, Draws
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tapes import UnconnectedGradients
 from gradwire.tf.tensors import Operand, Tensor

@@ -4,6 +4,7 @@ from gradwire.tf import nn_experimental as experimental
 from gradwire.tf.blocks import atrous_conv2d, atrous_conv2d_transpose, space_to_batch
 from gradwire.tf.ctc import ctc_loss
 from gradwire.tf.gathering import embedding_lookup
+from gradwire.tf.logits import sigmoid, softmax
 from gradwire.tf.nn_losses import (
     batch_norm_with_global_normalization,
     compute_average_loss,
@@ -17,7 +18,6 @@ from gradwire.tf.nn_losses import (
     sparse_softmax_cross_entropy_with_logits,
     sufficient_statistics,
 )
-from gradwire.tf.logits import sigmoid, softmax
 from gradwire.tf.operations.math import (
     in_top_k,
     log_softmax,

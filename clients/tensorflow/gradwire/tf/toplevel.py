@@ -42,8 +42,8 @@ from gradwire.tf.gathering import (
     scatter_nd,
     where,
 )
-from gradwire.tf.mapping import foldl, foldr, map_fn, scan, vectorized_map
 from gradwire.tf.logits import sigmoid
+from gradwire.tf.mapping import foldl, foldr, map_fn, scan, vectorized_map
 from gradwire.tf.operations.arrays import (
     broadcast_to,
     repeat,

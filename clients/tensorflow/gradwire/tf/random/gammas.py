@@ -12,8 +12,8 @@ from gradwire.tf.custom import custom_gradient
 from gradwire.tf.operations.arrays import broadcast_to
 from gradwire.tf.operations.math import exp, igamma, lgamma, log, maximum
 from gradwire.tf.operations.types import DTypeLike, TensorLike
+from gradwire.tf.philox import Philox
 from gradwire.tf.random import rejection
-from gradwire.tf.random.philox import Philox
 from gradwire.tf.tapes import GradientTape
 from gradwire.tf.tensors import Tensor
 

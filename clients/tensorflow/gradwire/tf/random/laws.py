@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.tf.dtypes import DType, float64, rounded
-from gradwire.tf.random.philox import RESERVED, Philox, Words
+from gradwire.tf.philox import RESERVED, Philox, Words
 
 #: What stands for 0, which has no logarithm.
 _LEAST = 1e-7

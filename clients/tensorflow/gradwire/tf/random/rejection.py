@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.tf.philox import RESERVED, Philox
 from gradwire.tf.random.laws import double_normals, doubles
-from gradwire.tf.random.philox import RESERVED, Philox
 
 #: How many blocks binomial numbers with few successes are apart.
 _FEW = 42

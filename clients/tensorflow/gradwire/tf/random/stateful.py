@@ -14,7 +14,7 @@ from gradwire.tf.nodes import paused
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.random import laws, stateless
 from gradwire.tf.random.gammas import gamma_from
-from gradwire.tf.random.seeds import SEEDS
+from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 
 _FLOATING = ("float16", "bfloat16", "float32", "float64", "int32", "int64")

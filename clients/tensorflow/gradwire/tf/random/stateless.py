@@ -15,9 +15,9 @@ from gradwire.tf.gathering import gather
 from gradwire.tf.operations import rules
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.operators import add, multiply, subtract
+from gradwire.tf.philox import Philox
 from gradwire.tf.random import laws, rejection
 from gradwire.tf.random.gammas import gamma_from
-from gradwire.tf.random.philox import Philox
 from gradwire.tf.tensors import Tensor
 
 #: Draws so many numbers of a dtype.
@@ -226,14 +226,16 @@ def scaled_from(
     return add(scaled, convert_to_tensor(mean, kind))
 
 
-def poisson_from(source: Philox, shape: tuple[int, ...], lam: TensorLike, dtype: DTypeLike) -> Any:
+def poisson_from(
+    source: Philox, shape: tuple[int, ...], lam: TensorLike, dtype: DTypeLike
+) -> Tensor:
     """Poisson numbers of a generator, ``shape`` being the whole shape."""
     return constant(rejection.drawn(rejection.poisson, source, shape, static.array(lam)), dtype)
 
 
 def binomial_from(
     source: Philox, shape: tuple[int, ...], counts: TensorLike, probs: TensorLike, dtype: DTypeLike
-) -> Any:
+) -> Tensor:
     """Binomial numbers of a generator, ``shape`` being the whole shape."""
     parameters = static.array(counts), static.array(probs)
     return constant(rejection.drawn(rejection.binomial, source, shape, *parameters), dtype)
