@@ -17,8 +17,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gradwire.tf.random.philox import Philox
-from gradwire.tf.random.seeds import SEEDS, Draws
+from gradwire.tf.philox import Philox
+from gradwire.tf.seeds import SEEDS, Draws
 
 
 class Orders:

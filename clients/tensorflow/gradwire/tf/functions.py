@@ -15,8 +15,8 @@ import numpy as np
 from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.nodes import TensorNode, active, paused
-from gradwire.tf.random.seeds import SEEDS, Draws
 from gradwire.tf.recordings import CustomGradient, TapeRecording
+from gradwire.tf.seeds import SEEDS, Draws
 from gradwire.tf.specs import TensorSpec
 from gradwire.tf.tensors import METHODS, Operand, Tensor
 from gradwire.tf.variables import Variable

@@ -6,10 +6,12 @@ always, those of TensorFlow's where the operation is in a graph.
 
 from __future__ import annotations
 
+from typing import Any
+
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.operations import math
 from gradwire.tf.operations.types import TensorLike
-from gradwire.tf.random.seeds import SEEDS
+from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Operand, Tensor
 
 __all__ = ["logits_of", "remember", "sigmoid", "softmax"]
@@ -21,21 +23,23 @@ def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """Logistic function: ``z = 1 / (1 + exp(-x))``."""
     logits = _one_tensor(x)
     output = math.sigmoid(logits, name)
-    return remember(output, logits, "Sigmoid") if SEEDS.outer is not None else output
+    if SEEDS.outer is not None:
+        remember(output, logits, "Sigmoid")
+    return output
 
 
 def softmax(logits: TensorLike, axis: int | None = None, name: str | None = None) -> Tensor:
     """Exponentials normalised to sum 1 over ``axis``: ``z = exp(x) / sum exp(x)``."""
     tensor = _one_tensor(logits)
     output = math.softmax(tensor, axis, name)
-    if SEEDS.outer is None or axis not in (None, -1, len(output._lengths()) - 1):
-        return output
-    return remember(output, tensor, "Softmax")
+    if SEEDS.outer is not None and axis in (None, -1, len(output._lengths()) - 1):
+        remember(output, tensor, "Softmax")
+    return output
 
 
-def remember(output: Tensor, logits: Tensor, *operations: str) -> Tensor:
+def remember(output: Any, logits: Any, *operations: str) -> Any:
     """An output that cross-entropies take for one of these operations, or of either."""
-    if isinstance(output, Tensor) and isinstance(logits, Tensor):
+    if isinstance(output, Tensor) and isinstance(logits, Tensor):  # not ragged, nor an array
         output._logits = operations or _ACTIVATIONS, logits
     return output
 
@@ -46,6 +50,5 @@ def logits_of(output: Tensor, operation: str) -> Tensor | None:
     return logits if operation in operations else None
 
 
-def _one_tensor(value: TensorLike) -> Tensor:
-    tensor: Tensor = convert_to_tensor(value) if isinstance(value, Operand) else value
-    return tensor
+def _one_tensor(value: TensorLike) -> Any:
+    return convert_to_tensor(value) if isinstance(value, Operand) else value

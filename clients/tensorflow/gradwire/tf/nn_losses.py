@@ -25,8 +25,8 @@ from gradwire.tf.operations.types import Axis, Ints, Shape, TensorLike
 from gradwire.tf.operators import cast, multiply
 from gradwire.tf.operators import truediv as divide
 from gradwire.tf.random import laws
-from gradwire.tf.random.seeds import SEEDS
 from gradwire.tf.random.stateless import source_of
+from gradwire.tf.seeds import SEEDS
 from gradwire.tf.segments import unsorted_segment_sum
 from gradwire.tf.tensors import Operand, Tensor
 

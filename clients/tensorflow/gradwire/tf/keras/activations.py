@@ -70,11 +70,11 @@ def tanh(x: Any) -> Any:
     return tf.nn.tanh(x)
 
 
-def softmax(x: Any, axis: int = -1) -> Any:
+def softmax(x: Any, axis: Any = -1) -> Any:
     """``exp(x)`` divided by its sum along an axis."""
     x = tf.convert_to_tensor(x)
     output = tf.nn.softmax(x, axis=axis)
-    return remember(output, x) if isinstance(axis, int) else output
+    return remember(output, x) if not isinstance(axis, (list, tuple)) else output
 
 
 def log_softmax(x: Any, axis: int = -1) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradwire.tf.keras import names, seeds
-from gradwire.tf.random.seeds import SEEDS
+from gradwire.tf.seeds import SEEDS
 
 
 def clear_session() -> None:

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.random.seeds import SEEDS, Draws
 from gradwire.tf.random.stateful import permutation
+from gradwire.tf.seeds import SEEDS, Draws
 
 #: Inputs, targets and weights of examples; the last two may be missing.
 Batch: TypeAlias = tuple[Any, Any, Any]

@@ -21,14 +21,22 @@ __all__ = [
 
 
 def normal(
-    shape: Shape, mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike = None, seed: Any = None
+    shape: Shape,
+    mean: float = 0.0,
+    stddev: float = 1.0,
+    dtype: DTypeLike | None = None,
+    seed: Any = None,
 ) -> tf.Tensor:
     """Normal numbers."""
     return tf.random.stateless_normal(shape, drawn_seed(seed), mean, stddev, _kind(dtype))
 
 
 def truncated_normal(
-    shape: Shape, mean: float = 0.0, stddev: float = 1.0, dtype: DTypeLike = None, seed: Any = None
+    shape: Shape,
+    mean: float = 0.0,
+    stddev: float = 1.0,
+    dtype: DTypeLike | None = None,
+    seed: Any = None,
 ) -> tf.Tensor:
     """Normal numbers at most two standard deviations from the mean."""
     return tf.random.stateless_truncated_normal(shape, drawn_seed(seed), mean, stddev, _kind(dtype))
@@ -38,7 +46,7 @@ def uniform(
     shape: Shape,
     minval: float = 0.0,
     maxval: float = 1.0,
-    dtype: DTypeLike = None,
+    dtype: DTypeLike | None = None,
     seed: Any = None,
 ) -> tf.Tensor:
     """Numbers evenly from ``minval`` to below ``maxval``, which are of ``dtype``, too."""
@@ -57,8 +65,10 @@ def randint(
 def shuffle(x: Any, axis: int = 0, seed: Any = None) -> tf.Tensor:
     """The elements along an axis in the order of uniform numbers."""
     tensor = tf.convert_to_tensor(x)
-    drawn = tf.random.stateless_uniform((tensor.shape[axis],), drawn_seed(seed))
-    return tf.gather(tensor, tf.argsort(drawn), axis=axis)
+    length = tensor._lengths()[axis]
+    drawn = tf.random.stateless_uniform([length], drawn_seed(seed))
+    found: tf.Tensor = tf.gather(tensor, tf.argsort(drawn), axis=axis)
+    return found
 
 
 def categorical(
@@ -75,5 +85,5 @@ def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None)
     )
 
 
-def _kind(dtype: DTypeLike) -> Any:
+def _kind(dtype: DTypeLike | None) -> Any:
     return tf.as_dtype("float32" if dtype is None else dtype)

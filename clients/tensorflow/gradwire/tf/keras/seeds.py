@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.random.seeds import SEEDS, Draws
+from gradwire.tf.seeds import SEEDS, Draws
 
 #: Parts of seeds are taken modulo this number.
 _MODULUS = 2**31 - 2
@@ -38,7 +38,8 @@ class SeedGenerator:
 
     def next(self, ordered: bool = True) -> tf.Tensor:
         """The next seed; with ``ordered=False``, of another sequence of Keras's."""
-        seed, (first, second) = self.state, self._pair
+        seed = self.state
+        first, second = self._pair
         if not _running.examples:
             self._pair = (first, second + 1) if ordered else (_unordered(first), _unordered(second))
         return seed
@@ -78,15 +79,13 @@ def drawn_seed(seed: Any) -> Any:
     if seed is None:
         if _SHARED.generator is None:
             _SHARED.generator = SeedGenerator()
-        pair = _SHARED.generator.next(ordered=False)
-        return _reduced(pair)
+        return _reduced(_SHARED.generator.next(ordered=False))
     checked(seed)
-    pair = seed.next() if isinstance(seed, SeedGenerator) else (seed, 0)
-    return _reduced(pair)
+    return _reduced(seed.next() if isinstance(seed, SeedGenerator) else (seed, 0))
 
 
 def _reduced(pair: Any) -> Any:
-    return np.array([int(part) % _MODULUS for part in pair], np.int32)
+    return np.array([int(part) % _MODULUS for part in np.asarray(pair)], np.int32)
 
 
 def set_random_seed(seed: int) -> None:

@@ -23,7 +23,7 @@ from gradwire.tf.keras.batches import (
 )
 from gradwire.tf.keras.compiled import CompiledLoss, CompiledMetrics
 from gradwire.tf.keras.layers.base import Layer
-from gradwire.tf.random.seeds import SEEDS, Draws
+from gradwire.tf.seeds import SEEDS, Draws
 
 
 class Trainer(Layer):

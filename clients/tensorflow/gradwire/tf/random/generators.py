@@ -13,8 +13,8 @@ from gradwire.tf import dtypes, static
 from gradwire.tf.arguments import only_philox
 from gradwire.tf.conversion import constant
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
+from gradwire.tf.philox import RESERVED, Philox
 from gradwire.tf.random import laws, stateless
-from gradwire.tf.random.philox import RESERVED, Philox
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
 
@@ -30,11 +30,11 @@ class Algorithm(enum.Enum):
 def create_rng_state(seed: Any, alg: Any = "philox") -> Tensor:
     """The state of a generator that begins at a seed: two words of its counter, and its key."""
     only_philox("create_rng_state", alg)
-    whole = seed if isinstance(seed, int) else static.array(seed)
-    if np.ndim(whole) == 0:  # one integer of three words, a negative one in two's complement
-        state = [int(whole) >> shift for shift in (0, 64, 128)]
+    if isinstance(seed, int) or not static.array(seed).ndim:
+        # One integer of three words, a negative one in two's complement.
+        state = [int(seed) >> shift for shift in (0, 64, 128)]
     else:
-        numbers = [int(word) for word in whole]
+        numbers = [int(word) for word in static.array(seed)]
         if len(numbers) > 3:
             raise ValueError("a seed has three numbers at most")
         state = [0] * (3 - len(numbers)) + numbers
@@ -152,10 +152,14 @@ class Generator:
         dtype: DTypeLike = dtypes.int32,
         name: str | None = None,
     ) -> Tensor:
-        """How many of ``counts`` trials succeed; other numbers than TensorFlow's."""
-        draws = laws.generator(self._source(shape))
-        trials = static.array(counts).astype(np.int64)
-        return constant(draws.binomial(trials, static.array(probs), static.lengths(shape)), dtype)
+        """How many of ``counts`` trials succeed."""
+        lengths = static.lengths(shape)
+        trials, chances = static.array(counts), static.array(probs)
+        width = max(math.prod(np.broadcast_shapes(trials.shape, chances.shape)), 1)
+        # Room for a hundred attempts, two numbers each, rounded as TensorFlow does.
+        room = width * 200 * (math.prod(lengths) // width + 3) // 4
+        source = self._moved(room * RESERVED)[0]
+        return stateless.binomial_from(source, lengths, trials, chances, dtype)
 
     def make_seeds(self, count: int = 1) -> Tensor:
         """Seeds for stateless operations, one in each column."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.tf.dtypes import DType, float64, rounded
-from gradwire.tf.random.philox import RESERVED, Philox, Words
+from gradwire.tf.philox import RESERVED, Philox, Words
 
 #: What stands for 0, which has no logarithm.
 _LEAST = 1e-7
@@ -20,7 +20,7 @@ _ENOUGH = 64
 def uniform(source: Philox, size: int, dtype: DType) -> NDArray[Any]:
     """Numbers from 0 to below 1: the bits of a mantissa."""
     if dtype.name == "float64":
-        return _doubles(source.words(2 * size).reshape(-1, 2))
+        return doubles(source.words(2 * size).reshape(-1, 2))
     words = source.words(size)
     if dtype.name == "bfloat16":
         return _floats((words & np.uint32(0x7F)) << np.uint32(16))
@@ -34,7 +34,7 @@ def normal(source: Philox, size: int, dtype: DType) -> NDArray[Any]:
     """Standard normal numbers, by the method of Box and Muller."""
     pairs = -(-size // 2)
     if dtype.name == "float64":
-        return _box_muller(_doubles(source.words(4 * pairs).reshape(-1, 2)).reshape(-1, 2))[:size]
+        return double_normals(source.words(4 * pairs).reshape(-1, 2))[:size]
     words = source.words(2 * pairs).reshape(-1, 2)
     return _rounded(_box_muller(_floats(words))[:size], dtype)
 
@@ -44,7 +44,7 @@ def truncated_normal(source: Philox, size: int, dtype: DType) -> NDArray[Any]:
     group = 2 if dtype.name == "float64" else 4
     rows, apart = -(-size // group), group * RESERVED // 4
     # Two blocks of each row hold four (two) numbers within 2 nearly always.
-    words = np.stack([source.skip(i).blocks(rows, apart) for i in range(2)], axis=1)
+    words = source.blocks_at(np.add.outer(np.arange(rows) * apart, np.arange(2)).reshape(-1))
     drawn = _normals(words.reshape(rows * 4, 2), group).reshape(rows, 2 * group)
     kept = np.abs(drawn) < 2
     first = np.argsort(~kept, axis=1, kind="stable")[:, :group]
@@ -58,7 +58,7 @@ def truncated_normal(source: Philox, size: int, dtype: DType) -> NDArray[Any]:
 
 def _normals(pairs: Words, group: int) -> NDArray[Any]:
     """The normal numbers of words, in single precision by fours, in double by twos."""
-    return _box_muller(_floats(pairs) if group == 4 else _doubles(pairs).reshape(-1, 2))
+    return _box_muller(_floats(pairs)) if group == 4 else double_normals(pairs)
 
 
 def integers(source: Philox, size: int, low: int, high: int, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -100,10 +100,17 @@ def _floats(words: Words) -> NDArray[np.float32]:
     return bits.view(np.float32) - np.float32(1)
 
 
-def _doubles(pairs: Words) -> NDArray[np.float64]:
+def doubles(pairs: Words) -> NDArray[np.float64]:
+    """Numbers from 0 to below 1 of pairs of words."""
     high = (pairs[:, 0] & np.uint32(0xFFFFF)).astype(np.uint64) << np.uint64(32)
     bits = high | pairs[:, 1].astype(np.uint64) | np.uint64(1023 << 52)
     return bits.view(np.float64) - 1.0
+
+
+def double_normals(pairs: Words) -> NDArray[np.float64]:
+    """Standard normal numbers of pairs of words, as many as pairs."""
+    found: NDArray[np.float64] = _box_muller(doubles(pairs).reshape(-1, 2))
+    return found
 
 
 def _box_muller(pairs: NDArray[Any]) -> NDArray[Any]:

@@ -1,8 +1,4 @@
-"""Draws from the global seed: ``tf.random.set_seed`` makes them the same again.
-
-Uniform, normal and truncated normal numbers, integers, orders and classes are TensorFlow's own,
-number by number; gamma and Poisson numbers have its distributions only.
-"""
+"""Draws from the global seed: TensorFlow's own numbers, which ``tf.random.set_seed`` repeats."""
 
 from __future__ import annotations
 
@@ -17,7 +13,8 @@ from gradwire.tf.gathering import gather
 from gradwire.tf.nodes import paused
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.random import laws, stateless
-from gradwire.tf.random.seeds import SEEDS
+from gradwire.tf.random.gammas import gamma_from
+from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 
 _FLOATING = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
@@ -87,12 +84,11 @@ def gamma(
     name: str | None = None,
 ) -> Tensor:
     """Gamma numbers, ``shape`` of them for each parameter, differentiable in the parameters."""
-    a = convert_to_tensor(alpha, dtype)
-    b = None if beta is None else convert_to_tensor(beta, dtype)
-    batch = np.broadcast_shapes(a._lengths(), () if b is None else b._lengths())
+    batch = np.broadcast_shapes(static.array(alpha).shape, () if beta is None else np.shape(beta))
     whole = (*static.lengths(shape), *batch)
-    source = SEEDS.source("RandomGamma", seed, math.prod(whole))
-    return stateless.gamma_from(source, whole, a, b, dtype)
+    op = f"RandomGamma:{dtypes.as_dtype(dtype).name}"
+    source = SEEDS.source(op, seed, math.prod(whole))
+    return gamma_from(source, whole, alpha, beta, dtype)
 
 
 def poisson(
@@ -105,22 +101,23 @@ def poisson(
     """Poisson numbers, ``shape`` of them for each parameter."""
     rates = static.array(lam)
     whole = (*static.lengths(shape), *rates.shape)
-    source = SEEDS.source("RandomPoissonV2", seed, math.prod(whole))
-    return constant(laws.generator(source).poisson(rates, whole), dtype)
+    op = f"RandomPoissonV2:{dtypes.as_dtype(dtype).name}"
+    source = SEEDS.source(op, seed, math.prod(whole))
+    return stateless.poisson_from(source, whole, rates, dtype)
 
 
 def shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """The elements along the first axis in a random order."""
     x = convert_to_tensor(value)
     with paused():  # it has no derivative
-        shuffled: Tensor = gather(x, permutation(len(x), seed))
+        shuffled: Tensor = gather(x, permutation(len(x), seed, x.dtype.name))
     return shuffled
 
 
-def permutation(size: int, seed: int | None = None) -> NDArray[np.int64]:
-    """The numbers below ``size`` in the order that ``shuffle`` gives them."""
+def permutation(size: int, seed: int | None = None, dtype: str = "int64") -> NDArray[np.int64]:
+    """The numbers below ``size`` in the order that ``shuffle`` gives elements of a dtype."""
     # Each change of places takes a word, and four words are a block.
-    source = SEEDS.source("RandomShuffle", seed, -(-max(size - 1, 0) // 4), blocks=1)
+    source = SEEDS.source(f"RandomShuffle:{dtype}", seed, -(-max(size - 1, 0) // 4), blocks=1)
     return laws.permutation(source, size)
 
 
@@ -132,7 +129,9 @@ def categorical(
     name: str | None = None,
 ) -> Tensor:
     """Classes for each row of ``logits``, a matrix."""
-    rows, count = static.array(logits), int(num_samples)
+    tensor, kind = convert_to_tensor(logits), dtypes.as_dtype(dtype or dtypes.int64)
+    rows, count = static.array(tensor), int(num_samples)
     # Each class takes a double, two words of which are a block's half.
-    source = SEEDS.source("Multinomial", seed, 2 * len(rows) * 4 * -(-count // 4))
-    return constant(laws.classes(source, rows, count), dtypes.int64 if dtype is None else dtype)
+    op = f"Multinomial:{tensor.dtype.name}:{kind.name}"
+    source = SEEDS.source(op, seed, 2 * len(rows) * 4 * -(-count // 4))
+    return constant(laws.classes(source, rows, count), kind)

@@ -15,8 +15,9 @@ from gradwire.tf.gathering import gather
 from gradwire.tf.operations import rules
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.operators import add, multiply, subtract
-from gradwire.tf.random import laws
-from gradwire.tf.random.philox import Philox
+from gradwire.tf.philox import Philox
+from gradwire.tf.random import laws, rejection
+from gradwire.tf.random.gammas import gamma_from
 from gradwire.tf.tensors import Tensor
 
 #: Draws so many numbers of a dtype.
@@ -95,11 +96,8 @@ def stateless_binomial(
     output_dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """How many of ``counts`` trials succeed; other numbers than TensorFlow's."""
-    drawn = laws.generator(source_of(seed)).binomial(
-        static.array(counts).astype(np.int64), static.array(probs), static.lengths(shape)
-    )
-    return constant(drawn, output_dtype)
+    """How many of ``counts`` trials succeed."""
+    return binomial_from(source_of(seed), static.lengths(shape), counts, probs, output_dtype)
 
 
 def stateless_poisson(
@@ -109,10 +107,8 @@ def stateless_poisson(
     dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """Poisson numbers; others than TensorFlow's."""
-    return constant(
-        laws.generator(source_of(seed)).poisson(static.array(lam), static.lengths(shape)), dtype
-    )
+    """Poisson numbers."""
+    return poisson_from(source_of(seed), static.lengths(shape), lam, dtype)
 
 
 def stateless_gamma(
@@ -123,7 +119,7 @@ def stateless_gamma(
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """Gamma numbers, differentiable in their parameters; other numbers than TensorFlow's."""
+    """Gamma numbers, differentiable in their parameters."""
     source = source_of(seed)
     return gamma_from(source, static.lengths(shape), alpha, beta, dtype)
 
@@ -230,26 +226,19 @@ def scaled_from(
     return add(scaled, convert_to_tensor(mean, kind))
 
 
-def gamma_from(
-    source: Philox,
-    sample_shape: tuple[int, ...],
-    alpha: TensorLike,
-    beta: TensorLike | None,
-    dtype: DTypeLike,
+def poisson_from(
+    source: Philox, shape: tuple[int, ...], lam: TensorLike, dtype: DTypeLike
 ) -> Tensor:
-    """Gamma numbers, ``sample_shape`` being the whole shape."""
-    key = np.array(laws.words_of(source), np.int64)
-    operands: dict[str, Any] = {"alpha": convert_to_tensor(alpha, dtype), "seed": key}
-    if beta is not None:
-        operands["beta"] = convert_to_tensor(beta, dtype)
-    return rules.like(
-        "tf.random.stateless_gamma",
-        "StatelessRandomGammaV3",
-        None,
-        operands,
-        {"shape": sample_shape, "dtype": dtypes.as_dtype(dtype)},
-        places=("seed",),
-    )
+    """Poisson numbers of a generator, ``shape`` being the whole shape."""
+    return constant(rejection.drawn(rejection.poisson, source, shape, static.array(lam)), dtype)
+
+
+def binomial_from(
+    source: Philox, shape: tuple[int, ...], counts: TensorLike, probs: TensorLike, dtype: DTypeLike
+) -> Tensor:
+    """Binomial numbers of a generator, ``shape`` being the whole shape."""
+    parameters = static.array(counts), static.array(probs)
+    return constant(rejection.drawn(rejection.binomial, source, shape, *parameters), dtype)
 
 
 def _affine(unit: Any, scale: Any, offset: Any, kind: dtypes.DType) -> Any:

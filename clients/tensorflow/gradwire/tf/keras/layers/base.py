@@ -14,7 +14,7 @@ from gradwire.tf.keras import initializers, regularizers
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.symbolic import KerasTensor, is_symbolic
 from gradwire.tf.keras.weights import Weight
-from gradwire.tf.random.seeds import SEEDS
+from gradwire.tf.seeds import SEEDS
 
 
 class Layer:

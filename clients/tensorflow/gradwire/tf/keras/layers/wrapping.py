@@ -70,7 +70,7 @@ class Bidirectional(Layer):
 def _another(layer: Any) -> Any:
     """A layer like one that is not built yet, which draws its own first weights."""
     made = copy.deepcopy(layer)
-    cell = getattr(made, "cell", None)
-    if hasattr(cell, "draw_seeds"):
-        cell.draw_seeds()
+    redraw = getattr(getattr(made, "cell", None), "draw_seeds", None)
+    if redraw is not None:
+        redraw()
     return made

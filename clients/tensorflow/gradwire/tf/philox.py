@@ -47,9 +47,13 @@ class Philox:
         """The generator so many blocks further."""
         return Philox(self.key, (self.counter + blocks) & _MASK128)
 
-    def blocks(self, count: int, stride: int = 1) -> Words:
-        """The next blocks, or every ``stride``-th one, as rows of four words."""
-        counters = self._counters(count, stride)
+    def blocks(self, count: int) -> Words:
+        """The next blocks, as rows of four words."""
+        return self.blocks_at(np.arange(count))
+
+    def blocks_at(self, places: NDArray[np.int64]) -> Words:
+        """The blocks at places from here on."""
+        counters = self._counters(places.astype(np.uint64))
         low, high = np.uint32(self.key & 0xFFFFFFFF), np.uint32(self.key >> 32)
         with np.errstate(over="ignore"):
             for turn in range(_ROUNDS):
@@ -62,16 +66,10 @@ class Philox:
         """The next words."""
         return self.blocks(-(-count // 4)).reshape(-1)[:count]
 
-    def _counters(self, count: int, stride: int) -> Words:
-        last = self.counter + (count - 1) * stride
-        if last >> 64 == self.counter >> 64 and last <= _MASK128:
-            offsets = np.arange(count, dtype=np.uint64) * np.uint64(stride)
-            low = np.uint64(self.counter & _MASK64) + offsets
-            high = np.full(count, self.counter >> 64, np.uint64)
-        else:  # the lower half runs over
-            each = [(self.counter + i * stride) & _MASK128 for i in range(count)]
-            low = np.array([c & _MASK64 for c in each], np.uint64)
-            high = np.array([c >> 64 for c in each], np.uint64)
+    def _counters(self, places: NDArray[np.uint64]) -> Words:
+        with np.errstate(over="ignore"):
+            low = np.uint64(self.counter & _MASK64) + places
+            high = np.uint64(self.counter >> 64) + (low < places).astype(np.uint64)
         parts = (low & _LOW, low >> _SHIFT, high & _LOW, high >> _SHIFT)
         return np.stack(parts, axis=1).astype(np.uint32)
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
-from gradwire.tf.random.philox import RESERVED, Philox
+from gradwire.tf.philox import RESERVED, Philox
 
 _LARGEST = 2**31 - 1
 _DEFAULT_SEED = 87654321
