@@ -46,6 +46,28 @@ def test_a_tape_gives_the_same_results_as_its_client(client, kind):
     assert [*found.timings] == [*expected.timings]
 
 
+@pytest.mark.parametrize("kind", ASKED)
+def test_a_tape_known_by_its_id_gives_the_same_results(client, kind):
+    with client.tape(PROGRAM, POINT, persistent=True) as tape:
+        opened = client.tapes.open(tape.id)
+        found, expected = ASKED[kind](opened), ASKED[kind](tape)
+        assert opened.show().instructions == tape.show().instructions
+    assert type(found) is type(expected)
+    assert found.raw.content == expected.raw.content
+    with pytest.raises(gradwire.UnknownTape):
+        opened.gradient()
+
+
+def test_a_tape_known_by_its_id_is_deleted_on_leaving_its_context(client):
+    tape = client.tape(PROGRAM, POINT)
+    with client.tapes.open(tape.id):
+        pass
+    with pytest.raises(gradwire.UnknownTape):
+        tape.gradient()
+    with pytest.raises(gradwire.UsageError, match="a tape's id"):
+        client.tapes.open(tape)
+
+
 @dataclass
 class Layer:
     a: Any
@@ -173,3 +195,11 @@ async def test_the_async_client_has_tapes_too(awaiting_client):
     await tape.delete()
     with pytest.raises(gradwire.UnknownTape):
         await tape.gradient()
+
+
+async def test_the_async_client_opens_tapes_too(awaiting_client):
+    async with awaiting_client.tape("x**2", {"x": 3.0}, persistent=True) as tape:
+        async with awaiting_client.tapes.open(tape.id) as opened:
+            assert (await opened.gradient()).gradients == {"x": 6.0}
+        with pytest.raises(gradwire.UnknownTape):
+            await tape.gradient()

@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     )
     from gradwire.sparse import SparseArray
     from gradwire.stored import StoredProgram, StoredTensor
-    from gradwire.tapes import AsyncTape, Tape
+    from gradwire.tapes import AsyncStoredTape, AsyncTape, StoredTape, Tape
     from gradwire.tracing.control import (
         checkpoint,
         cond,
@@ -133,6 +133,7 @@ sys.meta_path.append(MissingDistributions())
 __all__ = [
     "APIError",
     "AsyncClient",
+    "AsyncStoredTape",
     "AsyncTape",
     "BadArgument",
     "BadRequest",
@@ -196,6 +197,7 @@ __all__ = [
     "SparseArray",
     "StoreUnavailable",
     "StoredProgram",
+    "StoredTape",
     "StoredTensor",
     "Tape",
     "TapeConsumed",
@@ -264,7 +266,7 @@ _NAMES: dict[str, str] = {
     ),
     "sparse": "SparseArray",
     "stored": "StoredProgram StoredTensor",
-    "tapes": "AsyncTape Tape",
+    "tapes": "AsyncStoredTape AsyncTape StoredTape Tape",
     "tracing.control": "checkpoint cond fori scan stop_gradient switch while_loop",
     "tracing.functions": "Function function",
     "tracing.programs": "program",

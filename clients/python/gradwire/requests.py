@@ -114,7 +114,8 @@ class ProgramAt:
     path: str
     #: Members that every request has.
     document: Mapping[str, Any]
-    program: Program
+    #: Unknown of a tape that is known by its id alone.
+    program: Program | None
     #: Variables whose structure the answers have.
     variables: Variables | None
 
@@ -139,7 +140,7 @@ def program_document(program: Program) -> str | Mapping[str, Any]:
     return program
 
 
-def text_of(program: Program) -> str | None:
+def text_of(program: Program | None) -> str | None:
     """A program's text, if it is known here."""
     if isinstance(program, StoredProgram):
         return program.text

@@ -45,16 +45,15 @@ C = TypeVar("C", Blocking, Awaiting)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Recorded(Evaluation, Generic[C]):
-    """Base of both tapes: the program's ``outputs``, and methods for derivatives.
+class TapeMethods(Generic[C]):
+    """Methods for the derivatives of a tape.
 
     They are the client's methods, without program and variables, which the tape has.
     """
 
+    __slots__ = ()
+
     id: str
-    #: Paths of the watched variables, as declared.
-    watched: tuple[str, ...]
     client: C
     of: ProgramAt
 
@@ -99,8 +98,10 @@ class Recorded(Evaluation, Generic[C]):
         return Call("DELETE", self.of.path, None, lambda _: None)
 
 
-class Tape(Recorded[Blocking]):
-    """A tape of a ``Client``; as a context manager, it is deleted at the end."""
+class BlockingTape(TapeMethods[Blocking]):
+    """The methods of a tape of a ``Client``; as a context manager, it is deleted at the end."""
+
+    __slots__ = ()
 
     def run(self, asked: Conversation[T]) -> T:
         """Run a call with the tape's client."""
@@ -119,12 +120,63 @@ class Tape(Recorded[Blocking]):
             self.delete()
 
 
-class AsyncTape(Recorded[Awaiting]):
-    """A tape of an ``AsyncClient``."""
+class AwaitingTape(TapeMethods[Awaiting]):
+    """As ``BlockingTape``, of an ``AsyncClient``."""
+
+    __slots__ = ()
 
     def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]:
         """Run a call with the tape's client."""
         return self.client.run(asked)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with suppress(UnknownTape):
+            await self.delete()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Recorded(Evaluation, Generic[C]):
+    """A tape that was made here, with the program's ``outputs``."""
+
+    id: str
+    #: Paths of the watched variables, as declared.
+    watched: tuple[str, ...]
+    client: C
+    of: ProgramAt
+
+
+class Tape(Recorded[Blocking], BlockingTape):
+    """A tape that a ``Client`` made."""
+
+
+class AsyncTape(Recorded[Awaiting], AwaitingTape):
+    """A tape that an ``AsyncClient`` made."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTape(BlockingTape):
+    """A tape of a ``Client`` that is known by its id alone."""
+
+    id: str
+    client: Blocking
+    of: ProgramAt
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncStoredTape(AwaitingTape):
+    """A tape of an ``AsyncClient`` that is known by its id alone."""
+
+    id: str
+    client: Awaiting
+    of: ProgramAt
 
 
 class TapeBeingMade:
@@ -138,7 +190,7 @@ class TapeBeingMade:
 
     async def __aenter__(self) -> AsyncTape:
         self._tape = await self._making
-        return self._tape
+        return await self._tape.__aenter__()
 
     async def __aexit__(
         self,
@@ -146,13 +198,18 @@ class TapeBeingMade:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        with suppress(UnknownTape):
-            await self._tape.delete()
+        await self._tape.__aexit__(kind, error, traceback)
 
 
 def path_of(token: str) -> str:
     """The path of a tape, by its id."""
     return f"/v1/tapes/{quote(token, safe='')}"
+
+
+def known_by(token: str) -> ProgramAt:
+    """What is known of a tape by its id alone: answers are nested as the service nests them."""
+    with used("tape"):
+        return ProgramAt(path_of(token), {}, None, None)
 
 
 R = TypeVar("R", Tape, AsyncTape)

@@ -1,3 +1,4 @@
+import sys
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,6 +10,15 @@ from gradwire.tracing.programs import function_lines
 X, Y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.0, 1.0])
 W = np.array([0.1, -0.2])
 LOSS = "mean((tanh(x @ w) - y)**2)"
+
+
+@pytest.fixture
+def recursion_limit():
+    """Python's own limit, which some libraries raise for the whole process."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    yield
+    sys.setrecursionlimit(limit)
 
 
 # The expected result of each is the service's result for the same text.
@@ -128,6 +138,7 @@ def test_arguments_are_the_program_s_variables(client):
     ],
     ids=["surrogate", "comment", "null", "brackets", "signs", "attributes"],
 )
+@pytest.mark.usefixtures("recursion_limit")
 def test_syntax_errors_have_printable_messages(text):
     with pytest.raises(gradwire.ProgramSyntaxError) as refused:
         gradwire.program(text, "x")

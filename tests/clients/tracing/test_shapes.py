@@ -391,4 +391,4 @@ def test_the_shape_of_a_product_is_known_without_the_service(shapes):
 def test_masked_shapes_combine_with_numbers_without_the_service():
     f: Any = gradwire.Function(lambda x, t: np.sum(x[x > 0] * t), UNANSWERED)
     traced, _ = UNANSWERED.run(f.traced(V.astype(np.float32), T))
-    assert "astype('float32')" in traced.text
+    assert "np.astype(t, 'float32')" in traced.text

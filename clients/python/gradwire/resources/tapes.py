@@ -9,7 +9,17 @@ from gradwire.methods import sent
 from gradwire.requests import Program, TapeOptions
 from gradwire.resources.resource import AwaitingResource, BlockingResource, checked
 from gradwire.results import Recording
-from gradwire.tapes import AsyncTape, Recorded, Tape, TapeBeingMade, path_of, record
+from gradwire.tapes import (
+    AsyncStoredTape,
+    AsyncTape,
+    Recorded,
+    StoredTape,
+    Tape,
+    TapeBeingMade,
+    known_by,
+    path_of,
+    record,
+)
 from gradwire.trees import Variables
 
 
@@ -54,6 +64,17 @@ class Tapes(TapeMethods, BlockingResource):
         tape: Tape = self.run(record(Tape, self._client, program, variables, options))
         return tape
 
+    def open(self, tape: str) -> StoredTape:
+        """A tape by its id, which another process may have made; nothing is sent.
+
+        Answers are nested as the service nests them: mappings and lists.
+
+        >>> tape = client.tapes.create("x**2", {"x": 3.0}, persistent=True)
+        >>> client.tapes.open(tape.id).gradient().gradients
+        {'x': array(6.)}
+        """
+        return StoredTape(checked(tape, "a tape's id"), self._client, known_by(tape))
+
 
 class AsyncTapes(TapeMethods, AwaitingResource):
     """The tapes of an ``AsyncClient``."""
@@ -68,6 +89,10 @@ class AsyncTapes(TapeMethods, AwaitingResource):
         """
         call = record(AsyncTape, self._client, program, variables, options)
         return TapeBeingMade(self.run(call))
+
+    def open(self, tape: str) -> AsyncStoredTape:
+        """As ``Tapes.open``; its methods are awaited."""
+        return AsyncStoredTape(checked(tape, "a tape's id"), self._client, known_by(tape))
 
 
 def _path(tape: str | Recorded[Any]) -> str:

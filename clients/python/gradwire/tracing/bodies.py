@@ -13,7 +13,7 @@ from gradwire.tracing import literals
 from gradwire.tracing.recorded import as_term, is_number, item_of, listed, outputs
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import LEAF, Structure, flatten, unflatten
-from gradwire.tracing.terms import Body, Bound, Term
+from gradwire.tracing.terms import CALL, Body, Bound, Term
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import Trace, not_traceable
 
@@ -86,7 +86,7 @@ class Returned:
         """The nested values of a call of the function; with ``axes``, stacked."""
         terms = [whole]
         if self.structure != LEAF:
-            terms = [Term(("", f"[{i}]"), (whole,)) for i in range(len(self.parts))]
+            terms = [literals.part(whole, i) for i in range(len(self.parts))]
         return self.nested(terms, trace, axes)
 
     def nested(self, terms: Sequence[Term], trace: Trace, axes: tuple[int, ...] = ()) -> Any:
@@ -114,9 +114,7 @@ def written(name: str, *args: Any, options: Mapping[str, Any] | None = None) -> 
 
 def applied(function: Term, args: Sequence[Term]) -> Term:
     """A call of a term that is a function of the program."""
-    if not args:
-        return Term(("", "()"), (function,))
-    return Term(("", "(", *[", "] * (len(args) - 1), ")"), (function, *args))
+    return Term(CALL, (function, *args))
 
 
 def check_carry(returned: Returned, nest: Nest) -> None:

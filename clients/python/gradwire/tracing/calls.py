@@ -93,7 +93,7 @@ def is_ordered(value: Any) -> bool:
 
 def part(term: Term, trace: Trace, index: int, infer: Callable[[], Aval | None] | None) -> Tracer:
     """One of the arrays of a term with several."""
-    return Tracer(Term(("", f"[{index}]"), (term,)), trace, infer=infer)
+    return Tracer(literals.part(term, index), trace, infer=infer)
 
 
 def into(out: Any, result: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tracing import literals
 from gradwire.tracing.bodies import Nest, Returned, applied, body_of, check_carry, written
 from gradwire.tracing.recorded import listed
 from gradwire.tracing.structures import flatten, unflatten
@@ -119,9 +120,9 @@ def scan(
     check_carry(returned[0], nest)
     given: list[Any] = [step, nest.as_list().term, row.as_list().term if row.count else None]
     whole = written("lax.scan", *given, options={} if length is None else {"length": length})
-    carried, ys = (Term(("", f"[{i}]"), (whole,)) for i in (0, 1))
+    carried, ys = (literals.part(whole, i) for i in (0, 1))
     times = len(row.leaves[0]) if row.count else length or 0
-    parts = [Term(("", f"[{i}]"), (ys,)) for i in range(len(returned[1].parts))]
+    parts = [literals.part(ys, i) for i in range(len(returned[1].parts))]
     return nest.as_list().read(carried), returned[1].nested(parts, trace, (times,))
 
 
@@ -148,7 +149,7 @@ def stop_gradient(x: Any) -> Any:
         return x
     leaves, structure = flatten(x, lambda part: isinstance(part, Tracer))
     stopped = [
-        Tracer(Term(("stop_gradient(", ")"), (leaf._term,)), trace, leaf._aval, infer=leaf._infer)
+        Tracer(Term("stop_gradient", (leaf._term,)), trace, leaf._aval, infer=leaf._infer)
         for leaf in leaves
     ]
     return unflatten(structure, iter(stopped))

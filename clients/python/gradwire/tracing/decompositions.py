@@ -1,6 +1,6 @@
 """Decompositions of NumPy's functions that the language lacks into functions that it has.
 
-Also functions that read only an array's shape or dtype, and functions that change an array.
+Also functions that read only an array's shape or dtype.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from gradwire.tracing.calls import into, record_call
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.traces import Trace
+from gradwire.tracing.update_functions import UPDATES
 from gradwire.tracing.view_functions import as_view
 
 #: NumPy without its annotations, which do not know recorded arrays.
@@ -36,14 +37,14 @@ def _astype(
     if not copy and x.dtype == np.dtype(dtype):
         same: Tracer = x
         return same
-    term = Term(("", f".astype({np.dtype(dtype).name!r})"), (x._term,))
+    term = Term("np.astype", (x._term, np.dtype(dtype)))
     shape = lambda: Aval(x.shape, np.dtype(dtype))  # noqa: E731
     return Tracer(term, trace, infer=shape, is_ordered=x.is_ordered)
 
 
 def _copy(trace: Trace, a: Any, order: str = "K", subok: bool = False) -> Tracer:
     in_order = order == "C" or a.is_ordered
-    term = Term(("copy(", ")"), (a._term,))
+    term = Term("copy", (a._term,))
     return Tracer(term, trace, infer=lambda: a.aval, is_ordered=in_order)
 
 
@@ -278,48 +279,6 @@ def _any_of(conditions: Sequence[Any]) -> Any:
     return found
 
 
-# Functions that change an array
-
-
-def _copyto(
-    trace: Trace, dst: Any, src: Any, casting: str = "same_kind", where: Any = True
-) -> None:
-    into(dst, src if where is True else _np.where(where, src, dst))
-
-
-def _putmask(trace: Trace, a: Any, mask: Any, values: Any) -> None:
-    into(a, _np.where(mask, _np.resize(values, np.shape(a)), a))
-
-
-def _put(trace: Trace, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    if not isinstance(a, Tracer):
-        into(a, v)
-    a.flat[ind] = v if np.ndim(v) == 0 else _np.resize(v, np.shape(ind))
-
-
-def _put_along_axis(trace: Trace, arr: Any, indices: Any, values: Any, axis: int | None) -> None:
-    if not isinstance(arr, Tracer):
-        into(arr, values)
-    if axis is None:
-        arr.flat[indices] = values
-        return
-    places: list[Any] = list(np.indices(np.shape(indices), sparse=True))
-    places[axis] = indices
-    arr[tuple(places)] = values
-
-
-def _fill_diagonal(trace: Trace, a: Any, val: Any, wrap: bool = False) -> None:
-    if not isinstance(a, Tracer):
-        into(a, val)
-    if wrap or np.ndim(val) > 1:
-        raise not_traceable(
-            "numpy.fill_diagonal with wrap, or values of several axes, cannot be recorded",
-            "assign to a[i, i] with i = numpy.arange(n)",
-        )
-    places = np.arange(min(a.shape))
-    a[(places,) * a.ndim] = val
-
-
 def _own(function: Any) -> Callable[..., Any]:
     """NumPy's own implementation, which calls recorded functions."""
     implementation = function.__wrapped__
@@ -382,11 +341,7 @@ DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
     np.apply_along_axis: _apply_along_axis,
     np.apply_over_axes: _apply_over_axes,
     np.piecewise: _piecewise,
-    np.copyto: _copyto,
-    np.putmask: _putmask,
-    np.put: _put,
-    np.put_along_axis: _put_along_axis,
-    np.fill_diagonal: _fill_diagonal,
+    **UPDATES,
     np.rollaxis: _own(np.rollaxis),
     np.resize: _own(np.resize),
 }

@@ -281,7 +281,7 @@ def _product(
     trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
     matrix, other = args
-    term = literals.infix("@", matrix, other, lambda value: to_term(value, trace))
+    term = literals.call("@", (matrix, other), {}, lambda value: to_term(value, trace))
     stand_in = np.broadcast_to(np.ones((), matrix.dtype), matrix.shape)
     return Tracer(term, trace, infer=lambda: elementwise(np.matmul, (stand_in, other)))
 
@@ -332,7 +332,8 @@ def _cdist(
             f"cdist with the metric {metric!r} cannot be recorded",
             f"use one of {', '.join(orders)}",
         )
-    return record_call(trace, "cdist", original, (first, second), {"p": orders[metric]})
+    name = "torch.cdist"
+    return record_call(trace, name, original, (first, second), {"p": orders[metric]})
 
 
 def _lambertw(
@@ -340,7 +341,7 @@ def _lambertw(
 ) -> Any:
     """Complex, also where the principal branch is real."""
     made = record_call(trace, "scipy.special.lambertw", original, args, kwargs)
-    return Tracer(Term(("", ".astype('complex128')"), (made._term,)), trace, made.aval)
+    return Tracer(Term("np.astype", (made._term, "complex128")), trace, made.aval)
 
 
 DECOMPOSITIONS: dict[str, Record] = {

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradwire.errors import NotTraceable, UsageError
-from gradwire.tracing import literals
 from gradwire.tracing.recorded import (
     as_term,
     is_number,
@@ -50,16 +49,8 @@ class Point:
 
     def call(self, function: str, value: Tracer, directions: Sequence[Term] | None = None) -> Term:
         """``function(value, [sources])``, or with directions for each source."""
-        phrase = literals.Phrase(lambda part: part if isinstance(part, Term) else None)
-        phrase.text(f"{function}(")
-        phrase.hole(value._term)
-        phrase.text(", ")
-        phrase.value([leaf._term for leaf in self.leaves])
-        if directions is not None:
-            phrase.text(", ")
-            phrase.value(list(directions))
-        phrase.text(")")
-        return phrase.term()
+        along = () if directions is None else (list(directions),)
+        return Term(function, (value._term, [leaf._term for leaf in self.leaves], *along))
 
     def derivatives(self, function: str, value: Tracer) -> list[Tracer]:
         """A derivative for each source."""
@@ -92,7 +83,7 @@ class Point:
 
 def _copy(value: Any, trace: Trace) -> Tracer:
     term = as_term(value, trace)
-    copied = Term(("copy(", ")"), (term,))
+    copied = Term("copy", (term,))
     if isinstance(value, Tracer):
         return Tracer(
             copied,

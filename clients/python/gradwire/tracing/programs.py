@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from gradwire.tracing.functions import Function, Runs
 from gradwire.tracing.literals import ToTerm
 from gradwire.tracing.recorded import is_number, recording
 from gradwire.tracing.structures import flatten
-from gradwire.tracing.terms import Term, TextFunction
+from gradwire.tracing.terms import VALUE, Term, TextFunction
 from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.trees import inside, is_list
 from gradwire.usage import check_text, used
@@ -37,9 +37,12 @@ def program(text: str, *parameters: str, client: Runs | None = None) -> Function
     >>> loss = gradwire.program("mean((tanh(x @ w) - y)**2)", "w", "x", "y")
     >>> value, gradient = gradwire.value_and_grad(loss)(w, x, y)
     """
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    with used("the parameters"):
+        signature = inspect.Signature([inspect.Parameter(name, kind) for name in parameters])
     check_text(text)
     try:
-        source = TextFunction(parameters, function_lines(text))
+        source = TextFunction(parameters, function_lines(text), _outer_names(text, parameters))
     except SyntaxError as error:
         problem = f"not valid syntax: {error.msg}"
         raise _invalid(text, problem, error.lineno, error.offset) from None
@@ -51,9 +54,6 @@ def program(text: str, *parameters: str, client: Runs | None = None) -> Function
     except (RecursionError, MemoryError):
         problem = "an expression is longer, or nested deeper, than can be read"
         raise _invalid(text, problem) from None
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    with used("the parameters"):
-        signature = inspect.Signature([inspect.Parameter(name, kind) for name in parameters])
 
     def called(*args: Any, **kwargs: Any) -> Any:
         with used("program"):
@@ -99,6 +99,13 @@ def function_lines(text: str) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def _outer_names(text: str, parameters: Sequence[str]) -> frozenset[str]:
+    """The names in a program that it does not give a value itself: those of functions."""
+    names = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    return frozenset({node.id for node in names} - own - set(parameters))
+
+
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """All statements in the order of the text, without those of functions."""
     for statement in body:
@@ -135,9 +142,7 @@ def _named(target: ast.expr) -> str:
 
 def _argument(value: Any, to_term: ToTerm) -> Term:
     """A nested value as the text of one argument."""
-    phrase = literals.Phrase(to_term)
-    phrase.value(_levels(value, to_term))
-    return phrase.term()
+    return literals.call(VALUE, (_levels(value, to_term),), {}, to_term)
 
 
 def _levels(value: Any, to_term: ToTerm) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from gradwire.tracing import literals
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, is_array_like
-from gradwire.tracing.terms import Leaf, Term
+from gradwire.tracing.terms import VALUE, Leaf, Term
 from gradwire.tracing.tracer import Tracer, to_term
 from gradwire.tracing.traces import Trace, current
 
@@ -36,14 +36,12 @@ def item_of(
     infer: Callable[[], Aval | None] | None = None,
 ) -> Tracer:
     """A part of a term that is a list."""
-    return Tracer(Term(("", f"[{index}]"), (whole,)), trace, aval, infer=infer)
+    return Tracer(literals.part(whole, index), trace, aval, infer=infer)
 
 
 def listed(items: Sequence[Term | Sequence[Term | None] | None]) -> Term:
     """A list of terms."""
-    phrase = literals.Phrase(lambda part: part if isinstance(part, Term) else None)
-    phrase.value(list(items))
-    return phrase.term()
+    return Term(VALUE, (list(items),))
 
 
 def outputs(value: Any) -> tuple[list[Tracer], Structure]:

@@ -1,9 +1,9 @@
-"""Programs as values: each term is a piece of program text with holes, and the terms in them.
+"""Programs as values: a term is an operation and its arguments, terms and plain values.
 
 Whoever records calls (a traced NumPy function, a TensorFlow-like tensor) makes terms; nothing is
 computed by that. ``writing`` puts a term and all that it needs together as one program.
 
-    t = Term(("np.sum(", ", axis=0)"), (x,))         prints as  np.sum(x, axis=0)
+    t = Term("np.sum", (x,), {"axis": 0})            is printed as  np.sum(x, axis=0)
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,27 +45,44 @@ class Scope:
         self.depth: int = 1 if parent is None else parent.depth + 1
 
 
+#: What a term without an operation has: its arguments by keyword.
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+#: Operations that are not called by a name: ``x[key]``, ``f(*args)``, and a nested value itself.
+ITEM, CALL, VALUE = "[]", "()", "="
+#: How the operations ``x.at[key].set(value)`` and the like begin, whose arguments are these three.
+AT = ".at[]."
+
+
 class Term:
-    """A value that a program computes: ``parts`` of its text, ``operands`` in the holes between."""
+    """A value that a program computes: ``op(*args, **kwargs)``.
 
-    __slots__ = ("__weakref__", "operands", "parts", "place", "scope")
+    ``op`` is a function's full name, an operator's sign, or one of the constants above. Arguments
+    are terms and plain values, nested in lists, tuples, dictionaries and slices, which must not be
+    changed; ``operands`` are the terms among them, in order.
+    """
 
-    def __init__(self, parts: tuple[str, ...], operands: tuple[Term, ...] = ()) -> None:
-        self.parts: tuple[str, ...] = parts
-        self.operands: tuple[Term, ...] = operands
-        self.scope: Scope | None = innermost(operands)
+    __slots__ = ("__weakref__", "args", "kwargs", "op", "operands", "place", "scope")
+
+    def __init__(
+        self, op: str, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] = NOTHING
+    ) -> None:
+        self.op: str = op
+        self.args: tuple[Any, ...] = args
+        self.kwargs: Mapping[str, Any] = kwargs
+        self.operands: tuple[Term, ...] = terms_in(args, kwargs)
+        self.scope: Scope | None = innermost(self.operands)
         self.place: Place | None = user_place()
 
     def forget(self) -> None:
         """Drop the operands, once the value is known."""
-        self.parts, self.operands = (), ()
+        self.op, self.args, self.kwargs, self.operands = "", (), NOTHING, ()
 
     def leaf(self) -> Leaf | None:
         """The known value, which is sent instead of computed; ``None`` if unknown."""
         return None
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({'…'.join(self.parts)!r})"
+        return f"{type(self).__name__}({self.op!r}, {len(self.operands)} operands)"
 
 
 class Leaf(Term):
@@ -107,20 +124,69 @@ class Body(Term):
 
 
 class TextFunction(Term):
-    """A function of the program as text: its parameters and the lines of its body."""
+    """A function of the program as text: parameters, lines of its body, names from outside."""
 
-    __slots__ = ("lines", "params")
+    __slots__ = ("lines", "names", "params")
 
-    def __init__(self, params: tuple[str, ...], lines: tuple[str, ...]) -> None:
+    def __init__(
+        self, params: tuple[str, ...], lines: tuple[str, ...], names: frozenset[str]
+    ) -> None:
         _bare(self, None)
         self.place: Place | None = user_place()
         self.params: tuple[str, ...] = params
         self.lines: tuple[str, ...] = lines
+        self.names: frozenset[str] = names
 
 
 def _bare(term: Term, scope: Scope | None) -> None:
-    """A term without text; its place is not looked up, which would take longest."""
-    term.parts, term.operands, term.scope, term.place = (), (), scope, None
+    """A term without an operation; its place is not looked up, which would take longest."""
+    term.forget()
+    term.scope, term.place = scope, None
+
+
+def terms_in(args: Iterable[Any], kwargs: Mapping[str, Any] = NOTHING) -> tuple[Term, ...]:
+    """The terms among arguments, in order."""
+    found: list[Term] = []
+    for value in args:
+        _collect(value, found)
+    for value in kwargs.values():
+        _collect(value, found)
+    return tuple(found)
+
+
+def _collect(value: Any, found: list[Term]) -> None:
+    if isinstance(value, Term):
+        found.append(value)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _collect(item, found)
+    elif isinstance(value, dict):
+        for item in value.values():
+            _collect(item, found)
+    elif isinstance(value, slice):
+        for item in (value.start, value.stop, value.step):
+            _collect(item, found)
+
+
+def arguments_with(
+    term: Term, made: Mapping[Term, Term]
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """A term's arguments with some operands replaced."""
+
+    def again(value: Any) -> Any:
+        if isinstance(value, Term):
+            return made.get(value, value)
+        if isinstance(value, list):
+            return [again(item) for item in value]
+        if isinstance(value, tuple):
+            return tuple([again(item) for item in value])
+        if isinstance(value, dict):
+            return {name: again(item) for name, item in value.items()}
+        if isinstance(value, slice):
+            return slice(again(value.start), again(value.stop), again(value.step))
+        return value
+
+    return again(term.args), {name: again(value) for name, value in term.kwargs.items()}
 
 
 def innermost(terms: Iterable[Term]) -> Scope | None:
@@ -179,9 +245,8 @@ def _with_operands(term: Term, made: Mapping[Term, Term]) -> Term:
         if result is term.result:
             return term
         return Body(term.inside, term.params, result)
-    operands = tuple([made[operand] for operand in term.operands])
-    if operands == term.operands:
+    if all(made[operand] is operand for operand in term.operands):
         return term
-    other = Term(term.parts, operands)
+    other = Term(term.op, *arguments_with(term, made))
     other.place = term.place
     return other

@@ -15,7 +15,7 @@ from gradwire.tracing import literals
 from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.shapes import AbstractArray, Aval, item_aval, measured
-from gradwire.tracing.terms import Bound, Leaf, Scope, Term
+from gradwire.tracing.terms import AT, Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, not_traceable
 from gradwire.tracing.views import View
 
@@ -277,17 +277,8 @@ class Tracer(Operators, Methods, AbstractArray):
         self.replace(self._with_items(self._term, key, how, self._as_elements(key, value)))
 
     def _with_items(self, term: Term, key: Any, how: str, value: Any) -> Term:
-        phrase = literals.Phrase(self._to_term)
-        phrase.hole(term)
-        phrase.text(".at[")
-        phrase.index(key)
-        phrase.text(f"].{how}(")
-        if isinstance(value, Term):
-            phrase.hole(value)
-        else:
-            phrase.value(value)
-        phrase.text(")")
-        return phrase.term()
+        given = value if isinstance(value, Term) else literals.converted(value, self._to_term)
+        return Term(f"{AT}{how}", (term, literals.converted(key, self._to_term), given))
 
     def _as_elements(self, key: Any, value: Any) -> Any:
         """A value as assignment converts it: of this array's dtype, less its first axes of 1."""

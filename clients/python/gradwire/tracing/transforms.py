@@ -16,6 +16,7 @@ import numpy as np
 
 from gradwire.errors import NotTraceable, UsageError
 from gradwire.tracing import literals
+from gradwire.tracing.bodies import applied, written
 from gradwire.tracing.functions import Function, Runs, inline_of
 from gradwire.tracing.points import Argnums, Point, unlike
 from gradwire.tracing.recorded import (
@@ -109,7 +110,7 @@ def hessian(
         whole = point.call("hessian", value)
         rows = []
         for i, leaf in enumerate(point.leaves):
-            row = Term(("", f"[{i}]"), (whole,))
+            row = literals.part(whole, i)
             rows.append(point.nested(point.items(row, leaf)))
         return point.nested(rows)
 
@@ -207,13 +208,8 @@ def vmap(
             raise UsageError("vmap needs an argument with an axis to map over")
         returned = listed([part._term for part in parts])
         body = Body(scope, tuple(params), returned)
-        phrase = literals.Phrase(lambda value: value if isinstance(value, Term) else None)
-        phrase.text("vmap(")
-        phrase.hole(body)
-        phrase.text(f", in_axes={[axis for _, axis in given]}, out_axes={out_axes})(")
-        phrase.arguments(tuple(term for term, _ in given), {})
-        phrase.text(")")
-        whole = phrase.term()
+        options = {"in_axes": [axis for _, axis in given], "out_axes": out_axes}
+        whole = applied(written("vmap", body, options=options), [term for term, _ in given])
         count = _length(args, axes)
         stacked = [
             item_of(whole, i, trace, infer=partial(_stacked_aval, part, count, out_axes))

@@ -104,15 +104,11 @@ def applied(
     if symbol is not None:
         left, right = given
         if isinstance(left, Tracer) and isinstance(right, Tracer):  # most are, so without detours
-            between = ("", f" {symbol} ", "")
-            term = Term(between, (to_own_term(left, trace), to_own_term(right, trace)))
+            term = Term(symbol, (to_own_term(left, trace), to_own_term(right, trace)))
         else:
-            term = literals.infix(symbol, left, right, term_of)
+            term = literals.call(symbol, given, {}, term_of)
     elif ufunc is np.negative:
-        phrase = literals.Phrase(term_of)
-        phrase.text("-")
-        phrase.value(given[0])
-        term = phrase.term()
+        term = literals.call("-", given, {}, term_of)
     else:
         term = literals.call(_name(ufunc), given, {}, term_of)
     if ufunc.nout == 1:

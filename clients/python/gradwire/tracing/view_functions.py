@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tracing.terms import Term
+from gradwire.tracing import literals
+from gradwire.tracing.terms import AT, ITEM, Term, arguments_with
 from gradwire.tracing.tracer import Tracer
 
 
@@ -47,7 +48,7 @@ def as_view(
         _share(made, None, made._term, function, args, kwargs, may_be_copy)
     else:
         for i, part in enumerate(made):
-            _share(part, i, part._term.operands[0], function, args, kwargs, False)
+            _share(part, i, part._term.args[0], function, args, kwargs, False)
 
 
 def _share(
@@ -60,24 +61,22 @@ def _share(
     may_be_copy: bool,
 ) -> None:
     base: Tracer = args[0]
-    place = whole.operands.index(base._term)
-    item = made._own.parts  # as it is now: it may be changed in place
+    viewed = base._term  # as it is now: it may be changed in place
 
     def take(term: Term) -> Term:
-        given = (*whole.operands[:place], term, *whole.operands[place + 1 :])
-        again = Term(whole.parts, given)
-        return again if index is None else Term(item, (again,))
+        again = Term(whole.op, *arguments_with(whole, {viewed: term}))
+        return again if index is None else literals.part(again, index)
 
     def put(old: Term, new: Term) -> Term:
         """The base with the view's elements at their places."""
         positions: Any = function(np.arange(base.size).reshape(base.shape), *args[1:], **kwargs)
         taken = np.ravel(positions if index is None else positions[index])
-        flat = Term(("np.ravel(", ")"), (new,))
+        flat = Term("np.ravel", (new,))
         if len(taken) < base.size:
             places = base._trace.constant(taken)
-            flat = Term(("np.ravel(", ").at[", "].set(", ")"), (old, places, flat))
+            flat = Term(f"{AT}set", (Term("np.ravel", (old,)), places, flat))
         elif np.any(taken != np.arange(base.size)):
-            flat = Term(("", "[", "]"), (flat, base._trace.constant(np.argsort(taken))))
-        return Term(("np.reshape(", f", {list(base.shape)})"), (flat,))
+            flat = Term(ITEM, (flat, base._trace.constant(np.argsort(taken))))
+        return Term("np.reshape", (flat, list(base.shape)))
 
     made.be_view(base, take, put if function in WRITABLE else None, may_be_copy=may_be_copy)

@@ -14,15 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradwire.errors import NotTraceable
+from gradwire.tracing.printing import FUNCTIONS, LIBRARIES, printed
 from gradwire.tracing.terms import Body, Bound, Leaf, Place, Scope, Term, TextFunction, dependencies
 
 #: Names with a meaning in the language, which variables must not have.
-RESERVED = frozenset(
-    "np numpy jnp jax lax tf torch F scipy special sparse random e pi inf nan tau newaxis grad "
-    "value_and_grad jacobian hessian jvp vjp hvp vmap copy stop_gradient custom_gradient "
-    "custom_root checkpoint cond switch while_loop fori_loop scan map odeint range len list shape "
-    "astype stop_recording where complex".split()
-)
+RESERVED = FUNCTIONS | LIBRARIES | frozenset("e pi inf nan tau".split())
 _MADE = re.compile(r"[vf]\d+")
 
 
@@ -63,15 +59,26 @@ class _Block:
 
 def write(roots: Sequence[Term], leaves: Iterable[Leaf] = ()) -> Written:
     """The program that computes the roots; ``leaves`` get the first choice of names."""
-    return _Writer(leaves).write(roots)
+    leaves = list(leaves)
+    writer = _Writer(leaves, frozenset())
+    written = writer.write(roots)
+    while not writer.quoted.isdisjoint(writer.taken):  # a text would read a variable of ours
+        writer = _Writer(leaves, writer.avoided | writer.quoted)
+        written = writer.write(roots)
+    return written
 
 
 class _Writer:
-    def __init__(self, leaves: Iterable[Leaf]) -> None:
+    def __init__(self, leaves: Iterable[Leaf], avoided: frozenset[str]) -> None:
+        #: Names that variables must not have.
+        self.avoided: frozenset[str] = avoided
+        #: Names that functions given as text mention.
+        self.quoted: set[str] = set()
+        #: The names of variables and parameters.
+        self.taken: set[str] = set()
         self._names: dict[Term, str] = {}
         self._leaves: dict[str, Leaf] = {}
         self._used: set[str] = set()
-        self._taken: set[str] = set()
         self._statements = 0
         self._functions = 0
         for leaf in leaves:
@@ -112,6 +119,7 @@ class _Writer:
 
     def _quote(self, source: TextFunction, block: _Block) -> None:
         self._names[source] = name = self._function_name()
+        self.quoted |= source.names
         block.add(f"def {name}({', '.join(source.params)}):", source.place)
         for line in source.lines:
             block.add(f"    {line}", source.place)
@@ -136,11 +144,9 @@ class _Writer:
         return f"f{self._functions - 1}"
 
     def _text(self, term: Term) -> str:
-        pieces = [term.parts[0]]
-        for operand, part in zip(term.operands, term.parts[1:], strict=True):
+        for operand in term.operands:
             self._note_used(operand)
-            pieces += (self._names[operand], part)
-        return "".join(pieces)
+        return printed(term, self._names.__getitem__)
 
     def _note_used(self, term: Term) -> None:
         if (name := self._names[term]) in self._leaves:
@@ -165,8 +171,8 @@ class _Writer:
         if keyword.iskeyword(stem) or stem in RESERVED or _MADE.fullmatch(stem):
             stem += "_"
         name, count = stem, 1
-        while name in self._taken:
+        while name in self.taken or name in self.avoided:
             count += 1
             name = f"{stem}_{count}"
-        self._taken.add(name)
+        self.taken.add(name)
         return name

@@ -18,7 +18,6 @@ from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.tapes import UnconnectedGradients
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
-from gradwire.tracing.literals import Phrase
 from gradwire.tracing.terms import Term
 
 __all__ = ["ForwardAccumulator"]
@@ -195,12 +194,5 @@ def _request(target: TensorNode, of: TensorNode, pairs: Sequence[tuple[TensorNod
 
 
 def _term(of: TensorNode, pairs: Sequence[tuple[TensorNode, Tensor]], spec: Spec) -> TensorNode:
-    phrase = Phrase(lambda value: value if isinstance(value, Term) else None)
-    phrase.text("jvp(")
-    phrase.hole(of)
-    phrase.text(", ")
-    phrase.value([clone for clone, _ in pairs])
-    phrase.text(", ")
-    phrase.value([tangent._node for _, tangent in pairs])
-    phrase.text(")")
-    return TensorNode(*phrase.pieces(), spec)
+    sources, tangents = [clone for clone, _ in pairs], [tangent._node for _, tangent in pairs]
+    return TensorNode("jvp", (of, sources, tangents), spec=spec)

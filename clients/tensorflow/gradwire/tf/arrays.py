@@ -45,7 +45,7 @@ def reshape(tensor: TensorLike, shape: Shape, name: str | None = None) -> Tensor
         )
     if x.dtype == dtypes.string:
         return tensor_of(x._value().reshape(wanted), x.dtype)
-    return call("reshape", x, list(wanted), spec=Spec(x.dtype, wanted))
+    return call("np.reshape", x, list(wanted), spec=Spec(x.dtype, wanted))
 
 
 def transpose(
@@ -70,7 +70,7 @@ def transpose(
     spec = Spec(x.dtype, shape)
     if conjugate and x.dtype.is_complex:
         return call("tf.transpose", x, order, conjugate=True, spec=spec)
-    return call("transpose", x, order, spec=spec)
+    return call("np.transpose", x, order, spec=spec)
 
 
 def expand_dims(input: TensorLike, axis: Ints, name: str | None = None) -> Tensor:
@@ -88,7 +88,7 @@ def expand_dims(input: TensorLike, axis: Ints, name: str | None = None) -> Tenso
     lengths.insert(place % (len(lengths) + 1), 1)
     if x.dtype == dtypes.string:
         return tensor_of(np.expand_dims(x._value(), place), x.dtype)
-    return call("expand_dims", x, place, spec=Spec(x.dtype, tuple(lengths)))
+    return call("np.expand_dims", x, place, spec=Spec(x.dtype, tuple(lengths)))
 
 
 def squeeze(input: TensorLike, axis: Ints | None = None, name: str | None = None) -> Tensor:
@@ -144,7 +144,7 @@ def concat(values: Any, axis: Ints, name: str = "concat") -> Tensor:
     shape = (*shapes[0][:place], length, *shapes[0][place + 1 :])
     if parts[0].dtype == dtypes.string:
         return tensor_of(np.concatenate([p._value() for p in parts], place), parts[0].dtype)
-    return call("concatenate", parts, place, spec=Spec(parts[0].dtype, shape))
+    return call("np.concatenate", parts, place, spec=Spec(parts[0].dtype, shape))
 
 
 def _any_ragged(values: Any) -> bool:
@@ -180,7 +180,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     lengths.insert(axis % rank, len(parts))
     if parts[0].dtype == dtypes.string:
         return tensor_of(np.stack([part._value() for part in parts], axis), parts[0].dtype)
-    return call("stack", parts, axis, spec=Spec(parts[0].dtype, tuple(lengths)))
+    return call("np.stack", parts, axis, spec=Spec(parts[0].dtype, tuple(lengths)))
 
 
 def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
@@ -211,7 +211,7 @@ def unstack(
     if x.dtype == dtypes.string:
         parts = np.moveaxis(x._value(), place, 0)
         return [tensor_of(np.asarray(part, object), x.dtype) for part in parts]
-    return calls("unstack", x, place, specs=[Spec(x.dtype, rest)] * count)
+    return calls("np.unstack", x, place, specs=[Spec(x.dtype, rest)] * count)
 
 
 def split(
@@ -254,7 +254,7 @@ def split(
     if x.dtype == dtypes.string:
         return [tensor_of(part, x.dtype) for part in np.split(x._value(), ends, place)]
     specs = [Spec(x.dtype, (*lengths[:place], size, *lengths[place + 1 :])) for size in sizes]
-    return calls("split", x, ends, place, specs=specs)
+    return calls("np.split", x, ends, place, specs=specs)
 
 
 def tile(input: TensorLike, multiples: Ints, name: str | None = None) -> Tensor:
@@ -271,7 +271,7 @@ def tile(input: TensorLike, multiples: Ints, name: str | None = None) -> Tensor:
     shape = tuple([a * b for a, b in zip(lengths, counts, strict=True)])
     if x.dtype == dtypes.string:
         return tensor_of(np.tile(x._value(), counts), x.dtype)
-    return call("tile", x, counts, spec=Spec(x.dtype, shape))
+    return call("np.tile", x, counts, spec=Spec(x.dtype, shape))
 
 
 def pad(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.defaults import default_client
-from gradwire.tf.calls import call
+from gradwire.tf.calls import call, part_of
 from gradwire.tf.connections import are_joined
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import rounded
@@ -17,8 +17,6 @@ from gradwire.tf.gathered import Source, find_gathers, slices
 from gradwire.tf.nodes import Spec, TensorNode, active, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.tensors import Tensor
-from gradwire.tracing.literals import Phrase
-from gradwire.tracing.terms import Term
 
 
 def vjp(
@@ -159,7 +157,7 @@ def _items(
         if whole is None:
             made.append(tensor_of(value if dtype is None else rounded(value, dtype), dtype))
             continue
-        item = record(TensorNode(("", f"[{i}]"), (whole,), Spec(dtype, np.shape(value))))
+        item = record(part_of(whole, i, Spec(dtype, np.shape(value))))
         item.settle(value)
         made.append(Tensor(item))
     return made
@@ -170,20 +168,11 @@ def _whole(
     pairs: Sequence[tuple[TensorNode, TensorNode, Tensor | None]],
     flat: list[TensorNode],
 ) -> TensorNode:
-    phrase = Phrase(lambda value: value if isinstance(value, Term) else None)
-    targets: list[Term] = [clone for _, clone, _ in pairs]
-    phrase.text(f"{function}(")
+    targets = [clone for _, clone, _ in pairs]
     if function == "jacobian":
-        phrase.hole(targets[0])
-    else:
-        phrase.value(targets)
-    phrase.text(", ")
-    phrase.value(list(flat))
-    if function == "vjp":
-        phrase.text(", ")
-        phrase.value([_ones(clone) if seed is None else seed._node for _, clone, seed in pairs])
-    phrase.text(")")
-    return TensorNode(*phrase.pieces())
+        return TensorNode(function, (targets[0], list(flat)))
+    seeds = [_ones(clone) if seed is None else seed._node for _, clone, seed in pairs]
+    return TensorNode(function, (targets, list(flat), seeds))
 
 
 def _ones(node: TensorNode) -> TensorNode:
@@ -292,7 +281,7 @@ def _row_by_row(
             continue
         shape = column[0]._lengths()
         spec = Spec(column[0].dtype, (count, *shape))
-        stacked = call("stack", list(column), spec=spec)
+        stacked = call("np.stack", list(column), spec=spec)
         full = (*lengths, *shape)
-        found.append(call("reshape", stacked, full, spec=Spec(spec.dtype, full)))
+        found.append(call("np.reshape", stacked, full, spec=Spec(spec.dtype, full)))
     return found

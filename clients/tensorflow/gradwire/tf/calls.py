@@ -22,8 +22,9 @@ from gradwire.tf.fetching import fetch
 from gradwire.tf.nodes import UNKNOWN, Spec, TensorNode, record
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import Operand, Tensor
-from gradwire.tracing.literals import Phrase
-from gradwire.tracing.terms import Leaf, Term
+from gradwire.tracing.literals import call_arguments
+from gradwire.tracing.printing import printed
+from gradwire.tracing.terms import ITEM, Leaf, Term
 
 #: Numbers that are written with no more characters than this are part of a program; longer ones
 #: were computed, and are values that it is given: so it is the same program next time.
@@ -36,31 +37,21 @@ def call(
     function: str, *args: Any, spec: Spec = UNKNOWN, now: bool = False, **kwargs: Any
 ) -> Tensor:
     """``function(*args, **kwargs)`` of the language; fetched ``now`` where it may be refused."""
-    phrase = Phrase(operand)
-    phrase.text(f"{function}(")
-    phrase.arguments(args, kwargs)
-    phrase.text(")")
-    return finished(phrase, spec, now)
+    return finished(TensorNode(function, *call_arguments(args, kwargs, operand), spec), now)
 
 
 def calls(
     function: str, *args: Any, specs: Sequence[Spec], now: bool = False, **kwargs: Any
 ) -> list[Tensor]:
     """The same of a function that gives several values."""
-    phrase = Phrase(operand)
-    phrase.text(f"{function}(")
-    phrase.arguments(args, kwargs)
-    phrase.text(")")
-    whole = TensorNode(*phrase.pieces())
+    whole = TensorNode(function, *call_arguments(args, kwargs, operand))
     key = _kind(whole)
     found = list(specs)
     unknown = not now and not all(map(_is_complete, found))
     if unknown and key in _specs:
         found, unknown = _specs[key], False
     record(whole)
-    parts = [
-        Tensor(record(TensorNode(("", f"[{i}]"), (whole,), spec))) for i, spec in enumerate(found)
-    ]
+    parts = [Tensor(record(part_of(whole, i, spec))) for i, spec in enumerate(found)]
     if whole.scope is None and (now or unknown):
         fetch([part._node for part in parts])
         if unknown:
@@ -68,18 +59,14 @@ def calls(
     return parts
 
 
-def infix(operator: str, left: Any, right: Any, spec: Spec = UNKNOWN) -> Tensor:
-    """``left operator right``."""
-    phrase = Phrase(operand)
-    phrase.operand(left)
-    phrase.text(f" {operator} ")
-    phrase.operand(right)
-    return finished(phrase, spec)
+def part_of(whole: TensorNode, index: int, spec: Spec) -> TensorNode:
+    """One of several results."""
+    return TensorNode(ITEM, (whole, index), spec=spec)
 
 
-def finished(phrase: Phrase, spec: Spec = UNKNOWN, now: bool = False) -> Tensor:
-    """The tensor of an operation that was written."""
-    node = TensorNode(*phrase.pieces(), spec)
+def finished(node: TensorNode, now: bool = False) -> Tensor:
+    """The tensor of an operation."""
+    spec = node.spec
     result = Tensor(node)
     key = None
     unknown = not now and not _is_complete(spec)
@@ -119,7 +106,7 @@ def _kind(node: TensorNode) -> Any:
     for dtype, shape in operands:
         if dtype is None or shape is None or not dtype.is_differentiable:
             return None
-    return node.parts, tuple(operands)
+    return printed(node, lambda _: "?"), tuple(operands)
 
 
 def _learn(kind: Any, specs: list[Spec]) -> None:

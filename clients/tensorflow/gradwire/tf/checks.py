@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf.calls import argument, call, infix, shape_of
+from gradwire.tf.calls import argument, call, shape_of
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, bool_, string
 from gradwire.tf.errors import invalid
@@ -65,9 +65,7 @@ def binary(
     if allowed:
         check_allowed(op, dtype, allowed)
     spec = Spec(result or dtype, broadcast(op, shape_of(left), shape_of(right)))
-    if function.isidentifier() or "." in function:
-        return call(function, left, right, spec=spec)
-    return infix(function, left, right, spec)
+    return call(function, left, right, spec=spec)
 
 
 #: What can be computed of texts, which is done here.

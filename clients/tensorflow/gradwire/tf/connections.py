@@ -99,8 +99,8 @@ def _carries(term: Term) -> bool:
 
 
 def function_of(term: Term) -> str:
-    """The last part of the name of the function that a term calls; else nothing."""
-    return term.parts[0].partition("(")[0].rpartition(".")[2] if term.parts else ""
+    """The last part of the name of the operation that a term is."""
+    return term.op.rpartition(".")[2]
 
 
 def captures(*functions: Callable[..., Any]) -> list[Operand]:

@@ -13,7 +13,6 @@ from gradwire.tf.dtypes import DType, as_dtype, of_numpy, rounded
 from gradwire.tf.nodes import Spec, TensorNode, known, record
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import METHODS, Operand, Tensor
-from gradwire.tracing.terms import Term
 
 __all__ = ["constant", "register_tensor_conversion_function"]
 
@@ -239,15 +238,8 @@ def _packed(value: Any, dtype: DType | None) -> Tensor | None:
         and wanted == dtypes.string
     ):
         return tensor_of(np.stack([part._value() for part in parts]), wanted)
-    holes = ("stack([", *([", "] * (len(parts) - 1)), "])")
-    shape = (len(parts), *parts[0]._lengths())
-    nodes: tuple[Term, ...] = tuple([part._node for part in parts])
-    return Tensor(record_node(holes, nodes, Spec(wanted, shape)))
-
-
-def record_node(parts: tuple[str, ...], operands: tuple[Term, ...], spec: Spec) -> TensorNode:
-    """A node of an operation that is called now."""
-    return record(TensorNode(parts, operands, spec))
+    spec = Spec(wanted, (len(parts), *parts[0]._lengths()))
+    return Tensor(record(TensorNode("np.stack", ([part._node for part in parts],), spec=spec)))
 
 
 def _holds_operands(value: Any) -> bool:

@@ -86,10 +86,10 @@ def _passes(each: TensorNode, node: TensorNode) -> list[int] | None:
         return [1 for operand in each.operands if operand is node]
     if each.operands != (node,):
         return None
-    if each.parts == ("-", ""):
+    if each.op == "-" and len(each.args) == 1:
         return [-1]
-    passes = function_of(each) in ("copy", "cast") or each.parts[1][:3] in (" + ", " - ")
-    return [1] if passes else None
+    beside = each.op in ("+", "-") and each.args[0] is node
+    return [1] if beside or function_of(each) in ("copy", "cast") else None
 
 
 def slices(parts: Sequence[Tensor | None], source: Source) -> IndexedSlices | None:
@@ -107,7 +107,7 @@ def slices(parts: Sequence[Tensor | None], source: Source) -> IndexedSlices | No
     of_elements = function_of(source.rows[0]) == "gather_nd"
     kind = indices[0].dtype if of_elements else np.int32  # as TensorFlow has it
     return IndexedSlices(
-        values[0] if len(values) == 1 else call("concatenate", values),
+        values[0] if len(values) == 1 else call("np.concatenate", values),
         np.concatenate(indices),
         np.asarray(lengths, kind),
     )
@@ -116,11 +116,11 @@ def slices(parts: Sequence[Tensor | None], source: Source) -> IndexedSlices | No
 def _rows(part: Tensor, shape: tuple[int, ...], spec: Spec) -> Tensor:
     lengths = part._lengths()
     if spec.dtype is not None and part.dtype != spec.dtype:
-        part = call("cast", part, spec.dtype.storage.name, spec=Spec(spec.dtype, lengths))
+        part = call("tf.cast", part, spec.dtype.storage.name, spec=Spec(spec.dtype, lengths))
     if lengths[1:] == shape and len(lengths) == len(shape) + 1:
         return part
     count = int(np.prod(lengths, dtype=np.int64)) // max(int(np.prod(shape, dtype=np.int64)), 1)
-    return call("reshape", part, (count, *shape), spec=Spec(part.dtype, (count, *shape)))
+    return call("np.reshape", part, (count, *shape), spec=Spec(part.dtype, (count, *shape)))
 
 
 def _value_of(term: Any) -> np.ndarray[Any, Any]:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import dtypes
-from gradwire.tf.calls import call, finished, operand
+from gradwire.tf.calls import call, finished
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
-from gradwire.tf.nodes import Spec
+from gradwire.tf.nodes import Spec, TensorNode
 from gradwire.tf.tensors import METHODS, Operand, Tensor
-from gradwire.tracing.literals import Phrase
+from gradwire.tracing.terms import ITEM
 
 _REFUSED = (
     "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
@@ -39,12 +39,7 @@ def getitem(x: Any, key: Any) -> Tensor:
     shape = np.broadcast_to(np.int8(0), lengths)[items].shape
     if tensor.dtype == dtypes.string:
         return tensor_of(tensor._value()[items], tensor.dtype)
-    phrase = Phrase(operand)
-    phrase.hole(tensor._node)
-    phrase.text("[")
-    phrase.index(items)
-    phrase.text("]")
-    return finished(phrase, Spec(tensor.dtype, shape))
+    return finished(TensorNode(ITEM, (tensor._node, items), spec=Spec(tensor.dtype, shape)))
 
 
 def static_key(key: Any) -> tuple[Any, ...]:

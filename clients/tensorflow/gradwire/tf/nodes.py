@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from gradwire.tf.dtypes import DType, of_numpy, rounded
-from gradwire.tracing.terms import Leaf, Term
+from gradwire.tracing.terms import NOTHING, Leaf, Term
 
 #: ``None`` where it is not known without asking the service.
 Shape = tuple[int, ...] | None
@@ -50,9 +51,13 @@ class TensorNode(Term):
     )
 
     def __init__(
-        self, parts: tuple[str, ...], operands: tuple[Term, ...] = (), spec: Spec = UNKNOWN
+        self,
+        op: str,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] = NOTHING,
+        spec: Spec = UNKNOWN,
     ) -> None:
-        super().__init__(parts, operands)
+        super().__init__(op, args, kwargs)
         self.dtype: DType | None = spec.dtype
         self.shape: Shape = spec.shape
         self.value: Any = None
@@ -60,7 +65,7 @@ class TensorNode(Term):
         self.depth: int = 1 + max(
             [
                 each.depth
-                for each in operands
+                for each in self.operands
                 if isinstance(each, TensorNode) and each.value is None
             ],
             default=0,
@@ -110,7 +115,8 @@ class TensorNode(Term):
 def known(value: Any, dtype: DType, hint: str = "c") -> TensorNode:
     """A node whose value is known from the beginning."""
     node: TensorNode = TensorNode.__new__(TensorNode)
-    node.parts, node.operands, node.scope, node.place = (), (), None, None
+    node.op, node.args, node.kwargs, node.operands = "", (), NOTHING, ()
+    node.scope, node.place = None, None
     node.dtype, node.shape = dtype, np.shape(value)
     node.value, node.hint, node.kept, node.owner = value, hint, 0, None
     node.rows, node.depth, node.assigned, node.computed = None, 0, False, False

@@ -8,14 +8,13 @@ import numpy as np
 
 from gradwire.tf import checks, dtypes
 from gradwire.tf.arguments import only
-from gradwire.tf.calls import call, finished, operand, shape_of
+from gradwire.tf.calls import call, shape_of
 from gradwire.tf.checks import binary, comparison
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import InvalidArgumentError, UnimplementedError, invalid
 from gradwire.tf.nodes import Spec
 from gradwire.tf.rowwise import elementwise
 from gradwire.tf.tensors import METHODS, Operand, Tensor
-from gradwire.tracing.literals import Phrase
 
 __all__ = [
     "abs",
@@ -159,19 +158,16 @@ def _turned(shape: Any, turned: bool) -> Any:
 
 def negative(x: Any, name: str | None = None) -> Tensor:
     """``-x``."""
-    phrase = Phrase(operand)
     tensor = convert_to_tensor(x)
     checks.check_allowed("Neg", tensor.dtype, checks.NUMBERS)
-    phrase.text("-")
-    phrase.hole(tensor._node)
-    return finished(phrase, Spec(tensor.dtype, tensor._node.shape))
+    return call("-", tensor, spec=tensor._node.spec)
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
     """The absolute value, or a complex number's modulus."""
     tensor = convert_to_tensor(x)
     checks.check_allowed("Abs", tensor.dtype, checks.NUMBERS)
-    return call("abs", tensor, spec=Spec(tensor.dtype.real_dtype, tensor._node.shape))
+    return call("np.abs", tensor, spec=Spec(tensor.dtype.real_dtype, tensor._node.shape))
 
 
 def identity(input: Any, name: str | None = None) -> Tensor:
@@ -191,7 +187,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
         return tensor
     if dtypes.string in (tensor.dtype, wanted):
         raise dtypes_error(tensor.dtype, wanted)
-    return call("cast", tensor, wanted.storage.name, spec=Spec(wanted, tensor._node.shape))
+    return call("tf.cast", tensor, wanted.storage.name, spec=Spec(wanted, tensor._node.shape))
 
 
 def dtypes_error(given: dtypes.DType, wanted: dtypes.DType) -> Exception:
@@ -253,7 +249,7 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
     """Whether it is false."""
     tensor = convert_to_tensor(x)
     checks.check_allowed("LogicalNot", tensor.dtype, ("bool",))
-    return call("logical_not", tensor, spec=Spec(dtypes.bool_, tensor._node.shape))
+    return call("np.logical_not", tensor, spec=Spec(dtypes.bool_, tensor._node.shape))
 
 
 def _plus(x: Any, y: Any) -> Tensor:
@@ -276,7 +272,7 @@ def _invert(x: Any) -> Tensor:
     if tensor.dtype == dtypes.bool_:
         return logical_not(tensor)
     checks.check_allowed("Invert", tensor.dtype, checks.INTEGERS)
-    return call("bitwise_not", tensor, spec=Spec(tensor.dtype, tensor._node.shape))
+    return call("np.bitwise_not", tensor, spec=Spec(tensor.dtype, tensor._node.shape))
 
 
 def _same(x: Any, y: Any) -> Any:

@@ -67,7 +67,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: str | None = None) 
             )
     shape = tuple([n for i, n in enumerate(left) if i not in pairs[0]])
     shape += tuple([n for i, n in enumerate(right) if i not in pairs[1]])
-    return call("tensordot", x, y, axes=pairs, spec=Spec(x.dtype, shape))
+    return call("np.tensordot", x, y, axes=pairs, spec=Spec(x.dtype, shape))
 
 
 def add_n(inputs: Any, name: str | None = None) -> Any:
@@ -146,7 +146,7 @@ def real(input: TensorLike, name: str | None = None) -> Tensor:
     x = convert_to_tensor(input)
     if not x.dtype.is_complex:
         return x
-    return call("real", x, spec=Spec(x.dtype.real_dtype, x._node.shape))
+    return call("np.real", x, spec=Spec(x.dtype.real_dtype, x._node.shape))
 
 
 def imag(input: TensorLike, name: str | None = None) -> Tensor:
@@ -154,7 +154,7 @@ def imag(input: TensorLike, name: str | None = None) -> Tensor:
     x = convert_to_tensor(input)
     if not x.dtype.is_complex:
         return zeros_like(x)
-    return call("imag", x, spec=Spec(x.dtype.real_dtype, x._node.shape))
+    return call("np.imag", x, spec=Spec(x.dtype.real_dtype, x._node.shape))
 
 
 def angle(input: TensorLike, name: str | None = None) -> Tensor:
@@ -170,7 +170,7 @@ def conj(x: TensorLike, name: str | None = None) -> Tensor:
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_complex:
         return tensor
-    return call("conj", tensor, spec=Spec(tensor.dtype, tensor._node.shape))
+    return call("np.conj", tensor, spec=Spec(tensor.dtype, tensor._node.shape))
 
 
 def reduce_std(

@@ -31,7 +31,7 @@ def joined(values: Sequence[Any]) -> Any:
         if not values[0].dtype.is_numeric:
             arrays = [each._value() for each in values]
             return tensor_of(np.concatenate(arrays), values[0].dtype)
-        return call("concatenate", list(values), spec=Spec(values[0].dtype, shape))
+        return call("np.concatenate", list(values), spec=Spec(values[0].dtype, shape))
     rows = [each if is_ragged(each) else RaggedTensor.from_tensor(each) for each in values]
     lengths_of = np.concatenate([each._lengths() for each in rows])
     return RaggedTensor.from_row_lengths(joined([each.values for each in rows]), lengths_of)

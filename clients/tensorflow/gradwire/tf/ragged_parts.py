@@ -71,7 +71,7 @@ def merged(tensor: Tensor) -> Tensor:
     """A tensor whose first two axes are one."""
     lengths = tensor._lengths()
     shape = (lengths[0] * lengths[1], *lengths[2:])
-    return call("reshape", tensor, shape, spec=Spec(tensor.dtype, shape))
+    return call("np.reshape", tensor, shape, spec=Spec(tensor.dtype, shape))
 
 
 def from_tensor(kind: Any, tensor: Tensor, lengths: Any, padding: Any) -> Any:
@@ -137,7 +137,7 @@ def _beside_rows(rows: Any, tensor: Tensor) -> Tensor:
     row = rows._rowids() if shape[0] > 1 else np.zeros_like(rows._rowids())
     column = positions(of) if shape[1] > 1 else np.zeros_like(row)
     flat = (shape[0] * shape[1], *shape[2:])
-    every = call("reshape", tensor, flat, spec=Spec(tensor.dtype, flat))
+    every = call("np.reshape", tensor, flat, spec=Spec(tensor.dtype, flat))
     return taken(every, row * shape[1] + column)
 
 

@@ -74,7 +74,7 @@ def _at_places(name: str, values: Tensor, places: Integers, count: int) -> Any:
         limit = values.dtype.min if how == "max" else values.dtype.max
         empty = empty.reshape(count, *[1] * (len(values._lengths()) - 1))
         ends = np.asarray(limit, values.dtype.storage)
-        return call("where", empty, ends, most, spec=Spec(values.dtype, most._lengths()))
+        return call("np.where", empty, ends, most, spec=Spec(values.dtype, most._lengths()))
     counts = np.bincount(places, minlength=count).astype(values.dtype.storage)
     counts = counts.reshape(count, *[1] * (len(values._lengths()) - 1))
     mean = summed(values, places, count) / convert_to_tensor(counts)

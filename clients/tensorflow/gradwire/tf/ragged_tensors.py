@@ -183,7 +183,7 @@ class RaggedTensor(Factories):
         """The same with coordinates for each element."""
         flat = self.flat_values
         count = int(np.prod(flat._lengths(), dtype=np.int64))
-        values = call("reshape", flat, (count,), spec=Spec(flat.dtype, (count,)))
+        values = call("np.reshape", flat, (count,), spec=Spec(flat.dtype, (count,)))
         return SparseTensor(ragged_parts.coordinates(self), values, ragged_parts.bounds(self))
 
     def to_list(self) -> list[Any]:

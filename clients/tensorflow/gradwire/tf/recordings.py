@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradwire.tf.nodes import TensorNode, record
-from gradwire.tracing.terms import Body, Term, dependencies
+from gradwire.tracing.terms import Body, Term, arguments_with, dependencies
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,16 +187,16 @@ class Replay:
 
     def _copy(self, term: Term) -> None:
         if isinstance(term, TensorNode):
-            self._made[term] = record(TensorNode(("copy(", ")"), (term,), term.spec))
+            self._made[term] = record(TensorNode("copy", (term,), spec=term.spec))
 
     def _clone(self, term: Term) -> Term:
         if isinstance(term, Body):
             result = self._made.get(term.result, term.result)
             return term if result is term.result else Body(term.inside, term.params, result)
-        operands = tuple([self._made.get(operand, operand) for operand in term.operands])
-        if operands == term.operands or not isinstance(term, TensorNode):
+        changed = any(operand in self._made for operand in term.operands)
+        if not changed or not isinstance(term, TensorNode):
             return term
-        clone = TensorNode(term.parts, operands, term.spec)
+        clone = TensorNode(term.op, *arguments_with(term, self._made), term.spec)
         clone.place, clone.joints = term.place, term.joints
         return record(clone)
 

@@ -92,7 +92,7 @@ def meshgrid(*args: TensorLike, indexing: str = "xy", name: str | None = None) -
         outline = [1] * len(axes)
         outline[order.index(place)] = lengths[place]
         spec = Spec(axis.dtype, shape)
-        grids.append(call("broadcast_to", reshape(axis, outline), list(shape), spec=spec))
+        grids.append(call("np.broadcast_to", reshape(axis, outline), list(shape), spec=spec))
     return grids
 
 

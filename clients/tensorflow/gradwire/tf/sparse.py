@@ -130,7 +130,7 @@ def _reduced(
     if sparse:
         return reshape(SparseTensor(places, found, lengths or [1]), kept)
     whole = placed(found, places, tuple(lengths or [1]))
-    return call("reshape", whole, tuple(kept), spec=Spec(whole.dtype, tuple(kept)))
+    return call("np.reshape", whole, tuple(kept), spec=Spec(whole.dtype, tuple(kept)))
 
 
 def add(a: Any, b: Any, threshold: float = 0) -> Any:
@@ -166,7 +166,7 @@ def _either(a: SparseTensor, b: SparseTensor, how: str) -> SparseTensor:
         place = {tuple(row): i for i, row in enumerate(each._places.tolist())}
         at = np.asarray([place.get(tuple(row), len(place)) for row in every.tolist()], np.int64)
         with_zero = call(
-            "concatenate", [each.values, zero], spec=Spec(each.dtype, (len(place) + 1,))
+            "np.concatenate", [each.values, zero], spec=Spec(each.dtype, (len(place) + 1,))
         )
         filled.append(SparseTensor(every, taken(with_zero, at), a._lengths))
     return _joined(filled, how)
@@ -302,7 +302,9 @@ def softmax(sp_logits: SparseTensor, name: str | None = None) -> SparseTensor:
     row, count = row.reshape(-1), len(rows)
     values = sp_logits.values
     largest = summed(values, row, count, "max")
-    raised = call("exp", values - taken(largest, row), spec=Spec(values.dtype, values._lengths()))
+    raised = call(
+        "np.exp", values - taken(largest, row), spec=Spec(values.dtype, values._lengths())
+    )
     return sp_logits.with_values(raised / taken(summed(raised, row, count), row))
 
 
@@ -336,22 +338,22 @@ def _raveled(places: Integers, lengths: Sequence[int]) -> Integers:
 def _together(tensors: list[Tensor]) -> Tensor:
     lengths = [each._lengths() for each in tensors]
     shape = (sum(length[0] for length in lengths), *lengths[0][1:])
-    return call("concatenate", tensors, spec=Spec(tensors[0].dtype, shape))
+    return call("np.concatenate", tensors, spec=Spec(tensors[0].dtype, shape))
 
 
 def _flat(tensor: Tensor) -> Tensor:
     count = math.prod(tensor._lengths())
     if not tensor.dtype.is_numeric:
         return tensor_of(tensor._value().reshape(-1), tensor.dtype)
-    return call("reshape", tensor, (count,), spec=Spec(tensor.dtype, (count,)))
+    return call("np.reshape", tensor, (count,), spec=Spec(tensor.dtype, (count,)))
 
 
 def _column(values: Tensor) -> Tensor:
     shape = (*values._lengths(), 1)
-    return call("reshape", values, shape, spec=Spec(values.dtype, shape))
+    return call("np.reshape", values, shape, spec=Spec(values.dtype, shape))
 
 
 def _turned(matrix: Tensor) -> Tensor:
     rows, columns = matrix._lengths()
-    function = "tf.linalg.adjoint" if matrix.dtype.is_complex else "transpose"
+    function = "tf.linalg.adjoint" if matrix.dtype.is_complex else "np.transpose"
     return call(function, matrix, spec=Spec(matrix.dtype, (columns, rows)))

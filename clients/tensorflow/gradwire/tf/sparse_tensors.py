@@ -125,7 +125,7 @@ class SparseTensor:
             )
         count = math.prod(lengths)
         flat = np.broadcast_to(np.arange(count).reshape(lengths), self._lengths)
-        every = call("reshape", operand, (count,), spec=Spec(operand.dtype, (count,)))
+        every = call("np.reshape", operand, (count,), spec=Spec(operand.dtype, (count,)))
         return taken(every, flat[tuple(self._places.T)])
 
     def __mul__(self, other: Any) -> SparseTensor:

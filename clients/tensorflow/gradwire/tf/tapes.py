@@ -260,7 +260,7 @@ class GradientTape:
         active().append(recording)
         try:
             summed = call(
-                "sum",
+                "np.sum",
                 convert_to_tensor(target),
                 axis=0,
                 spec=Spec(target._dtype(), before[1:]),
@@ -276,7 +276,7 @@ class GradientTape:
             return tensor_of(np.zeros(shape, dtype.storage), dtype)
         axis = len(before) - 1
         order = (axis, *(i for i in range(axis + len(inside)) if i != axis))
-        return call("transpose", found, order, spec=Spec(found.dtype, shape))
+        return call("np.transpose", found, order, spec=Spec(found.dtype, shape))
 
     def _begin(self, between: str) -> TapeRecording:
         if self._recording is None:
@@ -351,7 +351,7 @@ def _broadcast(seed: Tensor, lengths: tuple[int, ...]) -> Tensor:
             f"an output gradient of shape {list(seed._lengths())} does not fit a target of shape "
             f"{list(lengths)}"
         )
-    return call("broadcast_to", seed, lengths, spec=Spec(seed.dtype, lengths))
+    return call("np.broadcast_to", seed, lengths, spec=Spec(seed.dtype, lengths))
 
 
 def _is_zero(option: Any) -> bool:

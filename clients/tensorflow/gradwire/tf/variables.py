@@ -22,6 +22,7 @@ from gradwire.tf.scattering import Scattered
 from gradwire.tf.scopes import scoped
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tensors import METHODS, Operand, Tensor, shown
+from gradwire.tracing.terms import VALUE
 
 __all__ = [
     "Variable",
@@ -113,7 +114,7 @@ class Variable(Scattered):
         if of.value is not None:
             node = known(of.value, self._of, hint)
         else:
-            node = TensorNode(("", ""), (of,), Spec(self._of, of.shape))
+            node = TensorNode(VALUE, (of,), spec=Spec(self._of, of.shape))
             node.hint, node.assigned = hint, True
             note_assigned(self)
         node.owner = weakref.ref(self)
@@ -185,7 +186,7 @@ class Variable(Scattered):
     def read_value(self) -> Tensor:
         """A tensor of the value that it has now."""
         of = self._to_tensor()._node
-        return Tensor(record(TensorNode(("copy(", ")"), (of,), Spec(self._of, of.shape))))
+        return Tensor(record(TensorNode("copy", (of,), spec=Spec(self._of, of.shape))))
 
     def value(self) -> Tensor:
         """A tensor of the value that it has now."""

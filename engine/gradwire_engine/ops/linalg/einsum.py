@@ -197,3 +197,19 @@ def _spread_product(x: Term, y: Term, output: str) -> Term:
 
 def _arranged(term: Term, letters: Sequence[str]) -> Var:
     return transpose(term.array, tuple([term.letters.index(letter) for letter in letters]))
+
+
+@macro("linalg.multi_dot", "multi_dot")
+def multi_dot(b: Builder, arrays: Any) -> Any:
+    """Product of two or more matrices in the order of least work; the ends may be vectors."""
+    if not isinstance(arrays, list | tuple) or len(arrays) < 2:
+        raise BadArgument("multi_dot needs a list of at least two arrays")
+    parts = b.promote(*arrays)
+    letters = [chr(ord("a") + i) for i in range(len(parts) + 1)]
+    terms = [letters[i] + letters[i + 1] for i in range(len(parts))]
+    result = letters[0] + letters[-1]
+    if parts[0].ndim == 1:
+        terms[0], result = terms[0][1:], result[1:]
+    if parts[-1].ndim == 1:
+        terms[-1], result = terms[-1][:-1], result[:-1]
+    return einsum(b, f"{','.join(terms)}->{result}", *parts)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import nest
-from gradwire.tf.calls import call, finished, operand
+from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import UnimplementedError
@@ -19,7 +19,6 @@ from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import rules
 from gradwire.tf.operators import cast
 from gradwire.tf.tensors import Operand, Tensor
-from gradwire.tracing.literals import Phrase
 
 
 class NumpyFunction:
@@ -43,11 +42,7 @@ class NumpyFunction:
 
         given = nest.map_structure(promoted, list(args))
         named = {key: nest.map_structure(promoted, value) for key, value in kwargs.items()}
-        phrase = Phrase(operand)
-        phrase.text(f"np.{self.__name__}(")
-        phrase.arguments(tuple(given), named)
-        phrase.text(")")
-        return finished(phrase)
+        return call(f"np.{self.__name__}", *given, **named)
 
     def __repr__(self) -> str:
         return f"<function {self.__name__}>"
@@ -68,7 +63,7 @@ def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
     missing = ndmin - len(tensor._lengths())
     if missing > 0:
         shape = [*[1] * missing, *tensor._lengths()]
-        return call("reshape", tensor, shape, spec=Spec(tensor.dtype, tuple(shape)))
+        return call("np.reshape", tensor, shape, spec=Spec(tensor.dtype, tuple(shape)))
     return tensor
 
 

@@ -89,7 +89,7 @@ def reduce(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Stati
             return tensor_of(limit, tensor.dtype)
         summed = {"axis": axis, "keepdims": keepdims}  # no elements, on which it still depends
         total = call("tf.reduce_sum", tensor, **summed, spec=Spec(tensor.dtype, shape))
-        return call("add", total, limit, spec=Spec(tensor.dtype, shape))
+        return call("np.add", total, limit, spec=Spec(tensor.dtype, shape))
     given: dict[str, Any] = {} if axis is None else {"axis": axis}
     if keepdims:
         given["keepdims"] = True
@@ -222,7 +222,7 @@ def typed(
     """One dtype always, and a shape of its own."""
     given = _operands(op, kinds, tensors, places)
     result = _called(function, given, static, UNKNOWN, False)
-    return call("cast", result, dtype, spec=Spec(as_dtype(dtype)))
+    return call("tf.cast", result, dtype, spec=Spec(as_dtype(dtype)))
 
 
 def any(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
@@ -379,7 +379,7 @@ def _kept(
     if function not in _WIDENING or not tensor.dtype.is_integer:
         return call(function, tensor, **given, spec=spec)
     wide = call(function, tensor, **given, spec=Spec(None, shape))
-    return call("cast", wide, tensor.dtype.name, spec=spec)
+    return call("tf.cast", wide, tensor.dtype.name, spec=spec)
 
 
 def _limit(dtype: DType, op: str) -> Any:
