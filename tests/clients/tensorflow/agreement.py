@@ -202,7 +202,10 @@ def _slices_differ(got: Any, want: Any, case: dict[str, Any], at: str) -> str | 
     if differs := _array_differs(got.values, want["values"], case, f"{at}.values"):
         return differs
     indices = _dense(got.indices)[0].tolist()
-    return None if indices == want["indices"] else f"{at}: indices {indices}"
+    if indices != want["indices"]:
+        return f"{at}: indices {indices}"
+    shape = None if got.dense_shape is None else _dense(got.dense_shape)[0].tolist()
+    return None if shape == want["dense_shape"] else f"{at}: dense_shape {shape}"
 
 
 def _ragged_differs(got: Any, want: Any, case: dict[str, Any], at: str) -> str | None:

@@ -93,7 +93,7 @@ def recorded(answer: Any) -> Any:
 
 def answer(snippet: corpus.Snippet) -> dict[str, Any]:
     """TensorFlow's results: ``value``, ``gradients``, ``checks`` or an ``error``."""
-    tf.keras.backend.clear_session()
+    tf.keras.utils.clear_session(free_memory=False)
     tf.random.set_seed(0)
     tf.config.run_functions_eagerly(False)
     module = types.ModuleType("case")

@@ -99,7 +99,7 @@ def _carries(term: Term) -> bool:
 
 
 def function_of(term: Term) -> str:
-    """The last part of the name of the function that a term calls, or an operator's sign."""
+    """The last part of the name of the operation that a term is."""
     return term.op.rpartition(".")[2]
 
 

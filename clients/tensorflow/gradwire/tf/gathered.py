@@ -88,9 +88,10 @@ def _passes(each: TensorNode, node: TensorNode) -> list[int] | None:
         return [1 for operand in each.operands if operand is node]
     if each.operands != (node,):
         return None
-    if each.op == "-":
-        return [-1] if each.args[-1] is node else [1]
-    return [1] if function_of(each) in ("+", "copy", "cast") else None
+    if each.op == "-" and len(each.args) == 1:
+        return [-1]
+    beside = each.op in ("+", "-") and each.args[0] is node
+    return [1] if beside or function_of(each) in ("copy", "cast") else None
 
 
 def slices(parts: Sequence[Tensor | None], source: Source) -> IndexedSlices | None:

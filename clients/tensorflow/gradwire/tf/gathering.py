@@ -243,8 +243,9 @@ def one_hot(
     outline = [1] * len(shape)
     outline[along % (len(lengths) + 1)] = count
     counter = np.arange(count, dtype=places.dtype.storage).reshape(outline)
-    spec = Spec(dtypes.bool_, tuple(shape))
-    same = call("np.equal", expand_dims(places, along), counter, spec=spec)
+    same = call(
+        "np.equal", expand_dims(places, along), counter, spec=Spec(dtypes.bool_, tuple(shape))
+    )
     with paused():  # it has no gradient in TensorFlow
         return where(same, on, off)
 
