@@ -188,7 +188,9 @@ def _items(
             continue
         dtype = node.dtype
         if whole is None:
-            made.append(tensor_of(value if dtype is None else rounded(value, dtype), dtype))
+            if dtype is not None and dtype.name == "bfloat16":  # the service computes in float32
+                value = rounded(value, dtype)
+            made.append(tensor_of(value, dtype))
             continue
         item = record(part_of(whole, i, Spec(dtype, np.shape(value))))
         item.settle(value)
