@@ -188,9 +188,8 @@ def _items(
             continue
         dtype = node.dtype
         if whole is None:
-            if dtype is not None and dtype.name == "bfloat16":  # the service computes in float32
-                value = rounded(value, dtype)
-            made.append(tensor_of(value, dtype))
+            narrow = dtype if dtype is not None and dtype.name == "bfloat16" else None
+            made.append(tensor_of(rounded(value, narrow) if narrow else value, dtype))
             continue
         item = record(part_of(whole, i, Spec(dtype, np.shape(value))))
         item.settle(value)
