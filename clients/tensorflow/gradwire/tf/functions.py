@@ -83,11 +83,15 @@ class PolymorphicFunction:
     """A function as ``tf.function`` gives it."""
 
     def __init__(
-        self, python_function: Callable[..., Any], input_signature: Sequence[Any] | None = None
+        self,
+        python_function: Callable[..., Any],
+        input_signature: Sequence[Any] | None = None,
+        jit_compile: bool = False,
     ) -> None:
         functools.update_wrapper(self, python_function)
         self._function: Callable[..., Any] = python_function
         self._signature: Sequence[Any] | None = input_signature
+        self._compiled: bool = jit_compile
         self._calls: int = 0
         #: What its random operations have drawn, by the signatures of arguments.
         self._draws: dict[Hashable, Draws] = {}
@@ -115,7 +119,8 @@ class PolymorphicFunction:
         _running.traces.append(trace)
         try:
             given = nest.map_structure(_as_argument, args)
-            with SEEDS.function(self._draws, (self._instance, _signature(given, kwargs))):
+            trace_of = (self._instance, _signature(given, kwargs))
+            with SEEDS.function(self._draws, trace_of, self._compiled):
                 result = self._function(*given, **kwargs)
             if len(stack) > 1 or len(_running.traces) > 1:
                 result = METHODS["outputs"](trace, nest.map_structure(_as_result, result))
@@ -133,7 +138,8 @@ class PolymorphicFunction:
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        bound = PolymorphicFunction(types.MethodType(self._function, instance), self._signature)
+        method = types.MethodType(self._function, instance)
+        bound = PolymorphicFunction(method, self._signature, self._compiled)
         bound._calls = self._calls
         bound._draws, bound._instance = self._draws, id(instance)
         return bound
@@ -153,7 +159,8 @@ class PolymorphicFunction:
         }
         if not bound:
             return self
-        return PolymorphicFunction(functools.partial(self._function, **bound), self._signature)
+        partial = functools.partial(self._function, **bound)
+        return PolymorphicFunction(partial, self._signature, self._compiled)
 
     def experimental_get_tracing_count(self) -> int:
         """How often it was run first: once, or not at all."""
@@ -173,10 +180,14 @@ def function(
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
 ) -> Any:
-    """The function as it is: what it computes is compiled by the service anyway."""
+    """The function as it is: what it computes is compiled by the service anyway.
+
+    With ``jit_compile=True`` it must draw no random numbers, which would be other ones.
+    """
+    compiled = bool(experimental_compile if jit_compile is None else jit_compile)
     if func is None:
-        return functools.partial(function, input_signature=input_signature)
-    return PolymorphicFunction(func, input_signature)
+        return functools.partial(function, input_signature=input_signature, jit_compile=compiled)
+    return PolymorphicFunction(func, input_signature, compiled)
 
 
 def _signature(args: Any, kwargs: Any) -> Hashable:

@@ -26,6 +26,8 @@ class Draws:
         self.within: dict[Hashable, Draws] = {}
         self.called: int = 0
         self.unseeded: int = 0
+        #: Whether XLA compiles the function, whose random numbers are other ones.
+        self.compiled: bool = False
 
 
 class _RunningFunctions(threading.local):
@@ -63,7 +65,9 @@ class Seeds:
         self._drawn.clear()
 
     @contextmanager
-    def function(self, known: dict[Hashable, Draws], signature: Hashable) -> Iterator[None]:
+    def function(
+        self, known: dict[Hashable, Draws], signature: Hashable, compiled: bool = False
+    ) -> Iterator[None]:
         """A call of a function, whose ``known`` draws are by the signatures of its arguments."""
         key: Hashable = signature
         functions = self._running.functions
@@ -78,6 +82,7 @@ class Seeds:
             draws.begun = self._times_set
             draws.drawn.clear()
             draws.within.clear()
+        draws.compiled = compiled or (self.outer is not None and self.outer.compiled)
         with self.running(draws):
             yield
 
@@ -121,6 +126,7 @@ class Seeds:
 
     def source(self, op: str, seed: int | None, count: int, blocks: int = RESERVED) -> Philox:
         """A generator for ``count`` numbers of an operation, each of so many blocks at most."""
+        self.check()
         draws, pair = self.outer, self.pair(seed)
         if pair is None:
             return Philox(secrets.randbits(64), secrets.randbits(128))
@@ -135,6 +141,14 @@ class Seeds:
         drawn = self._drawn.get((op, *pair), 0)
         self._drawn[(op, *pair)] = drawn + count * blocks
         return source.skip(drawn)
+
+    def check(self) -> None:
+        """Refuse to draw what XLA would draw."""
+        if self.outer is not None and self.outer.compiled:
+            raise NotImplementedError(
+                "random operations are not implemented in functions with jit_compile=True: their "
+                "numbers are not those of other functions"
+            )
 
     def _next(self, draws: Draws | None) -> int:
         if draws is None:

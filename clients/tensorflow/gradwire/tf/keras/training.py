@@ -36,6 +36,7 @@ class Trainer(Layer):
         self.history: Any = None
         self.stop_training: bool = False
         self.run_eagerly: bool = False
+        self.jit_compile: bool = False
         #: What the random operations of each kind of step have drawn.
         self._draws: dict[Hashable, Draws] = {}
         self._loss_of: CompiledLoss | None = None
@@ -56,8 +57,9 @@ class Trainer(Layer):
     ) -> None:
         """Set what ``fit`` minimises, how, and the figures that it reports.
 
-        ``jit_compile`` and ``auto_scale_loss``, which is for half precision, make no difference
-        here; ``run_eagerly`` chooses the seeds of random operations that are given none.
+        ``run_eagerly`` chooses the seeds of random operations that are given none; with
+        ``jit_compile=True`` there must be none. ``auto_scale_loss``, which is for half precision,
+        makes no difference here.
         """
         for figures in (metrics, weighted_metrics):
             if figures is not None and not isinstance(figures, (list, tuple, dict)):
@@ -68,6 +70,7 @@ class Trainer(Layer):
         only("Model.compile", steps_per_execution=(steps_per_execution, 1))
         self.optimizer = optimizers_module.get(optimizer)
         self.run_eagerly = run_eagerly
+        self.jit_compile = jit_compile is True
         self._draws = {}
         self.loss = loss
         self._loss_of = None if loss is None else CompiledLoss(loss, loss_weights)
@@ -272,7 +275,7 @@ class Trainer(Layer):
         """A step in a graph of its kind, whose random operations go on where they stopped."""
         if self.run_eagerly:
             return step(data)
-        with SEEDS.function(self._draws, kind):
+        with SEEDS.function(self._draws, kind, self.jit_compile):
             return step(data)
 
     def _train_epoch(self, batches: Batches, hooks: Any) -> dict[str, Any]:

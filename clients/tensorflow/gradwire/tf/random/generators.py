@@ -15,6 +15,7 @@ from gradwire.tf.conversion import constant
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.philox import RESERVED, Philox
 from gradwire.tf.random import laws, stateless
+from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
 
@@ -175,6 +176,7 @@ class Generator:
         return self._moved(math.prod(static.lengths(shape)) * RESERVED)[0]
 
     def _moved(self, blocks: int) -> tuple[Philox, Any]:
+        SEEDS.check()
         words = self._words()
         source = Philox(words[2] & _MASK64, (words[0] & _MASK64) | (words[1] & _MASK64) << 64)
         counter = source.skip(blocks).counter

@@ -18,6 +18,7 @@ from gradwire.tf.operators import add, multiply, subtract
 from gradwire.tf.philox import Philox
 from gradwire.tf.random import laws, rejection
 from gradwire.tf.random.gammas import gamma_from
+from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 
 #: Draws so many numbers of a dtype.
@@ -26,6 +27,7 @@ Law = Callable[[Philox, int, dtypes.DType], Any]
 
 def source_of(seed: TensorLike) -> Philox:
     """The generator of a stateless operation."""
+    SEEDS.check()
     pair = static.array(seed)
     if pair.shape != (2,):
         shape = ",".join(map(str, pair.shape))
