@@ -46,6 +46,8 @@ STORED_MEMBERS = frozenset({"ref", "dtype", "shape", "nbytes", "expires_at"})
 IN_PARTS = (SPARSE_MEMBERS, RAGGED_MEMBERS, STORED_MEMBERS)
 #: The dtypes in which arrays are sent as they are.
 SENT_AS_IS = frozenset(np.dtype(name) for name in DTYPES)
+#: Those of which an array without axes is a number or a boolean in the document.
+SENT_AS_NUMBERS = frozenset({np.dtype(np.float64), np.dtype(np.bool_)})
 
 
 def encode_variables(variables: Any, field: str = "variables") -> dict[str, Any]:
@@ -57,7 +59,7 @@ def encode_variables(variables: Any, field: str = "variables") -> dict[str, Any]
 def encode(value: Any, name: str) -> Any:
     """The document of a nested value that is called ``name``."""
     kind = type(value)
-    if kind is float or (kind is np.ndarray and value.ndim and value.dtype in SENT_AS_IS):
+    if kind is float or (kind is np.ndarray and _is_sent_as_is(value)):
         return value  # nearly all that is ever sent
     parts = _in_parts(value)
     if parts is not None:
@@ -73,6 +75,12 @@ def encode(value: Any, name: str) -> Any:
             )
         return {_key(key, name): encode(item, f"{name}.{key}") for key, item in held.items()}
     return [_encode_element(item, f"{name}[{i}]") for i, item in enumerate(held)]
+
+
+def _is_sent_as_is(array: NDArray[Any]) -> bool:
+    """True unless it is a number in the document, or not of the protocol's dtypes."""
+    dtype = array.dtype
+    return dtype in SENT_AS_IS and (array.ndim > 0 or dtype not in SENT_AS_NUMBERS)
 
 
 def encode_seeds(seeds: Any, target: Names) -> Any:
