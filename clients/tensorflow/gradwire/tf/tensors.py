@@ -210,7 +210,8 @@ class Tensor(Operand):
     other values that the same request brings.
     """
 
-    __slots__ = ("__weakref__", "_node")
+    #: ``_keras_mask`` says which steps of a sequence count, for layers of Keras.
+    __slots__ = ("__weakref__", "_keras_mask", "_node")
 
     def __init__(self, node: TensorNode) -> None:
         self._node: TensorNode = node

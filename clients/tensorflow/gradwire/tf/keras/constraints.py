@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
-
-_EPSILON = 1e-7
+from gradwire.tf.keras.settings import epsilon
 
 
 class Constraint:
@@ -33,7 +32,7 @@ class UnitNorm(Constraint):
 
     def __call__(self, w: Any) -> Any:
         w = tf.convert_to_tensor(w)
-        return w / (_EPSILON + _norms(w, self.axis))
+        return w / (epsilon() + _norms(w, self.axis))
 
 
 class MaxNorm(Constraint):
@@ -46,7 +45,7 @@ class MaxNorm(Constraint):
     def __call__(self, w: Any) -> Any:
         w = tf.convert_to_tensor(w)
         norms = _norms(w, self.axis)
-        return w * (tf.clip_by_value(norms, 0.0, float(self.max_value)) / (_EPSILON + norms))
+        return w * (tf.clip_by_value(norms, 0.0, float(self.max_value)) / (epsilon() + norms))
 
 
 class MinMaxNorm(Constraint):
@@ -65,7 +64,7 @@ class MinMaxNorm(Constraint):
         norms = _norms(w, self.axis)
         within = tf.clip_by_value(norms, float(self.min_value), float(self.max_value))
         wanted = self.rate * within + (1.0 - self.rate) * norms
-        return w * (wanted / (_EPSILON + norms))
+        return w * (wanted / (epsilon() + norms))
 
 
 non_neg = NonNeg

@@ -1,6 +1,6 @@
 """Layers by Keras's names."""
 
-from gradwire.tf.keras.layers.base import Lambda, Layer
+from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.borders import (
     Cropping1D,
     Cropping2D,
@@ -30,7 +30,6 @@ from gradwire.tf.keras.layers.core import (
     Embedding,
     Flatten,
     GaussianNoise,
-    InputLayer,
     LeakyReLU,
     Permute,
     PReLU,
@@ -40,6 +39,7 @@ from gradwire.tf.keras.layers.core import (
     Reshape,
     Softmax,
 )
+from gradwire.tf.keras.layers.inputs import Input, InputLayer
 from gradwire.tf.keras.layers.merging import (
     Add,
     Average,
@@ -72,8 +72,13 @@ from gradwire.tf.keras.layers.recurrent import (
     SimpleRNN,
     SimpleRNNCell,
 )
-from gradwire.tf.keras.layers.wrapping import Bidirectional, Identity, TimeDistributed
-from gradwire.tf.keras.symbolic import Input
+from gradwire.tf.keras.layers.specs import InputSpec
+from gradwire.tf.keras.layers.wrapping import (
+    Bidirectional,
+    Identity,
+    Lambda,
+    TimeDistributed,
+)
 
 #: Keras's other names for these.
 Convolution1D = Conv1D
@@ -123,6 +128,7 @@ __all__ = [
     "Identity",
     "Input",
     "InputLayer",
+    "InputSpec",
     "LSTMCell",
     "Lambda",
     "Layer",

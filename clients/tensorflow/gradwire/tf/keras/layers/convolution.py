@@ -8,6 +8,7 @@ import gradwire.tf as tf
 from gradwire.tf.arguments import channels_last, only
 from gradwire.tf.keras import activations, initializers, regularizers
 from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.keras.layers.specs import InputSpec
 
 
 class _Convolution(Layer):
@@ -34,7 +35,7 @@ class _Convolution(Layer):
     ) -> None:
         super().__init__(**kwargs)
         channels_last(type(self).__name__, data_format)
-        self._ndim = self._rank + 2
+        self.input_spec = InputSpec(min_ndim=self._rank + 2)
         self.filters: int = filters
         self.kernel_size: tuple[int, ...] = _tuple(kernel_size, self._rank)
         self.strides: tuple[int, ...] = _tuple(strides, self._rank)
@@ -54,6 +55,7 @@ class _Convolution(Layer):
         return (*self.kernel_size, channels // self.groups, self.filters)
 
     def build(self, input_shape: Any) -> None:
+        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: input_shape[-1]})
         self.kernel = self.add_weight(
             self._kernel_shape(input_shape[-1]),
             self.kernel_initializer,

@@ -11,13 +11,12 @@ import gradwire.tf as tf
 from gradwire.tf.arguments import only
 from gradwire.tf.keras import activations, constraints, initializers, regularizers
 from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.keras.layers.specs import InputSpec
 from gradwire.tf.keras.seeds import generator
 
 
 class Dense(Layer):
     """``activation(x @ kernel + bias)``, along the last axis."""
-
-    _min_ndim = 2
 
     def __init__(
         self,
@@ -45,8 +44,10 @@ class Dense(Layer):
         self.bias_constraint: Any = constraints.get(bias_constraint)
         self.kernel: Any = None
         self.bias: Any = None
+        self.input_spec = InputSpec(min_ndim=2)
 
     def build(self, input_shape: Any) -> None:
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
         self.kernel = self.add_weight(
             (input_shape[-1], self.units),
             self.kernel_initializer,
@@ -276,36 +277,3 @@ class Rescaling(Layer):
 
     def call(self, inputs: Any) -> Any:
         return inputs * self.scale + self.offset
-
-
-class InputLayer(Layer):
-    """The shape of examples, first in a Sequential."""
-
-    def __init__(
-        self,
-        shape: Any = None,
-        batch_size: int | None = None,
-        dtype: Any = None,
-        sparse: bool | None = None,
-        ragged: bool | None = None,
-        batch_shape: Any = None,
-        input_tensor: Any = None,
-        optional: bool = False,
-        name: str | None = None,
-        input_shape: Any = None,
-    ) -> None:
-        only(
-            "InputLayer",
-            sparse=(sparse or None, None),
-            ragged=(ragged or None, None),
-            input_tensor=(input_tensor, None),
-            optional=(optional, False),
-        )
-        super().__init__(name=name, dtype=dtype)
-        given = shape if shape is not None else input_shape
-        self.batch_shape: tuple[Any, ...] = (
-            (batch_size, *(given or ())) if batch_shape is None else tuple(batch_shape)
-        )
-
-    def call(self, inputs: Any) -> Any:
-        return inputs

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gradwire.tf as tf
@@ -14,6 +16,37 @@ class Identity(Layer):
 
     def call(self, inputs: Any) -> Any:
         return inputs
+
+
+class Lambda(Layer):
+    """Any function of tensors as a layer; ``arguments`` are further ones of it."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        output_shape: Any = None,
+        mask: Any = None,
+        arguments: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.function: Callable[..., Any] = function
+        self.output_shape: Any = output_shape
+        self.mask: Any = mask
+        self.arguments: dict[str, Any] = dict(arguments or {})
+        self.supports_masking = mask is not None
+        self._named = inspect.signature(function).parameters if callable(function) else {}
+
+    def call(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
+        given = dict(self.arguments)
+        if "mask" in self._named:
+            given["mask"] = mask
+        if "training" in self._named:
+            given["training"] = training
+        return self.function(inputs, **given)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        return self.mask(inputs, previous_mask) if callable(self.mask) else self.mask
 
 
 class TimeDistributed(Layer):

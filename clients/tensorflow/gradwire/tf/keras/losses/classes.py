@@ -10,6 +10,7 @@ from gradwire.tf.keras.losses import functions
 from gradwire.tf.keras.losses.functions import as_tensor
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.names import snake_case
+from gradwire.tf.keras.settings import floatx
 
 _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 
@@ -39,7 +40,7 @@ class Loss:
             )
         self.reduction: str | None = reduction
         self.name: str = snake_case(type(self).__name__) if name is None else name
-        self.dtype: str = "float32" if dtype is None else tf.as_dtype(dtype).name
+        self.dtype: str = floatx() if dtype is None else tf.as_dtype(dtype).name
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The loss, reduced."""

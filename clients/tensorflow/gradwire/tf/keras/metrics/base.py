@@ -10,6 +10,7 @@ import numpy as np
 import gradwire.tf as tf
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.names import snake_case, unique_name
+from gradwire.tf.keras.settings import floatx
 
 
 class Metric:
@@ -20,7 +21,7 @@ class Metric:
 
     def __init__(self, dtype: Any = None, name: str | None = None) -> None:
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
-        self.dtype: str = "float32" if dtype is None else tf.as_dtype(dtype).name
+        self.dtype: str = floatx() if dtype is None else tf.as_dtype(dtype).name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Update with a batch, and give the result so far."""
