@@ -5,6 +5,7 @@ from gradwire.tf.keras import (
     backend,
     callbacks,
     constraints,
+    datasets,
     initializers,
     layers,
     losses,
@@ -13,22 +14,27 @@ from gradwire.tf.keras import (
     models,
     ops,
     optimizers,
+    preprocessing,
     regularizers,
+    saving,
     schedules,
     utils,
 )
 from gradwire.tf.keras.initializers import Initializer
-from gradwire.tf.keras.layers import Input, Layer
+from gradwire.tf.keras.layers import Input, InputSpec, Layer
 from gradwire.tf.keras.losses import Loss
 from gradwire.tf.keras.metrics import Metric
+from gradwire.tf.keras.mixed_precision import Policy as DTypePolicy
 from gradwire.tf.keras.models import Model, Sequential
 from gradwire.tf.keras.optimizers import Optimizer
 from gradwire.tf.keras.regularizers import Regularizer
 from gradwire.tf.keras.symbolic import KerasTensor
 
 __all__ = [
+    "DTypePolicy",
     "Initializer",
     "Input",
+    "InputSpec",
     "KerasTensor",
     "Layer",
     "Loss",
@@ -41,6 +47,7 @@ __all__ = [
     "backend",
     "callbacks",
     "constraints",
+    "datasets",
     "initializers",
     "layers",
     "losses",
@@ -49,7 +56,9 @@ __all__ = [
     "models",
     "ops",
     "optimizers",
+    "preprocessing",
     "regularizers",
+    "saving",
     "schedules",
     "utils",
 ]

@@ -12,6 +12,7 @@ import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.keras.seeds import generator
+from gradwire.tf.keras.settings import floatx
 
 #: Inputs, targets and weights of examples; the last two may be missing.
 Batch: TypeAlias = tuple[Any, Any, Any]
@@ -168,7 +169,8 @@ def first_array(value: Any) -> Any:
 
 def _array(value: Any) -> Any:
     array = value.numpy() if hasattr(value, "numpy") else np.asarray(value)
-    return array.astype(np.float32) if array.dtype == np.float64 else array
+    floats = array.dtype.kind == "f"
+    return array.astype(tf.as_dtype(floatx()).as_numpy_dtype) if floats else array
 
 
 def _rows(arrays: tuple[Any, ...]) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.keras.objects import Configured, deserialize_keras_object, serialize_keras_object
 from gradwire.tf.keras.settings import epsilon
 
 
-class Constraint:
+class Constraint(Configured):
     """A function of a weight that gives the nearest allowed one."""
 
     def __call__(self, w: Any) -> Any:
@@ -71,6 +72,16 @@ non_neg = NonNeg
 unit_norm = UnitNorm
 max_norm = MaxNorm
 min_max_norm = MinMaxNorm
+
+
+def serialize(obj: Any) -> Any:
+    """One of these as plain values."""
+    return serialize_keras_object(obj)
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """What plain values say."""
+    return deserialize_keras_object(config, custom_objects)
 
 
 def get(identifier: Any) -> Any:

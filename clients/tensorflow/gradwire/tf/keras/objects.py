@@ -62,9 +62,7 @@ def get_registered_name(obj: Any) -> str:
     return _NAMES.get(obj, getattr(obj, "__name__", ""))
 
 
-def get_registered_object(
-    name: str, custom_objects: Any = None, module_objects: Any = None
-) -> Any:
+def get_registered_object(name: str, custom_objects: Any = None, module_objects: Any = None) -> Any:
     """What a name stands for in scopes, registrations and mappings that are given, or None."""
     for known in (*reversed(_SCOPES), _REGISTERED, custom_objects or {}, module_objects or {}):
         if name in known:
@@ -153,17 +151,24 @@ def serialize_keras_object(obj: Any) -> Any:
     if isinstance(obj, types.FunctionType):
         return _function_config(obj)
     kind = type(obj)
-    if not hasattr(obj, "get_config"):
+    if not (hasattr(obj, "get_config") or is_ours(kind)):
         raise NotImplementedError(
             f"a configuration of {obj!r} is not possible: {kind.__name__} has no get_config()"
         )
     place = _place(kind)
-    return {
+    config = {
         "module": place,
         "class_name": getattr(obj, "_class_name", kind.__name__),
-        "config": serialize_keras_object(obj.get_config()),
+        "config": serialize_keras_object(
+            obj.get_config() if hasattr(obj, "get_config") else config_by_attributes(obj)
+        ),
         "registered_name": None if place else get_registered_name(kind),
     }
+    for extra in ("build_config", "compile_config"):
+        found = getattr(obj, f"get_{extra}", lambda: None)()
+        if found:
+            config[extra] = serialize_keras_object(found)
+    return config
 
 
 def _function_config(function: Any) -> Any:
@@ -188,6 +193,8 @@ def _place(item: Any) -> str | None:
     if not item.__module__.startswith(_OURS):
         return None
     module = item.__module__.removeprefix(_OURS).split(".")[0]
+    if item.__name__ == "Functional":
+        module = "functional"
     return _PUBLIC.get(module, f"keras.{module}")
 
 
@@ -223,7 +230,10 @@ def _deserialized(config: Any) -> Any:
     found = _located(config)
     if name == "function":
         return found
-    made = found.from_config(inner) if hasattr(found, "from_config") else found(**inner)
+    if hasattr(found, "from_config"):
+        made = found.from_config(inner)
+    else:
+        made = found(**_deserialized(inner))
     shape = (config.get("build_config") or {}).get("input_shape")
     if shape is not None and not getattr(made, "built", True):
         made.build_from_config(config["build_config"])
@@ -242,7 +252,7 @@ def _located(config: Mapping[str, Any]) -> Any:
         ours = {public: module for module, public in _PUBLIC.items() if public != "keras"}
         module = ours.get(place, place.removeprefix("keras").removeprefix("."))
         if place.startswith("keras.src.ops"):
-            return getattr(import_module(f"{_OURS}symbolic"), "Operation").of_class(wanted)
+            return import_module(f"{_OURS}symbolic").Operation.of_class(wanted)
         with contextlib.suppress(ImportError):
             found = getattr(import_module(f"{_OURS}{module}".rstrip(".")), wanted, None)
             if found is not None:

@@ -21,6 +21,13 @@ def layer_dtype() -> str:
     return name
 
 
+def set_layer_dtype(name: str) -> None:
+    """Set the dtype of layers that are given none."""
+    if name not in _FLOATS:
+        raise ValueError(f"Cannot convert '{name}' to a `DTypePolicy`; one of {_FLOATS} is one")
+    _SET["policy"] = name
+
+
 def forget_layer_dtype() -> None:
     """Take ``floatx`` for the dtype of layers from now on."""
     _SET["policy"] = None

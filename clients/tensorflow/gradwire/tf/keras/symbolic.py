@@ -17,7 +17,9 @@ _LENGTHS = (1, 16, 256)
 class Call:
     """A layer or an operation, its arguments, and the symbolic values that it gives."""
 
-    def __init__(self, operation: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, operation: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> None:
         self.operation: Any = operation
         self.args: Any = args
         self.kwargs: dict[str, Any] = kwargs or {}
@@ -172,6 +174,10 @@ class Operation:
             return KerasTensor.of_call(self, args, kwargs)
         return self._function(*args, **kwargs)
 
+    def again(self) -> Operation:
+        """Another such operation, of the same name."""
+        return Operation(self._class_name, self.name, self._function)
+
     def get_config(self) -> dict[str, Any]:
         """Its name, if it is one of an operator."""
         if self._class_name not in _OPERATORS:
@@ -205,9 +211,7 @@ def symbolic_parts(value: Any) -> list[KerasTensor]:
     return [part for part in tf.nest.flatten(value) if isinstance(part, KerasTensor)]
 
 
-def calls_before(
-    outputs: Sequence[KerasTensor], inputs: Sequence[KerasTensor] = ()
-) -> list[Call]:
+def calls_before(outputs: Sequence[KerasTensor], inputs: Sequence[KerasTensor] = ()) -> list[Call]:
     """The calls that lead from inputs to outputs, or from where these begin, in a good order."""
     ordered: list[Call] = []
     seen = {id(part) for part in inputs}
@@ -265,3 +269,8 @@ def _example(call: Call) -> Any:
                 with suppress(tf.errors.InvalidArgumentError, ValueError):
                     return call.value(_at_length(call.inputs, length), training=False)
         raise
+
+
+def is_keras_tensor(x: Any) -> bool:
+    """Whether a value is symbolic."""
+    return isinstance(x, KerasTensor)

@@ -73,7 +73,7 @@ class Layer(Owner):
         self.activity_regularizer: Any = regularizers.get(activity_regularizer)
         self._input_shape = _given_shape(kwargs)
         if type(self).compute_mask is not Layer.compute_mask:
-            self.supports_masking = True
+            self.supports_masking = True  # unless its own __init__ says otherwise
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -157,7 +157,9 @@ class Layer(Owner):
             parts = tf.nest.flatten(value)
             if all(mask_of(part) is not None for part in parts):
                 return
-            for part, mask in zip(parts, tf.nest.flatten(self.compute_mask(first, masks)), strict=False):
+            for part, mask in zip(
+                parts, tf.nest.flatten(self.compute_mask(first, masks)), strict=False
+            ):
                 if mask is not None and mask_of(part) is None:
                     set_mask(part, mask)
         elif is_masked(masks):
@@ -178,7 +180,7 @@ class Layer(Owner):
         if isinstance(value, dict):
             return {key: self._converted(part) for key, part in value.items()}
         if isinstance(value, (list, tuple)) and any(
-            hasattr(part, "shape") or isinstance(part, (list, tuple, dict)) and _tensors_in(part)
+            hasattr(part, "shape") or (isinstance(part, (list, tuple, dict)) and _tensors_in(part))
             for part in value
         ):
             return [self._converted(part) for part in value]
@@ -220,13 +222,7 @@ class Layer(Owner):
             NotImplementedError: for a class whose arguments are not plain values, and which has no
                 method of its own.
         """
-        config: dict[str, Any] = {
-            "name": self.name,
-            "trainable": self._trainable,
-            "dtype": _policy(self._dtype.name),
-        }
-        if self.activity_regularizer is not None:
-            config["activity_regularizer"] = serialize_keras_object(self.activity_regularizer)
+        config = self._basic_config()
         ours = next(kind for kind in type(self).__mro__ if is_ours(kind))
         if ours is not Layer:
             own = [name for name in parameters(ours) if name not in _BASIC]
@@ -235,12 +231,25 @@ class Layer(Owner):
             config |= self._given_config(config)
         return config
 
+    def _basic_config(self) -> dict[str, Any]:
+        """What the configurations of all layers have."""
+        config: dict[str, Any] = {
+            "name": self.name,
+            "trainable": self._trainable,
+            "dtype": _policy(self._dtype.name),
+        }
+        if self.activity_regularizer is not None:
+            config["activity_regularizer"] = serialize_keras_object(self.activity_regularizer)
+        return config
+
     def _given_config(self, config: dict[str, Any]) -> dict[str, Any]:
         args, kwargs = self._given  # type: ignore[attr-defined]  # set by __new__
         bound = inspect.signature(type(self).__init__).bind(self, *args, **kwargs)
         bound.apply_defaults()
         given = dict(list(bound.arguments.items())[1:])
-        given |= given.pop("kwargs", {})
+        for name, each in inspect.signature(type(self).__init__).parameters.items():
+            if each.kind is each.VAR_KEYWORD:
+                given |= given.pop(name, {})
         try:
             return {
                 name: serialize_keras_object(value)

@@ -1,22 +1,21 @@
-"""Layers without axes of space: dense, embedding, reshaping, dropout, activations."""
+"""Layers without axes of space: dense, activations, and other shapes of the same elements."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import numpy as np
-
 import gradwire.tf as tf
-from gradwire.tf.arguments import only
+from gradwire.tf.arguments import channels_last
 from gradwire.tf.keras import activations, constraints, initializers, regularizers
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.specs import InputSpec
-from gradwire.tf.keras.seeds import generator
 
 
 class Dense(Layer):
     """``activation(x @ kernel + bias)``, along the last axis."""
+
+    supports_masking = True
 
     def __init__(
         self,
@@ -77,41 +76,14 @@ class Dense(Layer):
         return self.activation(value)
 
 
-class Embedding(Layer):
-    """The rows of a table by integers."""
-
-    def __init__(
-        self,
-        input_dim: int,
-        output_dim: int,
-        embeddings_initializer: Any = "uniform",
-        embeddings_regularizer: Any = None,
-        embeddings_constraint: Any = None,
-        mask_zero: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        kwargs.pop("input_length", None)  # Keras takes it and does not use it
-        only("Embedding", mask_zero=(mask_zero, False))
-        super().__init__(**kwargs)
-        self.input_dim: int = input_dim
-        self.output_dim: int = output_dim
-        self.mask_zero: bool = mask_zero
-        self.embeddings: Any = self.add_weight(
-            (input_dim, output_dim),
-            embeddings_initializer,
-            regularizer=embeddings_regularizer,
-            constraint=constraints.get(embeddings_constraint),
-            name="embeddings",
-        )
-        object.__setattr__(self, "built", True)
-
-    def call(self, inputs: Any) -> Any:
-        ids = inputs if inputs.dtype.is_integer else tf.cast(inputs, tf.int32)
-        return tf.gather(self.embeddings, ids)
-
-
 class Flatten(Layer):
     """All axes but the first in one."""
+
+    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        channels_last("Flatten", data_format)
+        self.input_spec = InputSpec(min_ndim=1)
+        self.data_format: str = "channels_last"
 
     def call(self, inputs: Any) -> Any:
         shape = tuple(inputs.shape)
@@ -135,6 +107,12 @@ class Permute(Layer):
     def __init__(self, dims: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.dims: tuple[int, ...] = tuple(dims)
+        if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
+            raise ValueError(
+                "Invalid permutation argument `dims` for Permute Layer. The set of indices in "
+                f"`dims` must be consecutive and start from 1. Received dims={dims}"
+            )
+        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
     def call(self, inputs: Any) -> Any:
         return tf.transpose(inputs, (0, *self.dims))
@@ -146,6 +124,7 @@ class RepeatVector(Layer):
     def __init__(self, n: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.n: int = n
+        self.input_spec = InputSpec(ndim=2)
 
     def call(self, inputs: Any) -> Any:
         return tf.repeat(tf.expand_dims(inputs, 1), self.n, axis=1)
@@ -153,6 +132,8 @@ class RepeatVector(Layer):
 
 class Activation(Layer):
     """An activation function."""
+
+    supports_masking = True
 
     def __init__(self, activation: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -162,118 +143,16 @@ class Activation(Layer):
         return self.activation(inputs)
 
 
-class ReLU(Layer):
-    """``max(x, 0)``, with a slope below and a greatest value if they are given."""
-
-    def __init__(
-        self, max_value: float | None = None, negative_slope: float = 0.0, **kwargs: Any
-    ) -> None:
-        super().__init__(**kwargs)
-        self.max_value: float | None = max_value
-        self.negative_slope: float = negative_slope
-
-    def call(self, inputs: Any) -> Any:
-        return activations.relu(inputs, self.negative_slope, self.max_value)
-
-
-class LeakyReLU(Layer):
-    """``x`` above 0 and ``negative_slope`` times it below."""
-
-    def __init__(self, negative_slope: float = 0.3, **kwargs: Any) -> None:
-        slope = kwargs.pop("alpha", negative_slope)  # its name in Keras 2
-        super().__init__(**kwargs)
-        self.negative_slope: float = slope
-
-    def call(self, inputs: Any) -> Any:
-        return tf.nn.leaky_relu(inputs, self.negative_slope)
-
-
-class ELU(Layer):
-    """``x`` above 0 and ``alpha (exp(x) - 1)`` below."""
-
-    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.alpha: float = alpha
-
-    def call(self, inputs: Any) -> Any:
-        return activations.elu(inputs, self.alpha)
-
-
-class PReLU(Layer):
-    """``x`` above 0 and a trained slope times it below."""
-
-    def __init__(self, alpha_initializer: Any = "zeros", **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.alpha_initializer: Any = alpha_initializer
-        self.alpha: Any = None
-
-    def build(self, input_shape: Any) -> None:
-        self.alpha = self.add_weight(input_shape[1:], self.alpha_initializer, name="alpha")
-
-    def call(self, inputs: Any) -> Any:
-        return tf.nn.relu(inputs) - self.alpha * tf.nn.relu(-inputs)
-
-
-class Softmax(Layer):
-    """``exp(x)`` divided by its sum along an axis."""
-
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.axis: int = axis
-
-    def call(self, inputs: Any) -> Any:
-        return tf.nn.softmax(inputs, axis=self.axis)
-
-
-class Dropout(Layer):
-    """In training, zeros for a share of elements, the others scaled up; else the input."""
-
-    def __init__(
-        self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any
-    ) -> None:
-        super().__init__(**kwargs)
-        if not 0 <= rate <= 1:
-            raise ValueError(
-                f"Invalid value received for argument `rate`. Expected a float value between 0 "
-                f"and 1. Received: rate={rate}"
-            )
-        self.rate: float = rate
-        self.noise_shape: Any = noise_shape
-        self.seed: int | None = seed
-        self._drawn: np.random.Generator = generator(seed)
-
-    def call(self, inputs: Any, training: bool = False) -> Any:
-        if not training or self.rate == 0:
-            return inputs
-        shape = tuple(inputs.shape) if self.noise_shape is None else tuple(self.noise_shape)
-        kept = self._drawn.uniform(size=shape) >= self.rate
-        scale = 0.0 if self.rate == 1 else 1.0 / (1.0 - self.rate)
-        mask = (kept * scale).astype(inputs.dtype.as_numpy_dtype)
-        return inputs * tf.constant(mask)
-
-
-class GaussianNoise(Layer):
-    """In training, normally distributed noise added."""
-
-    def __init__(self, stddev: float, seed: int | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.stddev: float = stddev
-        self._drawn: np.random.Generator = generator(seed)
-
-    def call(self, inputs: Any, training: bool = False) -> Any:
-        if not training:
-            return inputs
-        noise = self._drawn.normal(0.0, self.stddev, tuple(inputs.shape))
-        return inputs + tf.constant(noise.astype(inputs.dtype.as_numpy_dtype))
-
-
 class Rescaling(Layer):
     """``scale x + offset``."""
 
-    def __init__(self, scale: float, offset: float = 0.0, **kwargs: Any) -> None:
+    supports_masking = True
+
+    def __init__(self, scale: Any, offset: Any = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.scale: float = scale
-        self.offset: float = offset
+        self.scale: Any = scale
+        self.offset: Any = offset
 
     def call(self, inputs: Any) -> Any:
+        inputs = tf.cast(inputs, self._dtype)
         return inputs * self.scale + self.offset

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras.settings import epsilon
-from gradwire.tf.arguments import only
 from gradwire.tf.keras.losses.ranks import same_rank
+from gradwire.tf.keras.masks import set_mask
+from gradwire.tf.keras.settings import epsilon
 
 
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
@@ -139,11 +139,22 @@ def sparse_categorical_crossentropy(
     axis: int = -1,
 ) -> Any:
     """``-log(p)`` of the class that an integer names, 0 where that is ``ignore_class``."""
-    only("sparse_categorical_crossentropy", ignore_class=(ignore_class, None))
     y_pred = as_tensor(y_pred)
     labels = tf.cast(as_tensor(y_true), tf.int32)
     if len(labels.shape) == len(y_pred.shape) and tuple(labels.shape)[-1] == 1:
         labels = tf.squeeze(labels, axis=-1)
+    counts = None if ignore_class is None else tf.not_equal(labels, int(ignore_class))
+    if counts is not None:
+        labels = tf.where(counts, labels, tf.zeros_like(labels))
+        y_pred = y_pred * tf.cast(tf.expand_dims(counts, -1), y_pred.dtype)
+    value = _of_classes(labels, y_pred, from_logits, axis)
+    if counts is not None:
+        value = tf.where(counts, value, tf.zeros_like(value))
+        set_mask(value, counts)
+    return value
+
+
+def _of_classes(labels: Any, y_pred: Any, from_logits: bool, axis: int) -> Any:
     classes = tf.one_hot(labels, tuple(y_pred.shape)[axis], dtype=y_pred.dtype)
     if from_logits:
         return -tf.reduce_sum(classes * tf.nn.log_softmax(y_pred, axis=axis), axis=axis)

@@ -37,8 +37,7 @@ class Model(Trainer):
         """A layer by its name or by its place."""
         if index is not None and name is not None:
             raise ValueError(
-                "Provide only a layer name or a layer index. Received: "
-                f"index={index}, name={name}."
+                f"Provide only a layer name or a layer index. Received: index={index}, name={name}."
             )
         if index is not None:
             if len(self.layers) <= index:
@@ -146,7 +145,7 @@ class Functional(Model):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; inputs may be a list, or a dictionary by their names."""
-        return super().__call__(self._in_order(args[0]), *args[1:], **kwargs)
+        return super().__call__(self._standardized(args[0]), *args[1:], **kwargs)
 
     def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
         given = [
@@ -167,7 +166,7 @@ class Functional(Model):
             lambda part: tf.convert_to_tensor(part) if isinstance(part, np.ndarray) else part, value
         )
 
-    def _in_order(self, inputs: Any) -> list[Any]:
+    def _standardized(self, inputs: Any) -> list[Any]:
         """The inputs in the order of the model's."""
         names = [part.name for part in self.inputs]
         if isinstance(inputs, dict):
@@ -229,4 +228,3 @@ class Functional(Model):
         if config.get("trainable") is False:
             made.trainable = False
         return made
-

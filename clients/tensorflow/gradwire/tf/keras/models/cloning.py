@@ -10,7 +10,7 @@ from gradwire.tf.arguments import only
 from gradwire.tf.keras.layers.inputs import InputLayer
 from gradwire.tf.keras.models.base import Functional, Model
 from gradwire.tf.keras.models.sequential import Sequential
-from gradwire.tf.keras.symbolic import KerasTensor
+from gradwire.tf.keras.symbolic import KerasTensor, Operation
 
 
 def clone_model(
@@ -45,6 +45,8 @@ def clone_model(
 
 
 def _copied(layer: Any, clone_function: Callable[[Any], Any] | None) -> Any:
+    if isinstance(layer, Operation):
+        return layer.again()
     if isinstance(layer, InputLayer) or clone_function is None:
         return type(layer).from_config(layer.get_config())
     if isinstance(layer, Model):

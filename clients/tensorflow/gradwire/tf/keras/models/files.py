@@ -1,10 +1,11 @@
 """Files of models.
 
-A ``.keras`` file is a ZIP archive, as Keras's, of three members: ``metadata.json``, ``config.json``
-with the configuration in Keras's form, which Keras reads too (``keras.models.model_from_json``), and
-``model.weights.npz``, an archive of NumPy: ``weight/0``, ``weight/1``, … in the order of
-``model.weights``, and ``optimizer/0``, … in that of ``optimizer.variables``. Keras's own files have
-HDF5 in place of the last, which is neither read nor written.
+A ``.keras`` file is a ZIP archive, as Keras's, of three members: ``metadata.json``;
+``config.json`` with the configuration in Keras's form, which Keras reads too
+(``keras.models.model_from_json``); and ``model.weights.npz``, an archive of NumPy: ``weight/0``,
+``weight/1``, … in the order of ``model.weights``, and ``optimizer/0``, … in that of
+``optimizer.variables``. Keras's own files have HDF5 in place of the last, which is neither read nor
+written.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def save_model(
     if path.suffix != ".keras":
         raise ValueError(
             "Invalid filepath extension for saving. Please add either a `.keras` extension for "
-            f"the native Keras format (recommended) or a `.h5` extension. Received: filepath={path}."
+            "the native Keras format (recommended) or a `.h5` extension. Received: "
+            f"filepath={path}."
         )
     _assert_free(path, overwrite)
     metadata = {"format": "gradwire", "date_saved": time.strftime("%Y-%m-%d@%H:%M:%S")}

@@ -37,9 +37,7 @@ def operations_in_order(
     return [operations[key] for key in order]
 
 
-def connected(
-    inputs: Sequence[KerasTensor], outputs: Sequence[KerasTensor]
-) -> list[Call]:
+def connected(inputs: Sequence[KerasTensor], outputs: Sequence[KerasTensor]) -> list[Call]:
     """The calls from inputs to outputs, in an order in which they can be made.
 
     Raises:

@@ -118,7 +118,7 @@ class Sequential(Model):
         if self._graph is None and shape is not None and not self.built:
             self.build((None, *tuple(shape)[1:]))
         if self._graph is not None and not isinstance(args[0], KerasTensor):
-            args = (self._graph._in_order(args[0])[0], *args[1:])
+            args = (self._graph._standardized(args[0])[0], *args[1:])
         return super().__call__(*args, **kwargs)
 
     def _converted(self, value: Any) -> Any:
