@@ -34,7 +34,7 @@ NOT_IMPLEMENTED = {
     "steps_per_execution=": lambda: K.Sequential([]).compile(steps_per_execution=2),
     "loss=": lambda: K.Sequential([]).compile(loss=["mse", "mse"]),
     "metrics=": lambda: K.Sequential([]).compile(metrics={"out": ["mse"]}),
-    "expand_nested=": lambda: K.Sequential([]).summary(expand_nested=True),
+    "line_length=": lambda: K.Sequential([]).summary(line_length=80),
     "save_weights_only=": lambda: K.callbacks.ModelCheckpoint("model.keras"),
     "ignore_class=": lambda: K.losses.SparseCategoricalCrossentropy(ignore_class=0)(
         [1], [[0.5, 0.5]]

@@ -211,7 +211,8 @@ class Tensor(Operand):
     other values that the same request brings.
     """
 
-    __slots__ = ("__weakref__", "_logits", "_node")
+    #: ``_keras_mask`` says which steps of a sequence count, for layers of Keras.
+    __slots__ = ("__weakref__", "_keras_mask", "_logits", "_node")
 
     #: The activations that it is taken for an output of, and what that was computed from.
     _logits: tuple[tuple[str, ...], Tensor]

@@ -8,6 +8,7 @@ from gradwire.tf.keras import (
     backend,
     callbacks,
     constraints,
+    datasets,
     initializers,
     layers,
     losses,
@@ -16,23 +17,28 @@ from gradwire.tf.keras import (
     models,
     ops,
     optimizers,
+    preprocessing,
     random,
     regularizers,
+    saving,
     schedules,
     utils,
 )
 from gradwire.tf.keras.initializers import Initializer
-from gradwire.tf.keras.layers import Input, Layer
+from gradwire.tf.keras.layers import Input, InputSpec, Layer
 from gradwire.tf.keras.losses import Loss
 from gradwire.tf.keras.metrics import Metric
+from gradwire.tf.keras.mixed_precision import Policy as DTypePolicy
 from gradwire.tf.keras.models import Model, Sequential
 from gradwire.tf.keras.optimizers import Optimizer
 from gradwire.tf.keras.regularizers import Regularizer
 from gradwire.tf.keras.symbolic import KerasTensor
 
 __all__ = [
+    "DTypePolicy",
     "Initializer",
     "Input",
+    "InputSpec",
     "KerasTensor",
     "Layer",
     "Loss",
@@ -45,6 +51,7 @@ __all__ = [
     "backend",
     "callbacks",
     "constraints",
+    "datasets",
     "initializers",
     "layers",
     "losses",
@@ -53,8 +60,10 @@ __all__ = [
     "models",
     "ops",
     "optimizers",
+    "preprocessing",
     "random",
     "regularizers",
+    "saving",
     "schedules",
     "utils",
 ]

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from gradwire.tf.keras import names, seeds
+from gradwire.tf.keras.settings import (
+    epsilon,
+    floatx,
+    image_data_format,
+    set_epsilon,
+    set_floatx,
+    set_image_data_format,
+)
 from gradwire.tf.seeds import SEEDS
 
 
@@ -12,20 +20,12 @@ def clear_session() -> None:
     seeds.forget()
     SEEDS.restart()
 
-
-def epsilon() -> float:
-    """The small number that keeps divisions finite."""
-    return 1e-7
-
-
-def floatx() -> str:
-    """The dtype of weights that are given none."""
-    return "float32"
-
-
-def image_data_format() -> str:
-    """Where the channels of images are."""
-    return "channels_last"
-
-
-__all__ = ["clear_session", "epsilon", "floatx", "image_data_format"]
+__all__ = [
+    "clear_session",
+    "epsilon",
+    "floatx",
+    "image_data_format",
+    "set_epsilon",
+    "set_floatx",
+    "set_image_data_format",
+]

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.keras.settings import floatx
 from gradwire.tf.random.stateful import permutation
 from gradwire.tf.seeds import SEEDS, Draws
 
@@ -174,7 +175,8 @@ def first_array(value: Any) -> Any:
 
 def _array(value: Any) -> Any:
     array = value.numpy() if hasattr(value, "numpy") else np.asarray(value)
-    return array.astype(np.float32) if array.dtype == np.float64 else array
+    floats = array.dtype.kind == "f"
+    return array.astype(tf.as_dtype(floatx()).as_numpy_dtype) if floats else array
 
 
 def _rows(arrays: tuple[Any, ...]) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.keras.objects import Configured, deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.settings import epsilon
 
-_EPSILON = 1e-7
 
-
-class Constraint:
+class Constraint(Configured):
     """A function of a weight that gives the nearest allowed one."""
 
     def __call__(self, w: Any) -> Any:
@@ -33,7 +33,7 @@ class UnitNorm(Constraint):
 
     def __call__(self, w: Any) -> Any:
         w = tf.convert_to_tensor(w)
-        return w / (_EPSILON + _norms(w, self.axis))
+        return w / (epsilon() + _norms(w, self.axis))
 
 
 class MaxNorm(Constraint):
@@ -46,7 +46,7 @@ class MaxNorm(Constraint):
     def __call__(self, w: Any) -> Any:
         w = tf.convert_to_tensor(w)
         norms = _norms(w, self.axis)
-        return w * (tf.clip_by_value(norms, 0.0, float(self.max_value)) / (_EPSILON + norms))
+        return w * (tf.clip_by_value(norms, 0.0, float(self.max_value)) / (epsilon() + norms))
 
 
 class MinMaxNorm(Constraint):
@@ -65,13 +65,23 @@ class MinMaxNorm(Constraint):
         norms = _norms(w, self.axis)
         within = tf.clip_by_value(norms, float(self.min_value), float(self.max_value))
         wanted = self.rate * within + (1.0 - self.rate) * norms
-        return w * (wanted / (_EPSILON + norms))
+        return w * (wanted / (epsilon() + norms))
 
 
 non_neg = NonNeg
 unit_norm = UnitNorm
 max_norm = MaxNorm
 min_max_norm = MinMaxNorm
+
+
+def serialize(obj: Any) -> Any:
+    """One of these as plain values."""
+    return serialize_keras_object(obj)
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """What plain values say."""
+    return deserialize_keras_object(config, custom_objects)
 
 
 def get(identifier: Any) -> Any:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.keras.objects import Configured
 from gradwire.tf.keras.optimizers import Optimizer
+from gradwire.tf.keras.settings import layer_dtype, set_layer_dtype
 
 
-class Policy:
+class Policy(Configured):
     """What a layer computes in, and what its weights are kept in."""
+
+    _class_name = "DTypePolicy"
 
     def __init__(self, name: str) -> None:
         mixed = name.startswith("mixed_")
@@ -18,23 +22,24 @@ class Policy:
         self.variable_dtype: str = "float32" if mixed else name
 
 
-_GLOBAL: list[Policy] = [Policy("float32")]
-
-
 def global_policy() -> Policy:
     """The policy of layers that are given none."""
-    return _GLOBAL[0]
+    return Policy(layer_dtype())
 
 
 dtype_policy = global_policy
 
 
 def set_global_policy(policy: Any) -> None:
-    """Say what layers compute in that are given no dtype; here float32 alone."""
+    """Say what layers compute in that are given no dtype.
+
+    Raises:
+        ValueError: for mixed policies; layers compute in the dtype of their weights.
+    """
     chosen = policy if isinstance(policy, Policy) else Policy(str(policy))
-    if chosen.name != "float32":
-        raise ValueError(f"layers compute in float32 unless they are given a dtype: {chosen.name}")
-    _GLOBAL[0] = chosen
+    if chosen.compute_dtype != chosen.variable_dtype:
+        raise ValueError(f"layers compute in the dtype of their weights: {chosen.name}")
+    set_layer_dtype(chosen.name)
 
 
 set_dtype_policy = set_global_policy

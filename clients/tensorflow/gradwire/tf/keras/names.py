@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from gradwire.tf.keras.settings import forget_layer_dtype
+
 _GIVEN: Counter[str] = Counter()
 
 
@@ -22,5 +24,6 @@ def unique_name(stem: str) -> str:
 
 
 def clear_session() -> None:
-    """Begin to count names anew."""
+    """Begin to count names anew, and let ``floatx`` apply to layers."""
     _GIVEN.clear()
+    forget_layer_dtype()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.keras.objects import Configured, deserialize_keras_object, serialize_keras_object
 
 
-class Regularizer:
+class Regularizer(Configured):
     """A function of a weight that gives its penalty."""
 
     def __call__(self, x: Any) -> Any:
@@ -55,10 +56,22 @@ def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
     return L1L2(l1, l2)
 
 
+def serialize(obj: Any) -> Any:
+    """One of these as plain values."""
+    return serialize_keras_object(obj)
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """What plain values say."""
+    return deserialize_keras_object(config, custom_objects)
+
+
 def get(identifier: Any) -> Any:
     """A penalty by its name, or as it is."""
     if identifier is None or callable(identifier):
         return identifier
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
     known = {"l1": L1, "l2": L2, "l1_l2": L1L2, "L1": L1, "L2": L2, "L1L2": L1L2}
     if identifier not in known:
         raise ValueError(f"Could not interpret regularizer identifier: {identifier}")

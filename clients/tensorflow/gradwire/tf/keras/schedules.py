@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.keras.objects import Configured
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(Configured):
     """A function of the step that gives the rate."""
 
     def __call__(self, step: Any) -> Any:

@@ -1,13 +1,51 @@
-"""Inputs that stand for what a model will be called with: the functional way to make models."""
+"""Symbolic values: what stands for inputs of a model, and what layers give for them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.arguments import only
 from gradwire.tf.keras import seeds
+from gradwire.tf.keras.names import snake_case, unique_name
+
+#: Lengths of examples where an axis is of any length, until one is long enough for all layers.
+_LENGTHS = (1, 16, 256)
+
+
+class Call:
+    """A layer or an operation, its arguments, and the symbolic values that it gives."""
+
+    def __init__(
+        self, operation: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> None:
+        self.operation: Any = operation
+        self.args: Any = args
+        self.kwargs: dict[str, Any] = kwargs or {}
+        self.outputs: Any = None
+
+    @property
+    def inputs(self) -> list[KerasTensor]:
+        """The symbolic values in the arguments."""
+        return symbolic_parts((self.args, self.kwargs))
+
+    @property
+    def first(self) -> Any:
+        """The first argument; for an input, the input itself."""
+        return next(iter((*self.args, *self.kwargs.values())), self.outputs)
+
+    def value(self, known: Mapping[int, Any], training: bool | None = None) -> Any:
+        """What it gives for values of symbolic ones, by their identities."""
+
+        def valued(part: Any) -> Any:
+            return known[id(part)] if isinstance(part, KerasTensor) else part
+
+        args, kwargs = tf.nest.map_structure(valued, (self.args, self.kwargs))
+        if training is not None and not isinstance(self.operation, Operation):
+            kwargs["training"] = training
+        return self.operation(*args, **kwargs)
 
 
 class KerasTensor:
@@ -16,118 +54,148 @@ class KerasTensor:
     An example, one row of zeros, has gone through the layers, so that they are built.
     """
 
-    def __init__(self, example: Any, layer: Any = None, args: Any = (), kwargs: Any = None) -> None:
+    def __init__(self, example: Any, call: Call, name: str | None = None) -> None:
         self.example: Any = example
-        self.layer: Any = layer
-        self.args: Any = args
-        self.kwargs: dict[str, Any] = kwargs or {}
+        self.call: Call = call
+        self.name: str = name or unique_name("keras_tensor")
+        self._lengths: tuple[int | None, ...] | None = None
 
     @classmethod
-    def of_call(cls, layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-        """What a layer gives for symbolic inputs, nested as its outputs are."""
-        with seeds.examples():
-            examples = layer(*_examples(args), **_examples(kwargs))
-        if isinstance(examples, (list, tuple)):
-            whole = cls(None, layer, args, kwargs)
-            return [cls(example, _Part(index), (whole,)) for index, example in enumerate(examples)]
-        return cls(examples, layer, args, kwargs)
+    def of_shape(cls, shape: Sequence[Any], dtype: Any, layer: Any = None) -> KerasTensor:
+        """An input of a shape, of which lengths may be None."""
+        call = Call(layer)
+        name = None if layer is None else layer.name
+        made = cls(tf.zeros(_filled(shape, _LENGTHS[0]), tf.as_dtype(dtype)), call, name)
+        made._lengths = tuple(shape)
+        call.outputs = made
+        return made
+
+    @classmethod
+    def of_call(cls, operation: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        """What a layer or an operation gives for symbolic inputs, nested as its outputs are."""
+        call = Call(operation, args, kwargs)
+        example = _example(call)
+        call.outputs = tf.nest.map_structure(lambda part: cls(part, call), example)
+        if not isinstance(operation, Operation):
+            operation.__dict__.setdefault("_calls", []).append(call)
+        return call.outputs
 
     @property
     def shape(self) -> tuple[int | None, ...]:
-        """The lengths of its axes, the first of which is not known."""
-        return (None, *tuple(self.example.shape)[1:])
+        """The lengths of its axes, None where any is possible."""
+        if self._lengths is None:
+            now = tuple(self.example.shape)[1:]
+            sources = [call.outputs for call in calls_before([self]) if not call.inputs]
+            if any(None in source.shape[1:] for source in sources):
+                other = _at_length([self], 64 + _LENGTHS[-1])[id(self)]
+                pairs = zip(now, tuple(other.shape)[1:], strict=True)
+                now = tuple(a if a == b else None for a, b in pairs)
+            self._lengths = (None, *now)
+        return self._lengths
 
     @property
     def dtype(self) -> Any:
         """The dtype's name."""
         return self.example.dtype.name
 
-    def __repr__(self) -> str:
-        return f"<KerasTensor shape={self.shape}, dtype={self.dtype}>"
+    @property
+    def ndim(self) -> int:
+        """How many axes there are."""
+        return len(self.example.shape)
 
-    def value(self, known: dict[int, Any]) -> Any:
-        """What it is for values of the inputs, by their identities."""
-        if id(self) not in known:
-            if self.layer is None:
-                raise ValueError("a symbolic input of the model was given no value")
-            args, kwargs = _values(self.args, known), _values(self.kwargs, known)
-            known[id(self)] = self.layer(*args, **kwargs)
-        return known[id(self)]
+    def __repr__(self) -> str:
+        return (
+            f"<KerasTensor shape={self.shape}, dtype={self.dtype}, sparse=False, ragged=False, "
+            f"name={self.name}>"
+        )
 
     def __getitem__(self, key: Any) -> Any:
-        return self._computed(lambda x: x[key])
-
-    def _computed(self, function: Any, *others: Any) -> Any:
-        return KerasTensor.of_call(function, (self, *others), {})
+        return Operation("GetItem")(self, key)
 
     def __add__(self, other: Any) -> Any:
-        return self._computed(lambda x, y: x + y, other)
+        return Operation("Add")(self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return self._computed(lambda x, y: y + x, other)
+        return Operation("Add")(other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return self._computed(lambda x, y: x - y, other)
+        return Operation("Subtract")(self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return self._computed(lambda x, y: y - x, other)
+        return Operation("Subtract")(other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return self._computed(lambda x, y: x * y, other)
+        return Operation("Multiply")(self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return self._computed(lambda x, y: y * x, other)
+        return Operation("Multiply")(other, self)
 
     def __truediv__(self, other: Any) -> Any:
-        return self._computed(lambda x, y: x / y, other)
+        return Operation("TrueDivide")(self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return Operation("TrueDivide")(other, self)
 
     def __neg__(self) -> Any:
-        return self._computed(lambda x: -x)
+        return Operation("Negative")(self)
 
     def __pow__(self, other: Any) -> Any:
-        return self._computed(lambda x, y: x**y, other)
+        return Operation("Power")(self, other)
 
     def __matmul__(self, other: Any) -> Any:
-        return self._computed(lambda x, y: x @ y, other)
+        return Operation("Matmul")(self, other)
 
 
-class _Part:
-    """One of the outputs of a layer that gives several."""
+#: The operations that operators stand for, by Keras's classes.
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "Add": operator.add,
+    "GetItem": operator.getitem,
+    "Matmul": operator.matmul,
+    "Multiply": operator.mul,
+    "Negative": operator.neg,
+    "Power": operator.pow,
+    "Subtract": operator.sub,
+    "TrueDivide": operator.truediv,
+}
 
-    def __init__(self, index: int) -> None:
-        self._index = index
 
-    def __call__(self, whole: Any) -> Any:
-        return whole[self._index]
+class Operation:
+    """A function without weights, as part of a graph of symbolic values."""
 
+    def __init__(
+        self, kind: str, name: str | None = None, function: Callable[..., Any] | None = None
+    ) -> None:
+        self._class_name: str = kind
+        self._function = _OPERATORS[kind] if function is None else function
+        self.name: str = name or unique_name(snake_case(kind))
 
-def Input(  # noqa: N802 - Keras's name
-    shape: Sequence[int | None] = (),
-    batch_size: int | None = None,
-    dtype: Any = None,
-    sparse: bool | None = None,
-    ragged: bool | None = None,
-    batch_shape: Sequence[int | None] | None = None,
-    name: str | None = None,
-    tensor: Any = None,
-    optional: bool = False,
-) -> KerasTensor:
-    """A symbolic input: examples of this shape."""
-    only(
-        "Input",
-        sparse=(sparse or None, None),
-        ragged=(ragged or None, None),
-        tensor=(tensor, None),
-        optional=(optional, False),
-    )
-    if batch_shape is not None:
-        if batch_size is not None or tuple(shape):
-            raise ValueError("You cannot pass both `shape` or `batch_size` and `batch_shape`.")
-        batch_size, *shape = batch_shape
-    lengths = (batch_size or 1, *(length or 1 for length in shape))
-    made = KerasTensor(tf.zeros(lengths, tf.as_dtype(dtype or "float32")))
-    made.kwargs = {"name": name}
-    return made
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Its value, or a symbolic one for such arguments."""
+        if is_symbolic((args, kwargs)):
+            return KerasTensor.of_call(self, args, kwargs)
+        return self._function(*args, **kwargs)
+
+    def again(self) -> Operation:
+        """Another such operation, of the same name."""
+        return Operation(self._class_name, self.name, self._function)
+
+    def get_config(self) -> dict[str, Any]:
+        """Its name, if it is one of an operator."""
+        if self._class_name not in _OPERATORS:
+            raise NotImplementedError(
+                f"a configuration of the operation {self._class_name} is not possible; layers and "
+                "operators are"
+            )
+        return {"name": self.name}
+
+    @classmethod
+    def of_class(cls, kind: str) -> Callable[..., Operation]:
+        """What makes the operation of one of Keras's classes."""
+        if kind not in _OPERATORS:
+            raise NotImplementedError(
+                f"the operation {kind} is not made from configurations; {sorted(_OPERATORS)} are"
+            )
+        return lambda name=None: cls(kind, name)
 
 
 def is_symbolic(value: Any) -> bool:
@@ -141,29 +209,71 @@ def is_symbolic(value: Any) -> bool:
 
 def symbolic_parts(value: Any) -> list[KerasTensor]:
     """The symbolic values in nested ones, in order."""
-    if isinstance(value, dict):
-        return [part for key in value for part in symbolic_parts(value[key])]
-    if isinstance(value, (list, tuple)):
-        return [part for item in value for part in symbolic_parts(item)]
-    return [value] if isinstance(value, KerasTensor) else []
+    return [part for part in tf.nest.flatten(value) if isinstance(part, KerasTensor)]
 
 
-def _examples(value: Any) -> Any:
-    return _mapped(value, lambda part: part.example)
+def calls_before(outputs: Sequence[KerasTensor], inputs: Sequence[KerasTensor] = ()) -> list[Call]:
+    """The calls that lead from inputs to outputs, or from where these begin, in a good order."""
+    ordered: list[Call] = []
+    seen = {id(part) for part in inputs}
+
+    def visit(part: KerasTensor) -> None:
+        if id(part) in seen:
+            return
+        seen.add(id(part))
+        for each in part.call.inputs:
+            visit(each)
+        if not any(part.call is known for known in ordered):
+            ordered.append(part.call)
+
+    for part in outputs:
+        visit(part)
+    return ordered
 
 
-def _values(value: Any, known: dict[int, Any]) -> Any:
-    return _mapped(value, lambda part: part.value(known))
+def run(
+    calls: Sequence[Call], known: dict[int, Any], training: bool | None = None
+) -> dict[int, Any]:
+    """The values of all that calls give, by identities, from those of inputs."""
+    for call in calls:
+        given = tf.nest.flatten(call.value(known, training))
+        for part, value in zip(tf.nest.flatten(call.outputs), given, strict=True):
+            known.setdefault(id(part), value)
+    return known
 
 
-def values(value: Any, known: dict[int, Any]) -> Any:
-    """Nested symbolic values, for values of the inputs."""
-    return _values(value, known)
+def _filled(shape: Sequence[Any], length: int) -> list[int]:
+    first, *others = shape or (1,)
+    return [first or 1, *(each or length for each in others)] if shape else []
 
 
-def _mapped(value: Any, f: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _mapped(part, f) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)([_mapped(part, f) for part in value])
-    return f(value) if isinstance(value, KerasTensor) else value
+def _at_length(outputs: Sequence[KerasTensor], length: int) -> dict[int, Any]:
+    """Values where all axes of inputs that may be of any length are of this one."""
+    calls = calls_before(outputs)
+    known = {
+        id(call.outputs): tf.zeros(_filled(call.outputs.shape, length), call.outputs.dtype)
+        for call in calls
+        if not call.inputs
+    }
+    with seeds.examples():
+        return run([call for call in calls if call.inputs], known, training=False)
+
+
+def _example(call: Call) -> Any:
+    """What a call gives for the examples of its inputs, or for longer ones if these are short."""
+    known = {id(part): part.example for part in call.inputs}
+    try:
+        with seeds.examples():
+            return call.value(known, training=False)
+    except Exception:
+        sources = [each.outputs for each in calls_before(call.inputs) if not each.inputs]
+        if any(None in source.shape[1:] for source in sources):
+            for length in _LENGTHS[1:]:
+                with seeds.examples(), suppress(tf.errors.InvalidArgumentError, ValueError):
+                    return call.value(_at_length(call.inputs, length), training=False)
+        raise
+
+
+def is_keras_tensor(x: Any) -> bool:
+    """Whether a value is symbolic."""
+    return isinstance(x, KerasTensor)

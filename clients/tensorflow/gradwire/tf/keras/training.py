@@ -23,6 +23,7 @@ from gradwire.tf.keras.batches import (
 )
 from gradwire.tf.keras.compiled import CompiledLoss, CompiledMetrics
 from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 from gradwire.tf.seeds import SEEDS, Draws
 
 
@@ -40,7 +41,8 @@ class Trainer(Layer):
         #: What the random operations of each kind of step have drawn.
         self._draws: dict[Hashable, Draws] = {}
         self._loss_of: CompiledLoss | None = None
-        self._compiled_metrics = CompiledMetrics(None, None)
+        self._compiled_metrics = CompiledMetrics(None, None, None)
+        self._compiled: dict[str, Any] | None = None
         self._loss_tracker: Any = metrics_module.Mean(name="loss")
 
     def compile(
@@ -56,6 +58,9 @@ class Trainer(Layer):
         auto_scale_loss: bool = True,
     ) -> None:
         """Set what ``fit`` minimises, how, and the figures that it reports.
+
+        Of several outputs, each has its losses, weights and metrics: lists in the order of the
+        outputs, or dictionaries by their names.
 
         ``run_eagerly`` chooses the seeds of random operations that are given none; with
         ``jit_compile=True`` there must be none. ``auto_scale_loss``, which is for half precision,
@@ -73,8 +78,19 @@ class Trainer(Layer):
         self.jit_compile = jit_compile is True
         self._draws = {}
         self.loss = loss
-        self._loss_of = None if loss is None else CompiledLoss(loss, loss_weights)
-        self._compiled_metrics = CompiledMetrics(metrics, weighted_metrics)
+        names = getattr(self, "output_names", None)
+        self._loss_of = None if loss is None else CompiledLoss(loss, loss_weights, names, run_eagerly)
+        self._compiled_metrics = CompiledMetrics(metrics, weighted_metrics, names)
+        self._compiled = {
+            "optimizer": self.optimizer,
+            "loss": loss,
+            "loss_weights": loss_weights,
+            "metrics": metrics,
+            "weighted_metrics": weighted_metrics,
+            "run_eagerly": run_eagerly,
+            "steps_per_execution": steps_per_execution,
+            "jit_compile": jit_compile,
+        }
         self._loss_tracker = metrics_module.Mean(name="loss")
 
     @property
@@ -85,7 +101,8 @@ class Trainer(Layer):
             for name, value in vars(self).items()
             if isinstance(value, metrics_module.Metric) and name != "_loss_tracker"
         ]
-        return [self._loss_tracker, *self._compiled_metrics.found, *own]
+        each = [] if self._loss_of is None else self._loss_of.metrics
+        return [self._loss_tracker, *self._compiled_metrics.found, *each, *own]
 
     def reset_metrics(self) -> None:
         """Forget all batches."""
@@ -94,7 +111,10 @@ class Trainer(Layer):
 
     def get_metrics_result(self) -> dict[str, Any]:
         """Each metric's figure by its name."""
-        return {metric.name: metric.result() for metric in self.metrics}
+        compiled = self._compiled_metrics.found
+        plain = [each for each in self.metrics if not any(each is known for known in compiled)]
+        figures = {metric.name: metric.result() for metric in plain}
+        return figures | self._compiled_metrics.result()
 
     def compute_loss(
         self,
@@ -325,6 +345,15 @@ class Trainer(Layer):
             epochs=epochs,
             steps=batches.steps,
         )
+
+    def get_compile_config(self) -> dict[str, Any] | None:
+        """What ``compile`` was called with, as plain values, if it was."""
+        compiled: dict[str, Any] | None = serialize_keras_object(self._compiled)
+        return compiled
+
+    def compile_from_config(self, config: Mapping[str, Any]) -> None:
+        """Compile as another model was."""
+        self.compile(**deserialize_keras_object(dict(config)))
 
     def _assert_compiled(self) -> None:
         if self.optimizer is None:

@@ -4,35 +4,50 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
-from collections.abc import Callable, Iterator, Sequence
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras import initializers, regularizers
+from gradwire.tf.keras import regularizers
+from gradwire.tf.keras.layers.specs import check_inputs
+from gradwire.tf.keras.layers.tracking import Owner, as_list
+from gradwire.tf.keras.masks import is_masked, mask_of, set_mask
 from gradwire.tf.keras.names import snake_case, unique_name
-from gradwire.tf.keras.symbolic import KerasTensor, is_symbolic
-from gradwire.tf.keras.weights import Weight
-from gradwire.tf.seeds import SEEDS
+from gradwire.tf.keras.objects import (
+    deserialize_keras_object,
+    is_ours,
+    parameters,
+    serialize_keras_object,
+)
+from gradwire.tf.keras.settings import layer_dtype
+from gradwire.tf.keras.symbolic import Call, KerasTensor, is_symbolic
+
+#: What ``Layer`` itself takes, and has in each configuration.
+_BASIC = ("name", "trainable", "dtype", "activity_regularizer", "autocast")
+_CALLS = threading.local()
 
 
-class Layer:
+class Layer(Owner):
     """A function with weights.
 
     Subclasses make these in ``__init__`` or ``build(input_shape)`` by ``add_weight``, and compute
     in ``call(inputs)``. Layers that are attributes, in lists and dictionaries too, belong to it.
     """
 
-    #: Axes that an input has at least, and at most.
-    _min_ndim: int | None = None
-    _ndim: int | None = None
-    #: Whether the weights that depend on the input's shape have been made.
-    built: bool
-    _weights: list[Any]
-    _tracked: list[Layer]
-    _penalties: list[tuple[Any, Any]]
-    _losses: list[Any]
+    #: What the first argument has to be: an ``InputSpec``, or several.
+    input_spec: Any = None
+    #: Whether a mask of the input is one of the output.
+    supports_masking: bool = False
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Keep what the layer is made with, for ``get_config``."""
+        made = object.__new__(cls)
+        object.__setattr__(made, "_given", (args, kwargs))
+        return made
 
     def __init__(
         self,
@@ -45,7 +60,7 @@ class Layer:
         **kwargs: Any,
     ) -> None:
         only("Layer", autocast=(autocast, True))
-        unknown = kwargs.keys() - {"input_shape", "input_dim", "batch_input_shape"}
+        unknown = kwargs.keys() - {"input_shape", "input_dim"}
         if unknown:
             raise ValueError(
                 "Unrecognized keyword arguments passed to "
@@ -53,10 +68,12 @@ class Layer:
             )
         self._ready()
         self._trainable = bool(trainable)
-        self._dtype = tf.as_dtype(getattr(dtype, "name", dtype) or "float32")
+        self._dtype = tf.as_dtype(getattr(dtype, "name", dtype) or layer_dtype())
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
         self.activity_regularizer: Any = regularizers.get(activity_regularizer)
         self._input_shape = _given_shape(kwargs)
+        if type(self).compute_mask is not Layer.compute_mask:
+            self.supports_masking = True  # unless its own __init__ says otherwise
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -64,64 +81,8 @@ class Layer:
         if build is not None:
             cls.build = _marking(build)  # type: ignore[method-assign]  # whoever calls it
 
-    def _ready(self) -> None:
-        """Set what tracking needs; subclasses may assign attributes before Layer.__init__."""
-        if "_weights" not in self.__dict__:
-            object.__setattr__(self, "_weights", [])
-            object.__setattr__(self, "_tracked", [])
-            object.__setattr__(self, "_penalties", [])
-            object.__setattr__(self, "_losses", [])
-            object.__setattr__(self, "built", False)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self._ready()
-        for layer in _layers_in(value):
-            if not any(layer is known for known in self._tracked):
-                self._tracked.append(layer)
-        if isinstance(value, tf.Variable) and not any(value is w for w in self._weights):
-            self._weights.append(value)
-        object.__setattr__(self, name, value)
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
-
-    def add_weight(
-        self,
-        shape: Sequence[int] | None = None,
-        initializer: Any = None,
-        dtype: Any = None,
-        trainable: bool = True,
-        regularizer: Any = None,
-        constraint: Any = None,
-        name: str | None = None,
-        autocast: bool = True,
-        aggregation: str = "none",
-        overwrite_with_gradient: bool = False,
-    ) -> tf.Variable:
-        """A new weight of this layer; ``aggregation`` is for devices, of which there is one."""
-        only(
-            "Layer.add_weight",
-            autocast=(autocast, True),
-            overwrite_with_gradient=(overwrite_with_gradient, False),
-        )
-        self._ready()
-        kind = tf.as_dtype(dtype) if dtype is not None else self._dtype
-        made = initializers.get(initializer or ("glorot_uniform" if kind.is_floating else "zeros"))
-        lengths = () if shape is None else tuple(int(length) for length in _as_list(shape))
-        with SEEDS.eagerly():
-            value = made(lengths, dtype=kind) if made is not None else tf.zeros(lengths, kind)
-        weight = Weight(
-            tf.cast(value, kind),
-            trainable=trainable,
-            name=name or "variable",
-            constraint=constraint,
-            path=f"{self.name}/{name or 'variable'}",
-        )
-        self._weights.append(weight)
-        penalty = regularizers.get(regularizer)
-        if penalty is not None:
-            self._penalties.append((penalty, weight))
-        return weight
 
     def add_loss(self, loss: Any) -> None:
         """Add what the last call is to be penalised by."""
@@ -134,159 +95,226 @@ class Layer:
         """What the layer computes."""
         raise NotImplementedError(f"Layer {type(self).__name__} does not have a `call()` method.")
 
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        """The mask of the output, if ``supports_masking``: that of the input."""
+        del inputs  # for subclasses
+        return previous_mask
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The shape of the output for that of an input, found by computing with zeros."""
+        example = KerasTensor.of_shape(tuple(input_shape), self.dtype)
+        return self(example).shape
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Build the layer if it is not yet, and compute; of symbolic inputs, symbolic outputs."""
+        """Build the layer if it is not yet, and compute; of symbolic inputs, symbolic outputs.
+
+        ``training`` is that of the layer around this one if it is not given.
+        """
         if is_symbolic((args, kwargs)):
             return KerasTensor.of_call(self, args, kwargs)
-        inputs = tuple(self._converted(arg) for arg in args)
-        self._check(inputs)
+        names = _names_of(self.call)
+        kwargs = dict(zip(names, args, strict=False)) | kwargs if names else kwargs
+        rest = [self._converted(arg) for arg in args[len(names) :]]
+        kwargs = {name: self._converted(value) for name, value in kwargs.items()}
+        first = kwargs[names[0]] if names and names[0] in kwargs else next(iter(rest), None)
+        check_inputs(self.input_spec, first, self.name)
         if not self.built:
-            self.build(_shapes(inputs[0]) if inputs else None)
-            object.__setattr__(self, "built", True)
+            self._build_for(first, kwargs)
         self._losses.clear()
-        if not self._takes("training"):
-            kwargs.pop("training", None)
-        value = self.call(*inputs, **kwargs)
+        masks = self._take_masks(names, first, kwargs)
+        with _training_of(self, kwargs):
+            leading = [kwargs.pop(name) for name in names[: len(args)]]
+            value = self.call(*leading, *rest, **kwargs)
         if self.activity_regularizer is not None:
             self.add_loss([self._penalty_of(part) for part in _tensors_in(value)])
+        self._give_masks(first, masks, value)
         return value
+
+    def _build_for(self, first: Any, kwargs: dict[str, Any]) -> None:
+        """Build by the shape of the first input, or by all shapes that ``build`` names."""
+        wanted = _names_of(self.build)
+        if len(wanted) < 2:
+            self.build(_shapes(first))
+        else:
+            shapes = {f"{name}_shape": _shapes(each) for name, each in kwargs.items()}
+            self.build(**{name: shapes[name] for name in wanted if shapes.get(name) is not None})
+        object.__setattr__(self, "built", True)
+
+    def _take_masks(self, names: tuple[str, ...], first: Any, kwargs: dict[str, Any]) -> Any:
+        """Fill in the arguments for masks that are not given; the mask of the first input."""
+        tensors = [name for name, value in kwargs.items() if _tensors_in(value)]
+        tensors = [name for name in tensors if not name.endswith("mask")]
+        for name in tensors:
+            wanted = "mask" if len(tensors) == 1 else f"{name}_mask"
+            if wanted in names and kwargs.get(wanted) is None:
+                mask = mask_of(kwargs[name])
+                kwargs[wanted] = mask if is_masked(mask) else None
+        return mask_of(first) if kwargs.get("mask") is None else kwargs["mask"]
+
+    def _give_masks(self, first: Any, masks: Any, value: Any) -> None:
+        """Let outputs carry masks, unless the layer has set them."""
+        if self.supports_masking:
+            parts = tf.nest.flatten(value)
+            if all(mask_of(part) is not None for part in parts):
+                return
+            for part, mask in zip(
+                parts, tf.nest.flatten(self.compute_mask(first, masks)), strict=False
+            ):
+                if mask is not None and mask_of(part) is None:
+                    set_mask(part, mask)
+        elif is_masked(masks):
+            warnings.warn(
+                f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a "
+                "mask attached to it. However, this layer does not support masking and will "
+                "therefore destroy the mask information. Downstream layers will not see the mask.",
+                stacklevel=3,
+            )
 
     def _penalty_of(self, output: Any) -> Any:
         """The penalty of an output, divided by the number of its examples."""
         penalty = self.activity_regularizer(output)
         return penalty / float(output.shape[0]) if len(output.shape) else penalty
 
-    def _takes(self, name: str) -> bool:
-        parameters = inspect.signature(self.call).parameters
-        return name in parameters or any(
-            parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()
-        )
-
     def _converted(self, value: Any) -> Any:
         """An input as tensors, floats in the layer's own dtype."""
-
-        def leaf(part: Any) -> Any:
-            if not hasattr(part, "__array__") and not isinstance(part, (int, float, list)):
-                return part
-            tensor = part if isinstance(part, tf.Tensor) else tf.convert_to_tensor(part)
-            if tensor.dtype.is_floating and tensor.dtype != self._dtype:
-                return tf.cast(tensor, self._dtype)
+        if isinstance(value, dict):
+            return {key: self._converted(part) for key, part in value.items()}
+        if isinstance(value, (list, tuple)) and any(
+            hasattr(part, "shape") or (isinstance(part, (list, tuple, dict)) and _tensors_in(part))
+            for part in value
+        ):
+            return [self._converted(part) for part in value]
+        plain = isinstance(value, (int, float, list)) and not isinstance(value, bool)
+        if not hasattr(value, "__array__") and not plain:
+            return value
+        tensor = value if isinstance(value, tf.Tensor) else tf.convert_to_tensor(value)
+        if not tensor.dtype.is_floating or tensor.dtype == self._dtype:
             return tensor
+        cast = tf.cast(tensor, self._dtype)
+        set_mask(cast, mask_of(tensor))
+        return cast
 
-        if isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
-            return [leaf(part) for part in value]
-        return (
-            {key: leaf(part) for key, part in value.items()}
-            if isinstance(value, dict)
-            else leaf(value)
+    # The graph of symbolic calls
+
+    @property
+    def input(self) -> Any:
+        """The symbolic input of the first call."""
+        return self._first_call("input").first
+
+    @property
+    def output(self) -> Any:
+        """The symbolic output of the first call."""
+        return self._first_call("output").outputs
+
+    def _first_call(self, what: str) -> Call:
+        for call in getattr(self, "_calls", ()):
+            return call  # type: ignore[no-any-return]
+        raise AttributeError(
+            f"The layer {self.name} has never been called and thus has no defined {what}."
         )
 
-    def _check(self, inputs: tuple[Any, ...]) -> None:
-        if not inputs or not hasattr(inputs[0], "shape"):
-            return
-        shape = tuple(inputs[0].shape)
-        expected = None
-        if self._min_ndim is not None and len(shape) < self._min_ndim:
-            expected = f"min_ndim={self._min_ndim}"
-        elif self._ndim is not None and len(shape) != self._ndim:
-            expected = f"ndim={self._ndim}"
-        if expected is not None:
-            raise ValueError(
-                f"Input 0 with name 'None' of layer '{self.name}' is incompatible with the layer: "
-                f"expected {expected}, found ndim={len(shape)}. Full shape received: {shape}"
-            )
+    # Configurations
 
-    # Weights
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that would make another such layer.
 
-    @property
-    def trainable(self) -> bool:
-        """Whether the weights are trained; set for all layers within."""
-        return self._trainable
+        Raises:
+            NotImplementedError: for a class whose arguments are not plain values, and which has no
+                method of its own.
+        """
+        config = self._basic_config()
+        ours = next(kind for kind in type(self).__mro__ if is_ours(kind))
+        if ours is not Layer:
+            own = [name for name in parameters(ours) if name not in _BASIC]
+            config |= {name: serialize_keras_object(getattr(self, name)) for name in own}
+        if type(self) is not ours and type(self).get_config is ours.get_config:
+            config |= self._given_config(config)
+        return config
 
-    @trainable.setter
-    def trainable(self, value: bool) -> None:
-        object.__setattr__(self, "_trainable", bool(value))
-        for layer in self._tracked:
-            layer.trainable = value
+    def _basic_config(self) -> dict[str, Any]:
+        """What the configurations of all layers have."""
+        config: dict[str, Any] = {
+            "name": self.name,
+            "trainable": self._trainable,
+            "dtype": _policy(self._dtype.name),
+        }
+        if self.activity_regularizer is not None:
+            config["activity_regularizer"] = serialize_keras_object(self.activity_regularizer)
+        return config
 
-    @property
-    def dtype(self) -> Any:
-        """The name of the weights' dtype."""
-        return self._dtype.name
+    def _given_config(self, config: dict[str, Any]) -> dict[str, Any]:
+        args, kwargs = self._given  # type: ignore[attr-defined]  # set by __new__
+        bound = inspect.signature(type(self).__init__).bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        given = dict(list(bound.arguments.items())[1:])
+        for name, each in inspect.signature(type(self).__init__).parameters.items():
+            if each.kind is each.VAR_KEYWORD:
+                given |= given.pop(name, {})
+        try:
+            return {
+                name: serialize_keras_object(value)
+                for name, value in given.items()
+                if name not in config
+            }
+        except NotImplementedError:
+            raise NotImplementedError(
+                f"Object {type(self).__name__} was created by passing non-serializable argument "
+                "values in `__init__()`, and therefore the object must override `get_config()` in "
+                "order to be serializable. Please implement `get_config()`."
+            ) from None
 
-    compute_dtype = dtype
-    variable_dtype = dtype
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Any:
+        """A layer by such arguments."""
+        return cls(**deserialize_keras_object(dict(config)))
 
-    @property
-    def weights(self) -> list[Any]:
-        """All weights: its own, and those of the layers within."""
-        return _unique([*self._weights, *(w for layer in self._tracked for w in layer.weights)])
+    def get_build_config(self) -> dict[str, Any] | None:
+        """What ``build`` was called with, if it was."""
+        shape = getattr(self, "_built_for", None)
+        return None if shape is None else {"input_shape": shape}
 
-    variables = weights
-
-    @property
-    def trainable_weights(self) -> list[Any]:
-        """The weights that are trained."""
-        if not self._trainable:
-            return []
-        own = [weight for weight in self._weights if weight.trainable]
-        return _unique([*own, *(w for layer in self._tracked for w in layer.trainable_weights)])
-
-    trainable_variables = trainable_weights
-
-    @property
-    def non_trainable_weights(self) -> list[Any]:
-        """The weights that are not trained."""
-        trained = {id(weight) for weight in self.trainable_weights}
-        return [weight for weight in self.weights if id(weight) not in trained]
-
-    non_trainable_variables = non_trainable_weights
-
-    @property
-    def losses(self) -> list[Any]:
-        """Penalties of the weights, and those of the last call."""
-        own = [penalty(weight) for penalty, weight in self._penalties if weight.trainable]
-        inner = [loss for layer in self._tracked for loss in layer.losses]
-        return [*self._losses, *inner, *own]
-
-    @property
-    def submodules(self) -> tuple[Any, ...]:
-        """All layers within."""
-        return tuple(self._flat())
-
-    def get_weights(self) -> list[Any]:
-        """The weights' values."""
-        return [weight.numpy() for weight in self.weights]
-
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Give the weights values."""
-        if len(weights) != len(self.weights):
-            raise ValueError(
-                f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of "
-                f"length {len(weights)}, but the layer was expecting {len(self.weights)} weights."
-            )
-        for weight, value in zip(self.weights, weights, strict=True):
-            weight.assign(tf.cast(tf.convert_to_tensor(value), weight.dtype))
-
-    def count_params(self) -> int:
-        """How many elements the weights have."""
-        return sum(math.prod(weight.shape) for weight in self.weights)
-
-    def _flat(self) -> Iterator[Layer]:
-        for layer in self._tracked:
-            yield layer
-            yield from layer._flat()
+    def build_from_config(self, config: Mapping[str, Any]) -> None:
+        """Make the weights for a shape that another layer was built for."""
+        if config.get("input_shape") is not None:
+            self.build(config["input_shape"])
 
 
-class Lambda(Layer):
-    """Any function of tensors as a layer."""
+@functools.cache
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function).parameters
 
-    def __init__(self, function: Callable[..., Any], **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.function: Callable[..., Any] = function
 
-    def call(self, inputs: Any) -> Any:
-        return self.function(inputs)
+def _parameters_of(method: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a bound method or a function, but for ``self``."""
+    found = _parameters(getattr(method, "__func__", method))
+    return dict(list(found.items())[1:]) if hasattr(method, "__func__") else found
+
+
+def _names_of(method: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the parameters that may be given by position."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return tuple(name for name, each in _parameters_of(method).items() if each.kind is kind)
+
+
+@contextmanager
+def _training_of(layer: Layer, kwargs: dict[str, Any]) -> Iterator[None]:
+    """Settle ``training``: what is given, that of the layer around, or the call's own default."""
+    around: list[Any] = _CALLS.__dict__.setdefault("training", [])
+    named = _parameters_of(layer.call)
+    given = "training" in kwargs
+    value = kwargs.pop("training", None)
+    if not given and around:
+        value = around[-1]
+    if value is None and "training" in named:
+        default = named["training"].default
+        value = None if default is inspect.Parameter.empty else default
+    if "training" in named:
+        kwargs["training"] = value
+    around.append(value)
+    try:
+        yield
+    finally:
+        around.pop()
 
 
 def _marking(build: Callable[..., None]) -> Callable[..., None]:
@@ -296,42 +324,31 @@ def _marking(build: Callable[..., None]) -> Callable[..., None]:
     def marked(self: Layer, *args: Any, **kwargs: Any) -> None:
         build(self, *args, **kwargs)
         object.__setattr__(self, "built", True)
+        shape = args[0] if args else next(iter(kwargs.values()), None)
+        object.__setattr__(self, "_built_for", shape)
 
     return marked
 
 
-def _layers_in(value: Any) -> Iterator[Layer]:
-    if isinstance(value, Layer):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            yield from _layers_in(part)
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _layers_in(part)
+def _policy(name: str) -> dict[str, Any]:
+    return {
+        "module": "keras",
+        "class_name": "DTypePolicy",
+        "config": {"name": name},
+        "registered_name": None,
+    }
 
 
 def _given_shape(kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
     """The shape of examples that a first layer in a Sequential was given."""
     if kwargs.get("input_dim") is not None:
         return (int(kwargs["input_dim"]),)
-    if kwargs.get("batch_input_shape") is not None:
-        return tuple(kwargs["batch_input_shape"])[1:]
     shape = kwargs.get("input_shape")
-    return None if shape is None else tuple(_as_list(shape))
+    return None if shape is None else tuple(as_list(shape))
 
 
 def _tensors_in(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [tensor for part in value for tensor in _tensors_in(part)]
-    return [value] if isinstance(value, tf.Tensor) else []
-
-
-def _unique(weights: list[Any]) -> list[Any]:
-    seen: set[int] = set()
-    return [w for w in weights if not (id(w) in seen or seen.add(id(w)))]  # type: ignore[func-returns-value]
+    return [part for part in tf.nest.flatten(value) if isinstance(part, tf.Tensor)]
 
 
 def _shapes(value: Any) -> Any:
@@ -340,7 +357,3 @@ def _shapes(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _shapes(part) for key, part in value.items()}
     return tuple(value.shape) if hasattr(value, "shape") else None
-
-
-def _as_list(shape: Any) -> list[Any]:
-    return [shape] if isinstance(shape, int) else list(shape)

@@ -1,4 +1,4 @@
-"""Layers along axes of space: convolutions and pooling, channels last."""
+"""Convolutions along axes of space, channels last."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import channels_last, only
-from gradwire.tf.keras import activations, initializers, regularizers
+from gradwire.tf.keras import activations, constraints, initializers, regularizers
 from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.keras.layers.specs import InputSpec
 
 
-class _Convolution(Layer):
-    """``activation(convolution(x, kernel) + bias)``."""
+class Convolution(Layer):
+    """``activation(convolution(x, kernel) + bias)``, along so many axes."""
 
     _rank: int = 2
 
@@ -30,16 +31,20 @@ class _Convolution(Layer):
         bias_initializer: Any = "zeros",
         kernel_regularizer: Any = None,
         bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         channels_last(type(self).__name__, data_format)
-        self._ndim = self._rank + 2
+        self.input_spec = InputSpec(min_ndim=self._rank + 2)
         self.filters: int = filters
-        self.kernel_size: tuple[int, ...] = _tuple(kernel_size, self._rank)
-        self.strides: tuple[int, ...] = _tuple(strides, self._rank)
+        self.kernel_size: tuple[int, ...] = lengths(kernel_size, self._rank)
+        self.strides: tuple[int, ...] = lengths(strides, self._rank)
         self.padding: str = padding.lower()
-        self.dilation_rate: tuple[int, ...] = _tuple(dilation_rate, self._rank)
+        self.data_format: str = "channels_last"
+        self.dilation_rate: tuple[int, ...] = lengths(dilation_rate, self._rank)
         self.groups: int = groups
         self.activation: Any = activations.get(activation)
         self.use_bias: bool = use_bias
@@ -47,17 +52,37 @@ class _Convolution(Layer):
         self.bias_initializer: Any = initializers.get(bias_initializer)
         self.kernel_regularizer: Any = regularizers.get(kernel_regularizer)
         self.bias_regularizer: Any = regularizers.get(bias_regularizer)
+        self.kernel_constraint: Any = constraints.get(kernel_constraint)
+        self.bias_constraint: Any = constraints.get(bias_constraint)
         self.kernel: Any = None
         self.bias: Any = None
+        allowed = ("valid", "same", "causal") if self._rank == 1 else ("valid", "same")
+        if self.padding not in allowed:
+            raise ValueError(
+                f"Invalid `padding` argument. Expected one of {allowed}. Received: "
+                f"padding={padding}"
+            )
+        if groups <= 0 or filters % groups:
+            raise ValueError(
+                "The number of filters must be evenly divisible by the number of groups. "
+                f"Received: groups={groups}, filters={filters}."
+            )
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
+        if channels % self.groups:
+            raise ValueError(
+                "The number of input channels must be evenly divisible by the number of groups. "
+                f"Received groups={self.groups}, but the input has {channels} channels."
+            )
         return (*self.kernel_size, channels // self.groups, self.filters)
 
     def build(self, input_shape: Any) -> None:
+        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: input_shape[-1]})
         self.kernel = self.add_weight(
             self._kernel_shape(input_shape[-1]),
             self.kernel_initializer,
             regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
             name="kernel",
         )
         if self.use_bias:
@@ -65,13 +90,14 @@ class _Convolution(Layer):
                 (self.filters,),
                 self.bias_initializer,
                 regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
                 name="bias",
             )
 
     def convolved(self, inputs: Any) -> Any:
         """The convolution alone."""
         padding = self.padding.upper()
-        if self._rank == 1 and padding == "CAUSAL":  # each place sees what is before it alone
+        if padding == "CAUSAL":  # each place sees what is before it alone
             before = self.dilation_rate[0] * (self.kernel_size[0] - 1)
             inputs, padding = tf.pad(inputs, [[0, 0], [before, 0], [0, 0]]), "VALID"
         return tf.nn.convolution(
@@ -87,160 +113,113 @@ class _Convolution(Layer):
         return self.activation(value if self.bias is None else value + self.bias)
 
 
-class Conv1D(_Convolution):
+class Conv1D(Convolution):
     """A convolution along one axis."""
 
     _rank = 1
 
 
-class Conv2D(_Convolution):
+class Conv2D(Convolution):
     """A convolution along two axes."""
 
     _rank = 2
 
 
-class Conv2DTranspose(_Convolution):
-    """The transpose of a convolution along two axes: what its gradient in the input is."""
+class Conv3D(Convolution):
+    """A convolution along three axes."""
+
+    _rank = 3
+
+
+class Transposed(Convolution):
+    """The transpose of a convolution: what its gradient in the input is."""
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        output_padding: Any = None,
+        data_format: str | None = None,
+        dilation_rate: Any = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        name = type(self).__name__
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            1,
+            activation,
+            use_bias,
+            kernel_initializer,
+            bias_initializer,
+            kernel_regularizer,
+            bias_regularizer,
+            activity_regularizer,
+            kernel_constraint,
+            bias_constraint,
+            **kwargs,
+        )
+        only(
+            name,
+            output_padding=(output_padding, None),
+            dilation_rate=(self.dilation_rate, (1,) * self._rank),
+        )
+        self.output_padding: Any = output_padding
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
         return (*self.kernel_size, self.filters, channels)
 
     def convolved(self, inputs: Any) -> Any:
         batch, *space, _ = tuple(inputs.shape)
-        lengths = [
+        wanted = [
             length * stride + (max(size - stride, 0) if self.padding == "valid" else 0)
             for length, stride, size in zip(space, self.strides, self.kernel_size, strict=True)
         ]
-        return tf.nn.conv2d_transpose(
+        return tf.nn.conv_transpose(
             inputs,
             self.kernel,
-            output_shape=[batch, *lengths, self.filters],
+            output_shape=[batch, *wanted, self.filters],
             strides=list(self.strides),
             padding=self.padding.upper(),
         )
 
 
-class _Pooling(Layer):
-    _rank: int = 2
-    _type: str = "MAX"
-
-    def __init__(
-        self,
-        pool_size: Any = 2,
-        strides: Any = None,
-        padding: str = "valid",
-        data_format: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        channels_last(type(self).__name__, data_format)
-        self.pool_size: tuple[int, ...] = _tuple(pool_size, self._rank)
-        self.strides: tuple[int, ...] = _tuple(
-            self.pool_size if strides is None else strides, self._rank
-        )
-        self.padding: str = padding.lower()
-
-    def call(self, inputs: Any) -> Any:
-        return tf.nn.pool(
-            inputs,
-            list(self.pool_size),
-            self._type,
-            strides=list(self.strides),
-            padding=self.padding.upper(),
-        )
-
-
-class MaxPooling1D(_Pooling):
-    """The greatest of each window along one axis."""
+class Conv1DTranspose(Transposed):
+    """The transpose of a convolution along one axis."""
 
     _rank = 1
 
 
-class MaxPooling2D(_Pooling):
-    """The greatest of each window along two axes."""
+class Conv2DTranspose(Transposed):
+    """The transpose of a convolution along two axes."""
+
+    _rank = 2
 
 
-class AveragePooling1D(_Pooling):
-    """The mean of each window along one axis."""
+class Conv3DTranspose(Transposed):
+    """The transpose of a convolution along three axes."""
 
-    _rank, _type = 1, "AVG"
-
-
-class AveragePooling2D(_Pooling):
-    """The mean of each window along two axes."""
-
-    _type = "AVG"
+    _rank = 3
 
 
-class _GlobalPooling(Layer):
-    _axes: tuple[int, ...] = (1, 2)
-    _mean: bool = True
-
-    def __init__(
-        self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any
-    ) -> None:
-        super().__init__(**kwargs)
-        channels_last(type(self).__name__, data_format)
-        self.keepdims: bool = keepdims
-
-    def call(self, inputs: Any) -> Any:
-        reduced = tf.reduce_mean if self._mean else tf.reduce_max
-        return reduced(inputs, axis=list(self._axes), keepdims=self.keepdims)
-
-
-class GlobalAveragePooling1D(_GlobalPooling):
-    """The mean along the axis of space."""
-
-    _axes = (1,)
-
-
-class GlobalAveragePooling2D(_GlobalPooling):
-    """The mean along both axes of space."""
-
-
-class GlobalMaxPooling1D(_GlobalPooling):
-    """The greatest along the axis of space."""
-
-    _axes, _mean = (1,), False
-
-
-class GlobalMaxPooling2D(_GlobalPooling):
-    """The greatest along both axes of space."""
-
-    _mean = False
-
-
-class ZeroPadding2D(Layer):
-    """Zeros around both axes of space."""
-
-    def __init__(self, padding: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        channels_last(type(self).__name__, data_format)
-        rows, columns = _tuple(padding, 2)
-        self.padding: tuple[Any, Any] = (_tuple(rows, 2), _tuple(columns, 2))
-
-    def call(self, inputs: Any) -> Any:
-        return tf.pad(inputs, [[0, 0], *map(list, self.padding), [0, 0]])
-
-
-class UpSampling2D(Layer):
-    """Each element repeated along both axes of space."""
-
-    def __init__(
-        self,
-        size: Any = 2,
-        data_format: str | None = None,
-        interpolation: str = "nearest",
-        **kwargs: Any,
-    ) -> None:
-        only("UpSampling2D", interpolation=(interpolation, "nearest"))
-        channels_last("UpSampling2D", data_format)
-        super().__init__(**kwargs)
-        self.size: tuple[int, ...] = _tuple(size, 2)
-
-    def call(self, inputs: Any) -> Any:
-        return tf.repeat(tf.repeat(inputs, self.size[0], axis=1), self.size[1], axis=2)
-
-
-def _tuple(value: Any, count: int) -> tuple[Any, ...]:
-    return (value,) * count if isinstance(value, int) else tuple(value)
+def lengths(value: Any, count: int) -> tuple[int, ...]:
+    """A length for each axis, from one for all or one for each."""
+    found = (value,) * count if isinstance(value, int) else tuple(value)
+    if len(found) != count:
+        raise ValueError(f"{count} lengths are needed, one for each axis; got {value}")
+    return found

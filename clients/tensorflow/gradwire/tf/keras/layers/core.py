@@ -1,4 +1,4 @@
-"""Layers without axes of space: dense, embedding, reshaping, dropout, activations."""
+"""Layers without axes of space: dense, activations, and other shapes of the same elements."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import math
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.arguments import only
-from gradwire.tf.keras import activations, constraints, initializers, random, regularizers
+from gradwire.tf.arguments import channels_last
+from gradwire.tf.keras import activations, constraints, initializers, regularizers
 from gradwire.tf.keras.layers.base import Layer
-from gradwire.tf.keras.seeds import SeedGenerator
+from gradwire.tf.keras.layers.specs import InputSpec
 
 
 class Dense(Layer):
     """``activation(x @ kernel + bias)``, along the last axis."""
 
-    _min_ndim = 2
+    supports_masking = True
 
     def __init__(
         self,
@@ -43,8 +43,10 @@ class Dense(Layer):
         self.bias_constraint: Any = constraints.get(bias_constraint)
         self.kernel: Any = None
         self.bias: Any = None
+        self.input_spec = InputSpec(min_ndim=2)
 
     def build(self, input_shape: Any) -> None:
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
         self.kernel = self.add_weight(
             (input_shape[-1], self.units),
             self.kernel_initializer,
@@ -74,41 +76,14 @@ class Dense(Layer):
         return self.activation(value)
 
 
-class Embedding(Layer):
-    """The rows of a table by integers."""
-
-    def __init__(
-        self,
-        input_dim: int,
-        output_dim: int,
-        embeddings_initializer: Any = "uniform",
-        embeddings_regularizer: Any = None,
-        embeddings_constraint: Any = None,
-        mask_zero: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        kwargs.pop("input_length", None)  # Keras takes it and does not use it
-        only("Embedding", mask_zero=(mask_zero, False))
-        super().__init__(**kwargs)
-        self.input_dim: int = input_dim
-        self.output_dim: int = output_dim
-        self.mask_zero: bool = mask_zero
-        self.embeddings: Any = self.add_weight(
-            (input_dim, output_dim),
-            embeddings_initializer,
-            regularizer=embeddings_regularizer,
-            constraint=constraints.get(embeddings_constraint),
-            name="embeddings",
-        )
-        object.__setattr__(self, "built", True)
-
-    def call(self, inputs: Any) -> Any:
-        ids = inputs if inputs.dtype.is_integer else tf.cast(inputs, tf.int32)
-        return tf.gather(self.embeddings, ids)
-
-
 class Flatten(Layer):
     """All axes but the first in one."""
+
+    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        channels_last("Flatten", data_format)
+        self.input_spec = InputSpec(min_ndim=1)
+        self.data_format: str = "channels_last"
 
     def call(self, inputs: Any) -> Any:
         shape = tuple(inputs.shape)
@@ -132,6 +107,12 @@ class Permute(Layer):
     def __init__(self, dims: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.dims: tuple[int, ...] = tuple(dims)
+        if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
+            raise ValueError(
+                "Invalid permutation argument `dims` for Permute Layer. The set of indices in "
+                f"`dims` must be consecutive and start from 1. Received dims={dims}"
+            )
+        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
     def call(self, inputs: Any) -> Any:
         return tf.transpose(inputs, (0, *self.dims))
@@ -143,6 +124,7 @@ class RepeatVector(Layer):
     def __init__(self, n: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.n: int = n
+        self.input_spec = InputSpec(ndim=2)
 
     def call(self, inputs: Any) -> Any:
         return tf.repeat(tf.expand_dims(inputs, 1), self.n, axis=1)
@@ -150,6 +132,8 @@ class RepeatVector(Layer):
 
 class Activation(Layer):
     """An activation function."""
+
+    supports_masking = True
 
     def __init__(self, activation: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -159,157 +143,16 @@ class Activation(Layer):
         return self.activation(inputs)
 
 
-class ReLU(Layer):
-    """``max(x, 0)``, with a slope below and a greatest value if they are given."""
-
-    def __init__(
-        self, max_value: float | None = None, negative_slope: float = 0.0, **kwargs: Any
-    ) -> None:
-        super().__init__(**kwargs)
-        self.max_value: float | None = max_value
-        self.negative_slope: float = negative_slope
-
-    def call(self, inputs: Any) -> Any:
-        return activations.relu(inputs, self.negative_slope, self.max_value)
-
-
-class LeakyReLU(Layer):
-    """``x`` above 0 and ``negative_slope`` times it below."""
-
-    def __init__(self, negative_slope: float = 0.3, **kwargs: Any) -> None:
-        slope = kwargs.pop("alpha", negative_slope)  # its name in Keras 2
-        super().__init__(**kwargs)
-        self.negative_slope: float = slope
-
-    def call(self, inputs: Any) -> Any:
-        return tf.nn.leaky_relu(inputs, self.negative_slope)
-
-
-class ELU(Layer):
-    """``x`` above 0 and ``alpha (exp(x) - 1)`` below."""
-
-    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.alpha: float = alpha
-
-    def call(self, inputs: Any) -> Any:
-        return activations.elu(inputs, self.alpha)
-
-
-class PReLU(Layer):
-    """``x`` above 0 and a trained slope times it below."""
-
-    def __init__(self, alpha_initializer: Any = "zeros", **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.alpha_initializer: Any = initializers.get(alpha_initializer)
-        self.alpha: Any = None
-
-    def build(self, input_shape: Any) -> None:
-        self.alpha = self.add_weight(input_shape[1:], self.alpha_initializer, name="alpha")
-
-    def call(self, inputs: Any) -> Any:
-        return tf.nn.relu(inputs) - self.alpha * tf.nn.relu(-inputs)
-
-
-class Softmax(Layer):
-    """``exp(x)`` divided by its sum along an axis."""
-
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.axis: int = axis
-
-    def call(self, inputs: Any) -> Any:
-        return activations.softmax(inputs, axis=self.axis)
-
-
-class Dropout(Layer):
-    """In training, zeros for a share of elements, the others scaled up; else the input."""
-
-    def __init__(
-        self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any
-    ) -> None:
-        super().__init__(**kwargs)
-        if not 0 <= rate <= 1:
-            raise ValueError(
-                f"Invalid value received for argument `rate`. Expected a float value between 0 "
-                f"and 1. Received: rate={rate}"
-            )
-        self.rate: float = rate
-        self.noise_shape: Any = noise_shape
-        self.seed: int | None = seed
-        if rate > 0:
-            self.seed_generator: SeedGenerator = SeedGenerator(seed)
-
-    def call(self, inputs: Any, training: bool = False) -> Any:
-        if not training or self.rate == 0:
-            return inputs
-        if self.rate == 1:
-            return tf.zeros_like(inputs)
-        return random.dropout(inputs, self.rate, self.noise_shape, self.seed_generator)
-
-
-class GaussianNoise(Layer):
-    """In training, normally distributed noise added."""
-
-    def __init__(self, stddev: float, seed: int | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        if not 0 <= stddev <= 1:
-            raise ValueError(
-                "Invalid value received for argument `stddev`. Expected a float value between 0 "
-                f"and 1. Received: stddev={stddev}"
-            )
-        self.stddev: float = stddev
-        self.seed: int | None = seed
-        if stddev > 0:
-            self.seed_generator: SeedGenerator = SeedGenerator(seed)
-
-    def call(self, inputs: Any, training: bool = False) -> Any:
-        if not training or self.stddev == 0:
-            return inputs
-        shape, seed = tuple(inputs.shape), self.seed_generator
-        return inputs + random.normal(shape, 0.0, self.stddev, inputs.dtype, seed)
-
-
 class Rescaling(Layer):
     """``scale x + offset``."""
 
-    def __init__(self, scale: float, offset: float = 0.0, **kwargs: Any) -> None:
+    supports_masking = True
+
+    def __init__(self, scale: Any, offset: Any = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.scale: float = scale
-        self.offset: float = offset
+        self.scale: Any = scale
+        self.offset: Any = offset
 
     def call(self, inputs: Any) -> Any:
+        inputs = tf.cast(inputs, self._dtype)
         return inputs * self.scale + self.offset
-
-
-class InputLayer(Layer):
-    """The shape of examples, first in a Sequential."""
-
-    def __init__(
-        self,
-        shape: Any = None,
-        batch_size: int | None = None,
-        dtype: Any = None,
-        sparse: bool | None = None,
-        ragged: bool | None = None,
-        batch_shape: Any = None,
-        input_tensor: Any = None,
-        optional: bool = False,
-        name: str | None = None,
-        input_shape: Any = None,
-    ) -> None:
-        only(
-            "InputLayer",
-            sparse=(sparse or None, None),
-            ragged=(ragged or None, None),
-            input_tensor=(input_tensor, None),
-            optional=(optional, False),
-        )
-        super().__init__(name=name, dtype=dtype)
-        given = shape if shape is not None else input_shape
-        self.batch_shape: tuple[Any, ...] = (
-            (batch_size, *(given or ())) if batch_shape is None else tuple(batch_shape)
-        )
-
-    def call(self, inputs: Any) -> Any:
-        return inputs

@@ -2,78 +2,151 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.keras.masks import is_masked, mask_of, set_mask
 
 
-class Add(Layer):
-    """The sum of the inputs."""
+class Merge(Layer):
+    """A function of several inputs; shorter shapes get axes of 1 behind the batch's.
+
+    The result has a mask if all inputs have one: of the steps that count in any.
+    """
+
+    supports_masking = True
+
+    def merged(self, inputs: Sequence[Any]) -> Any:
+        """The function of inputs of as many axes."""
+        raise NotImplementedError(f"{type(self).__name__} must have a method merged")
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        del inputs  # for subclasses
+        if previous_mask is None or any(mask is None for mask in previous_mask):
+            return None
+        return reduce(tf.logical_or, previous_mask)
 
     def call(self, inputs: Any) -> Any:
+        if not isinstance(inputs, (list, tuple)):
+            raise ValueError(
+                f"A merge layer should be called on a list of inputs. Received: inputs={inputs} "
+                "(not a list of tensors)"
+            )
+        most = max(len(part.shape) for part in inputs)
+        return self.merged([_ranked(part, most) for part in inputs])
+
+    def _two(self, inputs: Sequence[Any]) -> tuple[Any, Any]:
+        if len(inputs) != 2:
+            raise ValueError(
+                f"A `{type(self).__name__}` layer should be called on exactly 2 inputs. "
+                f"Received: inputs={inputs}"
+            )
+        return inputs[0], inputs[1]
+
+
+class Add(Merge):
+    """The sum of the inputs."""
+
+    def merged(self, inputs: Sequence[Any]) -> Any:
         return reduce(lambda x, y: x + y, inputs)
 
 
-class Subtract(Layer):
+class Subtract(Merge):
     """The first input less the second."""
 
-    def call(self, inputs: Any) -> Any:
-        first, second = inputs
+    def merged(self, inputs: Sequence[Any]) -> Any:
+        first, second = self._two(inputs)
         return first - second
 
 
-class Multiply(Layer):
-    """The product of the inputs, element by element."""
-
-    def call(self, inputs: Any) -> Any:
-        return reduce(lambda x, y: x * y, inputs)
-
-
-class Average(Layer):
+class Average(Merge):
     """The mean of the inputs."""
 
-    def call(self, inputs: Any) -> Any:
+    def merged(self, inputs: Sequence[Any]) -> Any:
         return reduce(lambda x, y: x + y, inputs) / float(len(inputs))
 
 
-class Maximum(Layer):
-    """The greatest of the inputs, element by element."""
+class Multiply(Merge):
+    """The product of the inputs, element by element; of those that count, where masks say so."""
 
-    def call(self, inputs: Any) -> Any:
-        return reduce(tf.maximum, inputs)
+    def merged(self, inputs: Sequence[Any]) -> Any:
+        wide = [_wide(part) for part in inputs]
+        filled = [
+            part if counts is None else tf.where(counts, part, tf.ones((), part.dtype))
+            for part, counts in zip(inputs, wide, strict=True)
+        ]
+        value = reduce(lambda x, y: x * y, filled)
+        if any(counts is None for counts in wide):
+            return value
+        counts = reduce(tf.logical_or, wide)
+        value = tf.where(counts, value, tf.zeros((), value.dtype))
+        set_mask(value, tf.reduce_any(counts, axis=-1))
+        return value
 
 
-class Minimum(Layer):
-    """The least of the inputs, element by element."""
+class Maximum(Merge):
+    """The greatest of the inputs, element by element; of those that count, where masks say so."""
 
-    def call(self, inputs: Any) -> Any:
-        return reduce(tf.minimum, inputs)
+    _greater: Callable[..., Any] = staticmethod(tf.maximum)
+
+    def merged(self, inputs: Sequence[Any]) -> Any:
+        value, counts = inputs[0], _wide(inputs[0])
+        for each in inputs[1:]:
+            own = _wide(each)
+            part = each if own is None else tf.where(own, each, value)
+            value = value if counts is None else tf.where(counts, value, part)
+            both = own is not None and counts is not None
+            counts = tf.logical_or(counts, own) if both else None
+            value = type(self)._greater(value, part)
+        if counts is not None:
+            set_mask(value, tf.reduce_any(counts, axis=-1))
+        return value
 
 
-class Concatenate(Layer):
+class Minimum(Maximum):
+    """The least of the inputs, element by element; of those that count, where masks say so."""
+
+    _greater = staticmethod(tf.minimum)
+
+
+class Concatenate(Merge):
     """The inputs behind one another, along an axis."""
 
     def __init__(self, axis: int = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.axis: int = axis
 
-    def call(self, inputs: Any) -> Any:
+    def merged(self, inputs: Sequence[Any]) -> Any:
         return tf.concat(inputs, axis=self.axis)
 
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        if previous_mask is None or not is_masked(previous_mask):
+            return None
+        wide = [
+            tf.ones_like(part, dtype=tf.bool) if mask is None else _spread(mask, part)
+            for part, mask in zip(inputs, previous_mask, strict=True)
+        ]
+        return tf.reduce_any(tf.concat(wide, axis=self.axis), axis=-1)
 
-class Dot(Layer):
+
+class Dot(Merge):
     """The inner products of the examples of two inputs, along one axis of each."""
 
     def __init__(self, axes: Any, normalize: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.axes: tuple[int, int] = (axes, axes) if isinstance(axes, int) else tuple(axes)
+        self.axes: Any = axes if isinstance(axes, int) else tuple(axes)
         self.normalize: bool = normalize
 
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        del inputs, previous_mask  # no steps are left
+        return None
+
     def call(self, inputs: Any) -> Any:
-        first, second = inputs
-        one, two = self.axes
+        first, second = self._two(inputs)
+        one, two = (self.axes, self.axes) if isinstance(self.axes, int) else self.axes
         if self.normalize:
             first = tf.math.l2_normalize(first, axis=one)
             second = tf.math.l2_normalize(second, axis=two)
@@ -121,3 +194,28 @@ def minimum(inputs: Any, **kwargs: Any) -> Any:
 def concatenate(inputs: Any, axis: int = -1, **kwargs: Any) -> Any:
     """The inputs behind one another."""
     return Concatenate(axis=axis, **kwargs)(inputs)
+
+
+def dot(inputs: Any, axes: Any = -1, **kwargs: Any) -> Any:
+    """The inner products of two inputs."""
+    return Dot(axes=axes, **kwargs)(inputs)
+
+
+def _ranked(value: Any, count: int) -> Any:
+    """A value of so many axes, new ones behind that of the batch."""
+    shape = tuple(value.shape)
+    if len(shape) == count:
+        return value
+    return tf.reshape(value, (*shape[:1], *(1,) * (count - len(shape)), *shape[1:]))
+
+
+def _wide(value: Any) -> Any:
+    """The mask that a value carries, for each element."""
+    mask = mask_of(value)
+    return None if mask is None else _spread(mask, value)
+
+
+def _spread(mask: Any, value: Any) -> Any:
+    if len(mask.shape) == len(value.shape):
+        return mask
+    return tf.logical_and(tf.expand_dims(mask, -1), tf.ones_like(value, dtype=tf.bool))

@@ -5,145 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import gradwire.tf as tf
-from gradwire.tf.keras import activations, initializers
+from gradwire.tf.arguments import only
 from gradwire.tf.keras.layers.base import Layer
-from gradwire.tf.keras.seeds import SeedGenerator
-
-
-class _Cell(Layer):
-    """One step: ``call(inputs, states)`` gives the output and the next states."""
-
-    _gates: int = 1
-    _states: int = 1
-    #: Whether its seed for dropout is drawn before those of its initialisers.
-    _drops_first: bool = False
-
-    def __init__(
-        self,
-        units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "sigmoid",
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.units: int = units
-        self.activation: Any = activations.get(activation)
-        self.recurrent_activation: Any = activations.get(recurrent_activation)
-        self.use_bias: bool = use_bias
-        # Nothing here drops out, but the seed that Keras draws for that shifts all later ones.
-        if self._drops_first:
-            SeedGenerator(seed)
-        self._initializers = tuple(
-            initializers.get(each)
-            for each in (kernel_initializer, recurrent_initializer, bias_initializer)
-        )
-        if not self._drops_first:
-            SeedGenerator(seed)
-        self.kernel: Any = None
-        self.recurrent_kernel: Any = None
-        self.bias: Any = None
-
-    def draw_seeds(self) -> None:
-        """Draw seeds anew for what was given none, as another cell like this one would."""
-        if self._drops_first:
-            SeedGenerator()
-        self._initializers = tuple(initializers.cloned(each) for each in self._initializers)
-        if not self._drops_first:
-            SeedGenerator()
-
-    @property
-    def state_size(self) -> list[int]:
-        """The lengths of the states."""
-        return [self.units] * self._states
-
-    def build(self, input_shape: Any) -> None:
-        kernel, recurrent, bias = self._initializers
-        width = self.units * self._gates
-        self.kernel = self.add_weight((input_shape[-1], width), kernel, name="kernel")
-        self.recurrent_kernel = self.add_weight(
-            (self.units, width), recurrent, name="recurrent_kernel"
-        )
-        if self.use_bias:
-            self._add_bias(width, bias)
-
-    def _add_bias(self, width: int, initializer: Any) -> None:
-        self.bias = self.add_weight((width,), initializer, name="bias")
-
-    def get_initial_state(self, batch_size: int) -> list[Any]:
-        """States of zeros."""
-        return [tf.zeros((batch_size, size), self._dtype) for size in self.state_size]
-
-
-class SimpleRNNCell(_Cell):
-    """``tanh(x kernel + h recurrent_kernel + bias)``."""
-
-    _drops_first = True
-
-    def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
-        (hidden,) = states if isinstance(states, (list, tuple)) else (states,)
-        value = tf.matmul(inputs, self.kernel) + tf.matmul(hidden, self.recurrent_kernel)
-        value = self.activation(value if self.bias is None else value + self.bias)
-        return value, [value]
-
-
-class LSTMCell(_Cell):
-    """The gates i, f, c and o of Hochreiter and Schmidhuber's, in this order."""
-
-    _gates, _states = 4, 2
-
-    def __init__(self, units: int, unit_forget_bias: bool = True, **kwargs: Any) -> None:
-        super().__init__(units, **kwargs)
-        self.unit_forget_bias: bool = unit_forget_bias
-
-    def _add_bias(self, width: int, initializer: Any) -> None:
-        super()._add_bias(width, initializer)
-        if self.unit_forget_bias:
-            forget = np.zeros(width, np.float32)
-            forget[self.units : 2 * self.units] = 1.0
-            self.bias.assign(self.bias + tf.cast(tf.constant(forget), self.bias.dtype))
-
-    def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
-        hidden, carried = states
-        value = tf.matmul(inputs, self.kernel) + tf.matmul(hidden, self.recurrent_kernel)
-        value = value if self.bias is None else value + self.bias
-        entering, forgotten, new, leaving = tf.split(value, 4, axis=1)
-        gate = self.recurrent_activation
-        carried = gate(forgotten) * carried + gate(entering) * self.activation(new)
-        hidden = gate(leaving) * self.activation(carried)
-        return hidden, [hidden, carried]
-
-
-class GRUCell(_Cell):
-    """The gates z, r and h of Cho and others', in this order, reset after the product."""
-
-    _gates = 3
-
-    def _add_bias(self, width: int, initializer: Any) -> None:
-        self.bias: Any = self.add_weight((2, width), initializer, name="bias")
-
-    def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
-        (hidden,) = states if isinstance(states, (list, tuple)) else (states,)
-        ours = tf.matmul(inputs, self.kernel)
-        before = tf.matmul(hidden, self.recurrent_kernel)
-        if self.bias is not None:
-            ours, before = ours + self.bias[0], before + self.bias[1]
-        xz, xr, xh = tf.split(ours, 3, axis=1)
-        hz, hr, hh = tf.split(before, 3, axis=1)
-        update, reset = self.recurrent_activation(xz + hz), self.recurrent_activation(xr + hr)
-        value = update * hidden + (1.0 - update) * self.activation(xh + reset * hh)
-        return value, [value]
+from gradwire.tf.keras.layers.cells import (
+    Cell,
+    GRUCell,
+    LSTMCell,
+    SimpleRNNCell,
+    StackedRNNCells,
+    first_states,
+)
+from gradwire.tf.keras.layers.specs import InputSpec
+from gradwire.tf.keras.objects import parameters, serialize_keras_object
 
 
 class RNN(Layer):
-    """A cell along the axis of time: its last output, or all of them."""
+    """A cell along the axis of time: its last output, or all of them.
+
+    At steps that a mask leaves out, the state and the output stay as they were;
+    ``zero_output_for_mask`` makes outputs zeros there.
+    """
+
+    supports_masking = True
 
     def __init__(
         self,
@@ -151,65 +35,167 @@ class RNN(Layer):
         return_sequences: bool = False,
         return_state: bool = False,
         go_backwards: bool = False,
+        stateful: bool = False,
+        unroll: bool = False,
+        zero_output_for_mask: bool = False,
         **kwargs: Any,
     ) -> None:
+        only(type(self).__name__, stateful=(stateful, False))
         super().__init__(**kwargs)
+        cell = StackedRNNCells(cell) if isinstance(cell, (list, tuple)) else cell
+        if not hasattr(cell, "call"):
+            raise ValueError(f"Argument `cell` should have a `call` method. Received: cell={cell}")
+        if not hasattr(cell, "state_size"):
+            raise ValueError(
+                "The RNN cell should have a `state_size` attribute (single integer or list of "
+                f"integers, one integer per RNN state). Received: cell={cell}"
+            )
         self.cell: Any = cell
         self.return_sequences: bool = return_sequences
         self.return_state: bool = return_state
         self.go_backwards: bool = go_backwards
+        self.stateful: bool = stateful
+        self.unroll: bool = unroll  # each step is recorded in any case
+        self.zero_output_for_mask: bool = zero_output_for_mask
 
-    def build(self, input_shape: Any) -> None:
-        if not self.cell.built:
-            self.cell.build((input_shape[0], *input_shape[2:]))
-            object.__setattr__(self.cell, "built", True)
+    @property
+    def state_size(self) -> list[Any]:
+        """The sizes of the states."""
+        size = self.cell.state_size
+        return [size] if isinstance(size, int) else list(size)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        """The mask of the steps, if there is an output for each."""
+        del inputs  # whatever they are
+        mask = tf.nest.flatten(previous_mask)[0]
+        mask = mask if self.return_sequences else None
+        return [mask, *(None for _ in self.state_size)] if self.return_state else mask
+
+    def build(self, sequences_shape: Any) -> None:
+        if isinstance(self.cell, Layer) and not self.cell.built:
+            self.cell.build((sequences_shape[0], *sequences_shape[2:]))
+
+    def get_initial_state(self, batch_size: Any) -> list[Any]:
+        """The states that the cell begins with."""
+        return first_states(self.cell, batch_size, self._dtype)
 
     def call(
-        self, inputs: Any, initial_state: Sequence[Any] | None = None, training: bool = False
+        self,
+        sequences: Any,
+        initial_state: Any = None,
+        mask: Any = None,
+        training: bool = False,
     ) -> Any:
-        batch, steps = tuple(inputs.shape)[:2]
-        states = list(initial_state or self.cell.get_initial_state(batch))
-        outputs = []
+        batch, steps = tuple(sequences.shape)[:2]
+        states: Any = self.get_initial_state(batch) if initial_state is None else initial_state
+        states = list(states) if isinstance(states, (list, tuple)) else [states]
+        outputs: list[Any] = []
+        mask = mask if mask is None else tf.cast(mask, tf.bool)
         for step in reversed(range(steps)) if self.go_backwards else range(steps):
-            output, states = self.cell(inputs[:, step], states)
+            output, after = self._step(sequences[:, step], states, training)
+            if mask is not None:
+                counts = mask[:, step]
+                before = outputs[-1] if outputs else tf.zeros_like(output)
+                output = _chosen(counts, output, before)
+                after = tf.nest.map_structure(
+                    lambda new, old, counts=counts: _chosen(counts, new, old), after, states
+                )
+            states = after
             outputs.append(output)
+        if hasattr(self.cell, "reset_dropout_mask"):
+            self.cell.reset_dropout_mask()
+        if mask is not None and self.zero_output_for_mask:
+            order = range(steps)[::-1] if self.go_backwards else range(steps)
+            outputs = [
+                _chosen(mask[:, step], output, tf.zeros_like(output))
+                for step, output in zip(order, outputs, strict=True)
+            ]
         value = tf.stack(outputs, axis=1) if self.return_sequences else outputs[-1]
-        return [value, *states] if self.return_state else value
+        return (value, *states) if self.return_state else value
+
+    def _step(self, inputs: Any, states: list[Any], training: Any) -> tuple[Any, list[Any]]:
+        if isinstance(self.cell, Layer):
+            output, after = self.cell(inputs, states, training=training)
+        else:
+            output, after = self.cell.call(inputs, states)
+        return output, list(after) if isinstance(after, (list, tuple)) else [after]
 
 
-class _Recurrent(RNN):
-    _cell: type[_Cell] = SimpleRNNCell
+class Recurrent(RNN):
+    """A layer along time by one of the cells, whose arguments it takes."""
+
+    _cell: type[Cell] = SimpleRNNCell
 
     def __init__(
         self,
         units: int,
+        activation: Any = "tanh",
+        *args: Any,
         return_sequences: bool = False,
         return_state: bool = False,
         go_backwards: bool = False,
-        name: str | None = None,
+        stateful: bool = False,
+        unroll: bool = False,
+        zero_output_for_mask: bool = False,
+        use_cudnn: bool | str = "auto",
         **kwargs: Any,
     ) -> None:
+        if use_cudnn not in ("auto", True, False):
+            raise ValueError(
+                "Invalid valid received for argument `use_cudnn`. Expected one of "
+                f"{{'auto', True, False}}. Received: use_cudnn={use_cudnn}"
+            )
+        shared = ("trainable", "dtype")
+        own = [name for name in parameters(self._cell) if name not in parameters(Layer)]
+        given = {name: kwargs[name] for name in (*own, *shared) if name in kwargs}
+        kwargs.pop("implementation", None)  # how it is computed
+        cell = self._cell(units, activation, *args, **given)
         super().__init__(
-            self._cell(units, **kwargs), return_sequences, return_state, go_backwards, name=name
+            cell,
+            return_sequences,
+            return_state,
+            go_backwards,
+            stateful,
+            unroll,
+            zero_output_for_mask,
+            **{name: value for name, value in kwargs.items() if name not in own},
         )
+        self.input_spec = InputSpec(ndim=3)
 
-    @property
-    def units(self) -> int:
-        """The length of the output."""
-        return int(self.cell.units)
+    def __getattr__(self, name: str) -> Any:
+        """What the cell was made with."""
+        if not name.startswith("_") and name in parameters(self._cell):
+            return getattr(self.cell, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that would make another: its own and the cell's."""
+        own = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll")
+        config = self._basic_config()
+        names = [*own, "zero_output_for_mask", *parameters(self._cell)]
+        for name in names:
+            if name not in parameters(Layer):
+                config[name] = serialize_keras_object(getattr(self, name))
+        return config
 
 
-class SimpleRNN(_Recurrent):
+class SimpleRNN(Recurrent):
     """``h = tanh(x kernel + h recurrent_kernel + bias)`` along the axis of time."""
 
 
-class LSTM(_Recurrent):
+class LSTM(Recurrent):
     """Long short-term memory along the axis of time."""
 
     _cell = LSTMCell
 
 
-class GRU(_Recurrent):
+class GRU(Recurrent):
     """Gated recurrent units along the axis of time."""
 
     _cell = GRUCell
+
+
+def _chosen(counts: Any, new: Any, old: Any) -> Any:
+    """The new value for examples whose step counts, the old one for others."""
+    shape: Sequence[int] = (counts.shape[0], *(1 for _ in tuple(new.shape)[1:]))
+    return tf.where(tf.reshape(counts, shape), new, old)

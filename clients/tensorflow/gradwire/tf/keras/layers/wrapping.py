@@ -2,75 +2,217 @@
 
 from __future__ import annotations
 
-import copy
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.arguments import only
 from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.keras.objects import serialize_keras_object
 
 
 class Identity(Layer):
     """What comes in."""
 
+    supports_masking = True
+
     def call(self, inputs: Any) -> Any:
         return inputs
 
 
-class TimeDistributed(Layer):
-    """A layer at each step along the first axis after the batch's."""
+class Lambda(Layer):
+    """Any function of tensors as a layer; ``arguments`` are further ones of it."""
 
-    def __init__(self, layer: Layer, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        output_shape: Any = None,
+        mask: Any = None,
+        arguments: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
+        self.function: Callable[..., Any] = function
+        self.output_shape: Any = output_shape
+        self.mask: Any = mask
+        self.arguments: dict[str, Any] = dict(arguments or {})
+        self.supports_masking = mask is not None
+        self._named = inspect.signature(function).parameters if callable(function) else {}
+
+    def call(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
+        given = dict(self.arguments)
+        if "mask" in self._named:
+            given["mask"] = mask
+        if "training" in self._named:
+            given["training"] = training
+        return self.function(inputs, **given)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        return self.mask(inputs, previous_mask) if callable(self.mask) else self.mask
+
+
+class Wrapper(Layer):
+    """A layer around another."""
+
+    def __init__(self, layer: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not isinstance(layer, Layer):
+            raise ValueError(
+                f"Please initialize `{type(self).__name__}` layer with a `keras.layers.Layer` "
+                f"instance. Received: {layer}"
+            )
         self.layer: Layer = layer
 
-    def call(self, inputs: Any) -> Any:
-        batch, steps, *rest = tuple(inputs.shape)
-        value = self.layer(tf.reshape(inputs, (batch * steps, *rest)))
-        return tf.reshape(value, (batch, steps, *tuple(value.shape)[1:]))
+    def build(self, input_shape: Any) -> None:
+        if not self.layer.built:
+            self.layer.build(input_shape)
+
+
+class TimeDistributed(Wrapper):
+    """A layer at each step along the first axis after the batch's."""
+
+    supports_masking = True
+
+    def build(self, input_shape: Any) -> None:
+        if len(input_shape) < 3:
+            raise ValueError(
+                "`TimeDistributed` Layer should be passed an `input_shape` with at least 3 "
+                f"dimensions, received: {input_shape}"
+            )
+        super().build((input_shape[0], *input_shape[2:]))
+
+    def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
+        shape = tuple(inputs.shape)
+        if mask is not None and tuple(mask.shape)[:2] != shape[:2]:
+            raise ValueError(
+                f"The `mask` passed to the `TimeDistributed` layer has a shape "
+                f"{tuple(mask.shape)} that is incompatible with the input shape {shape}."
+            )
+        named = inspect.signature(self.layer.call).parameters
+        values = []
+        for step in range(shape[1]):
+            given: dict[str, Any] = {}
+            if "mask" in named and mask is not None:
+                given["mask"] = mask[:, step]
+            if "training" in named:
+                given["training"] = training
+            values.append(self.layer.call(inputs[:, step], **given))
+        return tf.stack(values, axis=1)
 
 
 class Bidirectional(Layer):
-    """A recurrent layer and its like in the other direction, put together by ``merge_mode``."""
+    """A recurrent layer and its like in the other direction, put together by ``merge_mode``.
+
+    Both are made anew from the configuration of the one that is given.
+    """
+
+    supports_masking = True
 
     def __init__(
         self,
         layer: Any,
         merge_mode: str | None = "concat",
+        weights: Any = None,
         backward_layer: Any = None,
         **kwargs: Any,
     ) -> None:
+        only("Bidirectional", weights=(weights, None))
         super().__init__(**kwargs)
+        if not isinstance(layer, Layer):
+            raise ValueError(
+                "Please initialize `Bidirectional` layer with a `keras.layers.Layer` instance. "
+                f"Received: {layer}"
+            )
         if merge_mode not in ("sum", "mul", "ave", "concat", None):
             raise ValueError(
                 f"Invalid merge mode. Received: {merge_mode}. Merge mode should be one of "
                 '{"sum", "mul", "ave", "concat", None}'
             )
         self.merge_mode: str | None = merge_mode
-        if layer.built:
-            raise ValueError("the layer of both directions must not have been built")
-        self.forward_layer: Any = _another(layer)
+        self.forward_layer: Any = _renamed(layer, "forward_")
         if backward_layer is None:
-            backward_layer = _another(layer)
-            backward_layer.go_backwards = not layer.go_backwards
+            backward_layer = _renamed(layer, "backward_", go_backwards=True)
         self.backward_layer: Any = backward_layer
+        if self.forward_layer.go_backwards == backward_layer.go_backwards:
+            raise ValueError(
+                "Forward layer and backward layer should have different `go_backwards` value. "
+                f"Received: forward_layer.go_backwards {self.forward_layer.go_backwards}, "
+                f"backward_layer.go_backwards={backward_layer.go_backwards}"
+            )
+        for name in ("return_sequences", "return_state"):
+            both = getattr(self.forward_layer, name), getattr(backward_layer, name)
+            if both[0] != both[1]:
+                raise ValueError(
+                    "Forward layer and backward layer are expected to have the same value for "
+                    f'attribute "{name}", got "{both[0]}" for forward layer and "{both[1]}" for '
+                    "backward layer"
+                )
+        for each in (self.forward_layer, self.backward_layer):
+            if hasattr(each, "zero_output_for_mask"):
+                each.zero_output_for_mask = each.return_sequences
+        self.return_sequences: bool = self.forward_layer.return_sequences
+        self.return_state: bool = self.forward_layer.return_state
 
-    def call(self, inputs: Any) -> Any:
-        forth, back = self.forward_layer(inputs), self.backward_layer(inputs)
-        if self.forward_layer.return_sequences:
+    @property
+    def layer(self) -> Any:
+        """The layer of the given direction."""
+        return self.forward_layer
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        """The mask of the steps, if there is an output for each."""
+        del inputs  # whatever they are
+        mask = tf.nest.flatten(previous_mask)[0] if self.return_sequences else None
+        outputs = [mask, mask] if self.merge_mode is None else [mask]
+        states = [None] * len(self.forward_layer.state_size) * 2 if self.return_state else []
+        return outputs[0] if len(outputs + states) == 1 else outputs + states
+
+    def build(self, sequences_shape: Any) -> None:
+        for each in (self.forward_layer, self.backward_layer):
+            if not each.built:
+                each.build(sequences_shape)
+
+    def call(
+        self,
+        sequences: Any,
+        initial_state: Any = None,
+        mask: Any = None,
+        training: bool | None = None,
+    ) -> Any:
+        half = 0 if initial_state is None else len(initial_state) // 2
+        halves = (initial_state[:half], initial_state[half:]) if half else (None, None)
+        forth, back = (
+            each(sequences, initial_state=state, mask=mask, training=training)
+            for each, state in zip((self.forward_layer, self.backward_layer), halves, strict=True)
+        )
+        states: tuple[Any, ...] = ()
+        if self.return_state:
+            states = (*forth[1:], *back[1:])
+            forth, back = forth[0], back[0]
+        if self.return_sequences:
             back = tf.reverse(back, [1])
+        if self.merge_mode is None:
+            return (forth, back, *states)
+        merged = self._merged(forth, back)
+        return (merged, *states) if self.return_state else merged
+
+    def _merged(self, forth: Any, back: Any) -> Any:
         if self.merge_mode == "concat":
             return tf.concat([forth, back], -1)
         if self.merge_mode == "sum":
             return forth + back
-        if self.merge_mode == "ave":
-            return (forth + back) / 2.0
-        return forth * back if self.merge_mode == "mul" else [forth, back]
+        return (forth + back) / 2.0 if self.merge_mode == "ave" else forth * back
+
+    def get_config(self) -> dict[str, Any]:
+        """The mode and both layers."""
+        return self._basic_config() | {
+            "merge_mode": self.merge_mode,
+            "layer": serialize_keras_object(self.forward_layer),
+            "backward_layer": serialize_keras_object(self.backward_layer),
+        }
 
 
-def _another(layer: Any) -> Any:
-    """A layer like one that is not built yet, which draws its own first weights."""
-    made = copy.deepcopy(layer)
-    redraw = getattr(getattr(made, "cell", None), "draw_seeds", None)
-    if redraw is not None:
-        redraw()
-    return made
+def _renamed(layer: Layer, prefix: str, **changes: Any) -> Any:
+    """A layer of the same configuration, but for its name and what is said otherwise."""
+    name = f"{prefix}{layer.name.removeprefix(prefix)}"
+    return type(layer).from_config(layer.get_config() | changes | {"name": name})

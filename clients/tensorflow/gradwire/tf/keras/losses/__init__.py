@@ -54,6 +54,7 @@ from gradwire.tf.keras.losses.functions import (
     squared_hinge,
 )
 from gradwire.tf.keras.names import snake_case
+from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 
 __all__ = [
     "KLD",
@@ -83,6 +84,7 @@ __all__ = [
     "categorical_crossentropy",
     "categorical_hinge",
     "cosine_similarity",
+    "deserialize",
     "get",
     "hinge",
     "huber",
@@ -99,6 +101,7 @@ __all__ = [
     "mse",
     "msle",
     "poisson",
+    "serialize",
     "sparse_categorical_crossentropy",
     "squared_hinge",
 ]
@@ -117,10 +120,22 @@ _CLASSES: dict[str, type[_FunctionLoss]] = {
 }  # fmt: skip
 
 
+def serialize(obj: Any) -> Any:
+    """One of these as plain values."""
+    return serialize_keras_object(obj)
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """What plain values say."""
+    return deserialize_keras_object(config, custom_objects)
+
+
 def get(identifier: Any) -> Any:
     """A loss by its name, its class, or any function of truth and prediction, reduced."""
     if isinstance(identifier, Loss):
         return identifier
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
     if isinstance(identifier, type):
         return identifier()
     if callable(identifier):

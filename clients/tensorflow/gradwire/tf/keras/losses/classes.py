@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.keras.losses import functions
 from gradwire.tf.keras.losses.functions import as_tensor
 from gradwire.tf.keras.losses.ranks import same_rank
+from gradwire.tf.keras.masks import mask_of
 from gradwire.tf.keras.names import snake_case
+from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.settings import floatx
 
 _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 
@@ -39,14 +44,16 @@ class Loss:
             )
         self.reduction: str | None = reduction
         self.name: str = snake_case(type(self).__name__) if name is None else name
-        self.dtype: str = "float32" if dtype is None else tf.as_dtype(dtype).name
+        self.dtype: str = floatx() if dtype is None else tf.as_dtype(dtype).name
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """The loss, reduced."""
+        """The loss, reduced; of what a mask of the prediction lets count."""
         value = as_tensor(self.call(self._converted(y_true), self._converted(y_pred)))
-        weight = None
-        if sample_weight is not None:
-            weight = tf.cast(as_tensor(sample_weight), value.dtype)
+        masks = [mask for mask in (mask_of(y_pred), mask_of(value)) if mask is not None]
+        weight = None if sample_weight is None else tf.cast(as_tensor(sample_weight), value.dtype)
+        if masks:
+            weight = self._masked(weight, reduce(tf.logical_and, masks), value.dtype)
+        if weight is not None:
             value, weight = same_rank(value, weight)
             value = value * weight
         if self.reduction in ("none", None):
@@ -57,9 +64,31 @@ class Loss:
             return tf.math.divide_no_nan(tf.reduce_sum(value), tf.reduce_sum(weight))
         return tf.reduce_mean(value)
 
+    def _masked(self, weight: Any, mask: Any, dtype: Any) -> Any:
+        """Weights of 0 for what does not count; means are of the rest alone."""
+        counts = tf.cast(mask, dtype)
+        if self.reduction in ("mean", "sum_over_batch_size"):
+            total = float(math.prod(tuple(mask.shape)))
+            counts = counts * tf.math.divide_no_nan(
+                tf.constant(total, dtype=dtype), tf.reduce_sum(counts)
+            )
+        if weight is None:
+            return counts
+        counts, weight = same_rank(counts, weight)
+        return weight * counts
+
     def call(self, y_true: Any, y_pred: Any) -> Any:
         """The loss of each example."""
         raise NotImplementedError(f"{type(self).__name__} must have a method call")
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that would make another."""
+        return {"name": self.name, "reduction": self.reduction}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Any:
+        """A loss by such arguments."""
+        return cls(**deserialize_keras_object(dict(config)))
 
     def _converted(self, value: Any) -> Any:
         tensor = as_tensor(value)
@@ -84,6 +113,11 @@ class LossFunctionWrapper(Loss):
     def call(self, y_true: Any, y_pred: Any) -> Any:
         return self.fn(*same_rank(y_true, y_pred), **self._parameters)
 
+    def get_config(self) -> dict[str, Any]:
+        """The function, and the arguments that would make another."""
+        config = super().get_config() | serialize_keras_object(self._parameters)
+        return config | {"fn": serialize_keras_object(self.fn)}
+
 
 class _FunctionLoss(LossFunctionWrapper):
     """A loss by one of the functions."""
@@ -98,6 +132,12 @@ class _FunctionLoss(LossFunctionWrapper):
     ) -> None:
         name = snake_case(type(self).__name__) if name is None else name
         super().__init__(type(self)._function, reduction, name, dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that would make another."""
+        config = super().get_config()
+        del config["fn"]  # which is the class's
+        return config
 
 
 class MeanSquaredError(_FunctionLoss):

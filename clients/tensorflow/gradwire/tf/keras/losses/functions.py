@@ -6,11 +6,10 @@ import warnings
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.arguments import only
 from gradwire.tf.keras.losses.ranks import same_rank
+from gradwire.tf.keras.masks import set_mask
+from gradwire.tf.keras.settings import epsilon
 from gradwire.tf.logits import logits_of
-
-_EPSILON = 1e-7
 
 
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
@@ -28,14 +27,14 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
 def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     """``100 mean(|(y_true - y_pred) / y_true|)`` along the last axis."""
     y_true, y_pred = _pair(y_true, y_pred)
-    share = (y_true - y_pred) / tf.maximum(tf.abs(y_true), _like(_EPSILON, y_true))
+    share = (y_true - y_pred) / tf.maximum(tf.abs(y_true), _like(epsilon(), y_true))
     return 100.0 * tf.reduce_mean(tf.abs(share), axis=-1)
 
 
 def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
     """``mean((log(1 + y_true) - log(1 + y_pred))^2)`` along the last axis."""
     y_true, y_pred = _pair(y_true, y_pred)
-    least = _like(_EPSILON, y_pred)
+    least = _like(epsilon(), y_pred)
     first = tf.math.log(tf.maximum(y_pred, least) + 1.0)
     second = tf.math.log(tf.maximum(y_true, least) + 1.0)
     return tf.reduce_mean(tf.square(first - second), axis=-1)
@@ -80,7 +79,7 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
 def poisson(y_true: Any, y_pred: Any) -> Any:
     """``mean(y_pred - y_true log(y_pred))`` along the last axis."""
     y_true, y_pred = _pair(y_true, y_pred)
-    return tf.reduce_mean(y_pred - y_true * tf.math.log(y_pred + _EPSILON), axis=-1)
+    return tf.reduce_mean(y_pred - y_true * tf.math.log(y_pred + epsilon()), axis=-1)
 
 
 def kl_divergence(y_true: Any, y_pred: Any) -> Any:
@@ -112,7 +111,7 @@ def binary_crossentropy(
     if from_logits:
         value = tf.nn.sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
     else:
-        p = _within(y_pred, 1.0 - _EPSILON)
+        p = _within(y_pred, 1.0 - epsilon())
         value = -(y_true * tf.math.log(p) + (1.0 - y_true) * tf.math.log(1.0 - p))
     return tf.reduce_mean(value, axis=axis)
 
@@ -133,7 +132,7 @@ def categorical_crossentropy(
     if from_logits:
         return -tf.reduce_sum(y_true * tf.nn.log_softmax(y_pred, axis=axis), axis=axis)
     p = y_pred / tf.reduce_sum(y_pred, axis=axis, keepdims=True)
-    return -tf.reduce_sum(y_true * tf.math.log(_within(p, 1.0 - _EPSILON)), axis=axis)
+    return -tf.reduce_sum(y_true * tf.math.log(_within(p, 1.0 - epsilon())), axis=axis)
 
 
 def sparse_categorical_crossentropy(
@@ -144,17 +143,28 @@ def sparse_categorical_crossentropy(
     axis: int = -1,
 ) -> Any:
     """``-log(p)`` of the class that an integer names, 0 where that is ``ignore_class``."""
-    only("sparse_categorical_crossentropy", ignore_class=(ignore_class, None))
     y_pred, from_logits = _logits(
         as_tensor(y_pred), from_logits, "Softmax", "sparse_categorical_crossentropy"
     )
     labels = tf.cast(as_tensor(y_true), tf.int32)
     if len(labels.shape) == len(y_pred.shape) and tuple(labels.shape)[-1] == 1:
         labels = tf.squeeze(labels, axis=-1)
+    counts = None if ignore_class is None else tf.not_equal(labels, int(ignore_class))
+    if counts is not None:
+        labels = tf.where(counts, labels, tf.zeros_like(labels))
+        y_pred = y_pred * tf.cast(tf.expand_dims(counts, -1), y_pred.dtype)
+    value = _of_classes(labels, y_pred, from_logits, axis)
+    if counts is not None:
+        value = tf.where(counts, value, tf.zeros_like(value))
+        set_mask(value, counts)
+    return value
+
+
+def _of_classes(labels: Any, y_pred: Any, from_logits: bool, axis: int) -> Any:
     classes = tf.one_hot(labels, tuple(y_pred.shape)[axis], dtype=y_pred.dtype)
     if from_logits:
         return -tf.reduce_sum(classes * tf.nn.log_softmax(y_pred, axis=axis), axis=axis)
-    p = _within(y_pred, 1.0 - _EPSILON)
+    p = _within(y_pred, 1.0 - epsilon())
     p = p / tf.reduce_sum(p, axis=axis, keepdims=True)
     return -tf.reduce_sum(classes * tf.math.log(p), axis=axis)
 
@@ -197,7 +207,7 @@ def _like(value: float, tensor: Any) -> Any:
 
 
 def _within(value: Any, most: float = 1.0) -> Any:
-    return tf.clip_by_value(value, _EPSILON, most)
+    return tf.clip_by_value(value, epsilon(), most)
 
 
 mse = mean_squared_error

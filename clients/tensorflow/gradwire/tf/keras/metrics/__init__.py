@@ -48,6 +48,7 @@ from gradwire.tf.keras.metrics.errors import (
     SquaredHinge,
 )
 from gradwire.tf.keras.names import snake_case
+from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 
 __all__ = [
     "Accuracy",
@@ -106,10 +107,22 @@ _BY_NAME: dict[str, Callable[[], Metric]] = {
 }  # fmt: skip
 
 
+def serialize(obj: Any) -> Any:
+    """One of these as plain values."""
+    return serialize_keras_object(obj)
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """What plain values say."""
+    return deserialize_keras_object(config, custom_objects)
+
+
 def get(identifier: Any) -> Any:
     """A metric by its name, its class, as it is, or as the mean of a function."""
     if isinstance(identifier, Metric):
         return identifier
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
     if isinstance(identifier, type):
         return identifier()
     if callable(identifier):

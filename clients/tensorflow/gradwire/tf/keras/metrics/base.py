@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.keras.losses.ranks import same_rank
+from gradwire.tf.keras.masks import mask_of
 from gradwire.tf.keras.names import snake_case, unique_name
+from gradwire.tf.keras.objects import (
+    deserialize_keras_object,
+    is_ours,
+    parameters,
+    serialize_keras_object,
+)
+from gradwire.tf.keras.settings import floatx
 from gradwire.tf.keras.weights import state
 
 
@@ -24,7 +32,7 @@ class Metric:
 
     def __init__(self, dtype: Any = None, name: str | None = None) -> None:
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
-        self.dtype: str = "float32" if dtype is None else tf.as_dtype(dtype).name
+        self.dtype: str = floatx() if dtype is None else tf.as_dtype(dtype).name
         self._own_variables: list[Any] = []
 
     def __repr__(self) -> str:
@@ -88,6 +96,19 @@ class Metric:
         """The same by its earlier name."""
         self.reset_state()
 
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that would make another."""
+        config = {"name": self.name, "dtype": self.dtype}
+        if is_ours(type(self)):
+            own = [name for name in parameters(type(self)) if name not in (*config, "fn")]
+            config |= {name: serialize_keras_object(getattr(self, name)) for name in own}
+        return config
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Any:
+        """A metric by such arguments."""
+        return cls(**deserialize_keras_object(dict(config)))
+
     def _figure(self, value: float) -> Any:
         return tf.constant(value, dtype=self.dtype)
 
@@ -147,7 +168,12 @@ class Mean(_Averaged):
 
 
 class MeanMetricWrapper(_Averaged):
-    """The mean of a function of truth and prediction, which is given further arguments."""
+    """The mean of a function of truth and prediction, which is given further arguments.
+
+    What a mask of the prediction leaves out does not count.
+    """
+
+    _is_masked: bool = True
 
     def __init__(
         self, fn: Callable[..., Any], name: str | None = None, dtype: Any = None, **kwargs: Any
@@ -157,7 +183,23 @@ class MeanMetricWrapper(_Averaged):
         self._parameters = kwargs
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        self._take(self._fn(y_true, y_pred, **self._parameters), sample_weight)
+        mask = mask_of(y_pred) if self._is_masked else None
+        weight = sample_weight if mask is None else masked(sample_weight, mask)
+        self._take(self._fn(y_true, y_pred, **self._parameters), weight)
+
+    def __getattr__(self, name: str) -> Any:
+        """One of the further arguments."""
+        parameters = self.__dict__.get("_parameters", {})
+        if name in parameters:
+            return parameters[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def get_config(self) -> dict[str, Any]:
+        """The function, and the arguments that would make another."""
+        config = super().get_config()
+        if type(self) is MeanMetricWrapper:
+            config |= serialize_keras_object({"fn": self._fn, **self._parameters})
+        return config
 
 
 class FunctionMetric(MeanMetricWrapper):
@@ -175,11 +217,22 @@ def numbers(value: Any) -> Any:
     return value.numpy() if hasattr(value, "numpy") else np.asarray(value)
 
 
+def masked(weights: Any, mask: Any) -> Any:
+    """Weights of examples, or 1, and 0 where a mask leaves them out."""
+    counts = np.asarray(numbers(mask), np.float64)
+    if weights is None:
+        return counts
+    counts, weights = same_rank(counts, np.asarray(numbers(weights), np.float64))
+    return weights * counts
+
+
 def samplewise(values: Any, weights: Any, reduced: Callable[..., Any]) -> tuple[Any, Any]:
     """One weighted value for each example, and the weights of examples, by Keras's rule."""
+    mask = mask_of(values)
     values = np.asarray(numbers(values), np.float64)
     if weights is not None:
         weights = np.asarray(numbers(weights), np.float64)
+        weights = weights if mask is None else masked(weights, mask)
         values, weights = same_rank(values, weights)
         axes = weights.ndim
         if values.ndim > axes:

@@ -17,6 +17,7 @@ class _Counted(Metric):
         self, thresholds: float | None = None, name: str | None = None, dtype: Any = None
     ) -> None:
         super().__init__(dtype, name)
+        self.thresholds: Any = thresholds
         self._threshold: float = _threshold(type(self).__name__, thresholds)
         self.reset_state()
 
@@ -60,6 +61,7 @@ class _Cells(Metric):
         self, thresholds: float | None = None, name: str | None = None, dtype: Any = None
     ) -> None:
         super().__init__(dtype, name)
+        self.thresholds: Any = thresholds
         self._threshold: float = _threshold(type(self).__name__, thresholds)
         self._count: float = 0.0
 

@@ -20,9 +20,10 @@ class MeanSquaredError(FunctionMetric):
 
 
 class RootMeanSquaredError(MeanMetricWrapper):
-    """The root of the mean of the squared errors."""
+    """The root of the mean of the squared errors; masks make no difference to it, as in Keras."""
 
     _direction = "down"
+    _is_masked = False
 
     def __init__(self, name: str | None = "root_mean_squared_error", dtype: Any = None) -> None:
         super().__init__(_squared_errors, name, dtype)

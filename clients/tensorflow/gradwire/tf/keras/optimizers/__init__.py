@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwire.tf.keras import schedules
+from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 from gradwire.tf.keras.optimizers.adam import Adam, Adamax, AdamW, Nadam
 from gradwire.tf.keras.optimizers.adaptive import Adadelta, Adagrad, Ftrl, RMSprop
 from gradwire.tf.keras.optimizers.base import Optimizer
@@ -22,8 +23,10 @@ __all__ = [
     "Nadam",
     "Optimizer",
     "RMSprop",
+    "deserialize",
     "get",
     "schedules",
+    "serialize",
 ]
 
 _BY_NAME: dict[str, type[Optimizer]] = {
@@ -32,10 +35,22 @@ _BY_NAME: dict[str, type[Optimizer]] = {
 }
 
 
+def serialize(obj: Any) -> Any:
+    """One of these as plain values."""
+    return serialize_keras_object(obj)
+
+
+def deserialize(config: Any, custom_objects: Any = None) -> Any:
+    """What plain values say."""
+    return deserialize_keras_object(config, custom_objects)
+
+
 def get(identifier: Any) -> Any:
     """An optimizer by its name, or as it is."""
     if isinstance(identifier, Optimizer):
         return identifier
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
     if str(identifier).lower() not in _BY_NAME:
         raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
     return _BY_NAME[str(identifier).lower()]()

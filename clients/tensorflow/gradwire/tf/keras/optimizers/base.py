@@ -13,8 +13,10 @@ import gradwire.tf as tf
 from gradwire.tf import IndexedSlices as Slices
 from gradwire.tf.keras import schedules
 from gradwire.tf.keras.names import snake_case, unique_name
+from gradwire.tf.keras.objects import deserialize_keras_object, parameters, serialize_keras_object
 from gradwire.tf.keras.optimizers.averages import Averages
 from gradwire.tf.keras.optimizers.tracking import Tracking
+from gradwire.tf.keras.settings import floatx
 
 
 class SharedOptions(TypedDict, total=False):
@@ -80,7 +82,7 @@ class Optimizer(Tracking):
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
         self._calls: Any = tf.Variable(0, dtype=tf.int64, trainable=False, name="iteration")
         self._schedule: Callable[..., Any] | None = None
-        self._rate: Any = tf.Variable(0.0, trainable=False, name="learning_rate")
+        self._rate: Any = tf.Variable(0.0, dtype=floatx(), trainable=False, name="learning_rate")
         self.learning_rate = learning_rate
         self.weight_decay: float | None = weight_decay
         self.clipnorm: float | None = clipnorm
@@ -110,7 +112,7 @@ class Optimizer(Tracking):
             return self._rate
         if isinstance(self._schedule, schedules.LearningRateSchedule):
             return self._schedule(self._calls)
-        return tf.convert_to_tensor(self._schedule(), tf.float32)
+        return tf.cast(self._schedule(), self._rate.dtype)
 
     @learning_rate.setter
     def learning_rate(self, value: Any) -> None:
@@ -125,7 +127,7 @@ class Optimizer(Tracking):
             )
         else:
             self._schedule = None
-            self._rate.assign(tf.cast(value, tf.float32))
+            self._rate.assign(tf.cast(value, self._rate.dtype))
 
     lr = learning_rate
 
@@ -242,8 +244,16 @@ class Optimizer(Tracking):
             self._averages.overwrite(var_list)
 
     def get_config(self) -> dict[str, Any]:
-        """Its name and its rate."""
-        return {"name": self.name, "learning_rate": float(self._rate.numpy())}
+        """The arguments that would make another."""
+        rate = float(self._rate.numpy()) if self._schedule is None else self._schedule
+        own = {name: getattr(self, name) for name in parameters(type(self))}
+        config: dict[str, Any] = serialize_keras_object(own | {"learning_rate": rate})
+        return config
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Any:
+        """An optimizer by such arguments."""
+        return cls(**deserialize_keras_object(dict(config), custom_objects))
 
     def _slots_of(self, variable: Any) -> dict[str, Any]:
         if id(variable) not in self._kept:

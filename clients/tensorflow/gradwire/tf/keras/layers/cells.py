@@ -1,0 +1,335 @@
+"""Cells: one step of a recurrent layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gradwire.tf as tf
+from gradwire.tf.keras import activations, constraints, initializers, random, regularizers
+from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.keras.seeds import SeedGenerator
+
+
+class Cell(Layer):
+    """One step: ``call(inputs, states)`` gives the output and the next states.
+
+    ``dropout`` and ``recurrent_dropout`` are shares of inputs and of states that are left out in
+    training, the same ones at all steps of a sequence.
+    """
+
+    _gates: int = 1
+    #: Whether its own seed is drawn before those of its initialisers, as in Keras.
+    _drops_first: bool = False
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        recurrent_constraint: Any = None,
+        bias_constraint: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        kwargs.pop("implementation", None)  # how it is computed
+        super().__init__(**kwargs)
+        if units <= 0:
+            raise ValueError(
+                "Received an invalid value for argument `units`, expected a positive integer, got "
+                f"{units}"
+            )
+        self.units: int = units
+        self.activation: Any = activations.get(activation)
+        self.use_bias: bool = use_bias
+        self.seed: int | None = seed
+        if self._drops_first:
+            self.seed_generator: SeedGenerator = SeedGenerator(seed)
+        self.kernel_initializer: Any = initializers.get(kernel_initializer)
+        self.recurrent_initializer: Any = initializers.get(recurrent_initializer)
+        self.bias_initializer: Any = initializers.get(bias_initializer)
+        self.kernel_regularizer: Any = regularizers.get(kernel_regularizer)
+        self.recurrent_regularizer: Any = regularizers.get(recurrent_regularizer)
+        self.bias_regularizer: Any = regularizers.get(bias_regularizer)
+        self.kernel_constraint: Any = constraints.get(kernel_constraint)
+        self.recurrent_constraint: Any = constraints.get(recurrent_constraint)
+        self.bias_constraint: Any = constraints.get(bias_constraint)
+        self.dropout: float = min(1.0, max(0.0, dropout))
+        self.recurrent_dropout: float = min(1.0, max(0.0, recurrent_dropout))
+        self.state_size: Any = units
+        self.output_size: int = units
+        if not self._drops_first:
+            self.seed_generator = SeedGenerator(seed)
+        self._thinning: dict[str, list[Any]] = {}
+        self.kernel: Any = None
+        self.recurrent_kernel: Any = None
+        self.bias: Any = None
+
+    def build(self, input_shape: Any) -> None:
+        width = self.units * self._gates
+        self.kernel = self.add_weight(
+            (input_shape[-1], width),
+            self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+            name="kernel",
+        )
+        self.recurrent_kernel = self.add_weight(
+            (self.units, width),
+            self.recurrent_initializer,
+            regularizer=self.recurrent_regularizer,
+            constraint=self.recurrent_constraint,
+            name="recurrent_kernel",
+        )
+        if self.use_bias:
+            self.bias = self.add_weight(
+                self._bias_shape(width),
+                self._first_bias(),
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+                name="bias",
+            )
+
+    def _bias_shape(self, width: int) -> tuple[int, ...]:
+        return (width,)
+
+    def _first_bias(self) -> Any:
+        return self.bias_initializer
+
+    def get_initial_state(self, batch_size: Any = None) -> list[Any]:
+        """States of zeros."""
+        sizes = [self.state_size] if isinstance(self.state_size, int) else self.state_size
+        return [tf.zeros((batch_size, size), self._dtype) for size in sizes]
+
+    def reset_dropout_mask(self) -> None:
+        """Draw anew what is left out: a sequence has ended."""
+        self._thinning = {}
+
+    def _thinned(self, value: Any, rate: str, training: Any) -> list[Any]:
+        """A value for each gate, in training without the share that is left out.
+
+        What is left out is the same for all gates, unless states are thinned, too.
+        """
+        share = getattr(self, rate)
+        if not training or not 0.0 < share < 1.0:
+            return [value] * self._gates
+        if rate not in self._thinning:
+            count = self._gates if self.recurrent_dropout else 1
+            ones = tf.ones_like(value)
+            self._thinning[rate] = [
+                random.dropout(ones, share, seed=self.seed_generator) for _ in range(count)
+            ]
+        masks = self._thinning[rate]
+        if len(masks) == 1:
+            return [value * masks[0]] * self._gates
+        return [value * mask for mask in masks]
+
+    def _products(self, values: Sequence[Any], kernel: Any) -> list[Any]:
+        """The product of each gate's value with its part of a kernel."""
+        if all(value is values[0] for value in values):
+            whole = tf.matmul(values[0], kernel)
+            return tf.split(whole, self._gates, axis=1) if self._gates > 1 else [whole]
+        parts = tf.split(kernel, self._gates, axis=1)
+        return [tf.matmul(value, part) for value, part in zip(values, parts, strict=True)]
+
+
+class SimpleRNNCell(Cell):
+    """``activation(x kernel + h recurrent_kernel + bias)``."""
+
+    _drops_first = True
+
+    def call(self, sequence: Any, states: Any, training: bool = False) -> Any:
+        (hidden,) = states if isinstance(states, (list, tuple)) else (states,)
+        value = tf.matmul(self._thinned(sequence, "dropout", training)[0], self.kernel)
+        value = value if self.bias is None else value + self.bias
+        hidden = self._thinned(hidden, "recurrent_dropout", training)[0]
+        value = self.activation(value + tf.matmul(hidden, self.recurrent_kernel))
+        return value, [value] if isinstance(states, (list, tuple)) else value
+
+
+class LSTMCell(Cell):
+    """The gates i, f, c and o of Hochreiter and Schmidhuber's, in this order."""
+
+    _gates = 4
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        unit_forget_bias: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            units,
+            activation,
+            use_bias,
+            kernel_initializer,
+            recurrent_initializer,
+            bias_initializer,
+            **kwargs,
+        )
+        self.recurrent_activation: Any = activations.get(recurrent_activation)
+        self.unit_forget_bias: bool = unit_forget_bias
+        self.state_size = [units, units]
+
+    def _first_bias(self) -> Any:
+        if not self.unit_forget_bias:
+            return self.bias_initializer
+
+        def first(shape: Any, dtype: Any = None) -> Any:
+            units = self.units
+            begin = self.bias_initializer((units,), dtype=dtype)
+            end = self.bias_initializer((2 * units,), dtype=dtype)
+            return tf.concat([begin, tf.ones((units,), dtype), end], 0)
+
+        return first
+
+    def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
+        hidden, carried = states
+        ours = self._products(self._thinned(inputs, "dropout", training), self.kernel)
+        before = self._products(
+            self._thinned(hidden, "recurrent_dropout", training), self.recurrent_kernel
+        )
+        values = [one + other for one, other in zip(ours, before, strict=True)]
+        if self.bias is not None:
+            parts = tf.split(self.bias, 4)
+            values = [value + part for value, part in zip(values, parts, strict=True)]
+        entering, forgotten, new, leaving = values
+        gate = self.recurrent_activation
+        carried = gate(forgotten) * carried + gate(entering) * self.activation(new)
+        hidden = gate(leaving) * self.activation(carried)
+        return hidden, [hidden, carried]
+
+
+class GRUCell(Cell):
+    """The gates z, r and h of Cho and others', in this order.
+
+    The state is reset after its product with the kernel, or before, as ``reset_after`` says.
+    """
+
+    _gates = 3
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        reset_after: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            units,
+            activation,
+            use_bias,
+            kernel_initializer,
+            recurrent_initializer,
+            bias_initializer,
+            **kwargs,
+        )
+        self.recurrent_activation: Any = activations.get(recurrent_activation)
+        self.reset_after: bool = reset_after
+
+    def _bias_shape(self, width: int) -> tuple[int, ...]:
+        return (2, width) if self.reset_after else (width,)
+
+    def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
+        (hidden,) = states if isinstance(states, (list, tuple)) else (states,)
+        xz, xr, xh = self._products(self._thinned(inputs, "dropout", training), self.kernel)
+        before = self._thinned(hidden, "recurrent_dropout", training)
+        gates = [tf.zeros((), self._dtype)] * 3
+        if self.bias is not None:
+            ours = self.bias[0] if self.reset_after else self.bias
+            bz, br, bh = tf.split(ours, 3)
+            xz, xr, xh = xz + bz, xr + br, xh + bh
+            gates = tf.split(self.bias[1], 3) if self.reset_after else gates
+        gate = self.recurrent_activation
+        if self.reset_after:
+            hz, hr, hh = self._products(before, self.recurrent_kernel)
+            if self.bias is not None:
+                hz, hr, hh = hz + gates[0], hr + gates[1], hh + gates[2]
+            update, reset = gate(xz + hz), gate(xr + hr)
+            new = self.activation(xh + reset * hh)
+        else:
+            kz, kr, kh = tf.split(self.recurrent_kernel, 3, axis=1)
+            update = gate(xz + tf.matmul(before[0], kz))
+            reset = gate(xr + tf.matmul(before[1], kr))
+            new = self.activation(xh + tf.matmul(reset * before[2], kh))
+        value = update * hidden + (1.0 - update) * new
+        return value, [value] if isinstance(states, (list, tuple)) else value
+
+
+class StackedRNNCells(Layer):
+    """Cells in a row as one, whose state is a list of theirs."""
+
+    def __init__(self, cells: Sequence[Any], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        for cell in cells:
+            if not hasattr(cell, "call") or not hasattr(cell, "state_size"):
+                raise ValueError(
+                    "All cells must have a `call` method and a `state_size` attribute. "
+                    f"Received cell: {cell}"
+                )
+        self.cells: list[Any] = list(cells)
+
+    @property
+    def state_size(self) -> list[Any]:
+        """The sizes of the cells' states."""
+        return [cell.state_size for cell in self.cells]
+
+    @property
+    def output_size(self) -> Any:
+        """The length of the last cell's output."""
+        last = self.cells[-1]
+        found = getattr(last, "output_size", None)
+        sizes = tf.nest.flatten(last.state_size)
+        return sizes[0] if found is None else found
+
+    def build(self, input_shape: Any) -> None:
+        for cell in self.cells:
+            if isinstance(cell, Layer) and not cell.built:
+                cell.build(input_shape)
+            size = getattr(cell, "output_size", None) or tf.nest.flatten(cell.state_size)[0]
+            input_shape = (input_shape[0], size)
+
+    def get_initial_state(self, batch_size: Any = None) -> list[Any]:
+        """States of zeros, those of each cell in a list."""
+        return [first_states(cell, batch_size, self._dtype) for cell in self.cells]
+
+    def reset_dropout_mask(self) -> None:
+        """Draw anew what is left out: a sequence has ended."""
+        for cell in self.cells:
+            if hasattr(cell, "reset_dropout_mask"):
+                cell.reset_dropout_mask()
+
+    def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
+        following = []
+        for cell, own in zip(self.cells, states, strict=True):
+            inputs, after = cell(inputs, own, training=training)
+            following.append(after if isinstance(after, (list, tuple)) else [after])
+        return inputs, following
+
+
+def first_states(cell: Any, batch_size: Any, dtype: Any) -> list[Any]:
+    """The states that a cell begins with: its own, or zeros."""
+    if hasattr(cell, "get_initial_state"):
+        states = cell.get_initial_state(batch_size=batch_size)
+        return list(states) if isinstance(states, (list, tuple)) else [states]
+    return [tf.zeros((batch_size, size), dtype) for size in tf.nest.flatten(cell.state_size)]

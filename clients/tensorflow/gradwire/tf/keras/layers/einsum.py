@@ -1,0 +1,124 @@
+"""Dense layers along any axes, by an equation of Einstein's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gradwire.tf as tf
+from gradwire.tf.arguments import only
+from gradwire.tf.keras import activations, constraints, initializers, regularizers
+from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.keras.layers.specs import InputSpec
+
+
+class EinsumDense(Layer):
+    """``activation(einsum(equation, x, kernel) + bias)``.
+
+    ``equation`` is ``"input,kernel->output"``, dots in the first and the last for any axes;
+    ``output_shape`` has the lengths of the output but the batch's, None where they are the
+    input's; ``bias_axes`` are the axes of the output along which there is a bias.
+    """
+
+    def __init__(
+        self,
+        equation: str,
+        output_shape: Any,
+        activation: Any = None,
+        bias_axes: str | None = None,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        lora_rank: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        only("EinsumDense", lora_rank=(lora_rank, None))
+        super().__init__(**kwargs)
+        self.equation: str = equation
+        self.output_shape: tuple[Any, ...] = (
+            (output_shape,) if isinstance(output_shape, int) else tuple(output_shape)
+        )
+        self.bias_axes: str | None = bias_axes
+        self.activation: Any = activations.get(activation)
+        self.kernel_initializer: Any = initializers.get(kernel_initializer)
+        self.bias_initializer: Any = initializers.get(bias_initializer)
+        self.kernel_regularizer: Any = regularizers.get(kernel_regularizer)
+        self.bias_regularizer: Any = regularizers.get(bias_regularizer)
+        self.kernel_constraint: Any = constraints.get(kernel_constraint)
+        self.bias_constraint: Any = constraints.get(bias_constraint)
+        self.lora_rank: int | None = lora_rank
+        self.kernel: Any = None
+        self.bias: Any = None
+
+    def build(self, input_shape: Any) -> None:
+        self.input_spec = InputSpec(ndim=len(input_shape))
+        kernel, bias = _shapes(self.equation, input_shape, self.output_shape, self.bias_axes)
+        self.kernel = self.add_weight(
+            kernel,
+            self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+            name="kernel",
+        )
+        if bias is not None:
+            self.bias = self.add_weight(
+                bias,
+                self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+                name="bias",
+            )
+
+    def call(self, inputs: Any) -> Any:
+        value = tf.einsum(self.equation, inputs, self.kernel)
+        return self.activation(value if self.bias is None else value + self.bias)
+
+
+def _shapes(
+    equation: str, input_shape: Sequence[int], output_shape: Sequence[Any], bias_axes: str | None
+) -> tuple[list[int], list[int] | None]:
+    """The shapes of the kernel and of the bias, if there is one."""
+    try:
+        operands, result = equation.replace(" ", "").split("->")
+        given, kernel = operands.split(",")
+    except ValueError:
+        raise ValueError(
+            f"Invalid einsum equation '{equation}'. Equations must be in the form [X],[Y]->[Z], "
+            "...[X],[Y]->...[Z], or [X]...,[Y]->[Z]...."
+        ) from None
+    lengths = dict(_aligned(given, list(input_shape)))
+    outputs = [None, *output_shape] if "..." not in result else list(output_shape)
+    for letter, length in _aligned(result, outputs):
+        if length is None:
+            continue
+        if lengths.get(letter, length) != length and letter in given:
+            raise ValueError(
+                f"Input shape and output shape do not match at shared dimension '{letter}'. Input "
+                f"shape is {lengths[letter]}, and output shape is {length}."
+            )
+        lengths[letter] = length
+    letters = result.replace("...", "")
+    missing = [letter for letter in bias_axes or "" if letter not in letters]
+    if missing:
+        raise ValueError(
+            f"Bias dimension '{missing[0]}' was requested, but is not part of the output spec "
+            f"'{result}'"
+        )
+    if not bias_axes:
+        return [lengths[letter] for letter in kernel], None
+    first = min(letters.index(letter) for letter in bias_axes)
+    bias = [lengths[letter] if letter in bias_axes else 1 for letter in letters[first:]]
+    if result.endswith("..."):
+        bias += [1] * (len(input_shape) - len(given.replace("...", "")))
+    return [lengths[letter] for letter in kernel], bias
+
+
+def _aligned(letters: str, lengths: list[Any]) -> list[tuple[str, Any]]:
+    """Letters with lengths: from the right where dots come first, else from the left."""
+    if letters.startswith("..."):
+        names = letters[3:]
+        return list(zip(names[::-1], lengths[::-1], strict=False))
+    return list(zip(letters.replace("...", ""), lengths, strict=False))

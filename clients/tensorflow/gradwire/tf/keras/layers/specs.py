@@ -1,0 +1,96 @@
+"""What inputs a layer takes: numbers of axes, and lengths of some."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gradwire.tf as tf
+
+
+class InputSpec:
+    """The dtype, the shape or the number of axes, and the lengths of axes of an input."""
+
+    def __init__(
+        self,
+        dtype: Any = None,
+        shape: Sequence[int | None] | None = None,
+        ndim: int | None = None,
+        max_ndim: int | None = None,
+        min_ndim: int | None = None,
+        axes: Mapping[int, int | None] | None = None,
+        allow_last_axis_squeeze: bool = False,
+        name: str | None = None,
+        optional: bool = False,
+    ) -> None:
+        self.dtype: str | None = None if dtype is None else getattr(dtype, "name", str(dtype))
+        self.shape: tuple[int | None, ...] | None = None if shape is None else tuple(shape)
+        self.ndim: int | None = ndim if shape is None else len(shape)
+        self.max_ndim: int | None = max_ndim
+        self.min_ndim: int | None = min_ndim
+        self.axes: dict[int, int | None] = {int(axis): n for axis, n in (axes or {}).items()}
+        self.allow_last_axis_squeeze: bool = allow_last_axis_squeeze
+        self.name: str | None = name
+        self.optional: bool = optional
+
+    def __repr__(self) -> str:
+        given = [f"{name}={value}" for name, value in vars(self).items() if value]
+        return f"InputSpec({', '.join(given)})"
+
+    def problem(self, value: Any) -> str | None:
+        """What is wrong with an input, or None."""
+        shape = tuple(value.shape)
+        ndim = len(shape)
+        full = f"Full shape received: {shape}"
+        if self.ndim is not None and ndim != self.ndim and not self.allow_last_axis_squeeze:
+            return f"expected ndim={self.ndim}, found ndim={ndim}. {full}"
+        if self.max_ndim is not None and ndim > self.max_ndim:
+            return f"expected max_ndim={self.max_ndim}, found ndim={ndim}"
+        if self.min_ndim is not None and ndim < self.min_ndim:
+            return f"expected min_ndim={self.min_ndim}, found ndim={ndim}. {full}"
+        if self.dtype is not None and value.dtype.name != self.dtype:
+            return f"expected dtype={self.dtype}, found dtype={value.dtype.name}"
+        for axis, length in self.axes.items():
+            if length is not None and shape[axis] != length:
+                return (
+                    f"expected axis {axis} of input shape to have value {length}, but received "
+                    f"input with shape {shape}"
+                )
+        return self._other_shape(shape)
+
+    def _other_shape(self, shape: tuple[Any, ...]) -> str | None:
+        if self.shape is None:
+            return None
+        wanted = self.shape
+        if self.allow_last_axis_squeeze:
+            shape = shape[:-1] if shape and shape[-1] == 1 else shape
+            wanted = wanted[:-1] if wanted and wanted[-1] == 1 else wanted
+        if any(a is not None and a != b for a, b in zip(wanted, shape, strict=False)):
+            return f"expected shape={self.shape}, found shape={shape}"
+        return None
+
+
+def check_inputs(spec: Any, inputs: Any, layer_name: str) -> None:
+    """Refuse inputs that are not what a layer takes: an ``InputSpec``, or one for each input."""
+    if not spec:
+        return
+    specs, values = tf.nest.flatten(spec), tf.nest.flatten(inputs)
+    if len(specs) != len(values):
+        raise ValueError(
+            f'Layer "{layer_name}" expects {len(specs)} input(s), but it received {len(values)} '
+            f"input tensors. Inputs received: {values}"
+        )
+    for index, (each, value) in enumerate(zip(specs, values, strict=True)):
+        if each is None or (value is None and each.optional):
+            continue
+        if not hasattr(value, "shape"):
+            raise ValueError(
+                f"Inputs to a layer should be tensors. Got '{value}' (of type {type(value)}) as "
+                f"input for layer '{layer_name}'."
+            )
+        problem = each.problem(value)
+        if problem is not None:
+            raise ValueError(
+                f"Input {index} with name '{each.name}' of layer '{layer_name}' is incompatible "
+                f"with the layer: {problem}"
+            )

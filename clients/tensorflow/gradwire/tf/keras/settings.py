@@ -1,0 +1,90 @@
+"""Keras's settings: the dtype of what is given none, the small number, where channels are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_FLOATS = ("bfloat16", "float16", "float32", "float64")
+_FORMATS = ("channels_last", "channels_first")
+_SET: dict[str, Any] = {
+    "floatx": "float32",
+    "epsilon": 1e-7,
+    "image_data_format": "channels_last",
+    "policy": None,
+}
+
+
+def layer_dtype() -> str:
+    """The dtype of layers that are given none: what ``floatx`` was when one was first made."""
+    _SET["policy"] = _SET["policy"] or floatx()
+    name: str = _SET["policy"]
+    return name
+
+
+def set_layer_dtype(name: str) -> None:
+    """Set the dtype of layers that are given none."""
+    if name not in _FLOATS:
+        raise ValueError(f"Cannot convert '{name}' to a `DTypePolicy`; one of {_FLOATS} is one")
+    _SET["policy"] = name
+
+
+def forget_layer_dtype() -> None:
+    """Take ``floatx`` for the dtype of layers from now on."""
+    _SET["policy"] = None
+
+
+def floatx() -> str:
+    """The name of the dtype of losses, metrics and inputs that are given none."""
+    name: str = _SET["floatx"]
+    return name
+
+
+def set_floatx(value: str) -> None:
+    """Set the dtype of losses, metrics and inputs that are given none, by its name.
+
+    Layers have it too, unless one was made before: ``clear_session`` lets it apply to them.
+    """
+    if value not in _FLOATS:
+        raise ValueError(
+            f"Unknown `floatx` value: {value}. Expected one of "
+            "{'bfloat16', 'float16', 'float32', 'float64'}"
+        )
+    _SET["floatx"] = value
+
+
+def epsilon() -> float:
+    """The small number that keeps divisions and logarithms finite."""
+    number: float = _SET["epsilon"]
+    return number
+
+
+def set_epsilon(value: float) -> None:
+    """Set the small number that keeps divisions and logarithms finite."""
+    _SET["epsilon"] = value
+
+
+def image_data_format() -> str:
+    """Which axis of images has the channels, for layers that are not told."""
+    name: str = _SET["image_data_format"]
+    return name
+
+
+def set_image_data_format(data_format: str) -> None:
+    """Set which axis of images has the channels: ``"channels_last"`` alone can be computed with.
+
+    Raises:
+        NotImplementedError: for ``"channels_first"``.
+    """
+    name = str(data_format).lower()
+    if name not in _FORMATS:
+        raise ValueError(
+            "The `data_format` argument must be one of "
+            "{'channels_first', 'channels_last'}. "
+            f"Received: data_format={data_format}"
+        )
+    if name == "channels_first":
+        raise NotImplementedError(
+            "keras.backend does not implement data_format='channels_first'; 'channels_last' is "
+            "possible"
+        )
+    _SET["image_data_format"] = name

@@ -1,0 +1,82 @@
+"""Keras's small functions on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import gradwire.tf as tf
+
+
+def to_categorical(x: Any, num_classes: int | None = None) -> Any:
+    """Integers as rows of zeros and a one; a last axis of length 1 is left out.
+
+    Raises:
+        IndexError: for an integer that is not less than ``num_classes``.
+    """
+    classes = np.asarray(x.numpy() if hasattr(x, "numpy") else x).astype(np.int64)
+    if classes.ndim > 1 and classes.shape[-1] == 1:
+        classes = classes[..., 0]
+    return np.eye(num_classes or int(classes.max()) + 1)[classes]
+
+
+def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
+    """``x / |x|`` along an axis, by the norm of an order; zeros stay zeros.
+
+    Of an array an array, of a tensor a tensor.
+    """
+    if not isinstance(x, tf.Tensor):
+        array = np.asarray(x)
+        norms = np.atleast_1d(np.linalg.norm(array, order, axis))
+        return array / np.expand_dims(np.where(norms == 0, 1, norms), axis)
+    norms = tf.norm(x, ord=order, axis=axis, keepdims=True)
+    return x / tf.where(norms == 0.0, tf.ones_like(norms), norms)
+
+
+def pad_sequences(
+    sequences: Any,
+    maxlen: int | None = None,
+    dtype: Any = "int32",
+    padding: str = "pre",
+    truncating: str = "pre",
+    value: Any = 0.0,
+) -> Any:
+    """Sequences as the rows of an array, cut or filled with ``value`` to one length.
+
+    ``padding`` and ``truncating`` say which end is filled and cut, ``"pre"`` or ``"post"``;
+    the length is that of the longest sequence unless ``maxlen`` says it.
+    """
+    if not hasattr(sequences, "__len__"):
+        raise ValueError("`sequences` must be iterable.")
+    for name, end in (("Truncating", truncating), ("Padding", padding)):
+        if end not in ("pre", "post"):
+            raise ValueError(f'{name} type "{end}" not understood')
+    for each in sequences:
+        if not hasattr(each, "__len__"):
+            raise ValueError(f"`sequences` must be a list of iterables. Found non-iterable: {each}")
+    texts = np.issubdtype(dtype, np.str_) or np.issubdtype(dtype, np.bytes_)
+    if isinstance(value, str) and dtype is not object and not texts:
+        raise ValueError(
+            f"`dtype` {dtype} is not compatible with `value`'s type: {type(value)}\n"
+            "You should set `dtype=object` for variable length strings."
+        )
+    length = max(map(len, sequences)) if maxlen is None else maxlen
+    inner = next((np.asarray(each).shape[1:] for each in sequences if len(each)), ())
+    rows = np.full((len(sequences), length, *inner), value, dtype=dtype)
+    for index, each in enumerate(sequences):
+        if len(each):
+            _fill(rows[index], each, index, padding == "post", truncating == "post")
+    return rows
+
+
+def _fill(row: Any, sequence: Sequence[Any], index: int, leading: bool, first: bool) -> None:
+    length = len(row)
+    kept = np.asarray(sequence[:length] if first else sequence[-length:], dtype=row.dtype)
+    if kept.shape[1:] != row.shape[1:]:
+        raise ValueError(
+            f"Shape of sample {kept.shape[1:]} of sequence at position {index} is different from "
+            f"expected shape {row.shape[1:]}"
+        )
+    row[slice(0, len(kept)) if leading else slice(length - len(kept), length)] = kept
