@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 import gradwire.tf as tf
 from gradwire.tf.keras import random
 from gradwire.tf.keras.names import snake_case
+from gradwire.tf.keras.objects import deserialize_keras_object
 from gradwire.tf.keras.seeds import SeedGenerator, checked, default_seed
 
 Shape: TypeAlias = Sequence[int]
@@ -292,10 +293,13 @@ _BY_NAME: dict[str, type[Initializer]] = {
 
 
 def get(identifier: Any) -> Callable[..., Any] | None:
-    """An initialiser by its name, its class, or as it is."""
+    """An initialiser by its name, its class, its configuration, or as it is."""
     if identifier is None or (callable(identifier) and not isinstance(identifier, type)):
         found: Callable[..., Any] | None = identifier
         return found
+    if isinstance(identifier, Mapping):
+        made: Callable[..., Any] | None = deserialize_keras_object(identifier)
+        return made
     if isinstance(identifier, type):
         return identifier()  # type: ignore[no-any-return]  # a class of initialisers
     name = snake_case(str(identifier))

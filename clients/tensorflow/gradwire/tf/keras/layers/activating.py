@@ -113,5 +113,5 @@ class Softmax(Layer):
             value = tf.exp(inputs - total)
         else:
             axis = self.axis[0] if isinstance(self.axis, (tuple, list)) else self.axis
-            value = tf.nn.softmax(inputs, axis=axis)
+            value = activations.softmax(inputs, axis=axis)
         return value if mask is None else tf.where(mask, value, tf.zeros((), value.dtype))

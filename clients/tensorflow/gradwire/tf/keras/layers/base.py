@@ -266,7 +266,10 @@ class Layer(Owner):
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Any:
         """A layer by such arguments."""
-        return cls(**deserialize_keras_object(dict(config)))
+        # It reads its initialisers itself: in which order, decides the seeds that they draw.
+        first = {name: each for name, each in config.items() if name.endswith("_initializer")}
+        others = {name: each for name, each in config.items() if name not in first}
+        return cls(**deserialize_keras_object(others), **first)
 
     def get_build_config(self) -> dict[str, Any] | None:
         """What ``build`` was called with, if it was."""

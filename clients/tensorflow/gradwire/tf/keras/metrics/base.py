@@ -9,7 +9,6 @@ import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.keras.losses.ranks import same_rank
-from gradwire.tf.keras.masks import mask_of
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.objects import (
     deserialize_keras_object,
@@ -183,7 +182,7 @@ class MeanMetricWrapper(_Averaged):
         self._parameters = kwargs
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        mask = mask_of(y_pred) if self._is_masked else None
+        mask = getattr(y_pred, "_keras_mask", None) if self._is_masked else None
         weight = sample_weight if mask is None else masked(sample_weight, mask)
         self._take(self._fn(y_true, y_pred, **self._parameters), weight)
 
@@ -228,7 +227,7 @@ def masked(weights: Any, mask: Any) -> Any:
 
 def samplewise(values: Any, weights: Any, reduced: Callable[..., Any]) -> tuple[Any, Any]:
     """One weighted value for each example, and the weights of examples, by Keras's rule."""
-    mask = mask_of(values)
+    mask = getattr(values, "_keras_mask", None)
     values = np.asarray(numbers(values), np.float64)
     if weights is not None:
         weights = np.asarray(numbers(weights), np.float64)
