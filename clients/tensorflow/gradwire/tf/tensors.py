@@ -213,6 +213,8 @@ class Tensor(Operand):
     #: ``_keras_mask`` says which steps of a sequence count, for layers of Keras.
     __slots__ = ("__weakref__", "_keras_mask", "_node")
 
+    _keras_mask: Any
+
     def __init__(self, node: TensorNode) -> None:
         self._node: TensorNode = node
         if node.owner is None or node.owner() is None:
