@@ -217,6 +217,8 @@ class Tensor(Operand):
     #: The activations that it is taken for an output of, and what that was computed from.
     _logits: tuple[tuple[str, ...], Tensor]
 
+    _keras_mask: Any
+
     def __init__(self, node: TensorNode) -> None:
         self._node: TensorNode = node
         if node.owner is None or node.owner() is None:

@@ -52,6 +52,7 @@ class Batches:
             if sample_weight is not None:
                 raise ValueError(_BOTH_WEIGHTS)
             sample_weight = weights_by_class(y, class_weight)
+        _assert_arrays(x, y, sample_weight)
         arrays = tuple(mapped(_array, part) for part in (x, y, sample_weight))
         rows = _rows(arrays)
         size = batch_size or (math.ceil(rows / steps) if steps else 32)
@@ -163,6 +164,11 @@ def mapped(f: Callable[[Any], Any], value: Any) -> Any:
     return None if value is None else f(value)
 
 
+def as_arrays(value: Any) -> Any:
+    """What NumPy takes for arrays as such, nested ones too."""
+    return mapped(_array, value)
+
+
 def first_array(value: Any) -> Any:
     """The first array in nested ones."""
     if isinstance(value, dict):
@@ -171,6 +177,19 @@ def first_array(value: Any) -> Any:
         found = (first_array(part) for part in value)
         return next((each for each in found if each is not None), None)
     return value
+
+
+def _assert_arrays(x: Any, y: Any, sample_weight: Any) -> None:
+    """Refuse lists of numbers, as Keras does: they might be lists of inputs."""
+    if all(
+        hasattr(part, "shape")
+        for part in tf.nest.flatten((x, y, sample_weight))
+        if part is not None
+    ):
+        return
+    given = {"x": x, "y": y, "sample_weight": sample_weight}
+    text = ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)
+    raise ValueError(f"Unrecognized data type: {text} (of type {type(x)})")
 
 
 def _array(value: Any) -> Any:

@@ -8,8 +8,13 @@ import gradwire.tf as tf
 
 
 def mask_of(value: Any) -> Any:
-    """The mask of a tensor, or None; of nested ones, masks nested alike."""
-    return tf.nest.map_structure(lambda part: getattr(part, "_keras_mask", None), value)
+    """The mask of a tensor, or None."""
+    return getattr(value, "_keras_mask", None)
+
+
+def masks_of(value: Any) -> Any:
+    """The masks of nested tensors, nested alike."""
+    return tf.nest.map_structure(mask_of, value)
 
 
 def set_mask(value: Any, mask: Any) -> None:

@@ -141,9 +141,8 @@ def serialize_keras_object(obj: Any) -> Any:
         return obj.item()
     if isinstance(obj, np.ndarray) or hasattr(obj, "numpy"):
         array = np.asarray(obj)
-        kind = "__numpy__" if isinstance(obj, np.ndarray) else "__tensor__"
         return {
-            "class_name": kind,
+            "class_name": "__numpy__" if isinstance(obj, np.ndarray) else "__tensor__",
             "config": {"value": array.tolist(), "dtype": array.dtype.name},
         }
     if isinstance(obj, tf.DType):
@@ -253,6 +252,7 @@ def _located(config: Mapping[str, Any]) -> Any:
         module = ours.get(place, place.removeprefix("keras").removeprefix("."))
         if place.startswith("keras.src.ops"):
             return import_module(f"{_OURS}symbolic").Operation.of_class(wanted)
+        module = "models" if place.startswith("keras.src.models") else module
         with contextlib.suppress(ImportError):
             found = getattr(import_module(f"{_OURS}{module}".rstrip(".")), wanted, None)
             if found is not None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.keras import activations
+from gradwire.tf.keras.symbolic import Operation, is_symbolic
 
 #: What TensorFlow calls otherwise.
 _RENAMED = {
@@ -43,6 +47,19 @@ _REMEMBERING = ("sigmoid", "softmax")
 _PLACES = ("", "math", "nn", "linalg")
 
 
+def _symbolic(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes symbolic values, too: then it is an operation of their graph."""
+
+    @functools.wraps(function)
+    def applied(*args: Any, **kwargs: Any) -> Any:
+        if is_symbolic((args, kwargs)):
+            kind = "".join(part.title() for part in name.split("_"))
+            return Operation(kind, function=function)(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return applied
+
+
 def __getattr__(name: str) -> Any:
     """The operation of a name."""
     if name in _REMEMBERING:
@@ -55,5 +72,5 @@ def __getattr__(name: str) -> Any:
         for part in f"{place}.{wanted}".strip(".").split("."):
             found = getattr(found, part, None)
         if found is not None:
-            return found
+            return _symbolic(name, found) if inspect.isroutine(found) else found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from gradwire.tf.keras import metrics as metrics_module
 from gradwire.tf.keras import optimizers as optimizers_module
 from gradwire.tf.keras.batches import (
     Batches,
+    as_arrays,
     first_array,
     mapped,
     packed,
@@ -79,7 +81,9 @@ class Trainer(Layer):
         self._draws = {}
         self.loss = loss
         names = getattr(self, "output_names", None)
-        self._loss_of = None if loss is None else CompiledLoss(loss, loss_weights, names, run_eagerly)
+        self._loss_of = (
+            None if loss is None else CompiledLoss(loss, loss_weights, names, run_eagerly)
+        )
         self._compiled_metrics = CompiledMetrics(metrics, weighted_metrics, names)
         self._compiled = {
             "optimizer": self.optimizer,
@@ -141,11 +145,16 @@ class Trainer(Layer):
         self._compiled_metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
+    def _predicted(self, x: Any, training: bool) -> Any:
+        """The outputs; ``training`` counts only for a ``call`` that takes it, as in Keras."""
+        takes = "training" in inspect.signature(self.call).parameters
+        return self(x, training=training) if takes else self(x)
+
     def train_step(self, data: Any) -> dict[str, Any]:
         """One step of ``fit``: a subclass may have its own, and returns the figures to report."""
         x, y, sample_weight = unpacked(data)
         with tf.GradientTape() as tape:
-            predicted = self(x, training=True)
+            predicted = self._predicted(x, training=True)
             loss = self.compute_loss(x, y, predicted, sample_weight)
             self._loss_tracker.update_state(loss, sample_weight=len(first_array(x)))
             scaled = self.optimizer.scale_loss(loss)
@@ -157,14 +166,14 @@ class Trainer(Layer):
     def test_step(self, data: Any) -> dict[str, Any]:
         """One step of ``evaluate``: a subclass may have its own."""
         x, y, sample_weight = unpacked(data)
-        predicted = self(x, training=False)
+        predicted = self._predicted(x, training=False)
         loss = self.compute_loss(x, y, predicted, sample_weight, training=False)
         self._loss_tracker.update_state(loss, sample_weight=len(first_array(x)))
         return self.compute_metrics(x, y, predicted, sample_weight)
 
     def predict_step(self, data: Any) -> Any:
         """One step of ``predict``: a subclass may have its own."""
-        return self(unpacked(data)[0], training=False)
+        return self._predicted(unpacked(data)[0], training=False)
 
     def fit(
         self,
@@ -286,7 +295,7 @@ class Trainer(Layer):
     def _on_batch(self, kind: str, step: Callable[..., Any], batch: Any, by_name: bool) -> Any:
         self._assert_compiled()
         self.reset_metrics()
-        x, y, sample_weight = batch
+        x, y, sample_weight = (as_arrays(part) for part in batch)
         whole = next(Batches(x, y, sample_weight, batch_size=len(first_array(x))).epoch())
         figures = _plain(self._step(kind, step, whole))
         return figures if by_name else self._in_order(figures)

@@ -31,7 +31,7 @@ def load_data(
     found = arrays_of(path, origin=f"{ORIGIN}imdb.npz")
     texts: list[Any] = []
     labels: list[Any] = []
-    counts = []
+    counts: list[int] = []
     generator = np.random.RandomState(seed)
     for part in ("train", "test"):
         order = np.arange(len(found[f"x_{part}"]))

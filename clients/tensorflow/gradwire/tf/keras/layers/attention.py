@@ -102,6 +102,8 @@ class Attention(Layer):
 class AdditiveAttention(Attention):
     """The same by scores ``sum(scale tanh(query + key))``, with a weight for each feature."""
 
+    _left_out = ("score_mode",)
+
     def __init__(self, use_scale: bool = True, dropout: float = 0.0, **kwargs: Any) -> None:
         super().__init__(use_scale=use_scale, dropout=dropout, **kwargs)
 

@@ -15,7 +15,7 @@ from gradwire.tf.arguments import only
 from gradwire.tf.keras import regularizers
 from gradwire.tf.keras.layers.specs import check_inputs
 from gradwire.tf.keras.layers.tracking import Owner, as_list
-from gradwire.tf.keras.masks import is_masked, mask_of, set_mask
+from gradwire.tf.keras.masks import is_masked, mask_of, masks_of, set_mask
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.objects import (
     deserialize_keras_object,
@@ -40,6 +40,8 @@ class Layer(Owner):
 
     #: What the first argument has to be: an ``InputSpec``, or several.
     input_spec: Any = None
+    #: Parameters of the class that it derives from which it does not take.
+    _left_out: tuple[str, ...] = ()
     #: Whether a mask of the input is one of the output.
     supports_masking: bool = False
 
@@ -147,9 +149,9 @@ class Layer(Owner):
         for name in tensors:
             wanted = "mask" if len(tensors) == 1 else f"{name}_mask"
             if wanted in names and kwargs.get(wanted) is None:
-                mask = mask_of(kwargs[name])
+                mask = masks_of(kwargs[name])
                 kwargs[wanted] = mask if is_masked(mask) else None
-        return mask_of(first) if kwargs.get("mask") is None else kwargs["mask"]
+        return masks_of(first) if kwargs.get("mask") is None else kwargs["mask"]
 
     def _give_masks(self, first: Any, masks: Any, value: Any) -> None:
         """Let outputs carry masks, unless the layer has set them."""
@@ -223,9 +225,9 @@ class Layer(Owner):
                 method of its own.
         """
         config = self._basic_config()
-        ours = next(kind for kind in type(self).__mro__ if is_ours(kind))
+        ours: type[Any] = next(kind for kind in type(self).__mro__ if is_ours(kind))
         if ours is not Layer:
-            own = [name for name in parameters(ours) if name not in _BASIC]
+            own = [name for name in parameters(ours) if name not in (*_BASIC, *self._left_out)]
             config |= {name: serialize_keras_object(getattr(self, name)) for name in own}
         if type(self) is not ours and type(self).get_config is ours.get_config:
             config |= self._given_config(config)

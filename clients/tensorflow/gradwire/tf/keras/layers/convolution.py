@@ -134,6 +134,8 @@ class Conv3D(Convolution):
 class Transposed(Convolution):
     """The transpose of a convolution: what its gradient in the input is."""
 
+    _left_out = ("groups",)
+
     def __init__(
         self,
         filters: int,

@@ -45,6 +45,7 @@ class Embedding(Layer):
             self.set_weights(given)
 
     def build(self, input_shape: Any) -> None:
+        del input_shape  # whatever it is
         self.embeddings = self.add_weight(
             (self.input_dim, self.output_dim),
             self.embeddings_initializer,

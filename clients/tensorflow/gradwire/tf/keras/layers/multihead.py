@@ -24,6 +24,7 @@ class MultiHeadAttention(Layer):
     """
 
     supports_masking = True
+    _left_out = ("flash_attention",)  # how it is computed
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class MultiHeadAttention(Layer):
         )
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         for name, number in (("num_heads", num_heads), ("key_dim", key_dim)):
-            if not isinstance(number, int) or number <= 0:
+            if number <= 0:
                 raise ValueError(
                     f"Received an invalid value for argument `{name}`, expected a positive "
                     f"integer. Received: {name}={number}"
@@ -69,7 +70,7 @@ class MultiHeadAttention(Layer):
         self.output_shape: Any = None if shape is None else tuple(shape)
         self.attention_axes: Any = attention_axes
         self.sliding_window: int | None = sliding_window
-        self.flash_attention: bool | None = flash_attention  # how it is computed
+        self.flash_attention: bool | None = flash_attention
         self.kernel_initializer: Any = initializers.get(kernel_initializer)
         self.bias_initializer: Any = initializers.get(bias_initializer)
         self.kernel_regularizer: Any = regularizers.get(kernel_regularizer)
@@ -139,7 +140,7 @@ class MultiHeadAttention(Layer):
         use_causal_mask: bool = False,
     ) -> Any:
         key = value if key is None else key
-        carried = mask_of(query)
+        query_mask = carried = mask_of(query)  # as Keras: that which is given does not count
         for each in (query, value, key):  # as Keras: the dense layers see none, and none is left
             set_mask(each, None)
         keys, values = self.key_dense(key), self.value_dense(value)

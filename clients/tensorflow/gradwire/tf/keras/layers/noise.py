@@ -51,6 +51,7 @@ class Dropout(_Drawing):
 class SpatialDropout(Dropout):
     """In training, zeros for a share of channels, at all places of an example."""
 
+    _left_out = ("noise_shape",)
     _rank: int = 1
 
     def __init__(
@@ -71,6 +72,8 @@ class SpatialDropout(Dropout):
 
 class SpatialDropout1D(SpatialDropout):
     """In training, zeros for a share of channels along an axis of space."""
+
+    _left_out = ("noise_shape", "data_format")
 
     def __init__(self, rate: float, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(rate, None, seed, **kwargs)

@@ -17,6 +17,7 @@ from gradwire.tf.keras.layers.cells import (
     first_states,
 )
 from gradwire.tf.keras.layers.specs import InputSpec
+from gradwire.tf.keras.names import snake_case
 from gradwire.tf.keras.objects import parameters, serialize_keras_object
 
 
@@ -149,7 +150,8 @@ class Recurrent(RNN):
         own = [name for name in parameters(self._cell) if name not in parameters(Layer)]
         given = {name: kwargs[name] for name in (*own, *shared) if name in kwargs}
         kwargs.pop("implementation", None)  # how it is computed
-        cell = self._cell(units, activation, *args, **given)
+        name = snake_case(self._cell.__name__)
+        cell = self._cell(units, activation, *args, name=name, **given)
         super().__init__(
             cell,
             return_sequences,

@@ -38,7 +38,7 @@ class Lambda(Layer):
         self.mask: Any = mask
         self.arguments: dict[str, Any] = dict(arguments or {})
         self.supports_masking = mask is not None
-        self._named = inspect.signature(function).parameters if callable(function) else {}
+        self._named = inspect.signature(function).parameters
 
     def call(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
         given = dict(self.arguments)

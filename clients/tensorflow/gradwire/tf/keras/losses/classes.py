@@ -115,8 +115,8 @@ class LossFunctionWrapper(Loss):
 
     def get_config(self) -> dict[str, Any]:
         """The function, and the arguments that would make another."""
-        config = super().get_config() | serialize_keras_object(self._parameters)
-        return config | {"fn": serialize_keras_object(self.fn)}
+        own: dict[str, Any] = serialize_keras_object({"fn": self.fn, **self._parameters})
+        return super().get_config() | own
 
 
 class _FunctionLoss(LossFunctionWrapper):

@@ -16,6 +16,7 @@ from gradwire.tf.keras.masks import mask_of, set_mask
 from gradwire.tf.keras.models import files, wiring
 from gradwire.tf.keras.models.graphs import connected, operations_in_order
 from gradwire.tf.keras.models.summaries import summary_lines
+from gradwire.tf.keras.objects import custom_object_scope
 from gradwire.tf.keras.symbolic import KerasTensor, run, symbolic_parts
 from gradwire.tf.keras.training import Trainer
 
@@ -89,6 +90,18 @@ class Model(Trainer):
         """Give the weights the values in a file that ``save_weights`` wrote."""
         only("Model.load_weights", skip_mismatch=(skip_mismatch, False))
         files.load_weights(self, filepath)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Any:
+        """A model by its arguments, or by its layers and how they are called."""
+        if not {"layers", "input_layers", "output_layers"} <= set(config):
+            with custom_object_scope(custom_objects):
+                return super().from_config(config)
+        inputs, outputs = wiring.read(config, custom_objects)
+        made = cls(inputs, outputs, name=config.get("name"))
+        if config.get("trainable") is False:
+            made.trainable = False
+        return made
 
     def to_json(self, **kwargs: Any) -> str:
         """The configuration as JSON, for ``keras.models.model_from_json``."""
@@ -217,14 +230,3 @@ class Functional(Model):
             "input_layers": wiring.references(self._nest, self._run),
             "output_layers": wiring.references(self._outputs, self._run),
         }
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Any:
-        """A model by its layers and how they are called."""
-        if not {"layers", "input_layers", "output_layers"} <= set(config):
-            return super().from_config(config)
-        inputs, outputs = wiring.read(config, custom_objects)
-        made = cls(inputs, outputs, name=config.get("name"))
-        if config.get("trainable") is False:
-            made.trainable = False
-        return made

@@ -19,6 +19,9 @@ class Sequential(Model):
     the first layer, or by the first data.
     """
 
+    #: The same as a graph, once the shape of examples is known.
+    _graph: Functional | None
+
     def __init__(
         self, layers: Sequence[Any] | None = None, trainable: bool = True, name: str | None = None
     ) -> None:
@@ -122,8 +125,9 @@ class Sequential(Model):
         return super().__call__(*args, **kwargs)
 
     def _converted(self, value: Any) -> Any:
-        converted = super() if self._graph is None else self._graph
-        return converted._converted(value)
+        if self._graph is None:
+            return super()._converted(value)
+        return self._graph._converted(value)
 
     def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
         if self._graph is not None:

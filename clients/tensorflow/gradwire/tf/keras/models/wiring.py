@@ -114,7 +114,7 @@ def _symbolic(value: Any, made: Mapping[tuple[str, int], list[Any]]) -> Any:
             name, index, output = value["config"]["keras_history"]
             return made[name, index][output]
         if kind == "__slice__":
-            return slice(*(inner if isinstance(inner, (list, tuple)) else inner.values()))
+            return slice(*(inner.values() if isinstance(inner, Mapping) else inner or ()))
         if kind == "__ellipsis__":
             return Ellipsis
         if kind is None:

@@ -30,9 +30,10 @@ def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
     if not isinstance(x, tf.Tensor):
         array = np.asarray(x)
         norms = np.atleast_1d(np.linalg.norm(array, order, axis))
-        return array / np.expand_dims(np.where(norms == 0, 1, norms), axis)
-    norms = tf.norm(x, ord=order, axis=axis, keepdims=True)
-    return x / tf.where(norms == 0.0, tf.ones_like(norms), norms)
+        # As Keras, where 0 is taken for the last axis here.
+        return array / np.expand_dims(np.where(norms == 0, 1, norms), axis or -1)
+    length = tf.norm(x, ord=order, axis=axis, keepdims=True)
+    return x / tf.where(length == 0.0, tf.ones_like(length), length)
 
 
 def pad_sequences(
