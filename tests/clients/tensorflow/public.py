@@ -35,7 +35,7 @@ def _members(prefix: str, module: types.ModuleType, seen: set[int]) -> Iterator[
     seen.add(id(module))
     names = getattr(module, "__all__", None) or dir(module)
     values = [(name, getattr(module, name)) for name in names if not name.startswith("_")]
-    for name, value in sorted(values, key=lambda each: isinstance(each[1], types.ModuleType)):
+    for name, value in sorted(values, key=_place):
         if isinstance(value, types.ModuleType):
             if (
                 value.__name__.startswith("gradwire.tf")
@@ -47,6 +47,14 @@ def _members(prefix: str, module: types.ModuleType, seen: set[int]) -> Iterator[
             inspect.isclass(value) or inspect.isfunction(value)
         ):
             yield f"{prefix}{name}", value
+
+
+def _place(each: tuple[str, Any]) -> int:
+    """Modules come last: TensorFlow's, then others, and the one with other names for all that."""
+    name, value = each
+    if not isinstance(value, types.ModuleType):
+        return 0
+    return 3 if name == "compat" else 1 if hasattr(value, "_tensorflow_name") else 2
 
 
 def _methods(kind: type) -> Iterator[tuple[str, Any]]:

@@ -32,6 +32,7 @@ from gradwire.tf import nn as nn
 from gradwire.tf import ragged as ragged
 from gradwire.tf import random as random
 from gradwire.tf import saved_model as saved_model
+from gradwire.tf import sets as sets
 from gradwire.tf import signal as signal
 from gradwire.tf import sparse as sparse
 from gradwire.tf import strings as strings

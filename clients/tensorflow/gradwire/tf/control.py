@@ -43,7 +43,10 @@ def case(
     strict: bool = False,
     name: str = "case",
 ) -> Any:
-    """What the function beside the first condition that holds gives, else ``default``."""
+    """What the function beside the first condition that holds gives, else ``default``.
+
+    A list or tuple of one value is that value, unless ``strict`` or where nothing is decided.
+    """
     if isinstance(pred_fn_pairs, dict):
         if not exclusive:
             raise ValueError(
@@ -67,10 +70,12 @@ def case(
     holding = [function for pred, function in pred_fn_pairs if pred]
     if exclusive and len(holding) > 1:
         raise invalid("Input error: More than one condition evaluated as True but exclusive=True.")
-    if holding:
-        return holding[0]()
-    if default is not None:
-        return default()
+    chosen = holding[0] if holding else default
+    if chosen is not None:
+        result = chosen()
+        decided = len(pred_fn_pairs) > 1 or default is not None
+        single = isinstance(result, (list, builtin_tuple)) and len(result) == 1
+        return result[0] if single and decided and not strict else result
     shown = ", ".join("False" for _ in pred_fn_pairs)
     raise invalid(
         "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: "

@@ -21,8 +21,10 @@ from gradwire.tf.data_groups import called, in_groups
 from gradwire.tf.data_merging import Merged
 from gradwire.tf.data_options import Options, ThreadingOptions
 from gradwire.tf.dtypes import int64
+from gradwire.tf.errors import invalid
+from gradwire.tf.functions import TensorSpec
 from gradwire.tf.gfile import local
-from gradwire.tf.tensors import Tensor
+from gradwire.tf.tensors import Operand, Tensor
 
 __all__ = [
     "AUTOTUNE",
@@ -75,28 +77,24 @@ class Dataset(Merged):
         output_signature: Any = None,
         name: str | None = None,
     ) -> Any:
-        """What a function gives one by one, of the dtypes of ``output_signature``.
+        """What a function gives one by one, of the dtypes and shapes of ``output_signature``.
 
-        Shapes are those of what is given: ``output_shapes`` is not compared with them.
+        Raises:
+            TypeError: no dtypes are given, or both ways.
+            InvalidArgumentError: what is given is of another shape or structure.
         """
-        del output_shapes
-        signature = output_types if output_signature is None else output_signature
+        if (output_types is None) == (output_signature is None):
+            raise TypeError(
+                "To specify the output signature you need to provide either the "
+                "`output_signature` argument or the `output_types` argument."
+            )
+        if not callable(generator):
+            raise TypeError("`generator` must be a Python callable.")
+        specs = output_signature
+        if specs is None:
+            specs = _specs(output_types, output_shapes)
         arguments = args or ()
-
-        def elements() -> Elements[Any]:
-            for each in generator(*arguments):
-                if signature is None:
-                    yield nest.map_structure(convert_to_tensor, _as_structure(each))
-                    continue
-                wanted = nest.flatten(signature)
-                flat = nest.flatten(each) if nest.is_nested(signature) else [each]
-                made = [
-                    convert_to_tensor(value, getattr(spec, "dtype", spec))
-                    for value, spec in zip(flat, wanted, strict=True)
-                ]
-                yield nest.pack_sequence_as(signature, made)
-
-        return cls(elements)
+        return cls(lambda: (_fitted(each, specs) for each in generator(*arguments)))
 
     @classmethod
     def range(cls, *args: Any, **options: Any) -> Dataset:
@@ -314,6 +312,51 @@ def _as_structure(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _as_structure(each) for key, each in value.items()}
     return convert_to_tensor(value)
+
+
+def _specs(types: Any, shapes: Any) -> Any:
+    """Specs of these dtypes, and shapes if they are given."""
+    if not nest.is_nested(types):
+        return TensorSpec(shapes, types)
+    if shapes is None:
+        return nest.map_structure(lambda dtype: _specs(dtype, None), types)
+    if isinstance(types, dict):
+        return {key: _specs(types[key], shapes[key]) for key in types}
+    return tuple(_specs(dtype, shape) for dtype, shape in zip(types, shapes, strict=True))
+
+
+def _fitted(value: Any, specs: Any) -> Any:
+    """What a generator gave, as tensors of these specs."""
+    made = [_as_spec(part, spec) for part, spec in _pairs(value, specs)]
+    return nest.pack_sequence_as(specs, made)
+
+
+def _pairs(value: Any, specs: Any) -> list[tuple[Any, Any]]:
+    """The parts of a value, each with its spec; lists within are tensors."""
+    if not nest.is_nested(specs):
+        return [(value, specs)]
+    if not nest.is_nested(value) or len(value) != len(specs):
+        raise invalid(
+            "TypeError: `generator` yielded an element that did not match the expected structure. "
+            f"The expected structure was {specs}, but the yielded element was {value}."
+        )
+    keys = sorted(specs) if isinstance(specs, dict) else range(len(specs))
+    return [pair for key in keys for pair in _pairs(value[key], specs[key])]
+
+
+def _as_spec(value: Any, spec: TensorSpec) -> Tensor:
+    if not isinstance(value, Operand) and spec.dtype.name != "string":
+        try:  # as NumPy converts, which cuts off decimals
+            value = np.asarray(value, spec.dtype.storage)
+        except (TypeError, ValueError) as error:
+            raise invalid(f"TypeError: `generator` yielded {value!r}: {error}") from None
+    tensor = convert_to_tensor(value, spec.dtype)
+    if not spec.shape.is_compatible_with(tensor.shape):
+        raise invalid(
+            f"TypeError: `generator` yielded an element of shape {tensor.shape} where an element "
+            f"of shape {spec.shape} was expected."
+        )
+    return tensor
 
 
 def _tensors(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradwire.tf import checks, dtypes
+from gradwire.tf.arguments import only
 from gradwire.tf.calls import call, calls
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.dtypes import as_dtype
@@ -76,6 +77,7 @@ def eigh_tridiagonal(
     name: str | None = None,
 ) -> Any:
     """Eigenvalues of a symmetric matrix by its diagonal and the one beside it."""
+    only("eigh_tridiagonal", tol=(tol, None))
     x = convert_to_tensor(alpha)
     y = convert_to_tensor(beta, x.dtype)
     lengths = x._lengths()

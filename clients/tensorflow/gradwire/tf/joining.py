@@ -146,6 +146,11 @@ def split(
         sizes = [lengths[place] // count] * count
     else:
         sizes = list(static.lengths(given))
+        if num not in (None, len(sizes)):
+            raise invalid(
+                "size of the split_tensor must be 1-D and have the same elements as outputs got 1 "
+                f"-D and {len(sizes)} elements [Op:SplitV]"
+            )
         if sizes.count(-1) == 1:
             rest = lengths[place] - sum(size for size in sizes if size != -1)
             sizes = [rest if size == -1 else size for size in sizes]

@@ -11,11 +11,11 @@ from typing import Any
 from gradwire.tf.tensors import Operand
 
 
-def is_nested(structure: Any) -> bool:
+def is_nested(seq: Any) -> bool:
     """Whether it is a list, tuple or dictionary."""
-    if isinstance(structure, Operand):
+    if isinstance(seq, Operand):
         return False
-    return isinstance(structure, (list, tuple, Mapping)) or _is_attrs(structure)
+    return isinstance(seq, (list, tuple, Mapping)) or _is_attrs(seq)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:

@@ -70,6 +70,7 @@ from gradwire.tf.operations.nn import (
     weighted_moments,
 )
 from gradwire.tf.ordering import top_k
+from gradwire.tf.sampled_losses import compute_accidental_hits, nce_loss, sampled_softmax_loss
 
 __all__ = [
     "atrous_conv2d",
@@ -81,6 +82,7 @@ __all__ = [
     "batch_norm_with_global_normalization",
     "batch_normalization",
     "bias_add",
+    "compute_accidental_hits",
     "compute_average_loss",
     "conv1d",
     "conv1d_transpose",
@@ -114,11 +116,13 @@ __all__ = [
     "max_pool3d",
     "max_pool_with_argmax",
     "moments",
+    "nce_loss",
     "normalize_moments",
     "pool",
     "relu",
     "relu6",
     "safe_embedding_lookup_sparse",
+    "sampled_softmax_loss",
     "scale_regularization_loss",
     "selu",
     "separable_conv2d",

@@ -12,6 +12,7 @@ from gradwire.tf import checks, dtypes, static
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.creation import zeros_like
+from gradwire.tf.dtypes import as_dtype
 from gradwire.tf.errors import invalid
 from gradwire.tf.gathering import where
 from gradwire.tf.joining import tensors, unstack
@@ -19,6 +20,7 @@ from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import rules
 from gradwire.tf.operations.types import DTypeLike, TensorLike
 from gradwire.tf.operators import add, multiply
+from gradwire.tf.shapes import as_shape
 from gradwire.tf.slices import IndexedSlices
 from gradwire.tf.tensors import Operand, Tensor
 
@@ -98,8 +100,17 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
 def accumulate_n(
     inputs: Sequence[TensorLike], shape: Any = None, tensor_dtype: Any = None, name: Any = None
 ) -> Tensor:
-    """Sum of tensors of one shape, elementwise."""
-    return add_n(list(inputs))  # type: ignore[no-any-return]
+    """Sum of tensors of one shape, elementwise; of this shape and dtype, where these are given."""
+    given = [convert_to_tensor(each) for each in inputs]
+    for tensor in given:
+        if not tensor.shape.is_compatible_with(shape):
+            raise ValueError(f"Shapes {as_shape(shape)} and {tensor.shape} are not compatible")
+        if tensor_dtype is not None and tensor.dtype != as_dtype(tensor_dtype):
+            raise TypeError(
+                f"The `tensor_dtype` argument is {tensor_dtype}, but `input` is of type "
+                f"{tensor.dtype}. These must be equal. Try casting the input to the desired type."
+            )
+    return add_n(given)  # type: ignore[no-any-return]
 
 
 def scalar_mul(scalar: TensorLike, x: Any, name: str | None = None) -> Any:

@@ -278,8 +278,12 @@ class Tensor(Operand):
         return self
 
     def gpu(self, gpu_index: int = 0) -> Tensor:
-        """The same: where it is computed is the service's matter."""
-        return self
+        """Refused: there is no GPU.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError(f"GPU:{gpu_index} unknown device.")
 
     def __copy__(self) -> Tensor:
         return self

@@ -1,6 +1,7 @@
 """``tf.random``: numbers that seeds decide, drawn here."""
 
 from gradwire.tf.random import experimental
+from gradwire.tf.random.candidates import log_uniform_candidate_sampler, uniform_candidate_sampler
 from gradwire.tf.random.generators import (
     Algorithm,
     Generator,
@@ -40,6 +41,7 @@ __all__ = [
     "fold_in",
     "gamma",
     "get_global_generator",
+    "log_uniform_candidate_sampler",
     "normal",
     "poisson",
     "set_global_generator",
@@ -56,4 +58,5 @@ __all__ = [
     "stateless_uniform",
     "truncated_normal",
     "uniform",
+    "uniform_candidate_sampler",
 ]

@@ -9,7 +9,7 @@ from gradwire.tf import nest
 __all__ = ["get_output_shapes", "get_output_types", "make_one_shot_iterator"]
 
 
-def make_one_shot_iterator(dataset: Any, shared_name: str | None = None) -> Any:
+def make_one_shot_iterator(dataset: Any) -> Any:
     """An iterator over the elements."""
     return iter(dataset)
 
