@@ -12,7 +12,7 @@ import numpy as np
 from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.data_draws import Drawing, look, loop
-from gradwire.tf.functions import TensorSpec
+from gradwire.tf.specs import TensorSpec
 
 
 class Grouped:
