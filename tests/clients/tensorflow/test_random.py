@@ -1,8 +1,16 @@
 """Random numbers are TensorFlow's own: recorded from TensorFlow 2.21 for these seeds."""
 
+import json
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from gradwire import tf
+
+from tests.clients.tensorflow import record_other_draws
+
+README = Path(__file__).parents[3] / "clients" / "tensorflow" / "README.md"
 
 # tf.random.set_seed(42), then one call after another.
 SEQUENCE = [
@@ -229,15 +237,65 @@ def test_without_a_seed_draws_are_not_repeatable():
 @pytest.mark.parametrize(
     ("draw", "mean", "variance"),
     [
-        (lambda: tf.random.gamma([4000], 2.0, 0.5, seed=1), 4.0, 8.0),
-        (lambda: tf.random.poisson([4000], 3.0, seed=1), 3.0, 3.0),
+        (lambda: tf.random.gamma([4000], 2.0, 0.5), 4.0, 8.0),
+        (lambda: tf.random.poisson([4000], 3.0), 3.0, 3.0),
+        (lambda: tf.random.poisson([4000], 30.0), 30.0, 30.0),
         (lambda: tf.random.stateless_binomial([4000], [1, 2], 10, 0.25, tf.float32), 2.5, 1.875),
+        (lambda: tf.random.stateless_binomial([4000], [1, 2], 90, 0.7, tf.float32), 63.0, 18.9),
+        (
+            lambda: tf.random.stateless_parameterized_truncated_normal([4000], [1, 2]),
+            0.0,
+            0.7737,
+        ),
     ],
 )
-def test_other_distributions_have_the_right_moments(draw, mean, variance):
+def test_distributions_have_the_right_moments(draw, mean, variance):
     drawn = draw().numpy()
     assert abs(drawn.mean() - mean) < 5 * (variance / 4000) ** 0.5
     assert abs(drawn.var() / variance - 1) < 0.2
+
+
+def test_all_draws_of_other_numbers_than_tensorflows_are_in_the_readme():
+    recorded = json.loads(record_other_draws.OTHER_DRAWS.read_text())
+    text = README.read_text(encoding="utf-8")
+    (said,) = re.findall(
+        r"Other numbers than TensorFlow's are drawn\n(.*?)\n\nWith", text, re.DOTALL
+    )
+    for name, draw in record_other_draws.draws(tf).items():
+        assert name in said
+        assert not np.allclose(record_other_draws.numbers(tf, draw), recorded[name])
+    functions = {f"tf.{name}" for name in re.findall(r"`tf\.([\w.]+)`", said)}
+    assert functions - {"tf.function"} <= record_other_draws.draws(tf).keys()
+
+
+DRAWS = {
+    "normal": lambda: tf.random.normal([2]),
+    "stateless": lambda: tf.random.stateless_uniform([2], [1, 2]),
+    "generator": lambda: tf.random.Generator.from_seed(1).normal([2]),
+    "function": tf.function(lambda: tf.random.shuffle([1, 2])),
+    "layer": lambda: tf.keras.layers.Dropout(0.5)(tf.ones([2]), training=True),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_nothing_is_drawn_in_functions_that_xla_would_compile(name):
+    DRAWS[name]()
+    with pytest.raises(NotImplementedError, match="jit_compile=True"):
+        tf.function(DRAWS[name], jit_compile=True)()
+
+
+def test_a_model_that_xla_would_compile_does_not_drop_out():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2), tf.keras.layers.Dropout(0.5)])
+    model.compile("sgd", "mse", jit_compile=True)
+    with pytest.raises(NotImplementedError, match="jit_compile=True"):
+        model.fit(np.ones((2, 2)), np.ones((2, 2)))
+
+
+def test_large_draws_take_no_loop():
+    tf.random.set_seed(1)
+    drawn = tf.random.truncated_normal([300_000]).numpy()
+    assert np.abs(drawn).max() < 2
+    assert len(np.unique(drawn)) > 290_000
 
 
 def test_gamma_numbers_are_differentiated_in_their_parameters():

@@ -11,6 +11,7 @@ from gradwire.tf.dtypes import bool_
 from gradwire.tf.errors import invalid
 from gradwire.tf.graphs import one_operation
 from gradwire.tf.operators import identity
+from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensor_arrays import TensorArray
 from gradwire.tf.tensors import Operand, Tensor
 
@@ -32,7 +33,10 @@ def cond(
             raise TypeError(f"'{which}' must be callable.")
     assert true_fn is not None
     assert false_fn is not None
-    return true_fn() if pred else false_fn()
+    first, second = SEEDS.part(), SEEDS.part()
+    holds = bool(pred)
+    with SEEDS.running(first if holds else second):
+        return true_fn() if holds else false_fn()
 
 
 @one_operation(loop=False)
@@ -106,7 +110,10 @@ def switch_case(
     if not all(callable(each) for each in branches.values()):
         raise TypeError("branch_fns must hold callables")
     otherwise = branches[max(branches)] if default is None else default
-    return branches.get(int(static.array(branch_index)), otherwise)()
+    parts = {number: SEEDS.part() for number in branches}
+    number = int(static.array(branch_index))
+    with SEEDS.running(parts.get(number, parts[max(branches)])):
+        return branches.get(number, otherwise)()
 
 
 @one_operation(loop=True)

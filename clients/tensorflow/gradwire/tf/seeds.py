@@ -87,14 +87,28 @@ class Seeds:
             yield
 
     @contextmanager
-    def running(self, draws: Draws) -> Iterator[None]:
-        """A call of a function that has drawn so far."""
+    def running(self, draws: Draws | None) -> Iterator[None]:
+        """A call of a function that has drawn so far; of none, nothing changes."""
+        if draws is None:
+            yield
+            return
         draws.called = draws.unseeded = 0
-        self._running.functions.append(draws)
+        functions = self._running.functions
+        functions.append(draws)
         try:
             yield
         finally:
-            self._running.functions.pop()
+            functions[:] = [each for each in functions if each is not draws]
+
+    def part(self) -> Draws | None:
+        """A branch or the body of a loop in the function that runs: a graph of its own, too."""
+        outer = self.outer
+        if outer is None:
+            return None
+        outer.called += 1
+        found = outer.within.setdefault(("part", outer.called), Draws(outer.seed))
+        found.compiled = outer.compiled
+        return found
 
     @contextmanager
     def eagerly(self) -> Iterator[None]:

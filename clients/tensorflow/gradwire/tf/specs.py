@@ -1,4 +1,4 @@
-"""What an argument of a function has to be: its shape and dtype."""
+"""``tf.TensorSpec``: what is known of a tensor before there is one."""
 
 from __future__ import annotations
 

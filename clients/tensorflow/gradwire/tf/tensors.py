@@ -11,6 +11,7 @@ import numpy as np
 from gradwire.tf.dtypes import DType, of_numpy
 from gradwire.tf.fetching import fetch
 from gradwire.tf.nodes import TensorNode
+from gradwire.tf.seeds import SEEDS
 from gradwire.tf.shapes import TensorShape
 
 __all__ = ["Tensor"]
@@ -305,7 +306,7 @@ class Tensor(Operand):
         if not lengths:
             raise TypeError("Cannot iterate over a scalar tensor.")
         METHODS["decided"]()
-        return iter([self[i] for i in range(lengths[0])])
+        return _passes([self[i] for i in range(lengths[0])])
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError(
@@ -330,6 +331,14 @@ class Tensor(Operand):
         if "\n" in text:
             text = f"\n{text}"
         return f"tf.Tensor({text}, shape={self.shape}, dtype={self.dtype.name})"
+
+
+def _passes(rows: list[Tensor]) -> Iterator[Tensor]:
+    """Rows, each of them for a pass of a loop, which is a graph of its own in functions."""
+    body = SEEDS.part()
+    for row in rows:
+        with SEEDS.running(body):
+            yield row
 
 
 def shown(value: np.ndarray[Any, Any], dtype: DType) -> Any:
