@@ -7,7 +7,7 @@ TensorFlow's answer is not to be followed) belong to the case above them.
 
 A ``corpus/SUBJECT.table`` holds a probe on each line, ``id | order | expression | inputs``: the
 value of an expression in x, y and z and its derivatives to that order, in float64 where the order
-ends with a d, for inputs that semicolons separate.
+ends with a d, for inputs that semicolons separate; lines ``@name = values`` name inputs.
 """
 
 import json
@@ -66,7 +66,8 @@ def snippets(subject: str) -> list[Snippet]:
     table = CORPUS / f"{subject}.table"
     if table.exists():
         lines = table.read_text().splitlines()
-        return [_probe(line) for line in lines if line and not line.startswith("#")]
+        named = dict(line.split(" = ", 1) for line in lines if line.startswith("@"))
+        return [_probe(line, named) for line in lines if line and line[0] not in "#@"]
     text = (CORPUS / f"{subject}.txt").read_text()
     headers = list(HEADER.finditer(text))
     ends = [header.start() for header in headers[1:]] + [len(text)]
@@ -87,9 +88,9 @@ def _snippet(header: re.Match[str], body: str) -> Snippet:
     return Snippet(header["id"], header["rule"], header["title"], _with_imports(body), **options)
 
 
-def _probe(line: str) -> Snippet:
+def _probe(line: str, named: dict[str, str]) -> Snippet:
     name, order, expression, inputs = (part.strip() for part in line.split(" | "))
-    values = [value.strip() for value in inputs.split(" ; ")]
+    values = [named.get(value.strip(), value.strip()) for value in inputs.split(" ; ")]
     watched = ", ".join("xyz"[: len(values)])
     sources = f"[{watched}]" if len(values) > 1 else watched
     dtype = "float64" if order.endswith("d") else "float32"
