@@ -71,7 +71,9 @@ def through_views(x):
     for part in a:
         part[3] += x[2]
     a.T[1] = x
-    return a, row, column, block, flat
+    a[::-1, ::-2][0, 0] = 7.0
+    np.asarray(a)[0, 0] = x[0]
+    return a, row, column, block, flat, a[::-1][:, ::-1]
 
 
 def in_fortran_order(x):
@@ -195,6 +197,13 @@ def into_outside_view(x):
     return part
 
 
+def into_other_bits(x):
+    a = np.zeros(3)
+    bits = a.view(np.int64)
+    a[0] = x[0]
+    return bits + x
+
+
 def into_real_part(x):
     a = np.zeros(3, complex)
     a.real[:] = x
@@ -215,6 +224,7 @@ REFUSED: dict[str, Any] = {
     "an array from outside": into_outside,
     "a view of one from outside": into_outside_view,
     "a part of complex numbers": into_real_part,
+    "a view of another dtype": into_other_bits,
     "inside a function of the program": in_a_loop,
 }
 
@@ -255,6 +265,19 @@ def test_elements_are_not_read_from_memory_once_they_are_recorded(client):
 
     with pytest.raises(Exception):  # noqa: B017, PT011 - whatever Python says
         gradwire.function(f, client)(X)
+
+
+def test_plain_arrays_from_outside_are_not_copied(client):
+    table = np.zeros(3)
+
+    def f(x):
+        assert np.asarray(table) is table
+        np.asarray(table)[0] += 1.0
+        np.array(table)[1] = x[0]
+        return x * table[0]
+
+    np.testing.assert_array_equal(gradwire.function(f, client)(X), X)
+    np.testing.assert_array_equal(table, [1.0, 0.0, 0.0])
 
 
 def test_arrays_of_a_function_of_the_program_are_recorded_inside(client):

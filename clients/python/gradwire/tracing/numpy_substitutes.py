@@ -41,15 +41,14 @@ _ONLY_IF_NEEDED = (None, False, np._CopyMode.IF_NEEDED, np._CopyMode.NEVER)
 
 def functions() -> Iterator[Substitute]:
     """The substitutes of functions."""
-    for name in ("asarray", "asanyarray", "ascontiguousarray", "asfortranarray"):
-        yield _of_numpy(name), recording(_of_numpy(name), _array)
     for path in OF_LISTS:
         yield _of_numpy(path), recording(_of_numpy(path), _of_lists)
     for name in OF_SEQUENCES:
         yield _of_numpy(name), recording(_of_numpy(name), _of_sequences)
     for name in MAKERS:
         yield _of_numpy(name), _making(_of_numpy(name), _of_numpy(name))
-    for name, record in (("array", _array), ("full", _full)):
+    of_array = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
+    for name, record in (*[(name, _array) for name in of_array], ("full", _full)):
         yield _of_numpy(name), _making(_of_numpy(name), recording(_of_numpy(name), record))
     for name in ("empty", "empty_like"):  # what is in them is nothing to send
         yield _of_numpy(name), _making(_of_numpy(name), _of_numpy(name.replace("empty", "zeros")))
@@ -78,7 +77,8 @@ def _making(original: Callable[..., Any], made_by: Callable[..., Any]) -> Callab
         if current() is None:
             return original(*args, **kwargs)
         made = made_by(*args, **kwargs)
-        return recordable(made) if called_by_user() else made
+        is_new = all(made is not arg for arg in args)
+        return recordable(made) if is_new and called_by_user() else made
 
     return update_wrapper(function, original)
 

@@ -93,7 +93,7 @@ class RecordableArray(np.ndarray):
         """The view of a recorded array that this is of its owner, by the places of elements."""
         width, shape = _attribute(owner, "itemsize"), _attribute(owner, "shape")
         steps = [_address(self) - _address(owner), *self.strides]
-        if _attribute(self, "itemsize") != width or any(step % width for step in steps):
+        if _attribute(self, "dtype") not in (recorded.dtype, _attribute(owner, "dtype")):
             raise not_traceable(
                 "a view of another dtype of an array with recorded elements",
                 "assign to the array itself",
