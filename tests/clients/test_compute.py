@@ -138,7 +138,8 @@ async def test_results_that_stay_are_stored_tensors(client, awaiting_client):
     )
     stored = answer.outputs["large"]
     assert isinstance(stored, gradwire.StoredTensor)
-    assert (stored.dtype, stored.shape, stored.nbytes) == (np.float64, (600,), 4800)
+    assert stored.dtype == np.float64
+    assert (stored.shape, stored.nbytes) == ((600,), 4800)
     assert answer.outputs["small"] == [np.sum(x + 1)]
     assert "with the service" in repr(answer)
     np.testing.assert_array_equal(client.tensors.get(stored), x + 1)

@@ -169,18 +169,43 @@ def test_what_is_lost_is_computed_from_the_last_copies(
     assert training.losses == pytest.approx(Training().steps(26), rel=1e-5)
 
 
-def test_what_is_lost_for_good_is_an_error(service_url, new_client, monkeypatch):
+def test_a_service_that_loses_all_at_once_is_sent_values(service_url, new_client, monkeypatch):
+    monkeypatch.setattr(kept, "PAUSE_SECONDS", 0.0)
     training = Training()
     training.steps(5)
-    run = kept.Request.run
+    receive = Exchange.receive
 
-    def losing(request):
-        lose(service_url, new_client)
-        return run(request)
+    def losing(exchange, response):
+        receive(exchange, response)
+        if exchange.method == "POST":  # as if each request went to another replica
+            lose(service_url, new_client)
 
-    monkeypatch.setattr(kept.Request, "run", losing)
-    with pytest.raises(tf.errors.DataLossError, match="the service has lost a value"):
-        training.steps(1)
+    with monkeypatch.context() as patched:
+        patched.setattr(Exchange, "receive", losing)
+        training.steps(4)
+    assert training.losses == pytest.approx(Training().steps(9), rel=1e-5)
+
+
+def test_after_a_loss_nothing_stays_for_a_while(service_url, new_client, transferred):
+    training = Training()
+    training.steps(5)
+    assert lose(service_url, new_client) >= 4
+    training.steps(2)
+    transferred.clear()
+    training.steps(2)
+    assert min(received for _, _, received in transferred) > 4 * INPUTS * 64 * 4
+
+
+def test_what_is_lost_for_good_is_an_error(service_url, new_client):
+    w = tf.Variable(tf.ones(5000))
+    w.assign_add(tf.ones(5000))
+    assert float(tf.reduce_sum(tf.ones(3))) == 3.0
+    w._node.value._result.request = None  # nobody knows any more what computes it
+    assert lose(service_url, new_client) >= 1
+    for read in (w.numpy, lambda: float(tf.reduce_sum(w))):
+        with pytest.raises(tf.errors.DataLossError, match="the service has lost a value"):
+            read()
+    assert float(tf.reduce_sum(tf.ones(3))) == 3.0
 
 
 def test_results_expire_and_are_computed_again(monkeypatch):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,8 +35,11 @@ MOST_REMEMBERED_BYTES: int = 1 << 24
 MOST_REMEMBERED_TIMES: int = 2
 #: What remembering a request takes beside the arrays that it sent.
 REQUEST_BYTES: int = 1 << 12
-#: Attempts to compute what is lost, while more is lost.
-ATTEMPTS: int = 3
+#: Attempts at a request, while more of what it needs is lost, and the first that is by value.
+ATTEMPTS: int = 4
+BY_VALUE: int = 2
+#: The pause in which nothing stays with the service, after it has lost something.
+PAUSE_SECONDS: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +53,16 @@ class Question:
     #: The lists in the answer whose arrays may stay with the service.
     keep: Sequence[str] = ()
 
-    def ask(self, client: Client, variables: dict[str, Any], release: list[str] | None) -> Any:
+    def ask(
+        self, client: Client, variables: dict[str, Any], release: list[str], *, keep: bool
+    ) -> Any:
         """The answer for some variables; results are released with it."""
-        method = getattr(client, self.method)
-        keep = list(self.keep) or None
-        return method(self.text, variables, **self.options, keep=keep, release=release)
+        options = {
+            **self.options,
+            "keep": (keep and list(self.keep)) or None,
+            "release": release or None,
+        }
+        return getattr(client, self.method)(self.text, variables, **options)
 
     def parts(self, answer: Any) -> list[Any]:
         """What may have stayed with the service."""
@@ -176,14 +185,17 @@ class Request:
         """The results of other requests that it refers to."""
         return [each for each in self._variables.values() if isinstance(each, Result)]
 
-    def run(self) -> tuple[Any, list[Any]]:
-        """Send it; returns the answer and its parts, those with the service as results."""
+    def run(self, *, keep: bool) -> tuple[Any, list[Any]]:
+        """Send it; returns the answer and its parts, those that stay with the service as results.
+
+        Only if it is to ``keep`` them there.
+        """
         home, variables = None, dict[str, Any](self._variables)
         for name, each in self._variables.items():
             if isinstance(each, Result):
                 variables[name] = each.array if each.stored is None else each.stored
                 home = home or (each.home if each.stored is not None else None)
-        answer = self._session.ask(self._question, variables, home)
+        answer = self._session.ask(self._question, variables, home, keep=keep)
         home = answer.raw.request.headers.get(HOME)
         return answer, self._settled(self._question.parts(answer), home)
 
@@ -216,6 +228,7 @@ class Session:
         self._process: int = os.getpid()
         self._released: deque[str] = deque()
         self._restoring = threading.RLock()
+        self._paused_until: float = 0.0
         #: Results by their refs.
         self.results: weakref.WeakValueDictionary[str, Result] = weakref.WeakValueDictionary()
 
@@ -228,32 +241,44 @@ class Session:
         if self._process == os.getpid():  # after a fork, it is the parent's
             self._released.append(ref)
 
-    def ask(self, question: Question, variables: dict[str, Any], home: str | None) -> Any:
+    def ask(
+        self, question: Question, variables: dict[str, Any], home: str | None, *, keep: bool
+    ) -> Any:
         """The answer to a request, which also releases."""
         released = [self._released.popleft() for _ in range(len(self._released))]
         try:
-            return question.ask(self.at(home), variables, released or None)
+            return question.ask(self.at(home), variables, released, keep=keep)
         except BaseException:
             self._released.extend(released)
             raise
 
-    def run(self, request: Request) -> tuple[Any, list[Any]]:
-        """The answer to a request, with what it refers to computed again if it is lost."""
-        for _ in range(ATTEMPTS):
-            self.restore(request.operands())
+    @property
+    def keeps(self) -> bool:
+        """Whether results of new requests are to stay with the service."""
+        return time.monotonic() >= self._paused_until
+
+    def run(self, request: Request, *, keep: bool = True, first: int = 0) -> tuple[Any, list[Any]]:
+        """The answer to a request, with what it refers to computed again if it is lost.
+
+        What is lost twice comes by value, which cannot be lost: requests may go to any replica.
+        """
+        for attempt in range(first, ATTEMPTS):
+            by_reference = attempt < BY_VALUE
+            self.restore(request.operands(), by_reference=by_reference)
             try:
-                return request.run()
+                return request.run(keep=keep and by_reference)
             except UnknownRef as error:
                 found = [self.results.pop(ref, None) for ref in error.missing]
                 known = [result for result in found if result is not None]
                 if not known:
                     raise
+                self._paused_until = time.monotonic() + PAUSE_SECONDS
                 for result in known:  # another replica may have answered
                     if result.fetch():
                         result.stored = None
         raise lost()
 
-    def restore(self, results: Iterable[Result]) -> None:
+    def restore(self, results: Iterable[Result], *, by_reference: bool = True) -> None:
         """Compute results again that are lost, by the requests that led to them."""
         wanted = [result for result in results if result.is_lost]
         if not wanted:
@@ -266,7 +291,7 @@ class Session:
                 for result in request.operands()
             } | dict.fromkeys(wanted, len(requests))
             for position, request in enumerate(requests):
-                self.run(request)
+                self.run(request, first=BY_VALUE - 1 if by_reference else BY_VALUE)
                 made = [ref() for ref in request.results if ref is not None]
                 for result in [*request.operands(), *made]:
                     unused = result is not None and last_use.get(result, position) <= position
@@ -310,7 +335,7 @@ def answered(
     }
     session.copy([each for each in operands.values() if isinstance(each, Result)])
     request = Request(session, question, operands)
-    answer, found = session.run(request)
+    answer, found = session.run(request, keep=session.keeps)
     calls = [nothing] * len(found) if on_reads is None else list(on_reads)
     return answer, [
         Kept(each, each.stored, on_read)
