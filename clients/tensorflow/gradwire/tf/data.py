@@ -22,8 +22,8 @@ from gradwire.tf.data_merging import Merged
 from gradwire.tf.data_options import Options, ThreadingOptions
 from gradwire.tf.dtypes import int64
 from gradwire.tf.errors import invalid
-from gradwire.tf.functions import TensorSpec
 from gradwire.tf.gfile import local
+from gradwire.tf.specs import TensorSpec
 from gradwire.tf.tensors import Operand, Tensor
 
 __all__ = [

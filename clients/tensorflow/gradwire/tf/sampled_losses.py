@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradwire.tf import dtypes, static
-from gradwire.tf.arrays import concat, reshape
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.custom import stop_gradient
 from gradwire.tf.gathering import embedding_lookup
+from gradwire.tf.joining import concat, reshape
 from gradwire.tf.nn_losses import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
@@ -18,7 +18,7 @@ from gradwire.tf.nn_losses import (
 from gradwire.tf.operations.math import log, reduce_sum
 from gradwire.tf.operators import cast, matmul
 from gradwire.tf.random.candidates import log_uniform_candidate_sampler
-from gradwire.tf.random.seeds import SEEDS
+from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 
 __all__ = ["compute_accidental_hits", "nce_loss", "sampled_softmax_loss"]

@@ -16,8 +16,8 @@ from gradwire.tf import dtypes, static
 from gradwire.tf.conversion import tensor_of
 from gradwire.tf.errors import invalid
 from gradwire.tf.operations.types import TensorLike
-from gradwire.tf.random.philox import Philox
-from gradwire.tf.random.seeds import SEEDS
+from gradwire.tf.philox import Philox
+from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 
 Floats = np.ndarray[Any, np.dtype[Any]]
