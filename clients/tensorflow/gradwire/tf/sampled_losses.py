@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradwire.tf import dtypes, static
+from gradwire.tf.arrays import reshape
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.custom import stop_gradient
 from gradwire.tf.gathering import embedding_lookup
-from gradwire.tf.joining import concat, reshape
+from gradwire.tf.joining import concat
 from gradwire.tf.nn_losses import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
