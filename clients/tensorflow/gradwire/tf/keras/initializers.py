@@ -13,6 +13,7 @@ from gradwire.tf.keras import random
 from gradwire.tf.keras.names import snake_case
 from gradwire.tf.keras.objects import deserialize_keras_object
 from gradwire.tf.keras.seeds import SeedGenerator, checked, default_seed
+from gradwire.tf.keras.settings import floatx
 
 Shape: TypeAlias = Sequence[int]
 
@@ -318,7 +319,7 @@ def _lengths(shape: Shape) -> tuple[int, ...]:
 
 
 def _kind(dtype: Any) -> Any:
-    return tf.as_dtype("float32" if dtype is None else dtype)
+    return tf.as_dtype(floatx() if dtype is None else dtype)
 
 
 def _fans(shape: tuple[int, ...]) -> tuple[float, float]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.keras.seeds import SeedGenerator, drawn_seed
+from gradwire.tf.keras.settings import floatx
 from gradwire.tf.operations.types import DTypeLike, Shape
 
 __all__ = [
@@ -86,4 +87,4 @@ def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None)
 
 
 def _kind(dtype: DTypeLike | None) -> Any:
-    return tf.as_dtype("float32" if dtype is None else dtype)
+    return tf.as_dtype(floatx() if dtype is None else dtype)

@@ -16,11 +16,13 @@ from gradwire.tf.keras.seeds import SeedGenerator
 class _Drawing(Layer):
     supports_masking = True
 
-    def __init__(self, share: float, seed: int | None, **kwargs: Any) -> None:
+    def __init__(self, seed: int | None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.seed: int | None = seed
+
+    def _draw_seed(self, share: float) -> None:
         if share > 0:  # else nothing is drawn, and no seed either
-            self.seed_generator: SeedGenerator = SeedGenerator(seed)
+            self.seed_generator: SeedGenerator = SeedGenerator(self.seed)
 
 
 class Dropout(_Drawing):
@@ -33,7 +35,8 @@ class Dropout(_Drawing):
         self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any
     ) -> None:
         _assert_share(rate)
-        super().__init__(rate, seed, **kwargs)
+        super().__init__(seed, **kwargs)
+        self._draw_seed(rate)
         self.rate: float = rate
         self.noise_shape: Any = noise_shape
 
@@ -100,7 +103,8 @@ class GaussianNoise(_Drawing):
                 "Invalid value received for argument `stddev`. Expected a float value between 0 "
                 f"and 1. Received: stddev={stddev}"
             )
-        super().__init__(stddev, seed, **kwargs)
+        super().__init__(seed, **kwargs)
+        self._draw_seed(stddev)
         self.stddev: float = stddev
 
     def call(self, inputs: Any, training: bool = False) -> Any:
@@ -115,7 +119,8 @@ class GaussianDropout(_Drawing):
 
     def __init__(self, rate: float, seed: int | None = None, **kwargs: Any) -> None:
         _assert_share(rate)
-        super().__init__(rate, seed, **kwargs)
+        super().__init__(seed, **kwargs)
+        self._draw_seed(rate)
         self.rate: float = rate
 
     def call(self, inputs: Any, training: bool = False) -> Any:
@@ -133,7 +138,8 @@ class AlphaDropout(_Drawing):
         self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any
     ) -> None:
         _assert_share(rate)
-        super().__init__(rate, seed, **kwargs)
+        super().__init__(seed, **kwargs)
+        self._draw_seed(rate)
         self.rate: float = rate
         self.noise_shape: Any = noise_shape
 
