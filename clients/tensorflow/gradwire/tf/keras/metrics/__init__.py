@@ -84,7 +84,9 @@ __all__ = [
     "accuracy",
     "binary_accuracy",
     "categorical_accuracy",
+    "deserialize",
     "get",
+    "serialize",
     "sparse_categorical_accuracy",
 ]
 
