@@ -78,11 +78,11 @@ def make_files(home: Path) -> None:
         | {f"{inner}/test_batch": _images(4, labels=[3, 1, 2, 0])},
     )
     inner = "cifar-100-python"
-    _archive(
-        folder / f"{inner}-target_archive",
-        {f"{inner}/{part}": _images(count, fine_labels=list(range(count)), coarse_labels=[1] * count)
-         for part, count in (("train", 5), ("test", 2))},
-    )  # fmt: skip
+    parts = {
+        f"{inner}/{part}": _images(count, fine_labels=list(range(count)), coarse_labels=[1] * count)
+        for part, count in (("train", 5), ("test", 2))
+    }
+    _archive(folder / f"{inner}-target_archive", parts)
     x = np.arange(39.0).reshape(13, 3)
     _npz(folder / "boston_housing.npz", x=x, y=np.arange(13.0))
     x = np.arange(1400.0).reshape(700, 2)

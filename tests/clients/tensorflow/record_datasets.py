@@ -11,9 +11,9 @@ import os
 import tempfile
 from pathlib import Path
 
-os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
-home = tempfile.mkdtemp()
-os.environ["KERAS_HOME"] = home
+os.environ.update(
+    TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1", KERAS_HOME=tempfile.mkdtemp()
+)
 
 import tensorflow as tf
 from keras.src.utils import file_utils
@@ -24,7 +24,7 @@ from tests.clients.tensorflow import datasets
 def main() -> None:
     """Record each call."""
     file_utils.validate_file = lambda *_, **__: True
-    datasets.make_files(Path(home))
+    datasets.make_files(Path(os.environ["KERAS_HOME"]))
     recorded = [
         datasets.plain(getattr(getattr(tf.keras.datasets, name), function)(**arguments))
         for name, function, arguments in datasets.CALLS

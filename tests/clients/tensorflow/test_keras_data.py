@@ -1,4 +1,4 @@
-"""Data sets, files and images of Keras: local files in Keras's formats, and nothing is downloaded."""
+"""Data sets, files and images of Keras, from local files: nothing is downloaded."""
 
 import hashlib
 import json

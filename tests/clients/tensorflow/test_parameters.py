@@ -13,7 +13,8 @@ import pytest
 from tests.clients.tensorflow.public import public_callables
 
 RECORDED: dict[str, list[str]] = json.loads((Path(__file__).parent / "signatures.json").read_text())
-FUNCTIONS = {name: value for name, value in public_callables().items() if inspect.isfunction(value)}
+CALLABLES = public_callables()
+FUNCTIONS = {name: value for name, value in CALLABLES.items() if inspect.isfunction(value)}
 
 #: Parameters without a meaning here, by design: no value of theirs changes a result.
 MEANINGLESS = {
@@ -169,12 +170,12 @@ OTHER_NAMES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(RECORDED.keys() & public_callables().keys()))
+@pytest.mark.parametrize("name", sorted(RECORDED.keys() & CALLABLES.keys()))
 def test_parameters_have_tensorflows_names(name):
     theirs = RECORDED[name]
     ours = [
         each.name
-        for each in inspect.signature(public_callables()[name]).parameters.values()
+        for each in inspect.signature(CALLABLES[name]).parameters.values()
         if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
     ]
     unknown = [each for each in ours if each not in (*theirs, "self", "cls", "name")]

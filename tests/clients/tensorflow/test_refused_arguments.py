@@ -42,7 +42,6 @@ NOT_IMPLEMENTED = {
     "steps_per_execution=": lambda: K.Sequential([]).compile(steps_per_execution=2),
     "loss=": lambda: fitted(loss=["mse", "mse"]),
     "line_length=": lambda: K.Sequential([]).summary(line_length=80),
-    "save_weights_only=": lambda: K.callbacks.ModelCheckpoint("model.keras"),
     "stateful=": lambda: K.layers.LSTM(2, stateful=True),
     "attention_axes=": lambda: K.layers.MultiHeadAttention(1, 2, attention_axes=(1, 2)),
     "renorm=": lambda: K.layers.BatchNormalization(renorm=True),

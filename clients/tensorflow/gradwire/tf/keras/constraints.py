@@ -74,9 +74,9 @@ max_norm = MaxNorm
 min_max_norm = MinMaxNorm
 
 
-def serialize(obj: Any) -> Any:
+def serialize(constraint: Any) -> Any:
     """One of these as plain values."""
-    return serialize_keras_object(obj)
+    return serialize_keras_object(constraint)
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:

@@ -56,9 +56,9 @@ def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
     return L1L2(l1, l2)
 
 
-def serialize(obj: Any) -> Any:
+def serialize(regularizer: Any) -> Any:
     """One of these as plain values."""
-    return serialize_keras_object(obj)
+    return serialize_keras_object(regularizer)
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""The callback that saves weights."""
+"""The callback that saves models, or their weights."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from gradwire.tf.keras.callbacks.monitoring import MonitorCallback
 
 
 class ModelCheckpoint(MonitorCallback):
-    """Saves a model's weights after epochs, or each ``save_freq`` batches; maybe only better ones.
+    """Saves a model after epochs, or each ``save_freq`` batches; maybe only better ones.
 
-    ``filepath`` may name figures, as ``{epoch:02d}-{val_loss:.2f}.weights.h5``, and has the name
-    that Keras asks for; the file is NumPy's, which ``Model.load_weights`` reads.
-
-    Raises:
-        NotImplementedError: without ``save_weights_only=True``; only weights can be saved.
+    ``filepath`` may name figures, as ``{epoch:02d}-{val_loss:.2f}.keras``. With
+    ``save_weights_only=True`` it ends in ``.weights.h5``, as Keras asks for; that file is NumPy's,
+    which ``Model.load_weights`` reads.
     """
 
     def __init__(
@@ -32,18 +30,18 @@ class ModelCheckpoint(MonitorCallback):
         initial_value_threshold: float | None = None,
     ) -> None:
         super().__init__(monitor, mode, initial_value_threshold)
-        if not save_weights_only:
-            raise NotImplementedError(
-                "ModelCheckpoint does not implement save_weights_only=False; "
-                "save_weights_only=True is possible"
-            )
         if save_freq != "epoch" and not isinstance(save_freq, int):
             raise ValueError(
                 f"Unrecognized save_freq: {save_freq}. "
                 "Expected save_freq are 'epoch' or integer values"
             )
         self.filepath: str = os.fspath(filepath)
-        if not self.filepath.endswith(".weights.h5"):
+        if not save_weights_only and not self.filepath.endswith((".h5", ".keras")):
+            raise ValueError(
+                "The filepath provided must end in `.keras` (Keras model format). Received: "
+                f"filepath={self.filepath}"
+            )
+        if save_weights_only and not self.filepath.endswith(".weights.h5"):
             raise ValueError(
                 "When using `save_weights_only=True` in `ModelCheckpoint`, the filepath provided "
                 "must end in `.weights.h5` (Keras weights format). Received: "
@@ -80,7 +78,10 @@ class ModelCheckpoint(MonitorCallback):
         if not self._is_wanted(figures):
             return
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)  # noqa: PTH103, PTH120
-        self.model.save_weights(path, overwrite=True)
+        if self.save_weights_only:
+            self.model.save_weights(path, overwrite=True)
+        else:
+            self.model.save(path, overwrite=True)
         if self.verbose > 0:
             print(f"\nEpoch {epoch + 1}: finished saving model to {path}")  # noqa: T201
 

@@ -93,10 +93,10 @@ class Attention(Layer):
             result = tf.where(query_counts, result, tf.zeros((), result.dtype))
         return (result, weights) if return_attention_scores else result
 
-    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """The mask of the query."""
         del inputs  # whatever they are
-        return None if previous_mask is None else previous_mask[0]
+        return None if mask is None else mask[0]
 
 
 class AdditiveAttention(Attention):

@@ -58,8 +58,8 @@ class Embedding(Layer):
         ids = inputs if inputs.dtype.is_integer else tf.cast(inputs, tf.int32)
         return tf.gather(self.embeddings, ids)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
-        del previous_mask  # of integers there is none
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        del mask  # of integers there is none
         return tf.not_equal(inputs, 0) if self.mask_zero else None
 
     def get_config(self) -> dict[str, Any]:
@@ -80,8 +80,8 @@ class Masking(Layer):
         super().__init__(**kwargs)
         self.mask_value: Any = mask_value
 
-    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
-        del previous_mask  # made anew
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        del mask  # made anew
         return tf.reduce_any(tf.not_equal(inputs, self.mask_value), axis=-1)
 
     def call(self, inputs: Any) -> Any:

@@ -23,11 +23,11 @@ class Merge(Layer):
         """The function of inputs of as many axes."""
         raise NotImplementedError(f"{type(self).__name__} must have a method merged")
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any) -> Any:
         del inputs  # for subclasses
-        if previous_mask is None or any(mask is None for mask in previous_mask):
+        if mask is None or any(each is None for each in mask):
             return None
-        return reduce(tf.logical_or, previous_mask)
+        return reduce(tf.logical_or, mask)
 
     def call(self, inputs: Any) -> Any:
         if not isinstance(inputs, (list, tuple)):
@@ -122,12 +122,12 @@ class Concatenate(Merge):
     def merged(self, inputs: Sequence[Any]) -> Any:
         return tf.concat(inputs, axis=self.axis)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
-        if previous_mask is None or not is_masked(previous_mask):
+    def compute_mask(self, inputs: Any, mask: Any) -> Any:
+        if mask is None or not is_masked(mask):
             return None
         wide = [
-            tf.ones_like(part, dtype=tf.bool) if mask is None else _spread(mask, part)
-            for part, mask in zip(inputs, previous_mask, strict=True)
+            tf.ones_like(part, dtype=tf.bool) if each is None else _spread(each, part)
+            for part, each in zip(inputs, mask, strict=True)
         ]
         return tf.reduce_any(tf.concat(wide, axis=self.axis), axis=-1)
 
@@ -140,8 +140,8 @@ class Dot(Merge):
         self.axes: Any = axes if isinstance(axes, int) else tuple(axes)
         self.normalize: bool = normalize
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
-        del inputs, previous_mask  # no steps are left
+    def compute_mask(self, inputs: Any, mask: Any) -> Any:
+        del inputs, mask  # no steps are left
         return None
 
     def call(self, inputs: Any) -> Any:

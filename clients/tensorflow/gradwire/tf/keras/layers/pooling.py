@@ -113,8 +113,8 @@ class GlobalAveragePooling1D(GlobalPooling):
         total = tf.reduce_sum(inputs * weights, axis=1, keepdims=self.keepdims)
         return total / tf.reduce_sum(weights, axis=1, keepdims=self.keepdims)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
-        del inputs, previous_mask  # no axis of time is left
+    def compute_mask(self, inputs: Any, mask: Any) -> Any:
+        del inputs, mask  # no axis of time is left
         return None
 
 

@@ -65,10 +65,10 @@ class RNN(Layer):
         size = self.cell.state_size
         return [size] if isinstance(size, int) else list(size)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any) -> Any:
         """The mask of the steps, if there is an output for each."""
         del inputs  # whatever they are
-        mask = tf.nest.flatten(previous_mask)[0]
+        mask = tf.nest.flatten(mask)[0]
         mask = mask if self.return_sequences else None
         return [mask, *(None for _ in self.state_size)] if self.return_state else mask
 

@@ -48,8 +48,8 @@ class Lambda(Layer):
             given["training"] = training
         return self.function(inputs, **given)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
-        return self.mask(inputs, previous_mask) if callable(self.mask) else self.mask
+    def compute_mask(self, inputs: Any, mask: Any) -> Any:
+        return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
 
 class Wrapper(Layer):
@@ -159,10 +159,10 @@ class Bidirectional(Layer):
         """The layer of the given direction."""
         return self.forward_layer
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any) -> Any:
         """The mask of the steps, if there is an output for each."""
         del inputs  # whatever they are
-        mask = tf.nest.flatten(previous_mask)[0] if self.return_sequences else None
+        mask = tf.nest.flatten(mask)[0] if self.return_sequences else None
         outputs = [mask, mask] if self.merge_mode is None else [mask]
         states = [None] * len(self.forward_layer.state_size) * 2 if self.return_state else []
         return outputs[0] if len(outputs + states) == 1 else outputs + states

@@ -120,14 +120,14 @@ _CLASSES: dict[str, type[_FunctionLoss]] = {
 }  # fmt: skip
 
 
-def serialize(obj: Any) -> Any:
+def serialize(loss: Any) -> Any:
     """One of these as plain values."""
-    return serialize_keras_object(obj)
+    return serialize_keras_object(loss)
 
 
-def deserialize(config: Any, custom_objects: Any = None) -> Any:
+def deserialize(name: Any, custom_objects: Any = None) -> Any:
     """What plain values say."""
-    return deserialize_keras_object(config, custom_objects)
+    return deserialize_keras_object(name, custom_objects)
 
 
 def get(identifier: Any) -> Any:

@@ -109,9 +109,9 @@ _BY_NAME: dict[str, Callable[[], Metric]] = {
 }  # fmt: skip
 
 
-def serialize(obj: Any) -> Any:
+def serialize(metric: Any) -> Any:
     """One of these as plain values."""
-    return serialize_keras_object(obj)
+    return serialize_keras_object(metric)
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:

@@ -35,9 +35,9 @@ _BY_NAME: dict[str, type[Optimizer]] = {
 }
 
 
-def serialize(obj: Any) -> Any:
+def serialize(optimizer: Any) -> Any:
     """One of these as plain values."""
-    return serialize_keras_object(obj)
+    return serialize_keras_object(optimizer)
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
