@@ -5,13 +5,16 @@ import doctest
 import importlib
 import inspect
 import pickle
+import re
 import runpy
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import gradwire.tf
 import pytest
+from gradwire.tf import absent
 from gradwire.tf.absent import MissingName, names_of, tensorflow_names
 
 tf: Any = gradwire.tf
@@ -43,6 +46,14 @@ def test_the_nearest_names_are_named():
         tf.image.non_max_suppression_padded  # noqa: B018
     with pytest.raises(MissingName, match=r"instead: an argument of a Python function"):
         tf.compat.v1.placeholder  # noqa: B018
+
+
+def test_what_to_use_instead_is_told_of_names_that_are_not_here():
+    for full in absent._INSTEAD:
+        place, _, name = full.rpartition(".")
+        assert name in names_of(place), full
+        with pytest.raises(AttributeError, match=re.escape(f"{full}; instead: ")):
+            attrgetter(full)(tf)
 
 
 def test_a_name_that_tensorflow_has_not_is_a_plain_error():

@@ -8,6 +8,21 @@ import pytest
 
 tf: Any = gradwire.tf  # type checkers refuse these arguments too
 K = tf.keras
+JPEG = b"\xff\xd8\xff"
+
+
+class Called(tf.Module):
+    """A module with a function that is not saved."""
+
+    @tf.function
+    def called(self) -> None:
+        """Does nothing."""
+
+
+def created(layer: Any) -> None:
+    """Build a layer where variables are made by a function."""
+    with tf.variable_creator_scope(lambda make, **kwargs: make(**kwargs)):
+        layer(np.ones([1, 1], np.float32))
 
 
 def fitted(**options: Any) -> None:
@@ -55,6 +70,42 @@ NOT_IMPLEMENTED = {
     "sparse=": lambda: K.Input((1,), sparse=True),
     "alg=": lambda: tf.random.stateless_uniform([2], [1, 2], alg="threefry"),
     "output_type=": lambda: tf.matmul([[1.0]], [[1.0]], output_type=tf.int32),
+    "dct_method=": lambda: tf.io.decode_jpeg(JPEG),
+    "decode_jpeg": lambda: tf.io.decode_image(JPEG),
+    "GIF": lambda: tf.io.decode_image(b"GIF89a"),
+    "16-bit colors": lambda: tf.io.decode_png(
+        tf.io.encode_png(np.zeros([1, 1, 3], np.uint16)), dtype=tf.uint16
+    ),
+    "channels=1": lambda: tf.io.decode_png(
+        tf.io.encode_png(np.zeros([1, 1, 3], np.uint8)), channels=1
+    ),
+    "auto_mixed_precision=": lambda: tf.config.optimizer.set_experimental_options(
+        {"auto_mixed_precision": True}
+    ),
+    "logical_devices=": lambda: tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices()[0], [tf.config.LogicalDeviceConfiguration()] * 2
+    ),
+    "without a CPU": lambda: tf.config.set_visible_devices([], "CPU"),
+    "devices=": lambda: tf.distribute.MirroredStrategy(["gpu:0", "gpu:1"]),
+    "MultiWorkerMirroredStrategy": lambda: [tf.distribute.MultiWorkerMirroredStrategy],
+    "accumulation_fn=": lambda: tf.distribute.ReductionToOneDevice(accumulation_fn=sum),
+    "signatures=": lambda: tf.saved_model.save(tf.Module(), "nowhere", signatures=print),
+    "functions: root.called": lambda: tf.saved_model.save(Called(), "nowhere"),
+    "functions: root": lambda: tf.saved_model.save(K.layers.Dense(1), "nowhere"),
+    "variables of texts": lambda: tf.train.Checkpoint(v=tf.Variable("text")).write("nowhere"),
+    "variable_creator_scope": lambda: created(K.layers.Dense(1)),
+    "gs://": lambda: tf.io.gfile.exists("gs://bucket/file"),
+    "snapshot; instead: tf.data.Dataset.cache": lambda: tf.data.Dataset.range(3).snapshot("path"),
+    "Dataset.sample_from_datasets": lambda: tf.data.Dataset.sample_from_datasets([]),
+    "padded_shapes=": lambda: tf.data.Dataset.range(3).bucket_by_sequence_length(
+        int, [2], [1, 1], pad_to_bucket_boundary=True
+    ),
+    "sloppy=": lambda: tf.data.experimental.parallel_interleave(print, 1, sloppy=True),
+    "compression_type=": lambda: tf.data.TextLineDataset("file", compression_type="GZIP"),
+    "tol=": lambda: tf.linalg.eigh_tridiagonal([1.0, 2.0], [1.0], tol=0.1),
+    "disable_v2_behavior": lambda: [tf.compat.v1.disable_v2_behavior],
+    "target= and graph=": lambda: tf.compat.v1.Session("grpc://host"),
+    "AdamOptimizer; instead: tf.keras": lambda: tf.compat.v1.train.AdamOptimizer(0.1),
     "row_splits_dtype=": lambda: tf.ragged.constant([[1]], row_splits_dtype=tf.int32),
 }
 

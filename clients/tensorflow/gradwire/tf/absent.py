@@ -35,8 +35,6 @@ _INSTEAD: dict[str, str] = {
     "distribute.MultiWorkerMirroredStrategy": "tf.distribute.MirroredStrategy of one device",
     "distribute.ParameterServerStrategy": "tf.distribute.MirroredStrategy of one device",
     "distribute.TPUStrategy": "tf.distribute.OneDeviceStrategy",
-    "keras.layers.CuDNNGRU": "tf.keras.layers.GRU",
-    "keras.layers.CuDNNLSTM": "tf.keras.layers.LSTM",
 }
 
 

@@ -126,7 +126,7 @@ def _arrays(path: str) -> dict[str, np.ndarray[Any, Any]]:
 def read_values(save_path: Any) -> dict[str, np.ndarray[Any, Any]]:
     """The arrays of a checkpoint by all paths to their variables."""
     values = _arrays(local(save_path))
-    others = json.loads(values.pop(_PATHS).tobytes())
+    others = json.loads(values.pop(_PATHS).tobytes()) if _PATHS in values else {}
     return values | {path: values[name] for path, name in others.items()}
 
 

@@ -126,8 +126,8 @@ class Restoration:
         self._values: Mapping[str, np.ndarray[Any, Any]] = values
         self._assigned: dict[int, Variable] = {}
         self._matched: set[int] = set()
-        if values:
-            self.assign()
+        self.assign()
+        if self._unused():
             restoring.wait(self.assign)
 
     def assign(self) -> None:
@@ -142,6 +142,8 @@ class Restoration:
                 self._assigned[id(variable)] = variable
                 self._matched.add(id(value))
                 variable.assign(value)
+        if not self._unused():
+            restoring.forget(self.assign)
 
     def assert_existing_objects_matched(self) -> Self:
         """Refuse that there is a variable which is not in the file."""
@@ -159,8 +161,7 @@ class Restoration:
     def assert_consumed(self) -> Self:
         """Refuse the same, and that the file holds what no variable has."""
         self.assert_existing_objects_matched()
-        unused = [name for name, value in self._values.items() if id(value) not in self._matched]
-        if unused:
+        if unused := self._unused():
             raise AssertionError(f"Unresolved object in checkpoint: {unused}")
         return self
 
@@ -170,6 +171,10 @@ class Restoration:
         if not self._assigned:
             raise AssertionError("Nothing in the checkpoint matched a variable")
         return self
+
+    def _unused(self) -> list[str]:
+        """The names of values that no variable has."""
+        return [name for name, value in self._values.items() if id(value) not in self._matched]
 
     def expect_partial(self) -> Self:
         """Take it as it is."""

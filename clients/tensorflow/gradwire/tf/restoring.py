@@ -32,5 +32,9 @@ def settle() -> None:
     global _made  # noqa: PLW0603 - read before each use of a variable
     if _made:
         _made = False
-        for restoration in _waiting:
-            restoration()
+        for restoration in _waiting.copy():  # which take themselves off when they are done
+            try:
+                restoration()
+            except Exception:  # which is told once
+                forget(restoration)
+                raise
