@@ -10,11 +10,11 @@ import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras import seeds
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.core import InputLayer
 from gradwire.tf.keras.symbolic import KerasTensor, symbolic_parts, values
 from gradwire.tf.keras.training import Trainer
+from gradwire.tf.seeds import SEEDS
 
 
 class Model(Trainer):
@@ -136,7 +136,7 @@ class Sequential(Model):
         self._tracked.append(layer)
         first = self._tracked[0]
         if isinstance(first, InputLayer):
-            with seeds.examples():
+            with SEEDS.scratch():
                 self(tf.zeros((1, *(length or 1 for length in first.batch_shape[1:]))))
 
     def pop(self) -> Any:
@@ -146,7 +146,7 @@ class Sequential(Model):
     def build(self, input_shape: Any) -> None:
         if not self.built and input_shape is not None:
             object.__setattr__(self, "built", True)
-            with seeds.examples():
+            with SEEDS.scratch():
                 self.call(tf.zeros([length or 1 for length in input_shape], self._dtype))
 
     def call(self, inputs: Any, training: bool = False) -> Any:

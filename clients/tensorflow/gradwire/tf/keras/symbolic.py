@@ -7,7 +7,7 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras import seeds
+from gradwire.tf.seeds import SEEDS
 
 
 class KerasTensor:
@@ -25,7 +25,7 @@ class KerasTensor:
     @classmethod
     def of_call(cls, layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         """What a layer gives for symbolic inputs, nested as its outputs are."""
-        with seeds.examples():
+        with SEEDS.scratch():
             examples = layer(*_examples(args), **_examples(kwargs))
         if isinstance(examples, (list, tuple)):
             whole = cls(None, layer, args, kwargs)

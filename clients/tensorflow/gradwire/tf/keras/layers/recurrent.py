@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,26 +38,28 @@ class _Cell(Layer):
         self.activation: Any = activations.get(activation)
         self.recurrent_activation: Any = activations.get(recurrent_activation)
         self.use_bias: bool = use_bias
-        # Nothing here drops out, but the seed that Keras draws for that shifts all later ones.
-        if self._drops_first:
-            SeedGenerator(seed)
-        self._initializers = tuple(
-            initializers.get(each)
-            for each in (kernel_initializer, recurrent_initializer, bias_initializer)
-        )
-        if not self._drops_first:
-            SeedGenerator(seed)
+        self.seed: int | None = seed
+        given = (kernel_initializer, recurrent_initializer, bias_initializer)
+        self._initializers = self._seeded(initializers.get, given)
         self.kernel: Any = None
         self.recurrent_kernel: Any = None
         self.bias: Any = None
 
     def draw_seeds(self) -> None:
         """Draw seeds anew for what was given none, as another cell like this one would."""
+        self._initializers = self._seeded(initializers.cloned, self._initializers)
+
+    def _seeded(self, made: Callable[[Any], Any], given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Initialisers, made in Keras's order among the seeds that are drawn.
+
+        Nothing here drops out, but the seed that Keras draws for that shifts all later ones.
+        """
         if self._drops_first:
-            SeedGenerator()
-        self._initializers = tuple(initializers.cloned(each) for each in self._initializers)
+            SeedGenerator(self.seed)
+        found = tuple(made(each) for each in given)
         if not self._drops_first:
-            SeedGenerator()
+            SeedGenerator(self.seed)
+        return found
 
     @property
     def state_size(self) -> list[int]:
