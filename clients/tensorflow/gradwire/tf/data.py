@@ -182,23 +182,24 @@ class Dataset(Merged):
             raise errors.invalid(
                 "buffer_size must be greater than zero or UNKNOWN_CARDINALITY [Op:ShuffleDatasetV3]"
             )
-        orders = Orders(seed, again=reshuffle_each_iteration is not False)
+        number = None if seed is None else static.integer(seed)
+        orders = Orders(number, again=reshuffle_each_iteration is not False)
         return Dataset(lambda: shuffled(self, size, orders.next()), self._count)
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """All elements again and again, without end or ``count`` times."""
-        endless = count is None or count < 0
+        times = -1 if count is None else static.integer(count)
 
         def elements() -> Elements[Any]:
-            if count == 0:
+            if times == 0:
                 return iter(())
-            later = itertools.repeat(self) if endless else itertools.repeat(self, (count or 0) - 1)
+            later = itertools.repeat(self) if times < 0 else itertools.repeat(self, times - 1)
             return itertools.chain(iter(self), itertools.chain.from_iterable(later))
 
-        if endless:
+        if times < 0:
             total: float | None = 0 if self._count == 0 else math.inf
         else:
-            total = self._count and self._count * count if count else 0
+            total = self._count and self._count * times if times else 0
         return Dataset(elements, total)
 
     def take(self, count: Any, name: str | None = None) -> Dataset:

@@ -28,6 +28,8 @@ class Draws:
         self.unseeded: int = 0
         #: Whether XLA compiles the function, whose random numbers are other ones.
         self.compiled: bool = False
+        #: Whether it is called only to find shapes.
+        self.is_scratch: bool = False
 
 
 class _RunningFunctions(threading.local):
@@ -98,7 +100,21 @@ class Seeds:
         try:
             yield
         finally:
-            functions[:] = [each for each in functions if each is not draws]
+            last = next(i for i in reversed(range(len(functions))) if functions[i] is draws)
+            del functions[last]
+
+    @contextmanager
+    def scratch(self) -> Iterator[None]:
+        """A call that only finds shapes: what it draws is drawn again afterwards."""
+        draws = Draws(self.first)
+        draws.is_scratch = True
+        with self.running(draws):
+            yield
+
+    @property
+    def is_scratch(self) -> bool:
+        """Whether a call runs that only finds shapes."""
+        return any(each.is_scratch for each in self._running.functions)
 
     def part(self) -> Draws | None:
         """A branch or the body of a loop in the function that runs: a graph of its own, too."""

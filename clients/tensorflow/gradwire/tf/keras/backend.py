@@ -20,6 +20,7 @@ def clear_session() -> None:
     seeds.forget()
     SEEDS.restart()
 
+
 __all__ = [
     "clear_session",
     "epsilon",

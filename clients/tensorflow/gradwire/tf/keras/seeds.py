@@ -7,15 +7,12 @@ What has no seed of its own gets one from Python's ``random`` when it is made, s
 from __future__ import annotations
 
 import random
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.seeds import SEEDS, Draws
+from gradwire.tf.seeds import SEEDS
 
 #: Parts of seeds are taken modulo this number.
 _MODULUS = 2**31 - 2
@@ -40,7 +37,7 @@ class SeedGenerator:
         """The next seed; with ``ordered=False``, of another sequence of Keras's."""
         seed = self.state
         first, second = self._pair
-        if not _running.examples:
+        if not SEEDS.is_scratch:
             self._pair = (first, second + 1) if ordered else (_unordered(first), _unordered(second))
         return seed
 
@@ -106,24 +103,8 @@ def forget() -> None:
     _SHARED.generator = None
 
 
-@contextmanager
-def examples() -> Iterator[None]:
-    """Calls that only find shapes: they leave the generators, and all other seeds, as they are."""
-    before, _running.examples = _running.examples, True
-    try:
-        with SEEDS.running(Draws(SEEDS.first)):
-            yield
-    finally:
-        _running.examples = before
-
-
 class _Shared:
     generator: SeedGenerator | None = None
 
 
-class _Running(threading.local):
-    examples: bool = False
-
-
 _SHARED = _Shared()
-_running = _Running()

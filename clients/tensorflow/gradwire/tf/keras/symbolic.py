@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras import seeds
 from gradwire.tf.keras.names import snake_case, unique_name
+from gradwire.tf.seeds import SEEDS
 
 #: Lengths of examples where an axis is of any length, until one is long enough for all layers.
 _LENGTHS = (1, 16, 256)
@@ -255,7 +255,7 @@ def _at_length(outputs: Sequence[KerasTensor], length: int) -> dict[int, Any]:
         for call in calls
         if not call.inputs
     }
-    with seeds.examples():
+    with SEEDS.scratch():
         return run([call for call in calls if call.inputs], known, training=False)
 
 
@@ -263,13 +263,13 @@ def _example(call: Call) -> Any:
     """What a call gives for the examples of its inputs, or for longer ones if these are short."""
     known = {id(part): part.example for part in call.inputs}
     try:
-        with seeds.examples():
+        with SEEDS.scratch():
             return call.value(known, training=False)
     except Exception:
         sources = [each.outputs for each in calls_before(call.inputs) if not each.inputs]
         if any(None in source.shape[1:] for source in sources):
             for length in _LENGTHS[1:]:
-                with seeds.examples(), suppress(tf.errors.InvalidArgumentError, ValueError):
+                with SEEDS.scratch(), suppress(tf.errors.InvalidArgumentError, ValueError):
                     return call.value(_at_length(call.inputs, length), training=False)
         raise
 

@@ -181,7 +181,8 @@ class Generator:
         source = Philox(words[2] & _MASK64, (words[0] & _MASK64) | (words[1] & _MASK64) << 64)
         counter = source.skip(blocks).counter
         state = [_signed(counter & _MASK64), _signed(counter >> 64), words[2]]
-        self._state.assign(np.array(state, np.int64))
+        if not SEEDS.is_scratch:
+            self._state.assign(np.array(state, np.int64))
         return source, np.array(words, np.int64)
 
     def _words(self) -> list[int]:

@@ -138,8 +138,3 @@ def words_of(source: Philox) -> tuple[int, int]:
     """Two numbers that seed another generator."""
     a, b = source.words(2)
     return int(a), int(b)
-
-
-def generator(source: Philox) -> np.random.Generator:
-    """NumPy's generator, for laws that TensorFlow draws in ways of its own."""
-    return np.random.Generator(np.random.Philox(words_of(source)))

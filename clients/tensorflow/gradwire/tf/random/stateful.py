@@ -99,9 +99,9 @@ def poisson(
     name: str | None = None,
 ) -> Tensor:
     """Poisson numbers, ``shape`` of them for each parameter."""
-    rates = static.array(lam)
-    whole = (*static.lengths(shape), *rates.shape)
-    op = f"RandomPoissonV2:{dtypes.as_dtype(dtype).name}"
+    rates = convert_to_tensor(lam)
+    whole = (*static.lengths(shape), *rates._lengths())
+    op = f"RandomPoissonV2:{rates.dtype.name}:{dtypes.as_dtype(dtype).name}"
     source = SEEDS.source(op, seed, math.prod(whole))
     return stateless.poisson_from(source, whole, rates, dtype)
 
