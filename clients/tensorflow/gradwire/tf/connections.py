@@ -106,7 +106,7 @@ def function_of(term: Term) -> str:
 def captures(*functions: Callable[..., Any]) -> list[Operand]:
     """The tensors and variables that functions name, themselves or by what they call."""
     found: dict[int, Operand] = {}
-    seen: set[int] = set()
+    seen: set[tuple[int, Sequence[str]]] = set()
 
     def visit(value: Any, names: Sequence[str]) -> None:
         if isinstance(value, Operand):
@@ -117,8 +117,8 @@ def captures(*functions: Callable[..., Any]) -> list[Operand]:
         elif isinstance(value, dict):
             for each in value.values():
                 visit(each, names)
-        elif id(value) not in seen and not isinstance(value, (type, types.ModuleType)):
-            seen.add(id(value))
+        elif (id(value), names) not in seen and not isinstance(value, (type, types.ModuleType)):
+            seen.add((id(value), names))
             function = getattr(value, "python_function", value)
             if isinstance(function, types.MethodType):
                 visit(function.__self__, names)
@@ -139,7 +139,7 @@ def _named(function: types.FunctionType) -> Iterator[tuple[Any, Sequence[str]]]:
     """The values of a function's free and global names, with all names in it."""
     code = function.__code__
     inside = [code, *(each for each in code.co_consts if isinstance(each, types.CodeType))]
-    names = [name for each in inside for name in each.co_names]
+    names = tuple([name for each in inside for name in each.co_names])
     if not CONSTANT.isdisjoint(names):
         return
     for cell in function.__closure__ or ():
