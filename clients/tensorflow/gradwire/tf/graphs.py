@@ -145,9 +145,9 @@ def _with_following(tree: ast.AST) -> Iterator[tuple[_Branching, list[ast.stmt]]
                 continue
             rest: list[ast.stmt] = []
             if isinstance(child, ast.If) and isinstance(child.body[-1], ast.Return):
-                blocks = [getattr(parent, name, []) for name in ("body", "orelse")]
-                block = next((b for b in blocks if isinstance(b, list) and child in b), [child])
-                rest = block[block.index(child) + 1 :]
+                for block in (getattr(parent, "body", None), getattr(parent, "orelse", None)):
+                    if isinstance(block, list) and child in block:
+                        rest = block[block.index(child) + 1 :]
             yield child, rest
 
 
