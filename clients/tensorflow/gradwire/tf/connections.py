@@ -25,6 +25,9 @@ CONSTANT: frozenset[str] = frozenset(
     "argmax argmin argsort one_hot".split()
 )
 
+#: Collections of more items are not searched for tensors.
+MOST_ITEMS: int = 256
+
 
 def joined(outputs: Any, captured: Iterable[Any]) -> None:
     """Note that nested outputs are those of one operation.
@@ -106,40 +109,45 @@ def function_of(term: Term) -> str:
 def captures(*functions: Callable[..., Any]) -> list[Operand]:
     """The tensors and variables that functions name, themselves or by what they call."""
     found: dict[int, Operand] = {}
-    seen: set[int] = set()
+    seen: set[tuple[int, Sequence[str]]] = set()
 
     def visit(value: Any, names: Sequence[str]) -> None:
         if isinstance(value, Operand):
             found[id(value)] = value
-        elif isinstance(value, (list, tuple)):
-            for each in value:
+        if (id(value), names) in seen or isinstance(value, (Operand, type, types.ModuleType)):
+            return
+        seen.add((id(value), names))
+        function = getattr(value, "python_function", value)
+        if isinstance(function, types.MethodType):
+            visit(function.__self__, names)
+            function = function.__func__
+        if isinstance(function, types.FunctionType):
+            for each, inside in _named(function):
+                visit(each, inside)
+        elif isinstance(value, (list, tuple, dict)):
+            for each in _few(value):
                 visit(each, names)
-        elif isinstance(value, dict):
-            for each in value.values():
-                visit(each, names)
-        elif id(value) not in seen and not isinstance(value, (type, types.ModuleType)):
-            seen.add(id(value))
-            function = getattr(value, "python_function", value)
-            if isinstance(function, types.MethodType):
-                visit(function.__self__, names)
-                function = function.__func__
-            if isinstance(function, types.FunctionType):
-                for each, inside in _named(function):
-                    visit(each, inside)
-            elif hasattr(value, "__dict__"):
-                for name in names:
-                    visit(vars(value).get(name), names)
+        elif hasattr(value, "__dict__"):
+            for name in names:
+                visit(vars(value).get(name), names)
 
     for function in functions:
         visit(function, ())
     return list(found.values())
 
 
+def _few(values: Any) -> Iterable[Any]:
+    """The items of a collection that is no data set."""
+    if len(values) > MOST_ITEMS:
+        return ()
+    return values.values() if isinstance(values, dict) else values
+
+
 def _named(function: types.FunctionType) -> Iterator[tuple[Any, Sequence[str]]]:
     """The values of a function's free and global names, with all names in it."""
     code = function.__code__
     inside = [code, *(each for each in code.co_consts if isinstance(each, types.CodeType))]
-    names = [name for each in inside for name in each.co_names]
+    names = tuple([name for each in inside for name in each.co_names])
     if not CONSTANT.isdisjoint(names):
         return
     for cell in function.__closure__ or ():

@@ -124,16 +124,31 @@ def _in_branches(
     before = max(first, 1) - 1
     found: list[tuple[str, ...]] = []
     loops: list[tuple[str, int, int]] = []
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.If | ast.While | ast.IfExp | ast.For):
-            continue
+    for node, following in _with_following(tree):
         head = node.iter if isinstance(node, ast.For) else node.test
         if head.lineno <= line - before <= (head.end_lineno or head.lineno):
-            found += [name for part in (node.body, node.orelse) for name in _names(part)]
+            found += [name for part in (node.body, node.orelse, following) for name in _names(part)]
             if isinstance(node, ast.For | ast.While):
                 last = node.body[-1].end_lineno or head.lineno
                 loops.append((code.co_filename, node.lineno + before, last + before))
     return tuple(dict.fromkeys(found)), tuple(loops)
+
+
+_Branching = ast.If | ast.While | ast.IfExp | ast.For
+
+
+def _with_following(tree: ast.AST) -> Iterator[tuple[_Branching, list[ast.stmt]]]:
+    """The branches and loops, with what follows those that return, the rest of a branch."""
+    for parent in ast.walk(tree):
+        for child in ast.iter_child_nodes(parent):
+            if not isinstance(child, _Branching):
+                continue
+            rest: list[ast.stmt] = []
+            if isinstance(child, ast.If) and isinstance(child.body[-1], ast.Return):
+                for block in (getattr(parent, "body", None), getattr(parent, "orelse", None)):
+                    if isinstance(block, list) and child in block:
+                        rest = block[block.index(child) + 1 :]
+            yield child, rest
 
 
 def _names(part: Any) -> Iterator[tuple[str, ...]]:

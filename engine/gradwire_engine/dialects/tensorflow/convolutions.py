@@ -265,6 +265,9 @@ def pool(
     return _pooled(b, images, kind, window_shape, strides, padding, dilations)
 
 
+TF.macro("formulas.pool")(_passing(pool))
+
+
 @TF.macro("image.extract_patches")
 def extract_patches(
     b: Builder, images: Any, sizes: Static, strides: Static, rates: Static, padding: Static

@@ -40,6 +40,8 @@ def relu(
         x = tf.convert_to_tensor(x)
         value = tf.where(x > threshold, x, negative_slope * (x - threshold))
         return value if max_value is None else tf.minimum(value, tf.cast(max_value, value.dtype))
+    if max_value == 6 and not negative_slope:
+        return tf.nn.relu6(x)
     value = tf.nn.leaky_relu(x, negative_slope) if negative_slope else tf.nn.relu(x)
     return value if max_value is None else tf.minimum(value, tf.cast(max_value, value.dtype))
 

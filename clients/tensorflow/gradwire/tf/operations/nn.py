@@ -145,7 +145,7 @@ def log_poisson_loss(
 ) -> Tensor:
     """``z = exp(c) - t c`` for targets ``t`` and the logarithm ``c`` of what was predicted."""
     return rules.same(
-        "tf.nn.log_poisson_loss",
+        "tf.formulas.log_poisson_loss",
         "Mul",
         kinds.LAYER,
         {"targets": targets, "log_input": log_input},
@@ -233,7 +233,7 @@ def weighted_moments(
     """A list of the mean and the variance over ``axes``, elements counted by their weights."""
     return rules.list(
         2,
-        "tf.nn.weighted_moments",
+        "tf.formulas.weighted_moments",
         "Mul",
         kinds.SUMS,
         {"x": x, "frequency_weights": frequency_weights},
@@ -663,7 +663,7 @@ def pool(
 ) -> Tensor:
     """Largest elements (``pooling_type`` ``MAX``) or averages (``AVG``) of windows."""
     return rules.like(
-        "tf.nn.pool",
+        "tf.formulas.pool",
         "MaxPool",
         kinds.ORDERED,
         {"input": input},

@@ -87,9 +87,10 @@ def reduce(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Stati
         limit = np.full(shape or (), _limit(tensor.dtype, op), tensor.dtype.storage)
         if not tensor.dtype.is_differentiable:
             return tensor_of(limit, tensor.dtype)
-        # There are no elements, on which it still depends.
-        summed: dict[str, Any] = {"axis": axis, "keepdims": keepdims}
-        total = call("tf.reduce_sum", tensor, **summed, spec=Spec(tensor.dtype, shape))
+        # The sum of no elements, 0, depends on them all the same.
+        total = call(
+            "tf.reduce_sum", tensor, axis=axis, keepdims=keepdims, spec=Spec(tensor.dtype, shape)
+        )
         return call("np.add", total, limit, spec=Spec(tensor.dtype, shape))
     given: dict[str, Any] = {} if axis is None else {"axis": axis}
     if keepdims:

@@ -43,8 +43,9 @@ def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
 def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
     """Quadratic within ``delta``, linear beyond; the mean along the last axis."""
     y_true, y_pred = _pair(y_true, y_pred)
-    error = tf.abs(y_pred - y_true)
-    value = tf.where(error <= delta, 0.5 * tf.square(error), delta * error - 0.5 * delta * delta)
+    error = y_pred - y_true
+    size = tf.abs(error)
+    value = tf.where(size <= delta, 0.5 * tf.square(error), delta * size - 0.5 * delta * delta)
     return tf.reduce_mean(value, axis=-1)
 
 
@@ -59,13 +60,13 @@ def log_cosh(y_true: Any, y_pred: Any) -> Any:
 def hinge(y_true: Any, y_pred: Any) -> Any:
     """``mean(max(1 - y_true y_pred, 0))``; labels of 0 and 1 are taken for -1 and 1."""
     y_true, y_pred = _signed(y_true, y_pred)
-    return tf.reduce_mean(tf.nn.relu(1.0 - y_true * y_pred), axis=-1)
+    return tf.reduce_mean(tf.maximum(1.0 - y_true * y_pred, 0.0), axis=-1)
 
 
 def squared_hinge(y_true: Any, y_pred: Any) -> Any:
     """The mean of the squares of ``hinge``'s terms."""
     y_true, y_pred = _signed(y_true, y_pred)
-    return tf.reduce_mean(tf.square(tf.nn.relu(1.0 - y_true * y_pred)), axis=-1)
+    return tf.reduce_mean(tf.square(tf.maximum(1.0 - y_true * y_pred, 0.0)), axis=-1)
 
 
 def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
@@ -73,7 +74,7 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
     y_true, y_pred = _pair(y_true, y_pred)
     right = tf.reduce_sum(y_true * y_pred, axis=-1)
     wrong = tf.reduce_max((1.0 - y_true) * y_pred, axis=-1)
-    return tf.nn.relu(wrong - right + 1.0)
+    return tf.maximum(wrong - right + 1.0, 0.0)
 
 
 def poisson(y_true: Any, y_pred: Any) -> Any:
@@ -92,8 +93,14 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     """The cosine of the angle between them, negated: the less, the more alike."""
     y_true, y_pred = _pair(y_true, y_pred)
-    first, second = (tf.math.l2_normalize(y, axis=axis) for y in (y_true, y_pred))
+    first, second = (_normalized(y, axis) for y in (y_true, y_pred))
     return -tf.reduce_sum(first * second, axis=axis)
+
+
+def _normalized(x: Any, axis: int) -> Any:
+    """Vectors divided by their length, which counts as 1e-7 at least."""
+    inverse = tf.math.rsqrt(tf.reduce_sum(tf.square(x), axis=axis, keepdims=True))
+    return x * tf.minimum(inverse, 1e7)
 
 
 def binary_crossentropy(
@@ -130,7 +137,7 @@ def categorical_crossentropy(
         y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
     y_pred, from_logits = _logits(y_pred, from_logits, "Softmax", "categorical_crossentropy")
     if from_logits:
-        return -tf.reduce_sum(y_true * tf.nn.log_softmax(y_pred, axis=axis), axis=axis)
+        return tf.nn.softmax_cross_entropy_with_logits(y_true, y_pred, axis=axis)
     p = y_pred / tf.reduce_sum(y_pred, axis=axis, keepdims=True)
     return -tf.reduce_sum(y_true * tf.math.log(_within(p, 1.0 - epsilon())), axis=axis)
 
