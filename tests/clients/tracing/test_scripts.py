@@ -284,7 +284,7 @@ def black_scholes(params):
 
 
 def time_warping(x):
-    y = np.array([0.1, 0.5, 0.4, 0.8])
+    y = np.array([0.1, 0.5, 0.4])
     cost = np.full((len(x) + 1, len(y) + 1), np.inf)
     cost[0, 0] = 0.0
     for i in range(1, len(x) + 1):
@@ -568,7 +568,7 @@ MODELS = (
     ("bodies", bodies, TWO),
     ("binomial tree", binomial_tree, TWO),
     ("black scholes", black_scholes, TWO),
-    ("time warping", time_warping, FOUR),
+    ("time warping", time_warping, THREE),
     ("viterbi", viterbi, THREE),
     ("power iteration", power_iteration, TWO),
     ("newton steps", newton_steps, TWO),
