@@ -29,4 +29,4 @@ def test_autograd_s_tests_pass(tmp_path):
     assert ran.returncode == 0, ran.stdout[-5000:] + ran.stderr[-2000:]
     passed = re.search(r"(\d+) passed", ran.stdout)
     assert passed is not None
-    assert int(passed[1]) > 600
+    assert int(passed[1]) > 590  # twelve more, if xarray is installed
