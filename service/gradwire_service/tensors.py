@@ -111,8 +111,8 @@ class Results(Tensors):
         ]
 
     def _near(self, key: Key, array: Array, expires_at: float) -> Tensor:
-        """Cache an array that has just been stored."""
-        near = np.ascontiguousarray(array).view()
+        """Cache an array that has just been stored, without the memory that it is a part of."""
+        near = np.ascontiguousarray(array).view() if _is_whole(array) else array.copy()
         near.flags.writeable = False
         self._cache.put(key, near, near.nbytes, self._fresh_seconds, self._cache.changes)
         return Tensor(key.id, array.dtype.name, array.shape, expires_at)
@@ -123,6 +123,14 @@ def digest(dtype: str, shape: Sequence[int], body: bytes) -> str:
     found = sha256(f"{dtype} {','.join(map(str, shape))}\n".encode())
     found.update(body)
     return f"sha256:{found.hexdigest()}"
+
+
+def _is_whole(array: Array) -> bool:
+    """Whether little more memory is kept for an array than it takes."""
+    base: Any = array
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    return base.base is None and base.nbytes <= 2 * array.nbytes
 
 
 def _head(array: Array) -> str:

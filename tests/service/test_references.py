@@ -84,6 +84,23 @@ def test_an_array_is_a_view_of_the_memory_stores_bytes(clock):
     assert np.shares_memory(array, np.frombuffer(held.content))
 
 
+def test_results_are_cached_without_the_memory_that_they_are_a_part_of(resolver):
+    whole, body = np.arange(1000.0), bytearray(8000)
+    for array, shares in (
+        (whole, True),
+        (whole.reshape(10, 100)[::-1], True),
+        (whole[:600], True),
+        (whole[:400], False),
+        (np.frombuffer(body), False),
+    ):
+        (stored,) = resolver.results.exchange("me", [], [array])
+        near = resolver.references(ME, blocking=False).find("tensors", stored.ref)
+        assert np.array_equal(near, array)
+        assert np.shares_memory(near, array) == (shares and array.flags.c_contiguous)
+        assert not near.flags.writeable
+        assert near.flags.c_contiguous
+
+
 def test_using_a_cached_tensor_extends_its_expiry(resolver, clock):
     tensor, _ = resolver.tensors.put("me", ARRAY)
     resolver.references(ME).find("tensors", tensor.ref)

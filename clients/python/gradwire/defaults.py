@@ -11,7 +11,12 @@ from gradwire.client import Client
 
 def default_client() -> Client:
     """A client with the environment's address and key, made on first use."""
-    return _client(os.environ.get("GRADWIRE_URL"), os.environ.get("GRADWIRE_API_KEY"))
+    return _client(*default_address())
+
+
+def default_address() -> tuple[str | None, str | None]:
+    """The environment's address and key."""
+    return os.environ.get("GRADWIRE_URL"), os.environ.get("GRADWIRE_API_KEY")
 
 
 @lru_cache(maxsize=8)

@@ -11,6 +11,7 @@ from pydantic import Field, create_model
 from gradwire_service.openapi.programs import Names, NamesOrNull, Program
 from gradwire_service.openapi.values import Cotangents, Direction, Document, ResultId, Value
 from gradwire_service.wire.envelope import FIELDS, FIELDS_OF_TAPE, TAPE_FIELDS
+from gradwire_service.wire.fields import MOST_PATHS
 
 _Axes = Annotated[list[str], Field(min_length=1)] | Annotated[dict[str, int], Field(min_length=1)]
 _Directions = Annotated[
@@ -47,7 +48,7 @@ _TYPES: dict[str, tuple[Any, Any]] = {
         "one in NumPy.",
     ),
     "keep": _optional(
-        list[str],
+        Annotated[list[str], Field(max_length=MOST_PATHS)],
         "Members of the answer, by path (`gradients`, `outputs.0`), whose arrays stay with the "
         "service: references come in their place. Small arrays, and those for which there is no "
         "room, come as they are.",

@@ -17,6 +17,7 @@ from gradwire_service.wire.fields import (
     names,
     names_or_null,
     one_of,
+    paths,
     positive,
     results,
     strings,
@@ -72,7 +73,7 @@ _TAPE_FIELDS: dict[str, tuple[str, Reader]] = {
     "persistent": ("persistent", one_of(False, True)),
 }
 _KEPT_FIELDS: dict[str, tuple[str, Reader]] = {
-    "keep": ("keep", strings),
+    "keep": ("keep", paths),
     "release": ("release", results),
 }
 #: Queries without further fields.

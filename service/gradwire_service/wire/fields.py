@@ -15,6 +15,8 @@ from gradwire_service.wire.references import is_result
 
 #: Maximum names in one field.
 MOST_NAMES = 100_000
+#: Maximum paths of members of an answer, which is walked through for each.
+MOST_PATHS = 32
 #: Takes a non-null value and the name of its field; raises ``RequestError``.
 Reader: TypeAlias = Callable[[Any, str], Any]
 
@@ -45,11 +47,21 @@ def strings(value: Any, field: str) -> list[str]:
     raise invalid(f"{field} must be a list of names", f"/{field}")
 
 
+def paths(value: Any, field: str) -> list[str]:
+    """A short list of paths of members."""
+    found = strings(value, field)
+    if len(found) > MOST_PATHS:
+        raise invalid(f"{field} has more than {MOST_PATHS} paths", f"/{field}")
+    return found
+
+
 def results(value: Any, field: str) -> list[str]:
     """A list of ids of results."""
-    if type(value) is list and all(type(ref) is str and is_result(ref) for ref in value):
-        return value
-    raise invalid(f"{field} must be a list of results, which begin with result:", f"/{field}")
+    if type(value) is not list or not all(type(ref) is str and is_result(ref) for ref in value):
+        raise invalid(f"{field} must be a list of results, which begin with result:", f"/{field}")
+    if len(value) > MOST_NAMES:
+        raise invalid(f"{field} has more than {MOST_NAMES} results", f"/{field}")
+    return value
 
 
 def names(value: Any, field: str) -> Any:

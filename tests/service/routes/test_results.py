@@ -184,6 +184,7 @@ async def test_sparse_gradients_come_as_they_are(new_client):
         ({"keep": ["outputs", "outputs.1"], "outputs": ["a"]}, "/keep/1"),
         ({"keep": ["outputs.a"], "outputs": ["a"]}, "/keep/0"),
         ({"keep": "outputs"}, "/keep"),
+        ({"keep": ["outputs"] * 33}, "/keep"),
         ({"release": ["sha256:" + "0" * 64]}, "/release"),
         ({"release": [1]}, "/release"),
     ],

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
+from gradwire.defaults import default_address
 from gradwire.errors import APIError, GradwireError, TransportError
 from gradwire.tf import errors
 from gradwire.tf.kept import Question, answered
@@ -35,10 +37,13 @@ _OF_ARGUMENTS = frozenset({"shape_mismatch", "dtype_mismatch", "bad_argument", "
 
 
 class _Assigned(threading.local):
-    """The variables that were assigned a value in this thread since its last request."""
+    """The variables that were assigned a value in this thread since its last request.
+
+    By the service that the request goes to: another one does not have what they are computed from.
+    """
 
     def __init__(self) -> None:
-        self.variables: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        self.at: defaultdict[Any, WeakValueDictionary[int, Any]] = defaultdict(WeakValueDictionary)
 
 
 _assigned = _Assigned()
@@ -46,7 +51,7 @@ _assigned = _Assigned()
 
 def note_assigned(variable: Any) -> None:
     """Compute a variable's new value with the next request of this thread."""
-    _assigned.variables[variable._number] = variable
+    _assigned.at[default_address()][variable._number] = variable
 
 
 def write_with_variables(roots: Sequence[TensorNode]) -> Written:
@@ -55,9 +60,8 @@ def write_with_variables(roots: Sequence[TensorNode]) -> Written:
     So a variable that no loss reads, as a moving average, does not keep what it was computed from.
     Where the request fails, these variables are computed when they are read.
     """
-    variables = list(_assigned.variables.values())
-    _assigned.variables.clear()
-    nodes = [each._node for each in variables]
+    pending = _assigned.at.pop(default_address(), None)
+    nodes = [] if pending is None else [each._node for each in pending.values()]
     return write([*roots, *(node for node in nodes if node.value is None and node.scope is None)])
 
 
