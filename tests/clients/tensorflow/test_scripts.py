@@ -17,7 +17,7 @@ MISSING = {
     "attributions": "Layer.output",
     "checkpoints": "tf.train.CheckpointManager",
     "custom_layers": "Layer.from_config",
-    "custom_train_step": "a subclass of Model with inputs and outputs; compiled metrics as a metric",
+    "custom_train_step": "subclasses of Model with inputs and outputs; compiled metrics as one",
     "data_pipeline": "the order in which Dataset.interleave fills its cycle",
     "deep_dream": "Layer.output",
     "mixed_outputs": "losses of several outputs",
