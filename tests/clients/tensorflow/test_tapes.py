@@ -3,6 +3,7 @@
 import gradwire.tf as tf
 import numpy as np
 import pytest
+from gradwire.tf import tapes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -210,3 +211,13 @@ def test_second_derivatives_are_zero_through_rectifiers_and_none_of_lines():
     assert outer.gradient(slope, x) is None
     assert outer.gradient(across, w) is None
     assert outer.gradient(beside, x) is None
+
+
+def test_gradients_inside_a_persistent_tape_warn_once(caplog):
+    tapes._warn_of_gradients_inside.cache_clear()
+    x = tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        cube = x**3
+        slopes = [float(tape.gradient(cube, x)) for _ in range(3)]
+    assert slopes == [12.0] * 3
+    assert [record.message for record in caplog.records] == [tapes.INSIDE]
