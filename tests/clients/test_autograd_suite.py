@@ -16,7 +16,12 @@ SOURCES = os.environ.get("AUTOGRAD_SOURCES")
 @pytest.mark.skipif(SOURCES is None, reason="AUTOGRAD_SOURCES names no folder of its sources")
 def test_autograd_s_tests_pass(tmp_path):
     paths = [str(HERE / "shim"), str(HERE), *sys.path]
-    environment = {**os.environ, "GRADWIRE_URL": "local", "PYTHONPATH": os.pathsep.join(paths)}
+    environment = {
+        **os.environ,
+        "GRADWIRE_URL": "local",
+        "GRADWIRE_DEFAULT_TIMEOUT_MS": "60000",  # on a busy machine
+        "PYTHONPATH": os.pathsep.join(paths),
+    }
     tests = Path(SOURCES or "").resolve() / "tests"
     ran = subprocess.run(
         [
