@@ -122,7 +122,9 @@ class Layer(Owner):
         check_inputs(self.input_spec, first, self.name)
         if not self.built:
             self._build_for(first, kwargs)
-        self._losses.clear()
+        if not _CALLS.__dict__.get("training"):  # no layer around this one is being called
+            for layer in (self, *self._flat()):
+                layer._losses.clear()
         masks = self._take_masks(names, first, kwargs)
         with _training_of(self, kwargs):
             leading = [kwargs.pop(name) for name in names[: len(args)]]

@@ -54,7 +54,7 @@ class Dropout(_Drawing):
 class SpatialDropout(Dropout):
     """In training, zeros for a share of channels, at all places of an example."""
 
-    _left_out = ("noise_shape",)
+    _left_out: tuple[str, ...] = ("noise_shape",)
     _rank: int = 1
 
     def __init__(
