@@ -15,7 +15,8 @@ TensorFlow 2.21's public names that `gradwire.tf` has, and those that it does no
 `make docs` writes this page from the code.
 A name that is not there raises an error that is a `NotImplementedError` and an `AttributeError`
 and lists the nearest that are; an argument that is not implemented raises a `NotImplementedError`.
-What is there gives TensorFlow's numbers: the tests compare them with what TensorFlow answered.
+The tests compare what is there with what TensorFlow answered;
+[the distribution's page](../clients/tensorflow/README.md) names the draws that differ.
 """
 #: Modules of which only the names that there are are listed.
 LONG = {"compat.v1", "raw_ops"}
