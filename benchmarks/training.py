@@ -89,3 +89,6 @@ def trainer(module: str, model: str, how: str, server: Server | None = None) -> 
     finally:
         process.kill()
         process.wait()
+        for pipe in process.stdin, process.stdout:
+            if pipe is not None:
+                pipe.close()

@@ -16,7 +16,8 @@ def test_our_side_learns_and_sends_its_batches(model):
         assert ours.steps(5) > 0
         assert ours.steps(35) > 0
     first, later = ours.nbytes
-    assert BATCH_BYTES < later < 2 * BATCH_BYTES < first
+    assert BATCH_BYTES < later < 2 * BATCH_BYTES
+    assert later < first
 
 
 @pytest.mark.skipif(not installed("tensorflow"), reason="TensorFlow is not installed")
