@@ -23,6 +23,7 @@ MISSING = {
     "mixed_outputs": "losses of several outputs",
     "pinn_burgers": "keras.backend.set_floatx",
     "pix2pix": "the order of layers in a model of a graph",
+    "seeded_training": "TensorFlow's draws of initialisers, dropout and shuffled data sets",
     "seq2seq_attention": "a tensor as the initial state of a recurrent layer",
     "spectral_norm": "keras.layers.Wrapper",
     "style_transfer": "Layer.output",
