@@ -165,7 +165,8 @@ OTHER_NAMES = {
     "DType", "DType.__init__", "RaggedTensor", "RaggedTensor.__init__", "data.Dataset",
     "data.Dataset.__init__", "TensorSpec.is_compatible_with", "as_dtype", "convert_to_tensor",
     "sparse.softmax", "keras.layers.Bidirectional.call", "keras.layers.RMSNormalization.call",
-    "keras.layers.RNN.build", "keras.layers.RNN.call", "keras.layers.SimpleRNNCell.call",
+    "keras.layers.RNN.build", "keras.layers.RNN.call", "keras.layers.RNN.compute_mask",
+    "keras.layers.Bidirectional.compute_mask", "keras.layers.SimpleRNNCell.call",
     "keras.optimizers.Adadelta.update_step",
 }  # fmt: skip
 
