@@ -307,7 +307,8 @@ def _row_by_row(
         seed = np.zeros(count, tensor.dtype.storage)
         seed[i] = 1
         seeded = tensor_of(seed.reshape(lengths), tensor.dtype)
-        rows.append(vjp(recording, [target], [seeded], sources))
+        parts = vjp(recording, [target], [seeded], sources)
+        rows.append([None if part is None else convert_to_tensor(part) for part in parts])
     found: list[Tensor | None] = []
     for column in zip(*rows, strict=True):
         if column[0] is None:
