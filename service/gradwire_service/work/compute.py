@@ -13,8 +13,8 @@ from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire import replies
 from gradwire_service.wire.envelope import read_envelope
-from gradwire_service.wire.kept import with_references
 from gradwire_service.wire.numbers import Array
+from gradwire_service.wire.result_references import with_references
 from gradwire_service.wire.shared import Body
 from gradwire_service.work.request import COMPILE, PARSE, REPLAY, Request
 from gradwire_service.work.tensors import tensor_document

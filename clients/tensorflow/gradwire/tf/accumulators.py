@@ -12,9 +12,9 @@ import numpy as np
 from gradwire.tf import nest
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.fetching import along, ask, fetch, named, separated, write_with_variables
-from gradwire.tf.kept import Question
 from gradwire.tf.nodes import Recorder, Spec, TensorNode, active, only, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
+from gradwire.tf.remote import Question
 from gradwire.tf.tapes import UnconnectedGradients
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable

@@ -21,9 +21,9 @@ from gradwire.tf.fetching import (
     write_with_variables,
 )
 from gradwire.tf.gathered import Source, find_gathers, slices
-from gradwire.tf.kept import Question, nothing
 from gradwire.tf.nodes import Spec, TensorNode, active, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
+from gradwire.tf.remote import Question, nothing
 from gradwire.tf.tensors import Tensor
 
 

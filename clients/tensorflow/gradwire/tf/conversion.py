@@ -10,8 +10,8 @@ import numpy as np
 from gradwire.tf import dtypes
 from gradwire.tf.arguments import only
 from gradwire.tf.dtypes import DType, as_dtype, of_numpy, rounded
-from gradwire.tf.kept import Kept
 from gradwire.tf.nodes import Spec, TensorNode, known, record
+from gradwire.tf.remote import RemoteArray
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import METHODS, Operand, Tensor
 
@@ -86,7 +86,7 @@ def convert_to_tensor(
 
 def tensor_of(array: Any, dtype: DType | None = None) -> Tensor:
     """A tensor of an array, of its dtype unless told otherwise."""
-    value = array if isinstance(array, Kept) else np.asarray(array)
+    value = array if isinstance(array, RemoteArray) else np.asarray(array)
     return Tensor(known(value, of_numpy(value.dtype) if dtype is None else dtype))
 
 

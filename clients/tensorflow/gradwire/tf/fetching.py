@@ -12,8 +12,8 @@ from weakref import WeakValueDictionary
 from gradwire.defaults import default_address
 from gradwire.errors import APIError, GradwireError, TransportError
 from gradwire.tf import errors
-from gradwire.tf.kept import Question, answered
 from gradwire.tf.nodes import Shape, Spec, TensorNode
+from gradwire.tf.remote import Question, answered
 from gradwire.tracing.terms import Term
 from gradwire.tracing.writing import Written, write
 

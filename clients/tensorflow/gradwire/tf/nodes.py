@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from gradwire.tf.dtypes import DType, of_numpy, rounded
-from gradwire.tf.kept import Kept
+from gradwire.tf.remote import RemoteArray
 from gradwire.tracing.terms import NOTHING, Leaf, Term
 
 #: ``None`` where it is not known without asking the service.
@@ -96,7 +96,7 @@ class TensorNode(Term):
 
     def settle(self, value: Any) -> None:
         """The value has become known: what it was computed from is needed by tapes alone."""
-        array = value if isinstance(value, Kept) else np.asarray(value)
+        array = value if isinstance(value, RemoteArray) else np.asarray(value)
         if self.dtype is not None and (
             array.dtype != self.dtype.storage or self.dtype.name == "bfloat16"
         ):

@@ -14,7 +14,7 @@ import httpx
 import numpy as np
 import pytest
 from gradwire.exchange import Exchange
-from gradwire.tf import fetching, kept
+from gradwire.tf import fetching, remote
 
 from tests.clients.tensorflow.training import BATCH, INPUTS, Training
 
@@ -63,7 +63,7 @@ def stored(service_url) -> Callable[[], int]:
 
 def lose(service_url: str, key: str) -> int:
     """Delete all results that the default client refers to, behind its back."""
-    session = kept._session(gradwire.defaults.default_client())
+    session = remote._session(gradwire.defaults.default_client())
     refs = list(session.results)
     for ref in refs:
         headers = {"Authorization": f"Bearer {key}"}
@@ -95,7 +95,7 @@ def test_a_step_sends_the_batch_and_not_the_weights(transferred):
 def test_with_copies_a_step_is_less_than_two_batches(transferred, monkeypatch):
     training = Training()
     training.steps(3)
-    monkeypatch.setattr(kept, "MOST_REMEMBERED_BYTES", 0)
+    monkeypatch.setattr(remote, "MOST_REMEMBERED_BYTES", 0)
     transferred.clear()
     training.steps(60)
     batch = BATCH * INPUTS * 4 + BATCH * 4
@@ -120,9 +120,9 @@ def test_what_the_service_has_does_not_grow(stored):
 
 
 def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr(kept, "MOST_REMEMBERED_BYTES", 1 << 20)
+    monkeypatch.setattr(remote, "MOST_REMEMBERED_BYTES", 1 << 20)
     training = Training()
-    session = kept._session(gradwire.defaults.default_client())
+    session = remote._session(gradwire.defaults.default_client())
     remembered = []
     for _ in range(60):
         training.steps(1)
@@ -158,7 +158,7 @@ def test_what_is_lost_is_computed_again_where_it_is_read(service_url, new_client
 def test_what_is_lost_is_computed_from_the_last_copies(
     service_url, new_client, monkeypatch, transferred
 ):
-    monkeypatch.setattr(kept, "MOST_REMEMBERED_BYTES", 1 << 20)
+    monkeypatch.setattr(remote, "MOST_REMEMBERED_BYTES", 1 << 20)
     training = Training()
     training.steps(25)
     lose(service_url, new_client)
@@ -170,7 +170,7 @@ def test_what_is_lost_is_computed_from_the_last_copies(
 
 
 def test_a_service_that_loses_all_at_once_is_sent_values(service_url, new_client, monkeypatch):
-    monkeypatch.setattr(kept, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(remote, "PAUSE_SECONDS", 0.0)
     training = Training()
     training.steps(5)
     receive = Exchange.receive
@@ -210,7 +210,7 @@ def test_what_is_lost_for_good_is_an_error(service_url, new_client):
 
 def test_results_expire_and_are_computed_again(monkeypatch):
     with gradwire.Client.local(tensor_ttl_seconds=0.5, processes=0) as client:
-        monkeypatch.setattr(kept, "default_client", lambda: client)
+        monkeypatch.setattr(remote, "default_client", lambda: client)
         training = Training()
         training.steps(5)
         threading.Event().wait(1.2)
@@ -248,7 +248,7 @@ def test_a_value_of_another_client_is_fetched_by_that_one(monkeypatch):
     w = tf.Variable(tf.ones(5000))
     w.assign_add(tf.ones(5000))
     assert float(tf.reduce_sum(tf.ones(3))) == 3.0  # computes w, too
-    assert isinstance(w._node.value, kept.Kept)
+    assert isinstance(w._node.value, remote.RemoteArray)
     monkeypatch.setenv("GRADWIRE_API_KEY", f"kept {next(_keys)}")
     assert float(tf.reduce_sum(w)) == 10000.0
 
@@ -264,7 +264,7 @@ def test_values_that_stay_look_like_arrays():
     w = tf.Variable(tf.ones((100, 50)))
     w.assign_add(tf.ones((100, 50)))
     assert float(tf.reduce_sum(tf.ones(3))) == 3.0
-    assert isinstance(w._node.value, kept.Kept)
+    assert isinstance(w._node.value, remote.RemoteArray)
     assert w.shape == (100, 50)
     assert w.dtype == tf.float32
     assert tf.transpose(w).shape == (50, 100)
@@ -277,7 +277,7 @@ def test_copies_of_values_are_arrays():
     w.assign_add(tf.ones(5000))
     assert float(tf.reduce_sum(tf.ones(3))) == 3.0
     value = w._node.value
-    assert isinstance(value, kept.Kept)
+    assert isinstance(value, remote.RemoteArray)
     for copied in (copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
         assert np.array_equal(copied, np.full(5000, 2.0, np.float32))
     assert np.array_equal(copy.deepcopy(w), w)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from gradwire_service.problems import RequestError
-from gradwire_service.wire.kept import LEAST_BYTES, with_references
+from gradwire_service.wire.result_references import LEAST_BYTES, with_references
 
 LARGE, OTHER = np.zeros(LEAST_BYTES // 8), np.ones((2, LEAST_BYTES))
 SMALL = np.zeros(LEAST_BYTES // 8 - 1)

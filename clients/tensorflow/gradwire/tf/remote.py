@@ -73,7 +73,7 @@ class Question:
         return found
 
 
-class Kept:
+class RemoteArray:
     """A value that stays with the service, in place of its array; reading it as one fetches it."""
 
     __slots__ = ("__weakref__", "_on_read", "_result", "dtype", "shape")
@@ -330,7 +330,7 @@ def answered(
     """
     session = _session(default_client())
     operands = {
-        name: value.operand(session) if isinstance(value, Kept) else value
+        name: value.operand(session) if isinstance(value, RemoteArray) else value
         for name, value in variables.items()
     }
     session.copy([each for each in operands.values() if isinstance(each, Result)])
@@ -338,7 +338,7 @@ def answered(
     answer, found = session.run(request, keep=session.keeps)
     calls = [nothing] * len(found) if on_reads is None else list(on_reads)
     return answer, [
-        Kept(each, each.stored, on_read)
+        RemoteArray(each, each.stored, on_read)
         if isinstance(each, Result) and each.stored is not None
         else each
         for each, on_read in zip(found, calls, strict=True)
