@@ -13,20 +13,8 @@ from tests.clients.tensorflow import agreement, script_results
 RECORDED = script_results.recorded()
 
 #: What is not implemented, by the scripts that need it.
-MISSING = {
-    "attributions": "Layer.output",
-    "checkpoints": "tf.train.CheckpointManager",
-    "custom_layers": "Layer.from_config",
+MISSING: dict[str, str] = {
     "custom_train_step": "subclasses of Model with inputs and outputs; compiled metrics as one",
-    "data_pipeline": "the order in which Dataset.interleave fills its cycle",
-    "deep_dream": "Layer.output",
-    "mixed_outputs": "losses of several outputs",
-    "pinn_burgers": "keras.backend.set_floatx",
-    "pix2pix": "the order of layers in a model of a graph",
-    "seeded_training": "TensorFlow's draws of initialisers, dropout and shuffled data sets",
-    "seq2seq_attention": "a tensor as the initial state of a recurrent layer",
-    "spectral_norm": "keras.layers.Wrapper",
-    "style_transfer": "Layer.output",
 }
 PARAMETERS = [
     pytest.param(name, marks=[pytest.mark.xfail(reason=MISSING[name])] if name in MISSING else [])
