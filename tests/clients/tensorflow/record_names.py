@@ -16,7 +16,7 @@ from pathlib import Path
 
 os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
 
-import keras
+import keras  # type: ignore[import-not-found]  # TensorFlow brings it
 import tensorflow as tf
 
 #: Packages that TensorFlow's import adds to its names, and that its documentation does not have.

@@ -109,7 +109,7 @@ def test_every_module_of_tensorflows_that_is_here_refuses_its_missing_names():
 
 
 def test_no_name_of_tensorflows_is_there_by_accident():
-    found = {}
+    found: dict[str, Any] = {}
     for place in tensorflow_names():
         module: Any = tf
         for part in [] if place == "tf" else place.split("."):

@@ -11,7 +11,7 @@ K = tf.keras
 JPEG = b"\xff\xd8\xff"
 
 
-class Called(tf.Module):
+class Called(gradwire.tf.Module):
     """A module with a function that is not saved."""
 
     @tf.function

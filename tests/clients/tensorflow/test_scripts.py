@@ -12,22 +12,13 @@ from tests.clients.tensorflow import agreement, script_results
 
 RECORDED = script_results.recorded()
 
-#: What is not implemented, by the scripts that need it.
-MISSING: dict[str, str] = {
-    "custom_train_step": "subclasses of Model with inputs and outputs; compiled metrics as one",
-}
-PARAMETERS = [
-    pytest.param(name, marks=[pytest.mark.xfail(reason=MISSING[name])] if name in MISSING else [])
-    for name in RECORDED
-]
-
 
 def test_each_script_has_recorded_results():
     assert script_results.names() == list(RECORDED)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", PARAMETERS)
+@pytest.mark.parametrize("name", RECORDED)
 def test_a_script_gives_tensorflows_results(name: str, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     source = tmp_path / f"{name}.py"

@@ -7,6 +7,7 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.keras import losses, metrics
+from gradwire.tf.keras.metrics.base import Metric
 
 #: Where an output is in what a model gives, None where that is one tensor, and its name.
 Output = tuple[Any, Any]
@@ -105,10 +106,11 @@ class CompiledLoss:
         return flat
 
 
-class CompiledMetrics:
+class CompiledMetrics(Metric):
     """Metrics of each output, and those that weigh examples; ``accuracy`` is one by the shapes."""
 
     def __init__(self, plain: Any, weighted: Any, names: Sequence[str] | None) -> None:
+        super().__init__(name="compile_metrics")
         self._given = {"metrics": plain, "weighted_metrics": weighted}
         self._names = names
         self._built = False
@@ -116,14 +118,28 @@ class CompiledMetrics:
         self._found: list[tuple[Any, Any, list[Any], list[Any]]] = []
 
     @property
-    def found(self) -> list[Any]:
+    def metrics(self) -> list[Any]:
         """The metrics, or none before the first batch."""
         plain = [metric for each in self._found for metric in each[2]]
         return [*plain, *(metric for each in self._found for metric in each[3])]
 
+    @property
+    def variables(self) -> list[Any]:
+        """The variables of all."""
+        return [variable for metric in self.metrics for variable in metric.variables]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether ``compile`` was given none."""
+        return not any(self._given.values())
+
+    def reset_state(self) -> None:
+        for metric in self.metrics:
+            metric.reset_state()
+
     def update_state(self, y: Any, predicted: Any, sample_weight: Any = None) -> None:
         """Take a batch into account."""
-        if not any(self._given.values()):
+        if self.is_empty:
             return
         y = _aligned(y, predicted, self._names, None)
         if not self._built:

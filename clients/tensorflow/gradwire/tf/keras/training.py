@@ -99,14 +99,16 @@ class Trainer(Layer):
 
     @property
     def metrics(self) -> list[Any]:
-        """The mean of the loss, the metrics of ``compile``, and those that are attributes."""
+        """The mean of the loss, all of ``compile`` as one metric, and those that are attributes."""
         own = [
             value
             for name, value in vars(self).items()
-            if isinstance(value, metrics_module.Metric) and name != "_loss_tracker"
+            if isinstance(value, metrics_module.Metric)
+            and name not in ("_loss_tracker", "_compiled_metrics")
         ]
+        compiled = [] if self._compiled_metrics.is_empty else [self._compiled_metrics]
         each = [] if self._loss_of is None else self._loss_of.metrics
-        return [self._loss_tracker, *self._compiled_metrics.found, *each, *own]
+        return [self._loss_tracker, *compiled, *each, *own]
 
     def reset_metrics(self) -> None:
         """Forget all batches."""
@@ -115,10 +117,7 @@ class Trainer(Layer):
 
     def get_metrics_result(self) -> dict[str, Any]:
         """Each metric's figure by its name."""
-        compiled = self._compiled_metrics.found
-        plain = [each for each in self.metrics if not any(each is known for known in compiled)]
-        figures = {metric.name: metric.result() for metric in plain}
-        return figures | self._compiled_metrics.result()
+        return _flat({metric.name: metric.result() for metric in self.metrics})
 
     def compute_loss(
         self,
@@ -336,7 +335,10 @@ class Trainer(Layer):
         return _plain(own if isinstance(told, dict) and told.keys() == own.keys() else told)
 
     def _in_order(self, figures: dict[str, Any]) -> Any:
-        names = [metric.name for metric in self.metrics if metric.name in figures]
+        each = [
+            part.name for metric in self.metrics for part in getattr(metric, "metrics", [metric])
+        ]
+        names = [name for name in each if name in figures]
         found = [figures[name] for name in [*names, *sorted(figures.keys() - set(names))]]
         return found[0] if len(found) == 1 else found
 
@@ -380,10 +382,18 @@ def _is_due(epoch: int, frequency: int | Iterable[int]) -> bool:
     )
 
 
+def _flat(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures by their names, those of a metric with several in its place."""
+    found: dict[str, Any] = {}
+    for name, value in figures.items():
+        found |= value if isinstance(value, Mapping) else {name: value}
+    return found
+
+
 def _plain(figures: Any) -> dict[str, Any]:
     """Figures as numbers, by their names in order."""
     found = {}
-    for name, value in sorted((figures or {}).items()):
+    for name, value in sorted(_flat(figures or {}).items()):
         array = np.asarray(value.numpy() if hasattr(value, "numpy") else value)
         found[name] = float(array) if array.ndim == 0 else array
     return found

@@ -25,7 +25,7 @@ class _State(threading.local):
         self.condition: bool | Callable[[], Any] | Tensor = True
 
 
-state = _State()
+state: _State = _State()
 
 
 class SummaryWriter:

@@ -7,6 +7,7 @@ that minimise in a session are not there.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -48,11 +49,11 @@ __all__ = [
     "truncated_normal",
 ]
 
-executing_eagerly = tf.executing_eagerly
-set_random_seed = tf.random.set_seed
-random_normal = tf.random.normal
-random_uniform = tf.random.uniform
-truncated_normal = tf.random.truncated_normal
+executing_eagerly: Callable[..., Any] = tf.executing_eagerly
+set_random_seed: Callable[..., Any] = tf.random.set_seed
+random_normal: Callable[..., Any] = tf.random.normal
+random_uniform: Callable[..., Any] = tf.random.uniform
+truncated_normal: Callable[..., Any] = tf.random.truncated_normal
 
 
 def enable_eager_execution(

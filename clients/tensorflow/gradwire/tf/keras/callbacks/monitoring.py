@@ -37,7 +37,10 @@ class MonitorCallback(Callback):
         if self.mode != "auto":
             return self.mode == "max"
         name = self.monitor.removeprefix("val_")
-        found = [metric for metric in self.model.metrics if metric.name == name]
+        each = [
+            part for metric in self.model.metrics for part in getattr(metric, "metrics", [metric])
+        ]
+        found = [metric for metric in each if metric.name == name]
         direction = getattr(found[0], "_direction", None) if found else None
         if direction is None and name != "loss":
             raise ValueError(

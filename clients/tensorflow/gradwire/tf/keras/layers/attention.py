@@ -110,7 +110,7 @@ class AdditiveAttention(Attention):
     def build(self, input_shape: Any) -> None:
         _assert_inputs(type(self).__name__, input_shape)
         if self.use_scale:
-            self.scale = self.add_weight((input_shape[0][-1],), "glorot_uniform", name="scale")
+            self.scale: Any = self.add_weight((input_shape[0][-1],), "glorot_uniform", name="scale")
 
     def _scores(self, query: Any, key: Any) -> Any:
         both = tf.tanh(tf.expand_dims(query, -2) + tf.expand_dims(key, -3))

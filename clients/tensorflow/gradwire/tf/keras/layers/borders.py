@@ -19,7 +19,7 @@ class Padding(Layer):
     def __init__(self, padding: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         channels_last(type(self).__name__, data_format)
-        self.input_spec = InputSpec(ndim=self._rank + 2)
+        self.input_spec: Any = InputSpec(ndim=self._rank + 2)
         pairs = _pairs(padding, self._rank)
         self.padding: Any = pairs[0] if self._rank == 1 else pairs
         self.data_format: str = "channels_last"
@@ -50,8 +50,8 @@ class Cropping1D(Layer):
 
     def __init__(self, cropping: Any = 1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.input_spec = InputSpec(ndim=3)
-        (self.cropping,) = _pairs(cropping, 1)
+        self.input_spec: Any = InputSpec(ndim=3)
+        self.cropping: Any = _pairs(cropping, 1)[0]
 
     def call(self, inputs: Any) -> Any:
         return _cropped(inputs, (self.cropping,))
@@ -65,7 +65,7 @@ class Cropping2D(Layer):
     def __init__(self, cropping: Any = 0, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         channels_last(type(self).__name__, data_format)
-        self.input_spec = InputSpec(ndim=self._rank + 2)
+        self.input_spec: Any = InputSpec(ndim=self._rank + 2)
         self.cropping: tuple[tuple[int, int], ...] = _pairs(cropping, self._rank)
         self.data_format: str = "channels_last"
 
@@ -87,7 +87,7 @@ class UpSampling1D(Layer):
 
     def __init__(self, size: int = 2, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.input_spec = InputSpec(ndim=3)
+        self.input_spec: Any = InputSpec(ndim=3)
         self.size: int = int(size)
 
     def call(self, inputs: Any) -> Any:
@@ -107,7 +107,7 @@ class UpSampling2D(Layer):
         only("UpSampling2D", interpolation=(interpolation, "nearest"))
         channels_last("UpSampling2D", data_format)
         super().__init__(**kwargs)
-        self.input_spec = InputSpec(ndim=4)
+        self.input_spec: Any = InputSpec(ndim=4)
         self.size: tuple[int, ...] = lengths(size, 2)
         self.data_format: str = "channels_last"
         self.interpolation: str = interpolation
@@ -122,7 +122,7 @@ class UpSampling3D(Layer):
     def __init__(self, size: Any = 2, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         channels_last("UpSampling3D", data_format)
-        self.input_spec = InputSpec(ndim=5)
+        self.input_spec: Any = InputSpec(ndim=5)
         self.size: tuple[int, ...] = lengths(size, 3)
         self.data_format: str = "channels_last"
 

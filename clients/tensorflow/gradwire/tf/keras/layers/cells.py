@@ -184,7 +184,7 @@ class LSTMCell(Cell):
         )
         self.recurrent_activation: Any = activations.get(recurrent_activation)
         self.unit_forget_bias: bool = unit_forget_bias
-        self.state_size = [units, units]
+        self.state_size: Any = [units, units]
 
     def _first_bias(self) -> Any:
         if not self.unit_forget_bias:

@@ -38,7 +38,7 @@ class Convolution(Layer):
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         channels_last(type(self).__name__, data_format)
-        self.input_spec = InputSpec(min_ndim=self._rank + 2)
+        self.input_spec: Any = InputSpec(min_ndim=self._rank + 2)
         self.filters: int = filters
         self.kernel_size: tuple[int, ...] = lengths(kernel_size, self._rank)
         self.strides: tuple[int, ...] = lengths(strides, self._rank)
@@ -77,7 +77,7 @@ class Convolution(Layer):
         return (*self.kernel_size, channels // self.groups, self.filters)
 
     def build(self, input_shape: Any) -> None:
-        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: input_shape[-1]})
+        self.input_spec: Any = InputSpec(min_ndim=self._rank + 2, axes={-1: input_shape[-1]})
         self.kernel = self.add_weight(
             self._kernel_shape(input_shape[-1]),
             self.kernel_initializer,

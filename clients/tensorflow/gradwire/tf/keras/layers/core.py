@@ -43,10 +43,10 @@ class Dense(Layer):
         self.bias_constraint: Any = constraints.get(bias_constraint)
         self.kernel: Any = None
         self.bias: Any = None
-        self.input_spec = InputSpec(min_ndim=2)
+        self.input_spec: Any = InputSpec(min_ndim=2)
 
     def build(self, input_shape: Any) -> None:
-        self.input_spec = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
+        self.input_spec: Any = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
         self.kernel = self.add_weight(
             (input_shape[-1], self.units),
             self.kernel_initializer,
@@ -82,7 +82,7 @@ class Flatten(Layer):
     def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         channels_last("Flatten", data_format)
-        self.input_spec = InputSpec(min_ndim=1)
+        self.input_spec: Any = InputSpec(min_ndim=1)
         self.data_format: str = "channels_last"
 
     def call(self, inputs: Any) -> Any:
@@ -112,7 +112,7 @@ class Permute(Layer):
                 "Invalid permutation argument `dims` for Permute Layer. The set of indices in "
                 f"`dims` must be consecutive and start from 1. Received dims={dims}"
             )
-        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
+        self.input_spec: Any = InputSpec(ndim=len(self.dims) + 1)
 
     def call(self, inputs: Any) -> Any:
         return tf.transpose(inputs, (0, *self.dims))
@@ -124,7 +124,7 @@ class RepeatVector(Layer):
     def __init__(self, n: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.n: int = n
-        self.input_spec = InputSpec(ndim=2)
+        self.input_spec: Any = InputSpec(ndim=2)
 
     def call(self, inputs: Any) -> Any:
         return tf.repeat(tf.expand_dims(inputs, 1), self.n, axis=1)

@@ -54,7 +54,7 @@ class EinsumDense(Layer):
         self.bias: Any = None
 
     def build(self, input_shape: Any) -> None:
-        self.input_spec = InputSpec(ndim=len(input_shape))
+        self.input_spec: Any = InputSpec(ndim=len(input_shape))
         kernel, bias = _shapes(self.equation, input_shape, self.output_shape, self.bias_axes)
         self.kernel = self.add_weight(
             kernel,

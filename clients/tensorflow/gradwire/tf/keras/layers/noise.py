@@ -67,7 +67,7 @@ class SpatialDropout(Dropout):
         super().__init__(rate, seed=seed, **kwargs)
         channels_last(type(self).__name__, data_format)
         self.data_format: str = "channels_last"
-        self.input_spec = InputSpec(ndim=self._rank + 2)
+        self.input_spec: Any = InputSpec(ndim=self._rank + 2)
 
     def _noise_shape(self, inputs: Any) -> Any:
         return (inputs.shape[0], *(1,) * self._rank, inputs.shape[-1])

@@ -159,7 +159,7 @@ class GroupNormalization(_Scaled):
                 else f"Number of groups ({self.groups}) cannot be more than the number of channels "
                 f"({channels})."
             )
-        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: channels})
+        self.input_spec: Any = InputSpec(ndim=len(input_shape), axes={self.axis: channels})
         self._add_scale((channels,))
 
     def call(self, inputs: Any) -> Any:
@@ -250,7 +250,7 @@ class BatchNormalization(_Scaled):
 
     def build(self, input_shape: Any) -> None:
         shape = (input_shape[self.axis],)
-        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: shape[0]})
+        self.input_spec: Any = InputSpec(ndim=len(input_shape), axes={self.axis: shape[0]})
         self._add_scale(shape)
         self.moving_mean = self.add_weight(
             shape, self.moving_mean_initializer, trainable=False, name="moving_mean"

@@ -27,7 +27,7 @@ class Pooling(Layer):
     ) -> None:
         super().__init__(**kwargs)
         channels_last(type(self).__name__, data_format)
-        self.input_spec = InputSpec(ndim=self._rank + 2)
+        self.input_spec: Any = InputSpec(ndim=self._rank + 2)
         self.pool_size: tuple[int, ...] = lengths(pool_size, self._rank)
         self.strides: tuple[int, ...] = lengths(
             self.pool_size if strides is None else strides, self._rank
@@ -90,7 +90,7 @@ class GlobalPooling(Layer):
     ) -> None:
         super().__init__(**kwargs)
         channels_last(type(self).__name__, data_format)
-        self.input_spec = InputSpec(ndim=self._rank + 2)
+        self.input_spec: Any = InputSpec(ndim=self._rank + 2)
         self.data_format: str = "channels_last"
         self.keepdims: bool = keepdims
 

@@ -162,7 +162,7 @@ class Recurrent(RNN):
             zero_output_for_mask,
             **{name: value for name, value in kwargs.items() if name not in own},
         )
-        self.input_spec = InputSpec(ndim=3)
+        self.input_spec: Any = InputSpec(ndim=3)
 
     def __getattr__(self, name: str) -> Any:
         """What the cell was made with."""

@@ -38,7 +38,7 @@ class DepthwiseConvolution(Layer):
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         channels_last(type(self).__name__, data_format)
-        self.input_spec = InputSpec(min_ndim=self._rank + 2)
+        self.input_spec: Any = InputSpec(min_ndim=self._rank + 2)
         self.kernel_size: tuple[int, ...] = lengths(kernel_size, self._rank)
         self.strides: tuple[int, ...] = lengths(strides, self._rank)
         self.padding: str = padding.lower()
@@ -57,7 +57,7 @@ class DepthwiseConvolution(Layer):
         self.bias: Any = None
 
     def _add_kernel(self, channels: int, name: str) -> Any:
-        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: channels})
+        self.input_spec: Any = InputSpec(min_ndim=self._rank + 2, axes={-1: channels})
         return self.add_weight(
             (*self.kernel_size, channels, self.depth_multiplier),
             self.depthwise_initializer,

@@ -37,7 +37,7 @@ class Lambda(Layer):
         self.output_shape: Any = output_shape
         self.mask: Any = mask
         self.arguments: dict[str, Any] = dict(arguments or {})
-        self.supports_masking = mask is not None
+        self.supports_masking: bool = mask is not None
         self._named = inspect.signature(function).parameters
 
     def call(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:

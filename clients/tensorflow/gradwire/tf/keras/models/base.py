@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,9 +25,16 @@ class Model(Trainer):
     """A layer that can be trained: a subclass with a ``call``, or ``Model(inputs, outputs)``."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """``Model(inputs, outputs)`` is a ``Functional``."""
-        symbolic = bool(args and symbolic_parts(args)) or "inputs" in kwargs
-        return super().__new__(Functional if cls is Model and symbolic else cls, *args, **kwargs)
+        """``Model(inputs, outputs)`` is a ``Functional``, and so is such a subclass."""
+        kind = Functional if cls is Model and _are_symbolic(args, kwargs) else cls
+        return super().__new__(kind, *args, **kwargs)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if not isinstance(self, Functional) and _are_symbolic(args, kwargs):
+            _base_on_graphs(type(self))
+            Functional.__init__(cast(Functional, self), *args, **kwargs)
+        else:
+            super().__init__(*args, **kwargs)
 
     @property
     def layers(self) -> list[Any]:
@@ -108,6 +115,19 @@ class Model(Trainer):
         return json.dumps(files.configuration(self), **kwargs)
 
 
+def _are_symbolic(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Whether arguments are inputs and outputs."""
+    return bool(args and symbolic_parts(args)) or "inputs" in kwargs
+
+
+def _base_on_graphs(kind: type) -> None:
+    """Let a subclass of ``Model`` be one of ``Functional``, as Keras does at its first graph."""
+    kind.__bases__ = tuple(Functional if base is Model else base for base in kind.__bases__)
+    for base in kind.__bases__:
+        if issubclass(base, Model) and not issubclass(base, Functional):
+            _base_on_graphs(base)
+
+
 class Functional(Model):
     """A model of what is computed between symbolic inputs and outputs."""
 
@@ -128,7 +148,7 @@ class Functional(Model):
         self._operations = operations_in_order(self.inputs, self.outputs, calls)
         self._tracked[:] = [each for each in self._operations if isinstance(each, Layer)]
         self.output_names: list[str] = [part.call.operation.name for part in self.outputs]
-        self.input_spec = [
+        self.input_spec: Any = [
             InputSpec(shape=(None, *part.shape[1:]), allow_last_axis_squeeze=True, name=part.name)
             for part in self.inputs
         ]
