@@ -77,7 +77,7 @@ class Convolution(Layer):
         return (*self.kernel_size, channels // self.groups, self.filters)
 
     def build(self, input_shape: Any) -> None:
-        self.input_spec: Any = InputSpec(min_ndim=self._rank + 2, axes={-1: input_shape[-1]})
+        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: input_shape[-1]})
         self.kernel = self.add_weight(
             self._kernel_shape(input_shape[-1]),
             self.kernel_initializer,

@@ -46,7 +46,7 @@ class Dense(Layer):
         self.input_spec: Any = InputSpec(min_ndim=2)
 
     def build(self, input_shape: Any) -> None:
-        self.input_spec: Any = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
         self.kernel = self.add_weight(
             (input_shape[-1], self.units),
             self.kernel_initializer,

@@ -57,7 +57,7 @@ class DepthwiseConvolution(Layer):
         self.bias: Any = None
 
     def _add_kernel(self, channels: int, name: str) -> Any:
-        self.input_spec: Any = InputSpec(min_ndim=self._rank + 2, axes={-1: channels})
+        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: channels})
         return self.add_weight(
             (*self.kernel_size, channels, self.depth_multiplier),
             self.depthwise_initializer,
