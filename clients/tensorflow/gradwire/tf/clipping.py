@@ -9,7 +9,7 @@ from gradwire.tf import checks
 from gradwire.tf.calls import argument, call
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.nodes import Spec
-from gradwire.tf.operations import rules
+from gradwire.tf.operations import operands
 from gradwire.tf.operations.types import Axis, TensorLike
 from gradwire.tf.operators import multiply
 from gradwire.tf.slices import IndexedSlices
@@ -42,7 +42,7 @@ def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Axis = None, name: str | N
     if isinstance(t, IndexedSlices):
         return IndexedSlices(clip_by_norm(t.values, clip_norm, axes), t.indices, t.dense_shape)
     x = convert_to_tensor(t)
-    given: dict[str, Any] = {} if axes is None else {"axes": rules.axes(axes)}
+    given: dict[str, Any] = {} if axes is None else {"axes": operands.axes(axes)}
     spec = Spec(x.dtype, x._node.shape)
     return call("tf.clip_by_norm", x, _beside(clip_norm, x), **given, spec=spec)
 

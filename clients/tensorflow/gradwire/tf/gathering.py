@@ -16,7 +16,7 @@ from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
 from gradwire.tf.joining import concat
 from gradwire.tf.nodes import Spec, paused
-from gradwire.tf.operations.rules import check_scatter
+from gradwire.tf.operations.operands import check_scatter
 from gradwire.tf.operations.types import DTypeLike, Ints, Shape, TensorLike
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered

@@ -1,4 +1,4 @@
-"""Losses of logits, dropout and other functions of ``tf.nn`` with rules of their own."""
+"""Losses of logits, dropout and other functions of ``tf.nn`` with operands of their own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gradwire.tf.creation import ones_like
 from gradwire.tf.errors import invalid
 from gradwire.tf.gathering import embedding_lookup, gather, where
 from gradwire.tf.nodes import Spec
-from gradwire.tf.operations import rules
+from gradwire.tf.operations import operands
 from gradwire.tf.operations.arrays import broadcast_to
 from gradwire.tf.operations.image import extract_patches
 from gradwire.tf.operations.math import divide_no_nan, reduce_sum, sqrt, square
@@ -181,7 +181,7 @@ def sufficient_statistics(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """The number of elements over ``axes``, their sum, their squares' sum, and ``shift``."""
     tensor = convert_to_tensor(x)
-    lengths, along = tensor._lengths(), rules.axes(axes)
+    lengths, along = tensor._lengths(), operands.axes(axes)
     places = range(len(lengths)) if along is None else np.atleast_1d(along).tolist()
     count = math.prod(lengths[place] for place in places)
     moved = tensor if shift is None else tensor - shift

@@ -17,7 +17,7 @@ from gradwire.tf.errors import invalid
 from gradwire.tf.gathering import where
 from gradwire.tf.joining import tensors, unstack
 from gradwire.tf.nodes import Spec
-from gradwire.tf.operations import rules
+from gradwire.tf.operations import operands
 from gradwire.tf.operations.types import DTypeLike, TensorLike
 from gradwire.tf.operators import add, multiply
 from gradwire.tf.shapes import as_shape
@@ -208,7 +208,7 @@ def _spread(function: str, value: Any, axis: Any, keepdims: bool) -> Tensor:
     x = convert_to_tensor(value)
     if not (x.dtype.is_floating or x.dtype.is_complex):
         raise TypeError(f"Input must be either real or complex. Received integer type {x.dtype}.")
-    along = rules.axes(axis)
+    along = operands.axes(axis)
     shape = checks.reduced_shape("Mean", x._node.shape, along, keepdims)
     spec = Spec(x.dtype.real_dtype, shape)
     return call(function, x, axis=along, keepdims=bool(keepdims), spec=spec)

@@ -16,7 +16,7 @@ from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import UnimplementedError
 from gradwire.tf.nodes import Spec
-from gradwire.tf.operations import rules
+from gradwire.tf.operations import operands
 from gradwire.tf.operators import cast
 from gradwire.tf.tensors import Operand, Tensor
 
@@ -34,7 +34,7 @@ class NumpyFunction:
 
         def promoted(part: Any) -> Any:
             if not _is_array(part):
-                return rules.written(part)
+                return operands.written(part)
             tensor = array(part)
             mixed = wanted is not None and tensor.dtype.storage != wanted
             joined = self.__name__ not in _APART and mixed

@@ -6,8 +6,6 @@ import inspect
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
 from gradwire.tf.keras import callbacks as callbacks_module
@@ -24,6 +22,7 @@ from gradwire.tf.keras.batches import (
     weights_by_class,
 )
 from gradwire.tf.keras.compiled import CompiledLoss, CompiledMetrics
+from gradwire.tf.keras.figures import flat, joined, plain
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 from gradwire.tf.seeds import SEEDS, Draws
@@ -117,7 +116,7 @@ class Trainer(Layer):
 
     def get_metrics_result(self) -> dict[str, Any]:
         """Each metric's figure by its name."""
-        return _flat({metric.name: metric.result() for metric in self.metrics})
+        return flat({metric.name: metric.result() for metric in self.metrics})
 
     def compute_loss(
         self,
@@ -261,7 +260,7 @@ class Trainer(Layer):
             found.append(mapped(lambda part: part.numpy(), outputs))
             hooks.on_predict_batch_end(step, {"outputs": found[-1]})
         hooks.on_predict_end()
-        return _joined(found)
+        return joined(found)
 
     def train_on_batch(
         self,
@@ -296,7 +295,7 @@ class Trainer(Layer):
         self.reset_metrics()
         x, y, sample_weight = (as_arrays(part) for part in batch)
         whole = next(Batches(x, y, sample_weight, batch_size=len(first_array(x))).epoch())
-        figures = _plain(self._step(kind, step, whole))
+        figures = plain(self._step(kind, step, whole))
         return figures if by_name else self._in_order(figures)
 
     def _step(self, kind: str, step: Callable[..., Any], data: Any) -> Any:
@@ -311,7 +310,7 @@ class Trainer(Layer):
         for step, batch in enumerate(batches.epoch()):
             hooks.on_train_batch_begin(step)
             told = self._step("train", self.train_step, packed(batch))
-            hooks.on_train_batch_end(step, _plain(told))
+            hooks.on_train_batch_end(step, plain(told))
             if self.stop_training:
                 break
         return self._results(told)
@@ -324,7 +323,7 @@ class Trainer(Layer):
         for step, batch in enumerate(batches.epoch()):
             hooks.on_test_batch_begin(step)
             told = self._step("test", self.test_step, packed(batch))
-            hooks.on_test_batch_end(step, _plain(told))
+            hooks.on_test_batch_end(step, plain(told))
         figures = self._results(told)
         hooks.on_test_end(figures)
         return figures
@@ -332,7 +331,7 @@ class Trainer(Layer):
     def _results(self, told: Any) -> dict[str, Any]:
         """The metrics, or what a step of a subclass returned last if that has other names."""
         own = self.get_metrics_result()
-        return _plain(own if isinstance(told, dict) and told.keys() == own.keys() else told)
+        return plain(own if isinstance(told, dict) and told.keys() == own.keys() else told)
 
     def _in_order(self, figures: dict[str, Any]) -> Any:
         each = [
@@ -380,30 +379,3 @@ def _is_due(epoch: int, frequency: int | Iterable[int]) -> bool:
         "Expected `validation_freq` to be a list or int. Received: "
         f"validation_freq={frequency} of the type {type(frequency)}."
     )
-
-
-def _flat(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Figures by their names, those of a metric with several in its place."""
-    found: dict[str, Any] = {}
-    for name, value in figures.items():
-        found |= value if isinstance(value, Mapping) else {name: value}
-    return found
-
-
-def _plain(figures: Any) -> dict[str, Any]:
-    """Figures as numbers, by their names in order."""
-    found = {}
-    for name, value in sorted(_flat(figures or {}).items()):
-        array = np.asarray(value.numpy() if hasattr(value, "numpy") else value)
-        found[name] = float(array) if array.ndim == 0 else array
-    return found
-
-
-def _joined(found: list[Any]) -> Any:
-    """The outputs of batches along their first axis."""
-    first = found[0]
-    if isinstance(first, dict):
-        return {key: _joined([each[key] for each in found]) for key in first}
-    if isinstance(first, (list, tuple)):
-        return type(first)([_joined([each[i] for each in found]) for i in range(len(first))])
-    return np.concatenate(found, axis=0)

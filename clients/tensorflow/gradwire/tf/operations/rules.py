@@ -13,26 +13,28 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import checks
-from gradwire.tf.calls import argument, call, calls, integers
-from gradwire.tf.conversion import convert_to_tensor, tensor_of
-from gradwire.tf.dtypes import DType, as_dtype, bool_
+from gradwire.tf.calls import call, calls, integers
+from gradwire.tf.conversion import tensor_of
+from gradwire.tf.dtypes import as_dtype, bool_
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import UNKNOWN, Spec
+from gradwire.tf.operations.operands import (
+    Kinds,
+    Tensors,
+    axes,
+    complex_of,
+    dtype_of,
+    limit_of,
+    operand_of,
+    operands_of,
+    written,
+)
 from gradwire.tf.rowwise import elementwise
-from gradwire.tf.shapes import TensorShape
 from gradwire.tf.static import listed
-from gradwire.tf.tensors import Operand, Tensor
+from gradwire.tf.tensors import Tensor
 
-#: Dtypes by TensorFlow's names in messages, in its order.
-Kinds = Sequence[str] | None
-Tensors = Mapping[str, Any]
 Static = Mapping[str, Any]
 
-#: Operations on square matrices.
-_SQUARE = frozenset(
-    "MatrixInverse MatrixDeterminant LogMatrixDeterminant Cholesky SelfAdjointEigV2 Eig "
-    "MatrixSolve MatrixSquareRoot MatrixLogarithm".split()
-)
 #: What the language computes of narrow integers as NumPy does, in wider ones.
 _WIDENING = frozenset(
     f"tf.{name}" for name in "reduce_sum reduce_prod reduce_mean cumsum math.cumprod".split()
@@ -62,12 +64,12 @@ def binary(function: str, op: str, kinds: Kinds, x: Any, y: Any) -> Tensor:
 @elementwise
 def ternary(function: str, op: str, kinds: Kinds, x: Any, y: Any, z: Any) -> Tensor:
     """Of three elements each, one of their dtype."""
-    given = _operands(op, kinds, {"x": x, "y": y, "z": z}, ())
+    given = operands_of(op, kinds, {"x": x, "y": y, "z": z}, ())
     shape: tuple[int, ...] | None = ()
     for value in given.values():
         known = value._node.shape if isinstance(value, Tensor) else ()
         shape = checks.broadcast(op, shape, known)
-    return call(function, *given.values(), spec=Spec(_dtype(given), shape))
+    return call(function, *given.values(), spec=Spec(dtype_of(given), shape))
 
 
 def reduce(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
@@ -84,7 +86,7 @@ def reduce(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Stati
     axis, keepdims = axes(static["axis"]), bool(static["keepdims"])
     shape = checks.reduced_shape(op, tensor._node.shape, axis, keepdims)
     if op in ("Max", "Min") and 0 in tensor._lengths() and 0 not in (shape or ()):
-        limit = np.full(shape or (), _limit(tensor.dtype, op), tensor.dtype.storage)
+        limit = np.full(shape or (), limit_of(tensor.dtype, op), tensor.dtype.storage)
         if not tensor.dtype.is_differentiable:
             return tensor_of(limit, tensor.dtype)
         # The sum of no elements, 0, depends on them all the same.
@@ -133,7 +135,7 @@ def same(
 
         rows: Tensor = ragged._elementwise(flat, *tensors.values())
         return rows
-    given = _operands(op, kinds, tensors, places)
+    given = operands_of(op, kinds, tensors, places)
     first = next(value for value in given.values() if isinstance(value, Tensor))
     lengths = first._lengths()
     _check_axes(op, static.get("axis"), len(lengths))
@@ -179,8 +181,8 @@ def like(
     refuses: bool = False,
 ) -> Tensor:
     """Dtype of the tensors, and a shape of its own."""
-    given = _operands(op, kinds, tensors, places)
-    return _called(function, given, static, Spec(_dtype(given)), refuses)
+    given = operands_of(op, kinds, tensors, places)
+    return _called(function, given, static, Spec(dtype_of(given)), refuses)
 
 
 def real_like(
@@ -193,8 +195,8 @@ def real_like(
     refuses: bool = False,
 ) -> Tensor:
     """Dtype of the real parts, and a shape of its own."""
-    given = _operands(op, kinds, tensors, ())
-    return _called(function, given, static, Spec(_dtype(given).real_dtype), refuses)
+    given = operands_of(op, kinds, tensors, ())
+    return _called(function, given, static, Spec(dtype_of(given).real_dtype), refuses)
 
 
 def complex(
@@ -207,8 +209,8 @@ def complex(
     refuses: bool = False,
 ) -> Tensor:
     """Complex numbers, and a shape of its own."""
-    given = _operands(op, kinds, tensors, ())
-    return _called(function, given, static, Spec(complex_of(_dtype(given))), refuses)
+    given = operands_of(op, kinds, tensors, ())
+    return _called(function, given, static, Spec(complex_of(dtype_of(given))), refuses)
 
 
 def typed(
@@ -222,20 +224,20 @@ def typed(
     places: Sequence[str] = (),
 ) -> Tensor:
     """One dtype always, and a shape of its own."""
-    given = _operands(op, kinds, tensors, places)
+    given = operands_of(op, kinds, tensors, places)
     result = _called(function, given, static, UNKNOWN, False)
     return call("tf.cast", result, dtype, spec=Spec(as_dtype(dtype)))
 
 
 def any(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
     """Found out by asking."""
-    return _called(function, _operands(op, kinds, tensors, ()), static, UNKNOWN, False)
+    return _called(function, operands_of(op, kinds, tensors, ()), static, UNKNOWN, False)
 
 
 def scalar(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
     """One element."""
-    given = _operands(op, kinds, tensors, ())
-    return _called(function, given, static, Spec(_dtype(given), ()), False)
+    given = operands_of(op, kinds, tensors, ())
+    return _called(function, given, static, Spec(dtype_of(given), ()), False)
 
 
 def batch(
@@ -249,7 +251,7 @@ def batch(
     refuses: bool = False,
 ) -> Tensor:
     """One element for each array in the last ``inner`` axes."""
-    given = _operands(op, kinds, tensors, ())
+    given = operands_of(op, kinds, tensors, ())
     (tensor,) = given.values()
     shape = tensor._lengths()
     if len(shape) < inner:
@@ -287,8 +289,8 @@ def list(
     refuses: bool = False,
 ) -> builtins.list[Tensor]:
     """So many tensors of the first one's dtype."""
-    given = _operands(op, kinds, tensors, ())
-    return _listed(function, given, static, [Spec(_dtype(given))] * count, refuses)
+    given = operands_of(op, kinds, tensors, ())
+    return _listed(function, given, static, [Spec(dtype_of(given))] * count, refuses)
 
 
 def spectrum(
@@ -302,8 +304,8 @@ def spectrum(
     refuses: bool = False,
 ) -> builtins.list[Tensor]:
     """Real numbers, and a tensor of the first one's dtype."""
-    given = _operands(op, kinds, tensors, ())
-    dtype = _dtype(given)
+    given = operands_of(op, kinds, tensors, ())
+    dtype = dtype_of(given)
     return _listed(function, given, static, [Spec(dtype.real_dtype), Spec(dtype)], refuses)
 
 
@@ -318,59 +320,8 @@ def complex_list(
     refuses: bool = False,
 ) -> builtins.list[Tensor]:
     """So many complex tensors."""
-    given = _operands(op, kinds, tensors, ())
-    return _listed(function, given, static, [Spec(complex_of(_dtype(given)))] * count, refuses)
-
-
-def check_square(op: str, tensor: Tensor) -> None:
-    """Raise unless it holds square matrices."""
-    lengths = tensor._lengths()
-    if len(lengths) < 2:
-        raise invalid(f"Input tensor 0 must have rank >= 2, got {len(lengths)} [Op:{op}] name: ")
-    if lengths[-1] != lengths[-2]:
-        raise invalid(f"Input matrix must be square. [Op:{op}] name: ")
-
-
-def operand_of(value: Any, op: str, kinds: Kinds) -> Tensor:
-    """A value as a tensor of one of the dtypes."""
-    tensor = convert_to_tensor(value)
-    if kinds == ("bool",) and tensor.dtype != bool_:
-        raise checks.mismatch(op, bool_, tensor.dtype, 0)
-    if kinds is not None:
-        checks.check_allowed(op, tensor.dtype, kinds)
-    return tensor
-
-
-def complex_of(dtype: DType) -> DType:
-    """The complex dtype of a precision."""
-    if dtype.is_complex:
-        return dtype
-    return as_dtype("complex128" if dtype.name == "float64" else "complex64")
-
-
-def axes(axis: Any) -> int | builtins.list[int] | None:
-    """Axes as numbers."""
-    if axis is None:
-        return None
-    if isinstance(axis, Operand):
-        axis = axis._value()
-    found = integers(axis)
-    return found[0] if np.ndim(axis) == 0 else found
-
-
-def written(value: Any) -> Any:
-    """A parameter that is no tensor as it is written into the program."""
-    if isinstance(value, DType):
-        return value.storage.name
-    if isinstance(value, TensorShape):
-        return value.as_list()
-    if isinstance(value, Operand):
-        return value._value().tolist()
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    if isinstance(value, (tuple, builtins.list)):
-        return [written(item) for item in value]
-    return value
+    given = operands_of(op, kinds, tensors, ())
+    return _listed(function, given, static, [Spec(complex_of(dtype_of(given)))] * count, refuses)
 
 
 def _kept(
@@ -382,60 +333,6 @@ def _kept(
         return call(function, tensor, **given, spec=spec)
     wide = call(function, tensor, **given, spec=Spec(None, shape))
     return call("tf.cast", wide, tensor.dtype.name, spec=spec)
-
-
-def _limit(dtype: DType, op: str) -> Any:
-    if dtype.is_floating:
-        return -np.inf if op == "Max" else np.inf
-    return dtype.min if op == "Max" else dtype.max
-
-
-def check_scatter(op: str, places: Tensor, lengths: Sequence[int]) -> None:
-    """Raise for places that there are not."""
-    value = places._value()
-    bounds = np.array(lengths[: value.shape[-1]])
-    wrong = np.argwhere(((value < 0) | (value >= bounds)).any(-1))
-    if len(wrong):
-        where = tuple(wrong[0].tolist())
-        raise invalid(
-            f"indices[{','.join(map(str, where))}] = {listed(value[where])} does not index "
-            f"into shape {listed(lengths)} [Op:{op}]"
-        )
-
-
-def _operands(op: str, kinds: Kinds, tensors: Tensors, places: Sequence[str]) -> dict[str, Any]:
-    """The tensors of one dtype, that of the first which has one; numbers are written out."""
-    own = {name: value for name, value in tensors.items() if name not in places} or tensors
-    first = next((v for v in own.values() if isinstance(v, (Operand, np.ndarray))), None)
-    if first is None:
-        first = next(value for value in own.values() if value is not None)
-    dtype = convert_to_tensor(first).dtype
-    if kinds is not None:
-        checks.check_allowed(op, dtype, kinds)
-    given: dict[str, Any] = {}
-    for position, (name, value) in enumerate(tensors.items()):
-        if value is None:
-            given[name] = None
-        elif name in places:
-            given[name] = convert_to_tensor(value)
-        else:
-            converted = convert_to_tensor(value) if position == 0 and value is first else None
-            given[name] = argument(value, dtype) if converted is None else converted
-            found = given[name]
-            if isinstance(found, Tensor) and found.dtype != dtype:
-                raise checks.mismatch(op, dtype, found.dtype, position)
-    if op.startswith("TensorScatter"):
-        check_scatter(op, given["indices"], given["tensor"]._lengths())
-    if op in _SQUARE:
-        check_square(op, next(each for each in given.values() if isinstance(each, Tensor)))
-    head = next(iter(given))
-    if head not in places and not isinstance(given[head], Tensor):
-        given[head] = convert_to_tensor(given[head], dtype)
-    return given
-
-
-def _dtype(given: Mapping[str, Any]) -> DType:
-    return next(value.dtype for value in given.values() if isinstance(value, Tensor))
 
 
 def _called(
