@@ -108,7 +108,7 @@ def test_what_the_service_has_does_not_grow(stored):
     before, training = stored(), Training()
     training.steps(5)
     counts = []
-    for _ in range(100):
+    for _ in range(30):
         training.steps(10)
         counts.append(stored() - before)
     # Values, moments and gradients of one variable: of this step, and of the one before.
