@@ -65,9 +65,8 @@ class Constant(Initializer):
         self.value: Any = value
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
-        kind = _kind(dtype)
-        values = np.broadcast_to(np.asarray(self.value), _lengths(shape))
-        return tf.constant(values.astype(kind.as_numpy_dtype), dtype=kind)
+        value = tf.cast(self.value, _kind(dtype))  # Python's numbers are float32 before that
+        return tf.broadcast_to(value, _lengths(shape))
 
     def get_config(self) -> dict[str, Any]:
         return {"value": self.value}
