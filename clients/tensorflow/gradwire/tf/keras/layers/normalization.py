@@ -275,6 +275,10 @@ class BatchNormalization(_Scaled):
         return self._scaled(value, shape)
 
 
+#: Shorter vectors are divided by its inverse.
+_MOST_INVERSE = 1e12
+
+
 class UnitNormalization(Layer):
     """``x / |x|``, along an axis, or several."""
 
@@ -285,7 +289,8 @@ class UnitNormalization(Layer):
         self.axis: Any = axis if isinstance(axis, int) else list(axis)
 
     def call(self, inputs: Any) -> Any:
-        return tf.math.l2_normalize(inputs, axis=self.axis)
+        inverse = tf.math.rsqrt(tf.reduce_sum(inputs**2, axis=self.axis, keepdims=True))
+        return inputs * tf.minimum(inverse, tf.constant(_MOST_INVERSE, inverse.dtype))
 
 
 def _moments(inputs: Any, axes: Sequence[int], mask: Any) -> tuple[Any, Any]:
