@@ -6,6 +6,7 @@ what is damaged or foreign is deleted and never executed. Names are digests, too
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import logging
 import os
@@ -150,7 +151,8 @@ def _write(path: Path, whole: bytes) -> None:
     """Write a file that others see whole, or not at all."""
     new = path.with_name(f"{secrets.token_hex(8)}.new")
     try:
-        new.write_bytes(whole)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(whole)
         new.replace(path)
     except OSError:
         with suppress(OSError):
@@ -160,16 +162,25 @@ def _write(path: Path, whole: bytes) -> None:
 
 def _own_key(folder: Path) -> bytes:
     """The key in a folder, made by the first who needs it."""
-    path, new = folder / _KEY_FILE, folder / f"{secrets.token_hex(8)}.new"
-    while not path.exists() or path.stat().st_size != _DIGEST_BYTES:
-        path.unlink(missing_ok=True)
-        file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            os.write(file, secrets.token_bytes(_DIGEST_BYTES))
-            os.fsync(file)
-        finally:
-            os.close(file)
-        with suppress(FileExistsError):  # another replica was first
-            path.hardlink_to(new)
-        new.unlink()
-    return path.read_bytes()
+    path = folder / _KEY_FILE
+    key = _read(path)
+    if len(key) == _DIGEST_BYTES:
+        return key
+    locked = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # unlocked where it is closed
+    try:
+        fcntl.flock(locked, fcntl.LOCK_EX)
+        key = _read(path)
+        if len(key) != _DIGEST_BYTES:
+            key = secrets.token_bytes(_DIGEST_BYTES)
+            _write(path, key)
+        return key
+    finally:
+        os.close(locked)
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a file; none if there is no file."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""

@@ -5,6 +5,7 @@ import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from gradwire_service.codes import CodeFiles
@@ -92,10 +93,19 @@ def test_files_of_another_key_are_deleted(tmp_path):
 
 
 def test_the_key_is_made_once_and_for_its_owner_alone(tmp_path):
-    with ThreadPoolExecutor(8) as pool:
-        made = [*pool.map(lambda _: CodeFiles(tmp_path / "code", 1 << 20), range(16))]
-    made[0].put("alice", b"one", CODE)
-    assert all(each.find("alice", b"one") == CODE for each in made)
+    for attempt in range(50):  # all begin at the same time
+        folder = tmp_path / f"code{attempt}"
+        begin = Barrier(8)
+
+        def opened(_, folder=folder, begin=begin):
+            begin.wait()
+            return CodeFiles(folder, 1 << 20)
+
+        with ThreadPoolExecutor(8) as pool:
+            made = [*pool.map(opened, range(8))]
+        made[0].put("alice", b"one", CODE)
+        assert all(each.find("alice", b"one") == CODE for each in made)
+    folder.rename(tmp_path / "code")
     (key,) = [path for path in (tmp_path / "code").iterdir() if path.is_file()]
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     key.write_bytes(b"short")
