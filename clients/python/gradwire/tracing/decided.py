@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,17 @@ def _eigvals(trace: Trace, a: Any) -> Any:
 
 
 def _real_or_complex(trace: Trace, a: Any, *made: Any) -> list[Any]:
-    """Eigenvalues, and what else is real where they are."""
+    """Eigenvalues, and what else is real where they are; from NumPy 2.5 on all are complex."""
     found = [part.astype(np.result_type(a.dtype, np.complex64)) for part in made]
-    if a.dtype.kind == "c" or trace.scope is not None:
+    if a.dtype.kind == "c" or trace.scope is not None or _always_complex():
         return found
     are_real = bool(_np.all(_np.imag(found[0]) == 0))
     return [_np.real(part) for part in found] if are_real else found
+
+
+@cache
+def _always_complex() -> bool:
+    return np.linalg.eigvals(np.eye(1)).dtype.kind == "c"
 
 
 DECIDED: dict[Any, Callable[..., Any]] = {

@@ -36,6 +36,8 @@ _CHANGING = frozenset(
 )
 _PLACE = np.dtype(np.intp).itemsize
 _attribute = np.ndarray.__getattribute__
+#: NumPy's own way to change a dtype in place; since 2.5 the public one is deprecated.
+_set_dtype: Any = getattr(np.ndarray, "_set_dtype", np.ndarray.dtype.__set__)  # type: ignore[attr-defined]
 
 
 class RecordableArray(np.ndarray):
@@ -315,4 +317,4 @@ def _spoil(array: RecordableArray) -> None:
     """Make elements that are no longer the array's fail where they are read from memory."""
     kind = array.dtype.kind
     array.plain[...] = np.nan if kind in "fc" else 0 if kind == "b" else np.iinfo(array.dtype).min
-    np.ndarray.dtype.__set__(array, np.dtype(f"V{array.itemsize}"))  # type: ignore[attr-defined]
+    _set_dtype(array, np.dtype(f"V{array.itemsize}"))
