@@ -50,7 +50,8 @@ def odeint(
         "max_steps": max_steps,
         "adjoint": adjoint,
     }
-    fixed = method != "dopri5"
+    given: Any = method  # the service refuses what is no method
+    fixed = not isinstance(given, str) or given != "dopri5"
     unused = ("rtol", "atol", "max_steps") if fixed else ("steps",)
     named = {name: value for name, value in options.items() if name not in unused}
     return Function(partial(solution, f, named), client)(y0, t, *args)
