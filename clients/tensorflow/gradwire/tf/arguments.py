@@ -45,7 +45,7 @@ Declared = Mapping[str, "type[Settings] | None"]
 
 
 class Settings:
-    """Settings by name, kept for who asks; those that were not set are None.
+    """Settings by name, stored without effect; those that were not set are None.
 
     Raises:
         AttributeError: a setting that there is not.

@@ -226,7 +226,7 @@ class Grouped(metaclass=_Named):
         return transformation_func(self)
 
     def with_options(self, options: Options, name: str | None = None) -> Self:
-        """The same, with options that are kept for who asks."""
+        """The same dataset with options, which change nothing and which ``options`` returns."""
         made = type(self)(self._elements, self._count)
         made._is_open, made._options = self._is_open, options
         return made

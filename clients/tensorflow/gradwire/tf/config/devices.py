@@ -100,7 +100,7 @@ def get_soft_device_placement() -> bool:
 
 
 def set_soft_device_placement(enabled: bool) -> None:
-    """Keep it for who asks: a ``tf.device`` is never looked for."""
+    """Store the setting without effect: a ``tf.device`` is never looked for."""
     settings["soft_device_placement"] = enabled
 
 

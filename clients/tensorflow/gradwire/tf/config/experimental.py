@@ -73,7 +73,7 @@ def enable_op_determinism() -> None:
 
 
 def enable_tensor_float_32_execution(enabled: bool) -> None:
-    """Keep it for who asks: only GPUs have that format."""
+    """Store the setting without effect: only GPUs have that format."""
     settings["tensor_float_32"] = enabled
 
 
@@ -88,7 +88,7 @@ def get_device_policy() -> str:
 
 
 def set_device_policy(device_policy: str | None) -> None:
-    """Keep it for who asks: there is one device, so that nothing is moved between several."""
+    """Store the setting without effect: with one device nothing is moved."""
     if device_policy not in (None, *_POLICIES):
         raise ValueError(f"Invalid argument `device_policy`: {device_policy!r}.")
     settings["device_policy"] = device_policy or "silent"
@@ -100,5 +100,5 @@ def get_synchronous_execution() -> bool:
 
 
 def set_synchronous_execution(enable: bool) -> None:
-    """Keep it for who asks: when tensors are computed cannot be seen."""
+    """Store the setting without effect: when tensors are computed cannot be seen."""
     settings["synchronous"] = enable

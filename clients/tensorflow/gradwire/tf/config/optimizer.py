@@ -23,7 +23,7 @@ def get_jit() -> str:
 
 
 def set_jit(enabled: bool | str) -> None:
-    """Keep it for who asks: the service compiles what comes again."""
+    """Store the setting without effect: the service compiles what comes again."""
     settings["jit"] = (
         ("autoclustering" if enabled else "") if isinstance(enabled, bool) else enabled
     )

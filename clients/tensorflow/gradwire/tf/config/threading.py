@@ -23,10 +23,10 @@ def get_intra_op_parallelism_threads() -> int:
 
 
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
-    """Keep it for who asks."""
+    """Store the setting without effect."""
     settings["inter_op_threads"] = num_threads
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Keep it for who asks."""
+    """Store the setting without effect."""
     settings["intra_op_threads"] = num_threads
