@@ -146,8 +146,10 @@ def broadcast(op: str, left: Shape, right: Shape) -> Shape:
     """The shape that both are broadcast to."""
     if left is None or right is None:
         return None
-    if left == right:
+    if left == right or not right:
         return left
+    if not left:
+        return right
     try:
         return np.broadcast_shapes(left, right)
     except ValueError:

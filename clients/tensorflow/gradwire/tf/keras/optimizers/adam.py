@@ -45,7 +45,7 @@ class Adam(Optimizer):
         if self.amsgrad:
             slots["velocity_hat"].assign(tf.maximum(slots["velocity_hat"], second))
             second = slots["velocity_hat"]
-        scale = tf.constant(correction, dtype=variable.dtype)
+        scale = float(correction)
         variable.assign_sub(first * (learning_rate * scale) / (tf.sqrt(second) + self.epsilon))
 
 
@@ -92,7 +92,7 @@ class Adamax(Optimizer):
         first, norm = slots["momentum"], slots["norm"]
         first.assign_add((gradient - first) * (1.0 - self.beta_1))
         norm.assign(tf.maximum(norm * self.beta_2, of_each(tf.abs, gradient)))
-        scale = tf.constant(1.0 / _complement(self.beta_1, step, variable), dtype=variable.dtype)
+        scale = float(1.0 / _complement(self.beta_1, step, variable))
         variable.assign_sub(first * (learning_rate * scale) / (norm + self.epsilon))
 
 
