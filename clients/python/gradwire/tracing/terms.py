@@ -115,11 +115,12 @@ class Body(Term):
 
     __slots__ = ("inside", "params", "result")
 
-    def __init__(self, inside: Scope, params: tuple[Bound, ...], result: Term) -> None:
+    def __init__(self, inside: Scope, params: tuple[Any, ...], result: Term) -> None:
         _bare(self, inside.parent)
         self.place: Place | None = user_place()
         self.inside: Scope = inside
-        self.params: tuple[Bound, ...] = params
+        #: Terms with a ``hint``.
+        self.params: tuple[Any, ...] = params
         self.result: Term = result
 
 

@@ -140,24 +140,23 @@ def argument(value: Any, dtype: DType | None = None) -> Tensor | int | float | c
         is_held = isinstance(value, (int, float)) and dtype.is_floating
         held = value if is_held else array_of(value, dtype)  # it may be refused
         wraps = isinstance(value, int) and dtype.is_integer and held != value
-        text = repr(value)
-        if len(text) <= LONGEST_LITERAL and _is_finite(value) and not wraps:
+        if len(repr(value)) <= LONGEST_LITERAL and _is_finite(value) and not wraps:
             return value
-        return Tensor(_number(text, value, dtype))
+        return number(value, dtype)
     if isinstance(value, Operand):
         return convert_to_tensor(value)
     return convert_to_tensor(value, dtype)
 
 
-def _number(text: str, value: complex, dtype: DType) -> TensorNode:
-    """The node of a number: one for all places where it stands, so it is sent once."""
-    key = type(value), text, dtype.name
+def number(value: complex, dtype: DType) -> Tensor:
+    """A number as a tensor: the same for all places where it stands, so it is sent once."""
+    key = type(value), repr(value), dtype.name
     found = _numbers.get(key)
     if found is None:
         if len(_numbers) >= LONGEST_MEMORY:
             _numbers.clear()
         found = _numbers[key] = convert_to_tensor(value, dtype)._node
-    return found
+    return Tensor(found)
 
 
 def shape_of(value: Any) -> tuple[int, ...] | None:

@@ -131,6 +131,11 @@ class Variable(Scattered, metaclass=Created):
         self._node = node
         self._was_read, self._is_read = self._is_read, False
 
+    def _replace(self, tensor: Tensor) -> None:
+        """Take the value of a tensor of its dtype and shape that nobody else has."""
+        settle()
+        self._set(tensor, is_new=True)
+
     def _to_tensor(self) -> Tensor:
         """A read of the value that it has now."""
         settle()

@@ -34,21 +34,21 @@ class RMSprop(Optimizer):
         if centered:
             self._slots = {**self._slots, "average_gradient": 0.0}
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
-        velocity = slots["velocity"]
-        velocity.assign(velocity * self.rho + of_each(tf.square, gradient) * (1.0 - self.rho))
-        divisor = velocity + self.epsilon
+    def _updated(
+        self, gradient: Any, weight: Any, rate: Any, slots: Mapping[str, Any], *numbers: Any
+    ) -> tuple[Any, Mapping[str, Any]]:
+        squares = of_each(tf.square, gradient) * (1.0 - self.rho)
+        velocity = slots["velocity"] * self.rho + squares
+        after, divisor = {"velocity": velocity}, velocity + self.epsilon
         if self.centered:
-            average = slots["average_gradient"]
             gradient = tf.convert_to_tensor(gradient)
-            average.assign(average * self.rho + gradient * (1.0 - self.rho))
+            average = slots["average_gradient"] * self.rho + gradient * (1.0 - self.rho)
+            after["average_gradient"] = average
             divisor = velocity - tf.square(average) + self.epsilon
-        change = learning_rate * gradient / tf.sqrt(divisor)
+        change = rate * gradient / tf.sqrt(divisor)
         if self.momentum:
-            slots["momentum"].assign(slots["momentum"] * self.momentum + change)
-            change = slots["momentum"]
-        variable.assign_sub(change)
+            change = after["momentum"] = slots["momentum"] * self.momentum + change
+        return weight - change, after
 
 
 class Adagrad(Optimizer):
@@ -65,11 +65,12 @@ class Adagrad(Optimizer):
         self.epsilon: float = epsilon
         self._slots = {"accumulator": initial_accumulator_value}
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
-        slots["accumulator"].assign_add(of_each(tf.square, gradient))
-        root = tf.sqrt(slots["accumulator"] + self.epsilon)
-        variable.assign_sub(learning_rate * gradient / root)
+    def _updated(
+        self, gradient: Any, weight: Any, rate: Any, slots: Mapping[str, Any], *numbers: Any
+    ) -> tuple[Any, Mapping[str, Any]]:
+        accumulator = slots["accumulator"] + of_each(tf.square, gradient)
+        root = tf.sqrt(accumulator + self.epsilon)
+        return weight - rate * gradient / root, {"accumulator": accumulator}
 
 
 class Adadelta(Optimizer):
@@ -90,14 +91,16 @@ class Adadelta(Optimizer):
         self.rho: float = rho
         self.epsilon: float = epsilon
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
+    def _updated(
+        self, gradient: Any, weight: Any, rate: Any, slots: Mapping[str, Any], *numbers: Any
+    ) -> tuple[Any, Mapping[str, Any]]:
         squares, steps = slots["accumulated_grad"], slots["accumulated_delta_var"]
-        squares.assign(squares * self.rho + of_each(tf.square, gradient) * (1.0 - self.rho))
+        squares = squares * self.rho + of_each(tf.square, gradient) * (1.0 - self.rho)
         ratio = tf.sqrt(steps + self.epsilon) / tf.sqrt(squares + self.epsilon)
         changes = of_each(tf.square, gradient) * tf.square(ratio)
-        steps.assign(steps * self.rho + changes * (1.0 - self.rho))
-        variable.assign_sub(learning_rate * (gradient * ratio))
+        steps = steps * self.rho + changes * (1.0 - self.rho)
+        after = {"accumulated_grad": squares, "accumulated_delta_var": steps}
+        return weight - rate * (gradient * ratio), after
 
 
 class Ftrl(Optimizer):
@@ -122,15 +125,15 @@ class Ftrl(Optimizer):
         self._beta: float = beta
         self._slots = {"accumulator": initial_accumulator_value, "linear": 0.0}
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
+    def _updated(
+        self, gradient: Any, weight: Any, rate: Any, slots: Mapping[str, Any], *numbers: Any
+    ) -> tuple[Any, Mapping[str, Any]]:
         accumulator, linear = slots["accumulator"], slots["linear"]
-        l2 = learning_rate * (2.0 * self._l2) + self._beta
-        shrunk = gradient + variable * (2.0 * self._shrinkage)
+        l2 = rate * (2.0 * self._l2) + self._beta
+        shrunk = gradient + weight * (2.0 * self._shrinkage)
         new = accumulator + of_each(tf.square, gradient)
         after, before = new**-self._power, accumulator**-self._power
-        linear.assign_add(shrunk - (after - before) / learning_rate * variable)
-        quadratic = after / learning_rate + l2 / learning_rate
+        linear = linear + (shrunk - (after - before) / rate * weight)
+        quadratic = after / rate + l2 / rate
         clipped = tf.clip_by_value(linear, -self._l1, self._l1)
-        variable.assign((clipped - linear) / quadratic)
-        accumulator.assign(new)
+        return (clipped - linear) / quadratic, {"accumulator": new, "linear": linear}

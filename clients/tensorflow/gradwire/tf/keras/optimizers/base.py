@@ -11,12 +11,14 @@ import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf import IndexedSlices as Slices
+from gradwire.tf.calls import number
 from gradwire.tf.keras import schedules
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.objects import deserialize_keras_object, parameters, serialize_keras_object
 from gradwire.tf.keras.optimizers.averages import Averages
 from gradwire.tf.keras.optimizers.tracking import Tracking
 from gradwire.tf.keras.settings import floatx
+from gradwire.tf.program_functions import ProgramFunction
 
 
 class SharedOptions(TypedDict, total=False):
@@ -96,6 +98,8 @@ class Optimizer(Tracking):
         self._averages = Averages(ema_momentum, ema_overwrite_frequency) if use_ema else None
         self._kept: dict[int, dict[str, Any]] = {}
         self._sums: dict[int, Any] = {}
+        #: The step as a function of the program, by dtype and settings.
+        self._recorded: dict[tuple[Any, ...], ProgramFunction] = {}
         self._undecayed: Callable[[Any], bool] = lambda variable: False
 
     @property
@@ -216,8 +220,41 @@ class Optimizer(Tracking):
         return self.apply_gradients(zip(gradients, var_list, strict=True))
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Change one variable, by a tensor or by slices that may repeat rows: see ``of_each``."""
+        """Change one variable, by a tensor or by slices that may repeat rows: see ``of_each``.
+
+        An optimizer of one's own has this method, or ``_updated``.
+        """
+        slots = self._slots_of(variable)
+        held, names, dtype = [variable, *slots.values()], list(slots), variable.dtype
+        numbers = self._numbers(int(self.iterations.numpy()) + 1, dtype)
+
+        def updated(gradient: Any, rate: Any, weight: Any, *rest: Any) -> list[Any]:
+            now = dict(zip(names, rest, strict=False))
+            weight, after = self._updated(gradient, weight, rate, now, *rest[len(names) :])
+            return [weight, *[after[name] for name in names]]
+
+        values = [each._to_tensor() for each in held]
+        operands = [gradient, learning_rate, *values, *[number(each, dtype) for each in numbers]]
+        if isinstance(gradient, Slices):
+            for each, value in zip(held, updated(*operands), strict=True):
+                each.assign(value)
+            return
+        key = dtype, *[value for name, value in vars(self).items() if name[0] != "_"]
+        if key not in self._recorded:
+            self._recorded[key] = ProgramFunction(updated, operands)
+        specs = [each._node.spec for each in values]
+        for each, value in zip(held, self._recorded[key](operands, specs), strict=True):
+            each._replace(value)
+
+    def _updated(
+        self, gradient: Any, weight: Any, rate: Any, slots: Mapping[str, Any], *numbers: Any
+    ) -> tuple[Any, Mapping[str, Any]]:
+        """The weight and the slots after a step."""
         raise NotImplementedError(f"{type(self).__name__} must have a method update_step")
+
+    def _numbers(self, step: int, dtype: Any) -> Sequence[float]:
+        """The numbers in a step's formula that change from step to step, the first being 1."""
+        return ()
 
     def scale_loss(self, loss: Any) -> Any:
         """The loss times ``loss_scale_factor``, by which the gradients are divided again."""

@@ -26,17 +26,15 @@ class SGD(Optimizer):
         if momentum:
             self._slots = {"momentum": 0.0}
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+    def _updated(
+        self, gradient: Any, weight: Any, rate: Any, slots: Mapping[str, Any], *numbers: Any
+    ) -> tuple[Any, Mapping[str, Any]]:
         if not self.momentum:
-            variable.assign_sub(learning_rate * gradient)
-            return
-        slots = self._slots_of(variable)
-        velocity, momentum = slots["momentum"], rounded(self.momentum)
-        velocity.assign(velocity * momentum - learning_rate * gradient)
-        if self.nesterov:
-            variable.assign_add(velocity * momentum - learning_rate * gradient)
-        else:
-            variable.assign_add(velocity)
+            return weight - rate * gradient, {}
+        momentum = rounded(self.momentum)
+        velocity = slots["momentum"] * momentum - rate * gradient
+        change = velocity * momentum - rate * gradient if self.nesterov else velocity
+        return weight + change, {"momentum": velocity}
 
 
 class Lion(Optimizer):
@@ -55,10 +53,10 @@ class Lion(Optimizer):
         self.beta_1: float = beta_1
         self.beta_2: float = beta_2
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
+    def _updated(
+        self, gradient: Any, weight: Any, rate: Any, slots: Mapping[str, Any], *numbers: Any
+    ) -> tuple[Any, Mapping[str, Any]]:
         mean, beta_1, beta_2 = slots["momentum"], rounded(self.beta_1), rounded(self.beta_2)
         gradient = tf.convert_to_tensor(gradient)
         direction = tf.sign(mean * beta_1 + gradient * (1.0 - beta_1))
-        variable.assign_sub(learning_rate * direction)
-        mean.assign(mean * beta_2 + gradient * (1.0 - beta_2))
+        return weight - rate * direction, {"momentum": mean * beta_2 + gradient * (1.0 - beta_2)}
