@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from gradwire_service.problems import RequestError
 from gradwire_service.settings.errors import StartupError
@@ -56,7 +56,7 @@ class Key(NamedTuple):
 
 
 #: A body, in this process's own memory or in what another process has shared.
-Content: TypeAlias = bytes | SharedMemory
+Content: TypeAlias = bytes | bytearray | SharedMemory
 
 
 class Record(NamedTuple):
@@ -173,6 +173,9 @@ class Store(ABC):
     Every call may block, and raises ``Unavailable`` if the store does not answer.
     """
 
+    #: Whether calls wait for a disk or a server. Else an event loop may make them.
+    waits: ClassVar[bool] = True
+
     def __init__(self, policies: Mapping[Kind, Policy]) -> None:
         self.policies = policies
 
@@ -206,16 +209,19 @@ class Store(ABC):
         """Delete the record of ``key``; whether there was one."""
 
     def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> list[float | None]:
-        """Delete records, then store others: when each of these expires, None if it has no room."""
+        """Delete records, then store others of the same kind.
+
+        Returns when each of these expires, None if it has no room.
+        """
         for key in removed:
             self.remove(key)
-        return [self._put_if_room(*upload) for upload in added]
-
-    def _put_if_room(self, key: Key, head: str, body: Body | SharedMemory) -> float | None:
-        try:
-            return self.put(key, Record(head, self._content(body)))
-        except OverQuota:
-            return None
+        expiries: list[float | None] = []
+        for key, head, body in added:
+            try:
+                expiries.append(self.put(key, Record(head, self._content(body))))
+            except OverQuota:
+                expiries.append(None)
+        return expiries
 
     def _content(self, body: Body | SharedMemory) -> Content:
         """The form in which this store keeps a body."""
