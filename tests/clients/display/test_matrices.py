@@ -1,10 +1,10 @@
 import numpy as np
-from gradwire.display.matrices import Band, element_names, matrix
+from gradwire.display.matrices import Band, element_names, matrix_of
 from gradwire.display.request_view import RequestView
 
 
 def of(answer):
-    made = matrix(answer, RequestView.of(answer.raw))
+    made = matrix_of(answer, RequestView.of(answer.raw))
     assert made is not None
     return made
 
@@ -49,7 +49,7 @@ def test_sources_without_a_derivative_are_left_out(client):
     made = of(client.jacobian("x * floor(n)", {"x": [1.0, 2.0], "n": np.int64(3)}))
     assert [band.path for band in made.columns] == ["x"]
     answer = client.jacobian("1 * x", {"x": np.zeros(0)})
-    assert matrix(answer, RequestView.of(answer.raw)) is None
+    assert matrix_of(answer, RequestView.of(answer.raw)) is None
 
 
 def test_batches_have_no_spectrum(client):

@@ -41,7 +41,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class Problem:
     """A sentence about a problem, and the lines of the program where it is."""
 
     sentence: str
@@ -71,4 +71,4 @@ class Remarks:
     parts: Sequence[str]
 
 
-Block: TypeAlias = Title | Table | Warned | Listing | Picture | Remarks
+Block: TypeAlias = Title | Table | Problem | Listing | Picture | Remarks

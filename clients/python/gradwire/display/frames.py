@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gradwire.display.elements import Index, elements, elements_at
 from gradwire.display.figures import coalesced
-from gradwire.display.matrices import Matrix, element_names, matrix
+from gradwire.display.matrices import Matrix, element_names, matrix_of
 from gradwire.display.request_view import RequestView
 from gradwire.display.rows import rows
 from gradwire.display.sections import Section, sections
@@ -38,14 +38,14 @@ def frame(shown: Result | Recording) -> pandas.DataFrame:
             for each in shown.instructions
         ]
         return pandas.DataFrame(lines, columns=["slot", "op", "args", "type", "line"])
-    asked = RequestView.of(shown.raw)
-    made = matrix(shown, asked)
-    if made is not None:
-        return _matrix(pandas, made)
-    return _tidy(pandas, sections(shown, asked)[0], asked)
+    request = RequestView.of(shown.raw)
+    matrix = matrix_of(shown, request)
+    if matrix is not None:
+        return _matrix(pandas, matrix)
+    return _tidy(pandas, sections(shown, request)[0], request)
 
 
-def _tidy(pandas: Any, section: Section, asked: RequestView) -> pandas.DataFrame:
+def _tidy(pandas: Any, section: Section, request: RequestView) -> pandas.DataFrame:
     """A row for each element of each leaf: its path, its index, and what each column has there."""
     names = [*([VALUE] if section.of == "source" else []), *section.columns]
     paths: list[str] = []
@@ -55,7 +55,7 @@ def _tidy(pandas: Any, section: Section, asked: RequestView) -> pandas.DataFrame
     for path, leaves in rows(section.columns, section.names):
         columns = dict(leaves)
         if section.of == "source":
-            columns[VALUE] = asked.variable(path)
+            columns[VALUE] = request.variable(path)
             known = known or columns[VALUE] is not MISSING
         present = [leaf for leaf in columns.values() if leaf is not None and leaf is not MISSING]
         at: list[Index] = elements(present[0])[0] if present else [()]
@@ -78,18 +78,18 @@ def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _matrix(pandas: Any, made: Matrix) -> pandas.DataFrame:
+def _matrix(pandas: Any, matrix: Matrix) -> pandas.DataFrame:
     index, columns = (
         pandas.Index(element_names(bands), name=side)
-        for side, bands in zip(SIDES[made.name], (made.rows, made.columns), strict=True)
+        for side, bands in zip(SIDES[matrix.name], (matrix.rows, matrix.columns), strict=True)
     )
-    if not all(isinstance(block, SparseArray) for block in made.blocks.values()):
-        return pandas.DataFrame(made.whole(), index=index, columns=columns)
+    if not all(isinstance(block, SparseArray) for block in matrix.blocks.values()):
+        return pandas.DataFrame(matrix.whole(), index=index, columns=columns)
     sparse = _imported("scipy.sparse")
 
     def block(row: str, column: str, shape: tuple[int, int]) -> Any:
         """A block as SciPy's; where none exists, one of zeros."""
-        found = made.blocks.get((row, column))
+        found = matrix.blocks.get((row, column))
         if found is None:
             return sparse.coo_array(shape)
         once = coalesced(found)
@@ -97,7 +97,7 @@ def _matrix(pandas: Any, made: Matrix) -> pandas.DataFrame:
         return sparse.coo_array((once.values, np.divmod(places, shape[1])), shape)
 
     whole = sparse.block_array(
-        [[block(r.path, c.path, (r.size, c.size)) for c in made.columns] for r in made.rows],
+        [[block(r.path, c.path, (r.size, c.size)) for c in matrix.columns] for r in matrix.rows],
         format="csc",
     )
     return pandas.DataFrame.sparse.from_spmatrix(whole, index=index, columns=columns)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.display.blocks import Block, Listing, Picture, Remarks, Table, Title, Warned
+from gradwire.display.blocks import Block, Listing, Picture, Problem, Remarks, Table, Title
 from gradwire.display.figures import brief, digits, sizes
 from gradwire.display.reports import report
 
@@ -65,13 +65,13 @@ def element(name: str, *children: str, **attributes: str | int | None) -> Markup
     >>> element("b", "a < b", class_="sum")
     '<b class="sum">a &lt; b</b>'
     """
-    told = "".join(
+    given = "".join(
         f' {key.rstrip("_")}="{html.escape(str(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
     inner = "".join(c if isinstance(c, Markup) else html.escape(c) for c in children)
-    return Markup(f"<{name}{told}>{inner}</{name}>")
+    return Markup(f"<{name}{given}>{inner}</{name}>")
 
 
 def _parts(block: Block) -> Iterator[Markup]:
@@ -83,7 +83,7 @@ def _parts(block: Block) -> Iterator[Markup]:
                 note = element("span", block.note, class_="gw-more")
                 yield element("div", element("b", block.title), " ", note)
             yield from _table(block)
-        case Warned(sentence, excerpt):
+        case Problem(sentence, excerpt):
             place = [element("pre", "\n".join(line[2:] for line in excerpt))] if excerpt else []
             yield element("div", sentence, *place, class_="gw-warn")
         case Listing(summary, text, is_open):

@@ -79,11 +79,11 @@ class Matrix:
         return dense.reshape(shape)
 
 
-def matrix(result: Result, asked: RequestView) -> Matrix | None:
+def matrix_of(result: Result, request: RequestView) -> Matrix | None:
     """The matrix of an answer, if it has one with any elements."""
-    names = asked.names("sources")
+    names = request.names("sources")
     if isinstance(result, Jacobian):
-        target = asked.names("target")
+        target = request.names("target")
         label = target if isinstance(target, str) else "value"
         outer: list[tuple[str, Mapping[str, Any]]] = [
             (label, {"value": result.value, "row": result.jacobian})
@@ -105,8 +105,8 @@ def matrix(result: Result, asked: RequestView) -> Matrix | None:
                 columns[inner] = Band(inner, block.shape[len(bands[-1].shape) :])
                 blocks[path, inner] = block
     kind = type(result).__name__.lower()
-    made = Matrix(kind, bands, list(columns.values()), blocks)
-    return None if 0 in made.shape else made
+    matrix = Matrix(kind, bands, list(columns.values()), blocks)
+    return None if 0 in matrix.shape else matrix
 
 
 def element_names(bands: Sequence[Band]) -> list[str]:

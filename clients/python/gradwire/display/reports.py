@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.display.blocks import Block, Listing, Remarks, Table, Title, Warned
+from gradwire.display.blocks import Block, Listing, Problem, Remarks, Table, Title
 from gradwire.display.figures import brief, cut, digits, norm, numbers
-from gradwire.display.matrices import Matrix, element_names, matrix
+from gradwire.display.matrices import Matrix, element_names, matrix_of
 from gradwire.display.request_view import RequestView
 from gradwire.display.rows import level, rows
 from gradwire.display.sections import Section, sections
@@ -38,27 +38,27 @@ def report(shown: Any) -> Iterator[Block]:
 
 @report.register
 def _(result: Result) -> Iterator[Block]:
-    asked = RequestView.of(result.raw)
+    request = RequestView.of(result.raw)
     yield Title(type(result).__name__, _about(result))
-    for section in sections(result, asked):
-        yield _table(section, result, asked)
-    made = matrix(result, asked)
-    if made is not None:
-        yield _matrix(made)
+    for section in sections(result, request):
+        yield _table(section, result, request)
+    matrix = matrix_of(result, request)
+    if matrix is not None:
+        yield _matrix(matrix)
     for way, node in result.nonfinite.items():
-        yield Warned(_nonfinite(way, node), node.excerpt(asked.source))
+        yield Problem(_nonfinite(way, node), node.excerpt(request.source))
     for notice in result.warnings[:MOST_WARNINGS]:
-        place = notice.node.excerpt(asked.source) if notice.node else ()
-        yield Warned(f"{notice.detail} ({notice.code})", place)
+        place = notice.node.excerpt(request.source) if notice.node else ()
+        yield Problem(f"{notice.detail} ({notice.code})", place)
     if len(result.warnings) > MOST_WARNINGS:
-        yield Warned(f"… and {len(result.warnings) - MOST_WARNINGS:,} more")
-    if asked.source:
-        yield Listing("program", asked.source)
+        yield Problem(f"… and {len(result.warnings) - MOST_WARNINGS:,} more")
+    if request.source:
+        yield Listing("program", request.source)
     phases = ", ".join(f"{name} {digits(ms, 3)}" for name, ms in result.timings.items())
-    told = [f"{phases} ms"] if phases else []
-    told += [f"program {result.program[:15]}…"] if result.program else []
-    told += [f"request {result.request_id}"] if result.request_id else []
-    yield Remarks(told)
+    parts = [f"{phases} ms"] if phases else []
+    parts += [f"program {result.program[:15]}…"] if result.program else []
+    parts += [f"request {result.request_id}"] if result.request_id else []
+    yield Remarks(parts)
 
 
 def _about(result: Result) -> str:
@@ -74,22 +74,23 @@ def _about(result: Result) -> str:
     return f"of {value}"
 
 
-def _table(section: Section, result: Result, asked: RequestView) -> Table:
+def _table(section: Section, result: Result, request: RequestView) -> Table:
     normed = [name for name in section.columns if name in NORMED]
     norms = [f"norm of {name}" if len(normed) > 1 else "norm" for name in normed]
     head = [section.of, "type", "at", *section.columns, *norms, "check"]
     leaves = rows(section.columns, section.names)
     lines = [
-        _line(path, leaves, result, asked, section.of) for path, leaves in islice(leaves, MOST_ROWS)
+        _line(path, leaves, result, request, section.of)
+        for path, leaves in islice(leaves, MOST_ROWS)
     ]
     return Table(head, lines, section.title, more=sum(1 for _ in leaves))
 
 
 def _line(
-    path: str, leaves: Mapping[str, Any], result: Result, asked: RequestView, of: str
+    path: str, leaves: Mapping[str, Any], result: Result, request: RequestView, of: str
 ) -> list[Any]:
     first = next(iter(leaves.values()))
-    value = asked.variable(path) if of == "source" else MISSING
+    value = request.variable(path) if of == "source" else MISSING
     typed = value if first is None else first
     type_ = "" if typed is MISSING or typed is None else type_of(typed)
     unconnected = result.unconnected if isinstance(result, Derivative) else {}
@@ -121,21 +122,21 @@ def _norm(leaf: Any) -> str:
     return digits(norm(values))
 
 
-def _matrix(made: Matrix) -> Table:
+def _matrix(matrix: Matrix) -> Table:
     """A matrix by its numbers where they are few, a larger Hessian by its blocks."""
-    if max(made.shape) <= MOST_NUMBERS:
-        named = zip(element_names(made.rows), made.whole(), strict=True)
+    if max(matrix.shape) <= MOST_NUMBERS:
+        named = zip(element_names(matrix.rows), matrix.whole(), strict=True)
         lines = [[name, *line] for name, line in named]
-        head = ["", *element_names(made.columns)]
-        return Table(head, lines, made.name, made.note(), is_matrix=True)
-    if made.name != "hessian" or max(len(made.rows), len(made.columns)) > MOST_BANDS:
-        return Table([], [], made.name, made.note())
-    paths = [band.path for band in made.columns]
+        head = ["", *element_names(matrix.columns)]
+        return Table(head, lines, matrix.name, matrix.note(), is_matrix=True)
+    if matrix.name != "hessian" or max(len(matrix.rows), len(matrix.columns)) > MOST_BANDS:
+        return Table([], [], matrix.name, matrix.note())
+    paths = [band.path for band in matrix.columns]
     lines = [
-        [row.path, *(_cell(made.blocks.get((row.path, path))) for path in paths)]
-        for row in made.rows
+        [row.path, *(_cell(matrix.blocks.get((row.path, path))) for path in paths)]
+        for row in matrix.rows
     ]
-    return Table(["", *paths], lines, made.name, made.note())
+    return Table(["", *paths], lines, matrix.name, matrix.note())
 
 
 def _nonfinite(way: str, node: Nonfinite) -> str:

@@ -36,14 +36,14 @@ class Section:
     title: str = ""
 
 
-def sections(result: Result, asked: RequestView) -> list[Section]:
+def sections(result: Result, request: RequestView) -> list[Section]:
     """The tables of an answer, the main one first."""
     _, of, members, names = next(kind for kind in KINDS if isinstance(result, kind[0]))
     columns = {column: getattr(result, member) for column, member in members.items()}
-    shown = [Section(of, columns, asked.names(names))]
+    shown = [Section(of, columns, request.names(names))]
     outputs = result.outputs if isinstance(result, Derivative) else None
     if outputs is not None:
-        shown.append(Section("output", {"value": outputs}, asked.names("outputs"), "outputs"))
+        shown.append(Section("output", {"value": outputs}, request.names("outputs"), "outputs"))
     if result.updates:
         shown.append(Section("variable", {"new value": result.updates}, title="updates"))
     return shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gradwire.display.blocks import Block, Remarks, Table, Title, Warned
+from gradwire.display.blocks import Block, Problem, Remarks, Table, Title
 from gradwire.display.figures import brief
 from gradwire.display.reports import report
 
@@ -23,7 +23,7 @@ def _lines(block: Block) -> Iterator[str]:
             if block.title:
                 yield f"  {block.title} {block.note}"
             yield from _table(block)
-        case Warned(sentence, excerpt):
+        case Problem(sentence, excerpt):
             yield f"! {sentence}"
             yield from excerpt
         case Remarks(parts) if parts:
