@@ -23,7 +23,6 @@ from gradwire.distributions import MissingDistributions
 if TYPE_CHECKING:
     from gradwire.call import Reply
     from gradwire.client import AsyncClient, Client
-    from gradwire.display.plotting import plot_gradients
     from gradwire.errors import (
         APIError,
         BadArgument,
@@ -229,7 +228,6 @@ __all__ = [
     "jacobian",
     "jvp",
     "odeint",
-    "plot_gradients",
     "program",
     "scan",
     "stop_gradient",
@@ -258,7 +256,6 @@ _NAMES: dict[str, str] = {
     "resources.catalogue": "Limits Operation",
     "resources.drawings": "Drawing",
     "resources.graphs": "Graph GraphEdge GraphGroup GraphNode",
-    "display.plotting": "plot_gradients",
     "ragged": "RaggedArray",
     "results": (
         "Check Derivative Evaluation Gradient Hessian Hvp Instruction Jacobian Jvp Nonfinite "

@@ -88,7 +88,7 @@ class Function(Generic[P, T]):
         return f"{transform.func.__name__}({name})"
 
     def _repr_html_(self) -> str:
-        return hooks.display().function_card(self)
+        return hooks.display().card(self)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickled by name if it has one, else by the arguments that it was made of."""
