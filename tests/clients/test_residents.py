@@ -11,10 +11,9 @@ import httpx
 import msgpack
 import numpy as np
 import pytest
-from gradwire.call import Call, Reply
+from gradwire.call import Call, Reply, drive
 from gradwire.local import LocalTransport
 from gradwire.residents import MOST_SEEN, SIGHTINGS_OF_CHANGING, Residents
-from gradwire.steps import drive
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,7 @@
 """Functions that build calls, as methods of both clients.
 
 A method of the API is written once, as a function that returns a ``Call``, or steps of several
-(see ``gradwire.steps``); ``sent`` makes it one of both clients. On ``Client`` it asks and returns
+(see ``gradwire.call``); ``sent`` makes it one of both clients. On ``Client`` it asks and returns
 the answer, on ``AsyncClient`` it returns a coroutine that does; on the class it is the plain
 function.
 """
@@ -13,8 +13,7 @@ import types
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from gradwire.call import Call
-from gradwire.steps import Conversation, Steps
+from gradwire.call import Call, Conversation, Steps
 from gradwire.usage import used
 
 P = ParamSpec("P")

@@ -24,9 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire import codec
-from gradwire.call import Call, Reply
+from gradwire.call import Call, Reply, Steps
 from gradwire.errors import APIError, StoreUnavailable, UnknownRef
-from gradwire.steps import Steps
 
 T = TypeVar("T")
 

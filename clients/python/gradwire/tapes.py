@@ -10,10 +10,8 @@ from typing import Any, Generic, Self, TypeVar, Unpack
 from urllib.parse import quote
 
 from gradwire import endpoints
-from gradwire.call import Call, Reply
-from gradwire.errors import UnknownTape
-from gradwire.methods import Awaiting, Blocking, sent
-from gradwire.requests import (
+from gradwire.call import Call, Conversation, Reply
+from gradwire.endpoints import (
     CheckOptions,
     DerivativeOptions,
     GradientOptions,
@@ -25,6 +23,8 @@ from gradwire.requests import (
     document_of,
     program_at,
 )
+from gradwire.errors import UnknownTape
+from gradwire.methods import Awaiting, Blocking, sent
 from gradwire.results import (
     Check,
     Evaluation,
@@ -36,7 +36,6 @@ from gradwire.results import (
     Recording,
     shared_fields,
 )
-from gradwire.steps import Conversation
 from gradwire.trees import Variables
 from gradwire.usage import used
 from gradwire.values import decode

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
+from gradwire.call import Steps
 from gradwire.client import Client
 from gradwire.display import messages
 from gradwire.display.figures import numbers
@@ -13,7 +14,6 @@ from gradwire.display.markup import Markup, element, row
 from gradwire.display.style import STYLE
 from gradwire.errors import GradwireError
 from gradwire.resources.drawings import Drawing, drawing
-from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
 from gradwire.tracing.traced import TracedProgram
 from gradwire.values import type_of

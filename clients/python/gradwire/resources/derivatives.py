@@ -7,8 +7,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast
 
 from gradwire import endpoints
 from gradwire.call import Call, Reply
-from gradwire.methods import sent, sent_later
-from gradwire.requests import (
+from gradwire.endpoints import (
     CheckOptions,
     DerivativeOptions,
     GradientOptions,
@@ -17,6 +16,7 @@ from gradwire.requests import (
     Program,
     program_at,
 )
+from gradwire.methods import sent, sent_later
 from gradwire.results import Check, Gradient, Hessian, Hvp, Jacobian, Jvp
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TypeAlias
 from urllib.parse import urlencode
 
-from gradwire.call import Call, Reply
+from gradwire.call import Call, Reply, Steps
+from gradwire.endpoints import Program
 from gradwire.methods import sent
-from gradwire.requests import Program
 from gradwire.resources.drawings import path_of, query_of, registration
 from gradwire.resources.graphs import Graph
 from gradwire.resources.resource import AwaitingResource, BlockingResource, checked
-from gradwire.steps import Steps
 from gradwire.stored import StoredProgram
 from gradwire.trees import Names, Variables
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any, Generic, TypeVar
 
+from gradwire.call import Conversation
 from gradwire.errors import UsageError
 from gradwire.methods import Awaiting, Blocking
-from gradwire.steps import Conversation
 
 C = TypeVar("C", Blocking, Awaiting)
 T = TypeVar("T")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from gradwire.call import Call
+from gradwire.endpoints import Program, TapeOptions
 from gradwire.methods import sent
-from gradwire.requests import Program, TapeOptions
 from gradwire.resources.resource import AwaitingResource, BlockingResource, checked
 from gradwire.results import Recording
 from gradwire.tapes import (

@@ -1,0 +1,56 @@
+import inspect
+from typing import Any, assert_type
+
+import gradwire
+from gradwire.call import Call
+
+
+def test_on_the_class_a_method_is_the_function_that_builds_the_call():
+    call = gradwire.Client.gradient(None, "x * y", {"x": 2, "y": 3}, sources=["x"])
+    assert isinstance(call, Call)
+    assert (call.method, call.path) == ("POST", "/v1/gradient")
+    assert call.document == {
+        "program": "x * y",
+        "variables": {"x": 2.0, "y": 3.0},
+        "sources": ["x"],
+    }
+
+
+def test_a_call_is_built_the_same_for_a_function_of_the_variables():
+    f = gradwire.Client.value_and_grad(None, "x * y", sources="x")
+    assert f({"x": 2}, y=3).document == f(x=2, y=3).document == f({"x": 2, "y": 3}).document
+    assert sent_variables(f({"x": 2}, x=4)) == {"x": 4.0}
+
+
+def sent_variables(call):
+    assert call.document is not None
+    return call.document["variables"]
+
+
+def test_a_bound_method_has_the_signature_and_docstring_of_its_function():
+    with gradwire.Client() as client:
+        assert list(inspect.signature(client.evaluate).parameters)[:2] == ["program", "variables"]
+        assert inspect.getdoc(client.gradient) == inspect.getdoc(gradwire.Client.gradient)
+        f = client.value_and_grad("x")
+        assert list(inspect.signature(f).parameters) == ["variables", "named"]
+
+
+async def types_that_the_checker_sees(
+    client: gradwire.Client, other: gradwire.AsyncClient
+) -> None:  # never run
+    assert_type(client.evaluate("x"), gradwire.Evaluation)
+    assert_type(client.gradient("x", {"x": 1}), gradwire.Gradient)
+    assert_type(client.jacobian("x", {"x": 1}, mode="forward"), gradwire.Jacobian)
+    assert_type(client.hessian("x", {"x": 1}, target="x"), gradwire.Hessian)
+    assert_type(client.jvp("x", {"x": 1}, {"x": 1}, outputs=["x"]), gradwire.Jvp)
+    assert_type(client.hvp("x", {"x": 1}, {"x": 1}, timeout_ms=10), gradwire.Hvp)
+    assert_type(client.value_and_grad("x")({"x": 1}), tuple[Any, Any])
+    assert_type(client.with_options(timeout=None), gradwire.Client)
+    assert_type(await other.evaluate("x"), gradwire.Evaluation)
+    assert_type(await other.gradient("x", {"x": 1}), gradwire.Gradient)
+    assert_type(await other.hvp("x", {"x": 1}, {"x": 1}), gradwire.Hvp)
+    assert_type(await other.value_and_grad("x")(x=1), tuple[Any, Any])
+    client.gradient("x", sources=["x", {"y": None}], unconnected_gradients="zero")
+    client.gradient("x", unconnected_gradients="zeros")  # type: ignore[arg-type]
+    client.gradient("x", mode="forward")  # type: ignore[call-arg]
+    client.gradient(3)  # type: ignore[arg-type]
