@@ -9,7 +9,7 @@ import pytest
 from gradwire import endpoints
 from gradwire.call import BlockingStep, Call, Conversation, Fetch, Steps
 from gradwire.endpoints import program_at
-from gradwire.methods import sent, sent_later
+from gradwire.methods import sent
 
 VALLEY = "(1 - x)**2 + 100 * (y - x**2)**2"
 
@@ -34,19 +34,9 @@ class Asking(gradwire.Client):
             steps += 1
         return steps
 
-    @sent_later
-    def stepper(self, program: str):
-        def apply_twice(x: float) -> Steps[float]:
-            once = yield from gradwire.Client.evaluate(None, program, {"x": x})
-            twice = yield from gradwire.Client.evaluate(None, program, {"x": once.outputs})
-            return float(twice.outputs)
-
-        return apply_twice
-
 
 class AskingAsync(gradwire.AsyncClient):
     countdown = Asking.__dict__["countdown"]
-    stepper = Asking.__dict__["stepper"]
 
 
 def run_blocking(url: str, asked: Conversation[Any]) -> Any:
@@ -210,10 +200,8 @@ async def test_cancelled_blocking_work_fetches_nothing(service_url):
 async def test_a_function_that_builds_steps_is_a_method_of_both_clients(service_url):
     with Asking(service_url) as client:
         assert client.countdown("x - 1", 3.0) == 3
-        assert client.stepper("x * 3")(2.0) == 18.0
     async with AskingAsync(service_url) as other:
         assert await other.countdown("x - 1", 3.0) == 3
-        assert await other.stepper("x * 3")(2.0) == 18.0
 
 
 def walked(fetch: Fetch) -> tuple[float, float]:
