@@ -40,6 +40,35 @@ class Awaiting(Protocol):
     def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]: ...
 
 
+C = TypeVar("C", Blocking, Awaiting)
+
+
+class Resource(Generic[C]):
+    """Methods that a client sends, such as those of ``client.programs``."""
+
+    def __init__(self, client: C) -> None:
+        self.client: C = client
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.client!r})"
+
+
+class BlockingResource(Resource[Blocking]):
+    """The methods of a ``Client``."""
+
+    def run(self, asked: Conversation[T]) -> T:
+        """Run a call with the client."""
+        return self.client.run(asked)
+
+
+class AwaitingResource(Resource[Awaiting]):
+    """The methods of an ``AsyncClient``."""
+
+    def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]:
+        """Run a call with the client."""
+        return self.client.run(asked)
+
+
 class sent(Generic[P, A, T]):  # noqa: N801 - a decorator, like property
     """Make a function that builds a ``Call``, or steps, a method of both clients."""
 
