@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import gradwire
 import httpx
 import numpy as np
-from gradwire.requests import GradientOptions
+from gradwire.endpoints import GradientOptions
 from measure import Row, compared, interleave
 from servers import GRADWIRE, running
 

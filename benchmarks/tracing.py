@@ -11,8 +11,7 @@ import gradwire
 import numpy as np
 import scipy.linalg
 import scipy.special
-from gradwire.call import Call
-from gradwire.steps import BlockingStep
+from gradwire.call import BlockingStep, Call
 from gradwire.tracing.functions import Function
 from measure import Row, compared, interleave
 

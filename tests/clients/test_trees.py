@@ -1,9 +1,22 @@
-from dataclasses import dataclass
+from collections import OrderedDict, defaultdict
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from gradwire.trees import MISSING, lookup, members, outermost, rebuild, template
+from gradwire.trees import (
+    LEAF,
+    MISSING,
+    flatten,
+    lookup,
+    members,
+    outermost,
+    paths,
+    rebuild,
+    template,
+    unflatten,
+)
 
 
 @dataclass
@@ -132,3 +145,50 @@ def test_an_unknown_name_finds_nothing(name):
 )
 def test_names_are_resolved_within_their_own_structure(names, variables):
     assert template(names, VARIABLES) == variables
+
+
+@dataclass
+class Checked:
+    """A dataclass whose constructor neither takes all fields nor all values."""
+
+    w: Any
+    size: Any = field(init=False)
+
+    def __post_init__(self):
+        self.size = len(self.w)
+
+
+NESTED = [
+    (2.0, [2.0], [""]),
+    ("text", [], []),
+    ({"a": 1.0, 3: [2.0, None]}, [1.0, 2.0], [".a", "[3][0]"]),
+    (OrderedDict(b=1.0, a=2.0), [1.0, 2.0], [".b", ".a"]),
+    (defaultdict(list, b=[1.0]), [1.0], [".b[0]"]),
+    (MappingProxyType({"a": 1.0}), [1.0], [".a"]),
+    ((1.0, Pair(2.0, "text")), [1.0, 2.0], ["[0]", "[1].first"]),
+    ([Layer(1.0, {"b": 2.0})], [1.0, 2.0], ["[0].w", "[0].b.b"]),
+    (Checked([1.0, 2.0]), [1.0, 2.0], [".w[0]", ".w[1]"]),
+]
+
+
+@pytest.mark.parametrize(("value", "leaves", "places"), NESTED, ids=lambda each: repr(each)[:20])
+def test_leaves_with_their_structure_are_the_value_again(value, leaves, places):
+    found, structure = flatten(value, lambda part: isinstance(part, float))
+    assert (found, paths(structure, "")) == (leaves, places)
+    again = unflatten(structure, iter(found))
+    assert again == value
+    assert type(again) is type(value)
+    assert getattr(again, "default_factory", None) is getattr(value, "default_factory", None)
+    doubled = unflatten(structure, iter([2 * leaf for leaf in found]))
+    assert flatten(doubled, lambda part: isinstance(part, float)) == (
+        [2 * leaf for leaf in leaves],
+        structure,
+    )
+    assert hash(structure) == hash(flatten(doubled, lambda part: isinstance(part, float))[1])
+
+
+def test_structures_differ_where_types_keys_or_other_values_do():
+    values = [*(value for value, _, _ in NESTED), True, 1, {1}, {1}, {"a": 1.0}, {"b": 1.0}]
+    structures = [flatten(value, lambda part: isinstance(part, float))[1] for value in values]
+    assert len(set(structures)) == len(values)
+    assert LEAF in structures

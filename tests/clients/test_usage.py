@@ -167,7 +167,9 @@ def misuse(call):
             made(1.0)
 
 
-FUNCTIONS = [name for name in gradwire.__all__ if inspect.isfunction(getattr(gradwire, name))]
+FUNCTIONS = [
+    name for name in vars(gradwire)["__all__"] if inspect.isfunction(getattr(gradwire, name))
+]
 #: The methods that send something.
 METHODS = [
     name

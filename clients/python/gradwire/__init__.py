@@ -21,222 +21,116 @@ from gradwire import hooks
 from gradwire.distributions import MissingDistributions
 
 if TYPE_CHECKING:
-    from gradwire.call import Reply
-    from gradwire.client import AsyncClient, Client
-    from gradwire.errors import (
-        APIError,
-        BadArgument,
-        BadRequest,
-        BodyTooLarge,
-        Conflict,
-        CrashingProgram,
-        DeadlineExceeded,
-        DomainError,
-        Draining,
-        DtypeMismatch,
-        ExpectationFailed,
-        Forbidden,
-        GradwireError,
-        HeadersTooLarge,
-        InvalidProgram,
-        InvalidRequest,
-        MalformedBody,
-        MalformedReply,
-        MalformedRequest,
-        MalformedTensor,
-        MethodNotAllowed,
-        NotAcceptable,
-        NotDifferentiable,
-        NotFound,
-        NotInstalled,
-        NotTraceable,
-        OverBudget,
-        Overloaded,
-        ProgramSyntaxError,
-        RateLimited,
-        RequestTimeout,
-        ServerError,
-        ShapeMismatch,
-        StoreUnavailable,
-        TapeConsumed,
-        TargetTooLong,
-        TooLarge,
-        TooSlow,
-        TransportError,
-        Unauthenticated,
-        Unavailable,
-        UnknownName,
-        UnknownOperation,
-        UnknownRef,
-        UnknownTape,
-        Unprocessable,
-        UnsupportedMediaType,
-        UsageError,
-        WorkerCrashed,
-    )
-    from gradwire.locations import Node
-    from gradwire.ragged import RaggedArray
-    from gradwire.resources.catalogue import Limits, Operation
-    from gradwire.resources.drawings import Drawing
-    from gradwire.resources.graphs import Graph, GraphEdge, GraphGroup, GraphNode
-    from gradwire.results import (
-        Check,
-        Derivative,
-        Evaluation,
-        Gradient,
-        Hessian,
-        Hvp,
-        Instruction,
-        Jacobian,
-        Jvp,
-        Nonfinite,
-        Notice,
-        Range,
-        Recording,
-        Result,
-        SourceCheck,
-        Unconnected,
-    )
-    from gradwire.sparse import SparseArray
-    from gradwire.stored import StoredProgram, StoredTensor
-    from gradwire.tapes import AsyncStoredTape, AsyncTape, StoredTape, Tape
-    from gradwire.tracing.control import (
-        checkpoint,
-        cond,
-        fori,
-        scan,
-        stop_gradient,
-        switch,
-        while_loop,
-    )
-    from gradwire.tracing.functions import Function, function
-    from gradwire.tracing.programs import program
-    from gradwire.tracing.rules import custom_gradient
-    from gradwire.tracing.solvers import custom_root, odeint
-    from gradwire.tracing.transforms import (
-        grad,
-        hessian,
-        hvp,
-        jacobian,
-        jvp,
-        value_and_grad,
-        vjp,
-        vmap,
-    )
-    from gradwire.version import __version__
+    from gradwire.call import Reply as Reply
+    from gradwire.client import AsyncClient as AsyncClient
+    from gradwire.client import Client as Client
+    from gradwire.errors import APIError as APIError
+    from gradwire.errors import BadArgument as BadArgument
+    from gradwire.errors import BadRequest as BadRequest
+    from gradwire.errors import BodyTooLarge as BodyTooLarge
+    from gradwire.errors import Conflict as Conflict
+    from gradwire.errors import CrashingProgram as CrashingProgram
+    from gradwire.errors import DeadlineExceeded as DeadlineExceeded
+    from gradwire.errors import DomainError as DomainError
+    from gradwire.errors import Draining as Draining
+    from gradwire.errors import DtypeMismatch as DtypeMismatch
+    from gradwire.errors import ExpectationFailed as ExpectationFailed
+    from gradwire.errors import Forbidden as Forbidden
+    from gradwire.errors import GradwireError as GradwireError
+    from gradwire.errors import HeadersTooLarge as HeadersTooLarge
+    from gradwire.errors import InvalidProgram as InvalidProgram
+    from gradwire.errors import InvalidRequest as InvalidRequest
+    from gradwire.errors import MalformedBody as MalformedBody
+    from gradwire.errors import MalformedReply as MalformedReply
+    from gradwire.errors import MalformedRequest as MalformedRequest
+    from gradwire.errors import MalformedTensor as MalformedTensor
+    from gradwire.errors import MethodNotAllowed as MethodNotAllowed
+    from gradwire.errors import NotAcceptable as NotAcceptable
+    from gradwire.errors import NotDifferentiable as NotDifferentiable
+    from gradwire.errors import NotFound as NotFound
+    from gradwire.errors import NotInstalled as NotInstalled
+    from gradwire.errors import NotTraceable as NotTraceable
+    from gradwire.errors import OverBudget as OverBudget
+    from gradwire.errors import Overloaded as Overloaded
+    from gradwire.errors import ProgramSyntaxError as ProgramSyntaxError
+    from gradwire.errors import RateLimited as RateLimited
+    from gradwire.errors import RequestTimeout as RequestTimeout
+    from gradwire.errors import ServerError as ServerError
+    from gradwire.errors import ShapeMismatch as ShapeMismatch
+    from gradwire.errors import StoreUnavailable as StoreUnavailable
+    from gradwire.errors import TapeConsumed as TapeConsumed
+    from gradwire.errors import TargetTooLong as TargetTooLong
+    from gradwire.errors import TooLarge as TooLarge
+    from gradwire.errors import TooSlow as TooSlow
+    from gradwire.errors import TransportError as TransportError
+    from gradwire.errors import Unauthenticated as Unauthenticated
+    from gradwire.errors import Unavailable as Unavailable
+    from gradwire.errors import UnknownName as UnknownName
+    from gradwire.errors import UnknownOperation as UnknownOperation
+    from gradwire.errors import UnknownRef as UnknownRef
+    from gradwire.errors import UnknownTape as UnknownTape
+    from gradwire.errors import Unprocessable as Unprocessable
+    from gradwire.errors import UnsupportedMediaType as UnsupportedMediaType
+    from gradwire.errors import UsageError as UsageError
+    from gradwire.errors import WorkerCrashed as WorkerCrashed
+    from gradwire.locations import Node as Node
+    from gradwire.ragged import RaggedArray as RaggedArray
+    from gradwire.resources.catalogue import Limits as Limits
+    from gradwire.resources.catalogue import Operation as Operation
+    from gradwire.resources.drawings import Drawing as Drawing
+    from gradwire.resources.graphs import Graph as Graph
+    from gradwire.resources.graphs import GraphEdge as GraphEdge
+    from gradwire.resources.graphs import GraphGroup as GraphGroup
+    from gradwire.resources.graphs import GraphNode as GraphNode
+    from gradwire.results import Check as Check
+    from gradwire.results import Derivative as Derivative
+    from gradwire.results import Evaluation as Evaluation
+    from gradwire.results import Gradient as Gradient
+    from gradwire.results import Hessian as Hessian
+    from gradwire.results import Hvp as Hvp
+    from gradwire.results import Instruction as Instruction
+    from gradwire.results import Jacobian as Jacobian
+    from gradwire.results import Jvp as Jvp
+    from gradwire.results import Nonfinite as Nonfinite
+    from gradwire.results import Notice as Notice
+    from gradwire.results import Range as Range
+    from gradwire.results import Recording as Recording
+    from gradwire.results import Result as Result
+    from gradwire.results import SourceCheck as SourceCheck
+    from gradwire.results import Unconnected as Unconnected
+    from gradwire.sparse import SparseArray as SparseArray
+    from gradwire.stored import StoredProgram as StoredProgram
+    from gradwire.stored import StoredTensor as StoredTensor
+    from gradwire.tapes import AsyncStoredTape as AsyncStoredTape
+    from gradwire.tapes import AsyncTape as AsyncTape
+    from gradwire.tapes import StoredTape as StoredTape
+    from gradwire.tapes import Tape as Tape
+    from gradwire.tracing.control import checkpoint as checkpoint
+    from gradwire.tracing.control import cond as cond
+    from gradwire.tracing.control import fori as fori
+    from gradwire.tracing.control import scan as scan
+    from gradwire.tracing.control import stop_gradient as stop_gradient
+    from gradwire.tracing.control import switch as switch
+    from gradwire.tracing.control import while_loop as while_loop
+    from gradwire.tracing.functions import Function as Function
+    from gradwire.tracing.functions import function as function
+    from gradwire.tracing.programs import program as program
+    from gradwire.tracing.rules import custom_gradient as custom_gradient
+    from gradwire.tracing.solvers import custom_root as custom_root
+    from gradwire.tracing.solvers import odeint as odeint
+    from gradwire.tracing.transforms import grad as grad
+    from gradwire.tracing.transforms import hessian as hessian
+    from gradwire.tracing.transforms import hvp as hvp
+    from gradwire.tracing.transforms import jacobian as jacobian
+    from gradwire.tracing.transforms import jvp as jvp
+    from gradwire.tracing.transforms import value_and_grad as value_and_grad
+    from gradwire.tracing.transforms import vjp as vjp
+    from gradwire.tracing.transforms import vmap as vmap
+    from gradwire.version import __version__ as __version__
 
 # gradwire.tf and gradwire.tfe are a distribution of their own, perhaps in another folder.
 __path__ = extend_path(__path__, __name__)
 sys.meta_path.append(MissingDistributions())
-
-__all__ = [
-    "APIError",
-    "AsyncClient",
-    "AsyncStoredTape",
-    "AsyncTape",
-    "BadArgument",
-    "BadRequest",
-    "BodyTooLarge",
-    "Check",
-    "Client",
-    "Conflict",
-    "CrashingProgram",
-    "DeadlineExceeded",
-    "Derivative",
-    "DomainError",
-    "Draining",
-    "Drawing",
-    "DtypeMismatch",
-    "Evaluation",
-    "ExpectationFailed",
-    "Forbidden",
-    "Function",
-    "Gradient",
-    "GradwireError",
-    "Graph",
-    "GraphEdge",
-    "GraphGroup",
-    "GraphNode",
-    "HeadersTooLarge",
-    "Hessian",
-    "Hvp",
-    "Instruction",
-    "InvalidProgram",
-    "InvalidRequest",
-    "Jacobian",
-    "Jvp",
-    "Limits",
-    "MalformedBody",
-    "MalformedReply",
-    "MalformedRequest",
-    "MalformedTensor",
-    "MethodNotAllowed",
-    "Node",
-    "Nonfinite",
-    "NotAcceptable",
-    "NotDifferentiable",
-    "NotFound",
-    "NotInstalled",
-    "NotTraceable",
-    "Notice",
-    "Operation",
-    "OverBudget",
-    "Overloaded",
-    "ProgramSyntaxError",
-    "RaggedArray",
-    "Range",
-    "RateLimited",
-    "Recording",
-    "Reply",
-    "RequestTimeout",
-    "Result",
-    "ServerError",
-    "ShapeMismatch",
-    "SourceCheck",
-    "SparseArray",
-    "StoreUnavailable",
-    "StoredProgram",
-    "StoredTape",
-    "StoredTensor",
-    "Tape",
-    "TapeConsumed",
-    "TargetTooLong",
-    "TooLarge",
-    "TooSlow",
-    "TransportError",
-    "Unauthenticated",
-    "Unavailable",
-    "Unconnected",
-    "UnknownName",
-    "UnknownOperation",
-    "UnknownRef",
-    "UnknownTape",
-    "Unprocessable",
-    "UnsupportedMediaType",
-    "UsageError",
-    "WorkerCrashed",
-    "__version__",
-    "checkpoint",
-    "cond",
-    "custom_gradient",
-    "custom_root",
-    "fori",
-    "function",
-    "grad",
-    "hessian",
-    "hvp",
-    "jacobian",
-    "jvp",
-    "odeint",
-    "program",
-    "scan",
-    "stop_gradient",
-    "switch",
-    "value_and_grad",
-    "vjp",
-    "vmap",
-    "while_loop",
-]
 
 #: The public names of each module, which is imported when one of them is first used.
 _NAMES: dict[str, str] = {
@@ -290,6 +184,7 @@ hooks.display = _display
 hooks.default_client = _default_client
 
 if not TYPE_CHECKING:  # for type checkers, what is imported above is all that there is
+    __all__ = [*sorted(_MODULES)]  # noqa: PLE0604 - names
 
     def __getattr__(name: str) -> Any:
         """Import a public name, or a module with public names, on first use."""
@@ -304,4 +199,4 @@ if not TYPE_CHECKING:  # for type checkers, what is imported above is all that t
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_MODULES})

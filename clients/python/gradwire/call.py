@@ -1,14 +1,31 @@
-"""Requests as values: a document to send and a function that reads the reply. No I/O here."""
+"""Calls as values, and conversations: generators that yield calls and are sent the answers.
+
+A call is a document to send and a function that reads the reply. A conversation of several is
+written once, for the synchronous and the asynchronous client.
+
+>>> def descend(program: Program, x: float) -> Steps[float]:
+...     while True:
+...         answer = yield from endpoints.gradient(program_at(program, {"x": x}), {"sources": "x"})
+...         if abs(answer.gradients) < 1e-6:
+...             return x
+...         x -= 0.1 * answer.gradients
+>>> client.run(descend("(x - 3)**2", 0.0))
+
+``yield from`` takes a ``Call``, a ``BlockingStep`` or other steps, and has the type of the result.
+An error is raised in the generator, at the ``yield``. No I/O here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import asyncio
+from collections.abc import Callable, Coroutine, Generator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import httpx
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +54,105 @@ class Call(Generic[T]):
         """A single step: ``answer = yield from call`` has the type that the reply reads as."""
         answer: T = yield self
         return answer
+
+
+class Conversation(Protocol[T_co]):
+    """A ``Call``, a ``BlockingStep``, or steps that are made of them."""
+
+    def __iter__(self) -> Generator[Call[Any] | BlockingStep[Any], Any, T_co]: ...
+
+
+class Fetch(Protocol):
+    """Waits for an answer, and returns it."""
+
+    def __call__(self, conversation: Conversation[T], /) -> T: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BlockingStep(Generic[T]):
+    """A blocking function that fetches answers when it needs them.
+
+    For code that cannot be a generator, such as users' functions. An asynchronous client runs it
+    in a thread, so that the event loop is not blocked.
+    """
+
+    function: Callable[[Fetch], T]
+
+    def __iter__(self) -> Generator[BlockingStep[T], Any, T]:
+        answer: T = yield self
+        return answer
+
+
+#: The steps of a conversation with the result ``T``.
+Steps: TypeAlias = Generator[Call[Any] | BlockingStep[Any], Any, T]
+
+
+class Send(Protocol):
+    """Sends a call and returns the answer."""
+
+    def __call__(self, call: Call[T], /) -> T: ...
+
+
+class SendAsync(Protocol):
+    """Sends a call; the answer is awaited."""
+
+    def __call__(self, call: Call[T], /) -> Coroutine[Any, Any, T]: ...
+
+
+def drive(conversation: Conversation[T], send: Send) -> T:
+    """Run a conversation, waiting for each step, and return its result."""
+
+    def fetch(other: Conversation[Any], /) -> Any:
+        return drive(other, send)
+
+    steps = iter(conversation)
+    try:
+        step = next(steps)
+        while True:
+            try:
+                result = step.function(fetch) if isinstance(step, BlockingStep) else send(step)
+            except BaseException as error:  # noqa: BLE001 - the steps may have to clean up
+                step = steps.throw(error)
+            else:
+                step = steps.send(result)
+    except StopIteration as end:
+        answer: T = end.value
+        return answer
+
+
+async def drive_async(conversation: Conversation[T], send: SendAsync) -> T:
+    """Run a conversation, awaiting each step; blocking steps run in a thread."""
+    steps = iter(conversation)
+    try:
+        step = next(steps)
+        while True:
+            try:
+                result = await (
+                    _in_thread(step, send) if isinstance(step, BlockingStep) else send(step)
+                )
+            except BaseException as error:  # noqa: BLE001 - the steps may have to clean up
+                step = steps.throw(error)
+            else:
+                step = steps.send(result)
+    except StopIteration as end:
+        answer: T = end.value
+        return answer
+
+
+async def _in_thread(blocking: BlockingStep[T], send: SendAsync) -> T:
+    """Run a blocking step in a thread; its calls are sent by this event loop."""
+    loop = asyncio.get_running_loop()
+    awaited = True
+
+    def send_from_there(call: Call[Any], /) -> Any:
+        if not awaited:
+            raise asyncio.CancelledError
+        return asyncio.run_coroutine_threadsafe(send(call), loop).result()
+
+    def fetch(other: Conversation[Any], /) -> Any:
+        return drive(other, send_from_there)
+
+    try:
+        return await asyncio.to_thread(blocking.function, fetch)
+    finally:
+        awaited = False  # a thread cannot be stopped, but need not be served

@@ -13,7 +13,7 @@ from typing import Any, Generic, Self, TypeVar
 
 import httpx
 
-from gradwire.call import Call
+from gradwire.call import Call, Conversation, drive, drive_async
 from gradwire.errors import UsageError
 from gradwire.exchange import FAILURES, Exchange
 from gradwire.local import LOCAL, LOCAL_URL, LocalTransport
@@ -30,7 +30,6 @@ from gradwire.residents import MOST_BYTES, Residents
 from gradwire.resources.catalogue import Catalogue
 from gradwire.resources.compute import Compute
 from gradwire.resources.groups import AsyncGroups, Groups
-from gradwire.steps import Conversation, drive, drive_async
 from gradwire.usage import used
 
 T = TypeVar("T")

@@ -1,10 +1,11 @@
 """Large arrays and long programs that are sent repeatedly are stored once, then sent by reference.
 
-An array is recognised by its dtype, its shape and a sample of its elements, so values that change
-from call to call cost microseconds. The third time it is sent, it is copied and stored with the
-service under its digest, if that is what it was the second time; from then on its reference is
-sent, as long as all of it equals the copy. A long program is registered the third time, under the
-id in its first answers.
+An array is recognised by its dtype, its shape and a sample of its elements, which takes
+microseconds, and compared in full with a copy before its reference is sent: a change in place is
+always seen, and equal values in another array are recognised. The third time it is sent, it is
+copied and stored under its digest. If it then changes outside its sample, it is sent in full for
+twice as many times as before. A long program is registered the third time, under the id in its
+first answers.
 
 References are never required: tensors and programs that the service has lost are stored again, and
 if it stores nothing, values are sent in full.
@@ -24,9 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire import codec
-from gradwire.call import Call, Reply
+from gradwire.call import Call, Reply, Steps
 from gradwire.errors import APIError, StoreUnavailable, UnknownRef
-from gradwire.steps import Steps
 
 T = TypeVar("T")
 
@@ -35,16 +35,16 @@ LEAST_ARRAY_BYTES: Final = 1 << 16
 LEAST_PROGRAM_CHARACTERS: Final = 1 << 12
 #: The endpoint that registers programs.
 PROGRAMS: Final = "/v1/programs"
-#: The number of times that an array is sent until it is stored: a value and its gradient at one
+#: The number of times that something is sent until it is stored: a value and its gradient at one
 #: point are two calls, for which storing gains nothing.
 SIGHTINGS: Final = 3
-#: The same for an array that has changed outside its sample.
-SIGHTINGS_OF_CHANGING: Final = 50
-#: Limits of the memory: bytes of copies, and the number of samples.
-MOST_BYTES: Final = 1 << 28
-MOST_SEEN: Final = 4096
+#: The most times that an array which keeps changing is sent in full until it is stored again.
+MOST_SIGHTINGS: Final = 96
 #: Elements in a sample, of arrays that have as many.
 SAMPLED: Final = 32
+#: Limits of the memory: bytes of copies and programs, and the number of samples and programs.
+MOST_BYTES: Final = 1 << 28
+MOST_SEEN: Final = 4096
 #: The pause without references after the service has refused to store a value, or lost it at once.
 PAUSE_SECONDS: Final = 60.0
 #: The response extension that has the ``Referents``.
@@ -65,27 +65,41 @@ class Referents:
 
 @dataclass(eq=False, slots=True)
 class Resident:
-    """An array or a program that is stored with the service."""
+    """An array or a program that the service stores."""
 
     ref: str
-    storing: Call[Any]
-    #: A copy of an array's elements.
-    copy: NDArray[Any] | None = None
+    #: A copy of an array's elements, or a program's text.
+    content: Any
     #: The service has confirmed that it is stored.
     stored: bool = False
+
+    @property
+    def storing(self) -> Call[Any]:
+        """The call that stores it."""
+        if isinstance(self.content, str):
+            document = {"program": self.content, "ref": self.ref}
+            return Call("POST", PROGRAMS, document, _nothing)
+        return Call("PUT", f"/v1/tensors/{self.ref}", self.content, _nothing)
 
 
 @dataclass(eq=False, slots=True)
 class Seen:
     """Something that was sent before."""
 
+    #: An array's sample, or a program's text.
     key: Hashable
     #: The number of times that it must still be sent before it is stored.
     due: int = SIGHTINGS
-    #: An array's digest the time before it is due.
-    digest: str | None = None
-    #: Its reference, once known.
+    #: The same after its last change.
+    sightings: int = SIGHTINGS
     resident: Resident | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes: a program's text, or an array's copy."""
+        if isinstance(self.key, str):
+            return len(self.key)
+        return 0 if self.resident is None else int(self.resident.content.nbytes)
 
 
 class Residents:
@@ -119,12 +133,12 @@ class Residents:
             content = codec.encode(asked.document, refer)
         read = _noting(asked.read, named, call.source) if named else asked.read
         packed = Call(asked.method, asked.path, None, read, asked.source, content)
-        return self._referring(call, packed, named)
+        return self._referring(packed, named)
 
-    def _referring(self, call: Call[T], packed: Call[T], named: Mapping[str, Resident]) -> Steps[T]:
+    def _referring(self, packed: Call[T], named: Mapping[str, Resident]) -> Steps[T]:
         absent = [resident for resident in named.values() if not resident.stored]
         for _ in range(ATTEMPTS):
-            if not (yield from self._store(absent, call.source)):
+            if not (yield from self._store(absent, packed.source)):
                 break
             try:
                 return (yield from packed)
@@ -138,7 +152,8 @@ class Residents:
                     raise
                 break
         self._paused_until = time.monotonic() + PAUSE_SECONDS
-        return (yield from call)
+        document = _in_full(codec.decode(packed.content or b""), named)
+        return (yield from replace(packed, content=codec.encode(document)))
 
     def _store(self, absent: Iterable[Resident], source: str | None) -> Steps[bool]:
         """Store these with the service; True if it has them all."""
@@ -151,18 +166,16 @@ class Residents:
         return True
 
     def _array(self, array: NDArray[Any]) -> Resident | None:
-        """An array's reference, if it is sent by one."""
+        """An array as a resident, if it is sent by reference."""
         if not LEAST_ARRAY_BYTES <= array.nbytes <= self.most_bytes:
             return None
-        seen = self._sighting(_fingerprint(array))
+        seen = self._sighting(_sample(array))
         if seen.due > 0:
-            if seen.due == 1:
-                seen.digest = _digest(array)
             return None
-        resident = seen.resident or self._copied(seen, array)
-        if resident is not None and resident.copy is not None and _same(resident.copy, array):
+        resident = seen.resident or self._kept(seen, array.copy())
+        if _same(resident.content, array):
             return resident
-        self._forget(seen)
+        self._start_over(seen)
         return None
 
     def _with_program(self, call: Call[T], named: dict[str, Resident]) -> Call[T]:
@@ -182,8 +195,7 @@ class Residents:
         def read(reply: Reply) -> T:
             ref = reply.document.get("program")
             if ref is not None:
-                document = {"program": text, "ref": ref}
-                seen.resident = Resident(ref, Call("POST", PROGRAMS, document, _nothing))
+                seen.resident = Resident(ref, text)
             return call.read(reply)
 
         return replace(call, read=read)
@@ -194,34 +206,34 @@ class Residents:
             seen = self._seen.get(key)
             if seen is None:
                 seen = self._seen[key] = Seen(key)
-                self._bytes += _nbytes(seen)
-                while len(self._seen) > MOST_SEEN or self._bytes > self.most_bytes:
-                    self._drop_oldest()
+                self._bytes += seen.nbytes
+                self._drop_oldest()
             else:
                 self._seen.move_to_end(key)
             seen.due -= 1
             return seen
 
-    def _copied(self, seen: Seen, array: NDArray[Any]) -> Resident | None:
-        """Keep a value that is stored from now on; evict the least recently sent.
-
-        ``None`` for one that has changed. Where another thread is still at its digest, it counts as
-        unchanged.
-        """
-        copy = array.copy()
-        ref = _digest(copy)
-        if seen.digest not in (None, ref):
-            return None
-        resident = Resident(ref, Call("PUT", f"/v1/tensors/{ref}", copy, _nothing), copy)
+    def _kept(self, seen: Seen, copy: NDArray[Any]) -> Resident:
+        """Keep an array, unless another thread has just kept one, perhaps of other values."""
+        resident = Resident(_digest(copy), copy)
         with self._lock:
-            if seen.resident is not None:  # another thread was faster, with what may be another one
-                return seen.resident
-            if self._seen.get(seen.key) is seen:
+            if seen.resident is None:
                 seen.resident = resident
-                self._bytes += copy.nbytes
-                while self._bytes > self.most_bytes:
-                    self._drop_oldest()
-        return resident
+                self._bytes += copy.nbytes if self._seen.get(seen.key) is seen else 0
+                self._drop_oldest()
+            return seen.resident
+
+    def _start_over(self, seen: Seen) -> None:
+        """Drop the copy of an array that has changed outside its sample."""
+        with self._lock:
+            if self._seen.get(seen.key) is seen:
+                sightings = min(2 * seen.sightings, MOST_SIGHTINGS)
+                self._seen[seen.key] = Seen(seen.key, sightings, sightings)
+                self._bytes -= seen.nbytes
+
+    def _drop_oldest(self) -> None:
+        while len(self._seen) > MOST_SEEN or self._bytes > self.most_bytes:
+            self._bytes -= self._seen.popitem(last=False)[1].nbytes
 
     def _known(self) -> dict[str, Resident]:
         """The stored values that can be stored again, by reference."""
@@ -229,29 +241,24 @@ class Residents:
             residents = [seen.resident for seen in self._seen.values()]
         return {resident.ref: resident for resident in residents if resident is not None}
 
-    def _forget(self, seen: Seen) -> None:
-        """Start over with an array that has changed outside its sample."""
-        with self._lock:
-            if self._seen.get(seen.key) is seen:
-                self._seen[seen.key] = Seen(seen.key, SIGHTINGS_OF_CHANGING)
-                self._bytes -= _nbytes(seen)
 
-    def _drop_oldest(self) -> None:
-        _, seen = self._seen.popitem(last=False)
-        self._bytes -= _nbytes(seen)
-
-
-def _nbytes(seen: Seen) -> int:
-    """The memory it takes: a program's text, or an array's copy."""
-    text = len(seen.key) if isinstance(seen.key, str) else 0
-    copy = None if seen.resident is None else seen.resident.copy
-    return text if copy is None else text + copy.nbytes
+def _in_full(document: Any, named: Mapping[str, Resident]) -> Any:
+    """A document with the values in place of their references, as they were when it was encoded."""
+    if isinstance(document, list):
+        return [_in_full(item, named) for item in document]
+    if not isinstance(document, dict):
+        return document
+    resident = named.get(document.get("ref", ""))
+    if resident is not None:
+        return resident.content
+    return {name: _in_full(item, named) for name, item in document.items()}
 
 
-def _fingerprint(array: NDArray[Any]) -> Hashable:
+def _sample(array: NDArray[Any]) -> Hashable:
+    """What arrays of equal values have in common, and few others."""
     flat = array.reshape(-1)
-    sample = flat[:: max(1, flat.size // SAMPLED)].tobytes()
-    return array.dtype, array.shape, sample, flat[-1:].tobytes()
+    some = flat[:: max(1, flat.size // SAMPLED)].tobytes()
+    return array.dtype, array.shape, some, flat[-1:].tobytes()
 
 
 def _same(copy: NDArray[Any], array: NDArray[Any]) -> bool:
@@ -273,7 +280,9 @@ def _noting(
     """A reader that notes the values behind the request's references in the response."""
 
     def noting(reply: Reply) -> T:
-        reply.response.extensions[REFERENTS] = Referents({n: named[n].copy for n in named}, source)
+        contents = {ref: resident.content for ref, resident in named.items()}
+        arrays = {ref: None if isinstance(c, str) else c for ref, c in contents.items()}
+        reply.response.extensions[REFERENTS] = Referents(arrays, source)
         return read(reply)
 
     return noting

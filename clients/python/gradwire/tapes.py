@@ -11,9 +11,7 @@ from urllib.parse import quote
 
 from gradwire import endpoints
 from gradwire.call import Call, Reply
-from gradwire.errors import UnknownTape
-from gradwire.methods import Awaiting, Blocking, sent
-from gradwire.requests import (
+from gradwire.endpoints import (
     CheckOptions,
     DerivativeOptions,
     GradientOptions,
@@ -25,6 +23,8 @@ from gradwire.requests import (
     document_of,
     program_at,
 )
+from gradwire.errors import UnknownTape
+from gradwire.methods import Awaiting, AwaitingResource, Blocking, BlockingResource, C, sent
 from gradwire.results import (
     Check,
     Evaluation,
@@ -36,25 +36,17 @@ from gradwire.results import (
     Recording,
     shared_fields,
 )
-from gradwire.steps import Conversation
 from gradwire.trees import Variables
-from gradwire.usage import used
+from gradwire.usage import check_reference, used
 from gradwire.values import decode
 
-C = TypeVar("C", Blocking, Awaiting)
-T = TypeVar("T")
 
-
-class TapeMethods(Generic[C]):
+class TapeMethods:
     """Methods for the derivatives of a tape.
 
     They are the client's methods, without program and variables, which the tape has.
     """
 
-    __slots__ = ()
-
-    id: str
-    client: C
     of: ProgramAt
 
     @sent
@@ -98,14 +90,8 @@ class TapeMethods(Generic[C]):
         return Call("DELETE", self.of.path, None, lambda _: None)
 
 
-class BlockingTape(TapeMethods[Blocking]):
+class BlockingTape(TapeMethods, BlockingResource):
     """The methods of a tape of a ``Client``; as a context manager, it is deleted at the end."""
-
-    __slots__ = ()
-
-    def run(self, asked: Conversation[T]) -> T:
-        """Run a call with the tape's client."""
-        return self.client.run(asked)
 
     def __enter__(self) -> Self:
         return self
@@ -120,14 +106,8 @@ class BlockingTape(TapeMethods[Blocking]):
             self.delete()
 
 
-class AwaitingTape(TapeMethods[Awaiting]):
+class AwaitingTape(TapeMethods, AwaitingResource):
     """As ``BlockingTape``, of an ``AsyncClient``."""
-
-    __slots__ = ()
-
-    def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]:
-        """Run a call with the tape's client."""
-        return self.client.run(asked)
 
     async def __aenter__(self) -> Self:
         return self
@@ -203,13 +183,13 @@ class TapeBeingMade:
 
 def path_of(token: str) -> str:
     """The path of a tape, by its id."""
+    check_reference(token, "a tape's id")
     return f"/v1/tapes/{quote(token, safe='')}"
 
 
 def known_by(token: str) -> ProgramAt:
     """What is known of a tape by its id alone: answers are nested as the service nests them."""
-    with used("tape"):
-        return ProgramAt(path_of(token), {}, None, None)
+    return ProgramAt(path_of(token), {}, None, None)
 
 
 R = TypeVar("R", Tape, AsyncTape)

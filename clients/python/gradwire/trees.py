@@ -1,11 +1,18 @@
-"""Nested values: levels, leaves, and lookup by path."""
+"""Nested values: their levels, their leaves, and lookup by path.
+
+Levels are mappings, lists, tuples, named tuples and dataclasses. ``flatten`` takes nested values
+apart into their leaves and a structure, which can be compared and hashed; the caller says what a
+leaf is.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import numbers
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeGuard
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
@@ -28,6 +35,127 @@ MISSING: Final = object()
 
 NONFINITE = frozenset({"NaN", "Infinity", "-Infinity"})
 LEAF_MEMBERS = frozenset({"value", "base64", "data", "ref", "indices", "row_splits"})
+
+
+class Static:
+    """A value that is part of a structure; one that cannot be hashed equals itself alone."""
+
+    __slots__ = ("_key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value: Any = value
+        try:
+            hash(value)
+        except TypeError:
+            self._key: Any = type(value), id(value)
+        else:
+            self._key = type(value), value  # True is not 1 here
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A nesting level: its type, and its parts by key."""
+
+    kind: type
+    keys: tuple[Any, ...]
+    parts: tuple[Structure, ...]
+    #: The ``default_factory`` of a ``defaultdict``.
+    factory: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeafPlace:
+    """A leaf's place."""
+
+
+Structure: TypeAlias = "Level | Static | LeafPlace"
+LEAF: Final = LeafPlace()
+
+
+def flatten(value: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Structure]:
+    """The leaves of nested values, in order, and the structure that holds them.
+
+    What is neither a leaf nor a level is part of the structure.
+    """
+    leaves: list[Any] = []
+
+    def structure(value: Any) -> Structure:
+        if is_leaf(value):
+            leaves.append(value)
+            return LEAF
+        found = children(value)
+        if found is None:
+            return Static(value)
+        keys, parts = found
+        inner = tuple([structure(part) for part in parts])
+        return Level(type(value), tuple(keys), inner, default_factory(value))
+
+    return leaves, structure(value)
+
+
+def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
+    """Values nested by a structure, with these leaves."""
+    if isinstance(structure, LeafPlace):
+        return next(leaves)
+    if isinstance(structure, Static):
+        return structure.value
+    parts = [unflatten(part, leaves) for part in structure.parts]
+    return nested(structure.kind, structure.keys, parts, structure.factory)
+
+
+def paths(structure: Structure, path: str) -> list[str]:
+    """The leaves' paths, such as ``params.layers[0].w``, in order."""
+    if isinstance(structure, LeafPlace):
+        return [path]
+    if isinstance(structure, Static):
+        return []
+    found = []
+    for key, part in zip(structure.keys, structure.parts, strict=True):
+        found += paths(part, f"{path}.{key}" if isinstance(key, str) else f"{path}[{key!r}]")
+    return found
+
+
+def children(value: Any) -> tuple[Sequence[Any], Sequence[Any]] | None:
+    """The keys and the parts of a nesting level; ``None`` for any other value."""
+    if isinstance(value, Mapping):
+        return list(value), list(value.values())
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return value._fields, value
+    if isinstance(value, (list, tuple)):
+        return range(len(value)), value
+    if is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+        return names, [getattr(value, name) for name in names]
+    return None
+
+
+def default_factory(value: Any) -> Any:
+    """What a level needs besides its type and its parts to be made again."""
+    return value.default_factory if isinstance(value, defaultdict) else None
+
+
+def nested(kind: Any, keys: Sequence[Any], parts: Sequence[Any], factory: Any = None) -> Any:
+    """A nesting level of this type: the inverse of ``children``."""
+    if issubclass(kind, Mapping):
+        pairs = dict(zip(keys, parts, strict=True))
+        if kind is dict:
+            return pairs
+        return kind(factory, pairs) if issubclass(kind, defaultdict) else kind(pairs)
+    if dataclasses.is_dataclass(kind):
+        # As copy does: no __init__ may check or change what was given.
+        made: Any = object.__new__(cast("type", kind))
+        for name, part in zip(keys, parts, strict=True):
+            object.__setattr__(made, name, part)
+        return made
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return kind(*parts)
+    return kind(parts)
 
 
 def outermost(variables: Any, field: str = "variables") -> Mapping[str, Any]:

@@ -60,3 +60,9 @@ def check_program(program: Any) -> None:
     """Refuse a value that is neither program text, nor a graph, nor a reference."""
     if not isinstance(program, Mapping):  # a graph, or a reference
         check_text(program)
+
+
+def check_reference(reference: Any, expected: str) -> None:
+    """Refuse a value that is not the name or the id of a resource."""
+    if not isinstance(reference, str) or not reference:
+        raise UsageError(f"expected {expected}, got {reference!r}")

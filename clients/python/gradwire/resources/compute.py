@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
 from gradwire import endpoints
-from gradwire.call import Call, Reply
+from gradwire.call import Call, Reply, Steps
+from gradwire.endpoints import EvaluateOptions, Program, program_at, program_document
 from gradwire.errors import UsageError
 from gradwire.methods import sent
-from gradwire.requests import EvaluateOptions, Program, program_at, program_document
 from gradwire.resources.derivatives import Derivatives
 from gradwire.resources.drawings import Drawing, drawing
 from gradwire.resources.mapping import (
@@ -20,7 +20,6 @@ from gradwire.resources.mapping import (
     side_by_side,
 )
 from gradwire.results import Evaluation
-from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
 from gradwire.trees import Names, Variables
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from gradwire import endpoints
 from gradwire.call import Call, Reply
-from gradwire.methods import sent, sent_later
-from gradwire.requests import (
+from gradwire.endpoints import (
     CheckOptions,
     DerivativeOptions,
     GradientOptions,
@@ -17,24 +16,24 @@ from gradwire.requests import (
     Program,
     program_at,
 )
+from gradwire.methods import Awaiting, Blocking, also_of, sent
 from gradwire.results import Check, Gradient, Hessian, Hvp, Jacobian, Jvp
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs
-from gradwire.tracing.methods import also_later_of, also_of
 from gradwire.tracing.points import Argnums
 from gradwire.tracing.transforms import Axes
 from gradwire.trees import Names, Variables, outermost
+from gradwire.usage import used
 
 Q = ParamSpec("Q")
 R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 
-class PointCall(Protocol):
+class PointFunction(Protocol[R_co]):
     """A function of variables, given as one mapping, by name, or both."""
 
-    def __call__(
-        self, variables: Variables | None = None, /, **named: Any
-    ) -> Call[tuple[Any, Any]]: ...
+    def __call__(self, variables: Variables | None = None, /, **named: Any) -> R_co: ...
 
 
 class Derivatives:
@@ -201,11 +200,19 @@ class Derivatives:
         """
         return endpoints.hvp(program_at(program, variables), vectors, options)
 
-    @also_later_of(transforms.value_and_grad)
-    @sent_later
+    @overload
     def value_and_grad(
-        self, program: Program, *, target: Names = None, sources: Names = None
-    ) -> PointCall:
+        self, program: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
+    ) -> Function[..., Any]: ...
+    @overload
+    def value_and_grad(
+        self: Blocking, program: Program, *, target: Names = None, sources: Names = None
+    ) -> PointFunction[tuple[Any, Any]]: ...
+    @overload
+    def value_and_grad(
+        self: Awaiting, program: Program, *, target: Names = None, sources: Names = None
+    ) -> PointFunction[Coroutine[Any, Any, tuple[Any, Any]]]: ...
+    def value_and_grad(self: Any, program: Any, *args: Any, **options: Any) -> Any:
         """A function of the variables that returns ``(value, gradients)``.
 
         What SciPy's optimisers take with ``jac=True``:
@@ -215,18 +222,24 @@ class Derivatives:
         >>> found.x.round(6)
         array([3., 3.])
         """
+        with used("value_and_grad"):
+            if callable(program):
+                return transforms.value_and_grad(program, *args, **{"client": self, **options})
+            asked = _gradient_options(*args, **options)
 
-        def value_and_grad(
-            variables: Variables | None = None, /, **named: Any
-        ) -> Call[tuple[Any, Any]]:
-            given = variables if not named else {**outermost(variables or {}), **named}
-            asked = GradientOptions(target=target, sources=sources)
-            call = endpoints.gradient(program_at(program, given), asked)
+        def value_and_grad(variables: Variables | None = None, /, **named: Any) -> Any:
+            with used("value_and_grad"):
+                given = variables if not named else {**outermost(variables or {}), **named}
+                call = endpoints.gradient(program_at(program, given), asked)
 
-            def read(reply: Reply) -> tuple[Any, Any]:
+            def pair(reply: Reply) -> tuple[Any, Any]:
                 answer = call.read(reply)
                 return answer.value, answer.gradients
 
-            return Call(call.method, call.path, call.document, read, call.source)
+            return self.run(Call(call.method, call.path, call.document, pair, call.source))
 
         return value_and_grad
+
+
+def _gradient_options(*, target: Names = None, sources: Names = None) -> GradientOptions:
+    return GradientOptions(target=target, sources=sources)

@@ -11,10 +11,9 @@ from urllib.parse import quote, urlencode
 
 import numpy as np
 
-from gradwire.call import Call, Reply
+from gradwire.call import Call, Reply, Steps
+from gradwire.endpoints import Program, program_document, text_of
 from gradwire.errors import UsageError
-from gradwire.requests import Program, program_document, text_of
-from gradwire.steps import Steps
 from gradwire.stored import StoredProgram
 from gradwire.tracing.functions import Function
 from gradwire.trees import Names, Variables, check_level, is_list, is_wire_leaf

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from gradwire.endpoints import Program, TapeOptions
 from gradwire.methods import Awaiting, Blocking
-from gradwire.requests import Program, TapeOptions
 from gradwire.resources.programs import AsyncPrograms, Programs
 from gradwire.resources.tapes import AsyncTapes, Tapes
 from gradwire.resources.tensors import AsyncTensors, Tensors

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from gradwire import endpoints
+from gradwire.call import Steps
+from gradwire.endpoints import EvaluateOptions, Program, program_at
 from gradwire.errors import DeadlineExceeded, NotInstalled, TooLarge, UsageError
 from gradwire.ragged import RaggedArray
-from gradwire.requests import EvaluateOptions, Program, program_at
 from gradwire.sparse import SparseArray
-from gradwire.steps import Steps
 from gradwire.tracing.functions import Function
 from gradwire.tracing.structures import Structure, flatten, is_array_like, unflatten
 from gradwire.tracing.traced import TracedProgram, with_source_notes

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TypeAlias
 from urllib.parse import urlencode
 
-from gradwire.call import Call, Reply
-from gradwire.methods import sent
-from gradwire.requests import Program
+from gradwire.call import Call, Reply, Steps
+from gradwire.endpoints import Program
+from gradwire.methods import AwaitingResource, BlockingResource, sent
 from gradwire.resources.drawings import path_of, query_of, registration
 from gradwire.resources.graphs import Graph
-from gradwire.resources.resource import AwaitingResource, BlockingResource, checked
-from gradwire.steps import Steps
 from gradwire.stored import StoredProgram
 from gradwire.trees import Names, Variables
+from gradwire.usage import check_reference
 
 #: Most programs that the service lists in one answer.
 PAGE = 1000
@@ -110,7 +109,8 @@ def _listed() -> Steps[list[StoredProgram]]:
 
 def _path(program: str | StoredProgram) -> str:
     reference = program.id if isinstance(program, StoredProgram) else program
-    return path_of(checked(reference, "a stored program, its id or a name"))
+    check_reference(reference, "a stored program, its id or a name")
+    return path_of(reference)
 
 
 def _read(reply: Reply) -> StoredProgram:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from gradwire.call import Call
-from gradwire.methods import sent
-from gradwire.requests import Program, TapeOptions
-from gradwire.resources.resource import AwaitingResource, BlockingResource, checked
+from gradwire.endpoints import Program, TapeOptions
+from gradwire.methods import AwaitingResource, BlockingResource, sent
 from gradwire.results import Recording
 from gradwire.tapes import (
     AsyncStoredTape,
@@ -61,7 +60,7 @@ class Tapes(TapeMethods, BlockingResource):
         ...     tape.gradient(sources=["x", "h"]).gradients
         [array([2., 4.]), array([1., 1.])]
         """
-        tape: Tape = self.run(record(Tape, self._client, program, variables, options))
+        tape: Tape = self.run(record(Tape, self.client, program, variables, options))
         return tape
 
     def open(self, tape: str) -> StoredTape:
@@ -73,7 +72,7 @@ class Tapes(TapeMethods, BlockingResource):
         >>> client.tapes.open(tape.id).gradient().gradients
         {'x': array(6.)}
         """
-        return StoredTape(checked(tape, "a tape's id"), self._client, known_by(tape))
+        return StoredTape(tape, self.client, known_by(tape))
 
 
 class AsyncTapes(TapeMethods, AwaitingResource):
@@ -87,13 +86,13 @@ class AsyncTapes(TapeMethods, AwaitingResource):
         >>> async with client.tapes.create("x**2", {"x": 3.0}) as tape:
         ...     answer = await tape.gradient()
         """
-        call = record(AsyncTape, self._client, program, variables, options)
+        call = record(AsyncTape, self.client, program, variables, options)
         return TapeBeingMade(self.run(call))
 
     def open(self, tape: str) -> AsyncStoredTape:
         """As ``Tapes.open``; its methods are awaited."""
-        return AsyncStoredTape(checked(tape, "a tape's id"), self._client, known_by(tape))
+        return AsyncStoredTape(tape, self.client, known_by(tape))
 
 
 def _path(tape: str | Recorded[Any]) -> str:
-    return path_of(checked(tape.id if isinstance(tape, Recorded) else tape, "a tape or its id"))
+    return path_of(tape.id if isinstance(tape, Recorded) else tape)

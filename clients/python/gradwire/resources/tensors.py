@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradwire.call import Call, Reply
 from gradwire.errors import UsageError
-from gradwire.methods import sent
-from gradwire.resources.resource import AwaitingResource, BlockingResource, checked
+from gradwire.methods import AwaitingResource, BlockingResource, sent
 from gradwire.stored import StoredTensor
+from gradwire.usage import check_reference
 from gradwire.values import as_array
 
 
@@ -66,7 +66,7 @@ class AsyncTensors(TensorMethods, AwaitingResource):
 
 def _path(tensor: str | StoredTensor) -> str:
     ref = tensor.ref if isinstance(tensor, StoredTensor) else tensor
-    checked(ref, "a stored tensor or its ref")
+    check_reference(ref, "a stored tensor or its ref")
     return f"/v1/tensors/{quote(ref, safe=':')}"
 
 

@@ -9,7 +9,7 @@ from functools import partial, update_wrapper
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 
 from gradwire import hooks
-from gradwire.steps import BlockingStep, Conversation, Fetch, Steps
+from gradwire.call import BlockingStep, Conversation, Fetch, Steps
 from gradwire.tracing.captured import Captured
 from gradwire.tracing.libraries import loaded_patches, substitute_of
 from gradwire.tracing.patching import PATCHES

@@ -1,94 +1,23 @@
-"""Nested arguments as a list of their arrays and a structure, and back.
+"""Nested arguments of recorded functions as a list of their leaves and a structure, and back.
 
-Levels are dictionaries, lists, tuples, named tuples and dataclasses. What can be differentiated or
-computed with is a leaf: arrays, and Python's ``float`` and ``complex``. Everything else (strings,
-``None``, booleans, integers, functions, objects) belongs to the structure: a function is traced
-anew for each, as its Python code may do anything with it. ``np.int64(3)`` is an integer as a value.
+What can be differentiated or computed with is a leaf: arrays, and Python's ``float`` and
+``complex``. Everything else (strings, ``None``, booleans, integers, functions, objects) belongs to
+the structure: a function is traced anew for each, as its Python code may do anything with it.
+``np.int64(3)`` is an integer as a value.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from gradwire import trees
 from gradwire.tracing.recordable import unwrapped
+from gradwire.trees import LEAF, Structure, paths, unflatten
 
-
-@dataclass(frozen=True, slots=True)
-class Static:
-    """A value that is part of the structure; unhashable ones are equal to themselves only."""
-
-    value: Any
-    key: Any
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Static) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A nesting level: its type and its parts."""
-
-    #: The type, and what it needs besides the parts.
-    kind: type
-    keys: tuple[Any, ...]
-    parts: tuple[Structure, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LeafPlace:
-    """A leaf's place."""
-
-
-Structure: TypeAlias = "Level | Static | LeafPlace"
-LEAF = LeafPlace()
-
-
-def flatten(
-    value: Any, is_leaf: Callable[[Any], bool] | None = None
-) -> tuple[list[Any], Structure]:
-    """The leaves of nested values, in order, and the structure that holds them."""
-    leaves: list[Any] = []
-    return leaves, _structure(value, leaves, is_leaf or is_array_like)
-
-
-def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
-    """Values nested by a structure, with these leaves."""
-    if isinstance(structure, LeafPlace):
-        return next(leaves)
-    if isinstance(structure, Static):
-        return structure.value
-    kind: Any = structure.kind
-    if kind is tuple:
-        return tuple([unflatten(part, leaves) for part in structure.parts])
-    parts = [unflatten(part, leaves) for part in structure.parts]
-    if issubclass(kind, Mapping):
-        pairs = dict(zip(structure.keys, parts, strict=True))
-        return pairs if kind is dict else kind(pairs)
-    if dataclasses.is_dataclass(kind):
-        return _dataclass_of(kind, dict(zip(structure.keys, parts, strict=True)))
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return kind(*parts)
-    return kind(parts)
-
-
-def paths(structure: Structure, path: str) -> list[str]:
-    """The leaves' paths, such as ``params.layers[0].w``, in order."""
-    if isinstance(structure, LeafPlace):
-        return [path]
-    if isinstance(structure, Static):
-        return []
-    found = []
-    for key, part in zip(structure.keys, structure.parts, strict=True):
-        found += paths(part, f"{path}.{key}" if isinstance(key, str) else f"{path}[{key!r}]")
-    return found
+__all__ = ["LEAF", "Structure", "flatten", "is_array_like", "paths", "unflatten"]
 
 
 def is_array_like(value: Any) -> bool:
@@ -98,37 +27,9 @@ def is_array_like(value: Any) -> bool:
     )
 
 
-def _structure(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool]) -> Structure:
-    if is_leaf(value):
-        leaves.append(unwrapped(value))
-        return LEAF
-    kind = type(value)
-    keys: Sequence[Any]
-    parts: Sequence[Any]
-    if isinstance(value, Mapping):
-        keys, parts = list(value), list(value.values())
-    elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        keys, parts = value._fields, value
-    elif isinstance(value, (list, tuple)):
-        keys, parts = range(len(value)), value
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        keys = [field.name for field in dataclasses.fields(value)]
-        parts = [getattr(value, name) for name in keys]
-    else:
-        return Static(value, _key(value))
-    return Level(kind, tuple(keys), tuple([_structure(part, leaves, is_leaf) for part in parts]))
-
-
-def _key(value: Any) -> Any:
-    try:
-        hash(value)
-    except TypeError:
-        return type(value), id(value)
-    return type(value), value  # True is not 1 here
-
-
-def _dataclass_of(kind: Any, fields: Mapping[str, Any]) -> Any:
-    made: Any = object.__new__(kind)  # as copy does: no __init__ may check or change what was given
-    for name, value in fields.items():
-        object.__setattr__(made, name, value)
-    return made
+def flatten(
+    value: Any, is_leaf: Callable[[Any], bool] = is_array_like
+) -> tuple[list[Any], Structure]:
+    """The leaves of nested values, in order, and the structure that holds them."""
+    leaves, structure = trees.flatten(value, is_leaf)
+    return [unwrapped(leaf) for leaf in leaves], structure

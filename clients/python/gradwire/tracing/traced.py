@@ -10,8 +10,8 @@ import numpy as np
 
 from gradwire import endpoints
 from gradwire.call import Call
+from gradwire.endpoints import ProgramAt
 from gradwire.errors import APIError
-from gradwire.requests import ProgramAt
 from gradwire.results import Evaluation
 from gradwire.stored import StoredTensor
 from gradwire.tracing.failures import explained

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gradwire.tf.tensors import Operand
+from gradwire.trees import default_factory, nested
 
 
 def is_nested(seq: Any) -> bool:
@@ -69,17 +70,11 @@ def _rebuilt(structure: Any, values: Iterator[Any], expand: bool) -> Any:
         made = {key: _rebuilt(item, values, expand) for key, item in _items(structure)}
         if type(structure) in (list, tuple):
             return type(structure)(made.values())
-        if isinstance(structure, Mapping):
-            pairs = [(key, made[key]) for key in structure]
-            kind: Callable[..., Any] = type(structure)
-            if hasattr(structure, "default_factory"):
-                return kind(structure.default_factory, pairs)
-            return kind(pairs)
         if _is_attrs(structure):
             return type(structure)(**made)
-        if hasattr(structure, "_fields"):
-            return type(structure)(*made.values())
-        return type(structure)(made.values())
+        keys = structure if isinstance(structure, Mapping) else made
+        parts = [made[key] for key in keys]
+        return nested(type(structure), list(keys), parts, default_factory(structure))
     if expand and hasattr(structure, "_components"):
         return structure._with_components([next(values) for _ in structure._components()])
     return next(values)
