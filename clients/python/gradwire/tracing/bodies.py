@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from gradwire.errors import NotTraceable
 from gradwire.tracing import literals
-from gradwire.tracing.recorded import as_term, is_number, item_of, listed, outputs
+from gradwire.tracing.recorded import as_term, aval_of, listed, numbers_of, outputs
 from gradwire.tracing.shapes import Aval
-from gradwire.tracing.structures import LEAF, Structure, flatten, unflatten
+from gradwire.tracing.structures import LEAF, Structure, unflatten
 from gradwire.tracing.terms import CALL, Body, Bound, Term
 from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.traces import not_traceable, recording
 
 
 class Nest:
@@ -24,19 +23,17 @@ class Nest:
     With ``rows``, a function of the program gets a row of each.
     """
 
-    def __init__(self, trace: Trace, value: Any, *, rows: bool = False) -> None:
-        self.trace: Trace = trace
+    def __init__(self, value: Any, *, rows: bool = False) -> None:
         self.leaves: list[Any]
         self.structure: Structure
-        self.leaves, self.structure = flatten(value, is_number)
+        self.leaves, self.structure = numbers_of(value)
         self.bare: bool = self.structure == LEAF
         self._rows = rows
 
     def as_list(self) -> Nest:
         """As ``term``, but always a list, even of one array."""
-        other: Nest = object.__new__(Nest)
-        other.trace, other.leaves, other.structure = self.trace, self.leaves, self.structure
-        other.bare, other._rows = False, self._rows
+        other = copy(self)
+        other.bare = False
         return other
 
     @property
@@ -47,25 +44,19 @@ class Nest:
     @property
     def term(self) -> Term:
         """The term that is passed to a function."""
-        terms = [as_term(leaf, self.trace) for leaf in self.leaves]
+        terms = list(map(as_term, self.leaves))
         return terms[0] if self.bare else listed(terms)
 
     def read(self, whole: Term, axes: tuple[int, ...] = ()) -> Any:
         """The nested values of a list of arrays like these; with ``axes``, stacked."""
-        avals = [self._aval(leaf) for leaf in self.leaves]
-        stacks = [Aval((*axes, *aval.shape), aval.dtype) for aval in avals]
+        avals = []
+        for leaf in self.leaves:
+            shape, dtype = aval_of(leaf)
+            avals.append(Aval((*axes, *shape[1 if self._rows else 0 :]), dtype))
         if self.bare:
-            return Tracer(whole, self.trace, stacks[0])
-        parts = [item_of(whole, i, self.trace, aval) for i, aval in enumerate(stacks)]
+            return Tracer(whole, avals[0])
+        parts = [Tracer(literals.part(whole, i), aval) for i, aval in enumerate(avals)]
         return unflatten(self.structure, iter(parts))
-
-    def _aval(self, leaf: Any) -> Aval:
-        if isinstance(leaf, Tracer):
-            aval = leaf.aval
-        else:
-            array = np.asarray(leaf, np.float64 if isinstance(leaf, int) else None)
-            aval = Aval(array.shape, array.dtype)
-        return Aval(aval.shape[1:], aval.dtype) if self._rows else aval
 
 
 class Returned:
@@ -82,34 +73,35 @@ class Returned:
         terms = [part._term for part in self.parts]
         return terms[0] if self.structure == LEAF else listed(terms)
 
-    def read(self, whole: Term, trace: Trace, axes: tuple[int, ...] = ()) -> Any:
-        """The nested values of a call of the function; with ``axes``, stacked."""
-        terms = [whole]
-        if self.structure != LEAF:
-            terms = [literals.part(whole, i) for i in range(len(self.parts))]
-        return self.nested(terms, trace, axes)
+    def read(self, whole: Term) -> Any:
+        """The nested values of a call of the function."""
+        if self.structure == LEAF:
+            return self.nested([whole])
+        return self.nested([literals.part(whole, i) for i in range(len(self.parts))])
 
-    def nested(self, terms: Sequence[Term], trace: Trace, axes: tuple[int, ...] = ()) -> Any:
-        """Terms of arrays like these, nested alike."""
+    def nested(self, terms: Sequence[Term], axes: tuple[int, ...] = ()) -> Any:
+        """Terms of arrays like these, nested alike; with ``axes``, stacked."""
         made = [
-            Tracer(term, trace, infer=partial(_stacked, like, axes))
+            Tracer(term, infer=partial(stacked, like, axes))
             for term, like in zip(terms, self.parts, strict=True)
         ]
         return unflatten(self.structure, iter(made))
 
 
-def body_of(trace: Trace, f: Callable[..., Any], params: Sequence[Nest]) -> tuple[Body, Returned]:
+def body_of(f: Callable[..., Any], params: Sequence[Nest]) -> tuple[Body, Returned]:
     """Record ``f`` as a function of the program; return that function and the result of ``f``."""
-    with trace.inside() as scope:
+    with recording().inside() as scope:
         bounds = [Bound(scope) for _ in params]
         given = [nest.read(bound) for nest, bound in zip(params, bounds, strict=True)]
         returned = Returned(f(*given))
         return Body(scope, tuple(bounds), returned.term), returned
 
 
-def written(name: str, *args: Any, options: Mapping[str, Any] | None = None) -> Term:
-    """``name(*args, **options)`` of terms, recorded arrays, lists of these, and other values."""
-    return literals.call(name, args, options or {}, _to_term)
+def step_of(f: Callable[..., Any], params: Sequence[Nest], carry: Nest) -> Body:
+    """Record ``f``, which needs to return values nested as ``carry`` is."""
+    body, returned = body_of(f, params)
+    check_carry(returned, carry)
+    return body
 
 
 def applied(function: Term, args: Sequence[Term]) -> Term:
@@ -126,14 +118,11 @@ def check_carry(returned: Returned, nest: Nest) -> None:
         )
 
 
-def _stacked(like: Tracer, axes: tuple[int, ...]) -> Aval | None:
+def stacked(like: Tracer, lengths: tuple[int, ...], place: int = 0) -> Aval | None:
+    """An array's shape with further axes; ``None`` if unknown by NumPy's rules."""
     try:
-        return Aval((*axes, *like.shape), like.dtype)
-    except NotTraceable:  # unknown by NumPy's rules: the service infers the whole
+        shape = like.shape
+    except NotTraceable:  # the service infers the whole
         return None
-
-
-def _to_term(value: Any) -> Term | None:
-    if isinstance(value, Tracer):
-        return value._term
-    return value if isinstance(value, Term) else None
+    place = place if place >= 0 else place + len(shape) + 1
+    return Aval((*shape[:place], *lengths, *shape[place:]), like.dtype)

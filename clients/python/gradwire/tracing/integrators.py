@@ -13,7 +13,7 @@ import numpy as np
 
 from gradwire.tracing.equations import solution
 from gradwire.tracing.recordable import holds_recorded
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.traces import not_traceable
 
 #: SciPy's default tolerances of ``odeint`` and ``quad``.
 TOLERANCE = 1.49012e-8
@@ -32,9 +32,7 @@ OF_NO_CONSEQUENCE = frozenset(
 _np: Any = np
 
 
-def record_odeint(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def record_odeint(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``scipy.integrate.odeint``: the solution at each time, as rows."""
     given = _given(original, args, kwargs, "func y0 t args rtol atol mxstep tfirst")
     slope = _slope(given["func"], _tuple(given["args"]), time_first=given["tfirst"])
@@ -42,9 +40,7 @@ def record_odeint(
     return _solved(slope, given["y0"], given["t"], tolerances, given["mxstep"])
 
 
-def record_solve_ivp(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def record_solve_ivp(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``scipy.integrate.solve_ivp`` at given times: the solution at each, as columns."""
     given = _given(original, args, kwargs, "fun t_span y0 method t_eval vectorized args rtol atol")
     if given["t_eval"] is None:
@@ -71,9 +67,7 @@ def record_solve_ivp(
     )  # fmt: skip
 
 
-def record_quad(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def record_quad(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``scipy.integrate.quad``: the integral, whose estimated error is not known (NaN)."""
     given = _given(original, args, kwargs, "func a b args epsabs epsrel")
     function, extra = given["func"], _tuple(given["args"])

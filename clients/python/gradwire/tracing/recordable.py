@@ -30,10 +30,6 @@ _OWN = frozenset(
     "_recorded _trace _scope _plain _value _view_of base flags plain record recorded "
     "strides".split()
 )
-#: NumPy's functions that change their first argument.
-_CHANGING = frozenset(
-    {np.copyto, np.putmask, np.put, np.put_along_axis, np.fill_diagonal, np.place}
-)
 _PLACE = np.dtype(np.intp).itemsize
 _attribute = np.ndarray.__getattribute__
 #: NumPy's own way to change a dtype in place; since 2.5 the public one is deprecated.
@@ -133,7 +129,10 @@ class RecordableArray(np.ndarray):
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: Any, kwargs: Mapping[str, Any]
     ) -> Any:
-        return _again(function, *changing(function, args, kwargs))
+        changes = self._trace is not None and function in self._trace.mutations
+        if changes and args and holds_recorded((args[1:], dict(kwargs))):
+            args = (_changed(args[0]), *args[1:])
+        return _again(function, args, kwargs)
 
     def __getitem__(self, key: Any) -> Any:
         if self.recorded is None and not holds_recorded(key):
@@ -257,15 +256,6 @@ def holds_recorded(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(holds_recorded, value))
     return isinstance(value, dict) and any(map(holds_recorded, value.values()))
-
-
-def changing(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
-    """A function's arguments, the first recorded if it gets recorded elements by the call."""
-    if function in _CHANGING and args and holds_recorded((args[1:], dict(kwargs))):
-        args = (_changed(args[0]), *args[1:])
-    return args, kwargs
 
 
 def with_out(kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,9 @@ _CURRENT: ContextVar[Trace | None] = ContextVar("gradwire_trace", default=None)
 class Trace(ABC):
     """A recording: its guards, constants and scope, and how calls become terms."""
 
+    #: NumPy's functions that change their first argument.
+    mutations: ClassVar[frozenset[Any]] = frozenset()
+
     def __init__(self, fetch: Fetch, guard_values: Sequence[Any] = ()) -> None:
         self.guards: list[Guard] = []
         self._fetch = fetch
@@ -64,10 +67,6 @@ class Trace(ABC):
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
         """Record a call of one of NumPy's functions."""
-
-    @abstractmethod
-    def in_one_axis(self, array: Any) -> Any:
-        """The elements of a recorded array in one axis, as a view."""
 
     @abstractmethod
     def recorded_copy(self, array: NDArray[Any], scope: Scope | None) -> Any:
@@ -144,6 +143,22 @@ def _same(array: Any, other: Any) -> bool:
 def current() -> Trace | None:
     """The current recording, if any."""
     return _CURRENT.get()
+
+
+def recording() -> Trace:
+    """The current recording, of what is recorded alone."""
+    trace = _CURRENT.get()
+    if trace is None:
+        raise foreign()
+    return trace
+
+
+def foreign() -> NotTraceable:
+    """The error for a recorded array where another recording is made, or none."""
+    return not_traceable(
+        "a recorded array was used outside of its recording",
+        "pass it as an argument, or return it",
+    )
 
 
 def unknown_inside(_: Scope) -> NotTraceable:

@@ -14,25 +14,25 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradwire.errors import NotTraceable, UsageError
+from gradwire.errors import UsageError
 from gradwire.tracing import literals
-from gradwire.tracing.bodies import applied, written
+from gradwire.tracing.bodies import applied, stacked
 from gradwire.tracing.functions import Function, Runs, inline_of
 from gradwire.tracing.points import Argnums, Point, unlike
 from gradwire.tracing.recorded import (
     as_recorded,
     as_term,
+    aval_of,
     is_number,
-    item_of,
     listed,
+    numbers_of,
     outputs,
-    recording,
 )
 from gradwire.tracing.shapes import Aval
-from gradwire.tracing.structures import flatten, is_array_like, unflatten
-from gradwire.tracing.terms import Body, Bound, Term
-from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.structures import unflatten
+from gradwire.tracing.terms import Body, Bound, Scope
+from gradwire.tracing.tracer import Tracer, term_of
+from gradwire.tracing.traces import not_traceable, recording
 from gradwire.usage import check_client, check_function
 
 Axes: TypeAlias = "int | Sequence[int | None] | None"
@@ -152,7 +152,7 @@ def vjp(
         point = Point(range(len(primals)), tuple(primals))
         value = inline_of(f)(*point.args)
         parts, shape = outputs(value)
-        seeds, seeded = flatten(cotangents, is_number)
+        seeds, seeded = numbers_of(cotangents)
         if seeded != shape:
             raise unlike("cotangents", "the function's value")
         weighted = [np.sum(np.conj(seed) * part) for seed, part in zip(seeds, parts, strict=True)]
@@ -192,30 +192,38 @@ def vmap(
     """
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        trace = recording()
         axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else in_axes
         if len(axes) != len(args):
             raise UsageError(f"in_axes has {len(axes)} axes for {len(args)} arguments")
-        given: list[tuple[Term, int]] = []
-        params: list[Bound] = []
-        with trace.inside() as scope:
+        given: list[tuple[Any, int]] = []
+        rows: list[Tracer] = []
+
+        def examples(arg: Any, axis: int, scope: Scope) -> Any:
+            leaves, structure = numbers_of(arg)
+            given.extend((leaf, axis) for leaf in leaves)
+            made = [Tracer(Bound(scope), _without(leaf, axis)) for leaf in leaves]
+            rows.extend(made)
+            return unflatten(structure, iter(made))
+
+        with recording().inside() as scope:
             each = [
-                arg if axis is None else _examples(arg, axis, trace, scope, given, params)
+                arg if axis is None else examples(arg, axis, scope)
                 for arg, axis in zip(args, axes, strict=True)
             ]
             parts, shape = outputs(inline_of(f)(*each, **kwargs))
+            params: Any = tuple([row._term for row in rows])
+            body = Body(scope, params, listed([part._term for part in parts]))
         if not given:
             raise UsageError("vmap needs an argument with an axis to map over")
-        returned = listed([part._term for part in parts])
-        body = Body(scope, tuple(params), returned)
-        options = {"in_axes": [axis for _, axis in given], "out_axes": out_axes}
-        whole = applied(written("vmap", body, options=options), [term for term, _ in given])
-        count = _length(args, axes)
-        stacked = [
-            item_of(whole, i, trace, infer=partial(_stacked_aval, part, count, out_axes))
+        mapping = term_of("vmap", body, in_axes=[axis for _, axis in given], out_axes=out_axes)
+        whole = applied(mapping, [as_term(leaf) for leaf, _ in given])
+        leaf, axis = given[0]
+        infer = partial(stacked, lengths=(np.shape(leaf)[axis],), place=out_axes)
+        made = [
+            Tracer(literals.part(whole, i), infer=partial(infer, part))
             for i, part in enumerate(parts)
         ]
-        return unflatten(shape, iter(stacked))
+        return unflatten(shape, iter(made))
 
     return _made(f, mapped, (), client, partial(vmap, in_axes=in_axes, out_axes=out_axes))
 
@@ -288,9 +296,7 @@ def _pulled(
 
 def _one(value: Any) -> Tracer:
     """The one array that a function returned, to differentiate."""
-    if isinstance(value, Tracer):
-        return value
-    if not is_array_like(value) and not isinstance(value, int):
+    if not is_number(value):
         raise not_traceable(
             f"a gradient needs a function that returns one array, got a {type(value).__name__}",
             "has_aux=True is for a pair of which the first is differentiated",
@@ -298,41 +304,10 @@ def _one(value: Any) -> Tracer:
     return as_recorded([value])[0]
 
 
-def _examples(
-    value: Any, axis: int, trace: Trace, scope: Any, given: list[Any], params: list[Bound]
-) -> Any:
-    """One example of an argument: its arrays without the axis, as parameters of the function."""
-    leaves, structure = flatten(value, is_number)
-    each = []
-    for leaf in leaves:
-        shape = np.shape(leaf)
-        if not -len(shape) <= axis < len(shape):
-            raise UsageError(f"vmap maps over axis {axis}, which an array of shape {shape} lacks")
-        param = Bound(scope)
-        params.append(param)
-        given.append((as_term(leaf, trace), axis))
-        dtype = leaf.dtype if isinstance(leaf, Tracer) else np.asarray(leaf).dtype
-        rest = list(shape)
-        del rest[axis]
-        each.append(Tracer(param, trace, Aval(tuple(rest), dtype)))
-    return unflatten(structure, iter(each))
-
-
-def _length(args: Sequence[Any], axes: Sequence[int | None]) -> int:
-    """The number of examples."""
-    lengths: list[int] = [
-        np.shape(leaf)[axis]
-        for arg, axis in zip(args, axes, strict=True)
-        if axis is not None
-        for leaf in flatten(arg, is_number)[0]
-    ]
-    return lengths[0]
-
-
-def _stacked_aval(part: Tracer, count: int, axis: int) -> Aval | None:
-    try:
-        shape = list(part.shape)
-    except NotTraceable:  # unknown by NumPy's rules: the service infers the whole
-        return None
-    shape.insert(axis if axis >= 0 else axis + len(shape) + 1, count)
-    return Aval(tuple(shape), part.dtype)
+def _without(leaf: Any, axis: int) -> Aval:
+    """An array's shape without an axis."""
+    shape, dtype = aval_of(leaf)
+    if not -len(shape) <= axis < len(shape):
+        raise UsageError(f"vmap maps over axis {axis}, which an array of shape {shape} lacks")
+    place = axis % len(shape)
+    return Aval(shape[:place] + shape[place + 1 :], dtype)
