@@ -9,7 +9,7 @@ from typing import Any
 
 from gradwire.errors import NotTraceable
 from gradwire.tracing import literals
-from gradwire.tracing.recorded import as_term, aval_of, listed, numbers_of, outputs
+from gradwire.tracing.recorded import listed, outputs
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import LEAF, Structure, unflatten
 from gradwire.tracing.terms import CALL, Body, Bound, Term
@@ -18,15 +18,16 @@ from gradwire.tracing.traces import not_traceable, recording
 
 
 class Nest:
-    """Nested values as one argument in the program: an array, or a list of arrays.
+    """Nested values as one value of the program: an array, or a list of arrays.
 
-    With ``rows``, a function of the program gets a row of each.
+    They are an argument or the result of a function of the program. With ``rows``, the function
+    gets a row of each.
     """
 
     def __init__(self, value: Any, *, rows: bool = False) -> None:
-        self.leaves: list[Any]
+        self.leaves: list[Tracer]
         self.structure: Structure
-        self.leaves, self.structure = numbers_of(value)
+        self.leaves, self.structure = outputs(value)
         self.bare: bool = self.structure == LEAF
         self._rows = rows
 
@@ -37,63 +38,39 @@ class Nest:
         return other
 
     @property
-    def count(self) -> int:
-        """The number of arrays."""
-        return len(self.leaves)
-
-    @property
     def term(self) -> Term:
-        """The term that is passed to a function."""
-        terms = list(map(as_term, self.leaves))
+        """The term that is passed to a function, or that it returns."""
+        terms = [leaf._term for leaf in self.leaves]
         return terms[0] if self.bare else listed(terms)
 
-    def read(self, whole: Term, axes: tuple[int, ...] = ()) -> Any:
-        """The nested values of a list of arrays like these; with ``axes``, stacked."""
-        avals = []
-        for leaf in self.leaves:
-            shape, dtype = aval_of(leaf)
-            avals.append(Aval((*axes, *shape[1 if self._rows else 0 :]), dtype))
-        if self.bare:
-            return Tracer(whole, avals[0])
-        parts = [Tracer(literals.part(whole, i), aval) for i, aval in enumerate(avals)]
-        return unflatten(self.structure, iter(parts))
+    def read(self, whole: Term, axes: tuple[int, ...] = (), place: int = 0) -> Any:
+        """The nested values of a term of arrays like these, with further axes at a place."""
+        parts = [whole if self.bare else literals.part(whole, i) for i in range(len(self.leaves))]
+        return self.nested(parts, axes, place)
 
-
-class Returned:
-    """The result of a Python function that was recorded as a function of the program."""
-
-    def __init__(self, value: Any) -> None:
-        self.parts: list[Tracer]
-        self.structure: Structure
-        self.parts, self.structure = outputs(value)
-
-    @property
-    def term(self) -> Term:
-        """The term that the program's function returns: an array, or a list of all nested ones."""
-        terms = [part._term for part in self.parts]
-        return terms[0] if self.structure == LEAF else listed(terms)
-
-    def read(self, whole: Term) -> Any:
-        """The nested values of a call of the function."""
-        if self.structure == LEAF:
-            return self.nested([whole])
-        return self.nested([literals.part(whole, i) for i in range(len(self.parts))])
-
-    def nested(self, terms: Sequence[Term], axes: tuple[int, ...] = ()) -> Any:
-        """Terms of arrays like these, nested alike; with ``axes``, stacked."""
+    def nested(self, terms: Sequence[Term], axes: tuple[int, ...] = (), place: int = 0) -> Any:
+        """Terms of arrays like these, nested alike."""
         made = [
-            Tracer(term, infer=partial(stacked, like, axes))
-            for term, like in zip(terms, self.parts, strict=True)
+            Tracer(term, infer=partial(self._aval, leaf, axes, place))
+            for term, leaf in zip(terms, self.leaves, strict=True)
         ]
         return unflatten(self.structure, iter(made))
 
+    def _aval(self, leaf: Tracer, axes: tuple[int, ...], place: int) -> Aval | None:
+        try:
+            shape = leaf.shape[1 if self._rows else 0 :]
+        except NotTraceable:  # unknown by NumPy's rules: the service infers the whole
+            return None
+        place = place if place >= 0 else place + len(shape) + 1
+        return Aval((*shape[:place], *axes, *shape[place:]), leaf.dtype)
 
-def body_of(f: Callable[..., Any], params: Sequence[Nest]) -> tuple[Body, Returned]:
+
+def body_of(f: Callable[..., Any], params: Sequence[Nest]) -> tuple[Body, Nest]:
     """Record ``f`` as a function of the program; return that function and the result of ``f``."""
     with recording().inside() as scope:
         bounds = [Bound(scope) for _ in params]
         given = [nest.read(bound) for nest, bound in zip(params, bounds, strict=True)]
-        returned = Returned(f(*given))
+        returned = Nest(f(*given))
         return Body(scope, tuple(bounds), returned.term), returned
 
 
@@ -109,20 +86,10 @@ def applied(function: Term, args: Sequence[Term]) -> Term:
     return Term(CALL, (function, *args))
 
 
-def check_carry(returned: Returned, nest: Nest) -> None:
+def check_carry(returned: Nest, nest: Nest) -> None:
     """Raise an error unless a function returns the structure of its argument."""
     if returned.structure != nest.structure:
         raise not_traceable(
             "the function returns another structure than that of its argument",
             "return values nested as the argument is: they are its next argument",
         )
-
-
-def stacked(like: Tracer, lengths: tuple[int, ...], place: int = 0) -> Aval | None:
-    """An array's shape with further axes; ``None`` if unknown by NumPy's rules."""
-    try:
-        shape = like.shape
-    except NotTraceable:  # the service infers the whole
-        return None
-    place = place if place >= 0 else place + len(shape) + 1
-    return Aval((*shape[:place], *lengths, *shape[place:]), like.dtype)

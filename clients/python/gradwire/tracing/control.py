@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing import literals
-from gradwire.tracing.bodies import Nest, Returned, applied, body_of, check_carry, step_of
-from gradwire.tracing.recorded import listed
+from gradwire.tracing.bodies import Nest, applied, body_of, check_carry, step_of
 from gradwire.tracing.structures import flatten, unflatten
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, term_of
@@ -103,20 +102,19 @@ def scan(
     if current() is None:
         return _scan_here(f, initial, xs, length)
     nest, row = Nest(initial), Nest(xs, rows=True)
-    returned: list[Returned] = []
+    returned: list[Nest] = []
 
     def both(carry: Any, x: Any) -> Any:
-        returned.extend(map(Returned, f(carry, x)))
-        return [Tracer(listed([part._term for part in half.parts])) for half in returned]
+        returned.extend(map(Nest, f(carry, x)))
+        return [Tracer(half.as_list().term) for half in returned]
 
     step, _ = body_of(both, [nest.as_list(), row.as_list()])
     check_carry(returned[0], nest)
-    given: list[Any] = [step, nest.as_list().term, row.as_list().term if row.count else None]
+    given: list[Any] = [step, nest.as_list().term, row.as_list().term if row.leaves else None]
     whole = term_of("lax.scan", *given, **({} if length is None else {"length": length}))
     carried, ys = (literals.part(whole, i) for i in (0, 1))
-    times = len(row.leaves[0]) if row.count else length or 0
-    parts = [literals.part(ys, i) for i in range(len(returned[1].parts))]
-    return nest.as_list().read(carried), returned[1].nested(parts, (times,))
+    times = len(row.leaves[0]) if row.leaves else length or 0
+    return nest.as_list().read(carried), returned[1].as_list().read(ys, (times,))
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ Also functions that read only an array's shape or dtype.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -23,21 +24,15 @@ _np: Any = np
 
 
 def _astype(
-    x: Any,
-    dtype: DTypeLike,
-    /,
-    *,
-    copy: bool = True,
-    device: Literal["cpu"] | None = None,
-) -> Tracer:
+    x: Any, dtype: DTypeLike, /, *, copy: bool = True, device: Literal["cpu"] | None = None
+) -> Any:
     if device not in (None, "cpu"):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
     if not copy and x.dtype == np.dtype(dtype):
-        same: Tracer = x
-        return same
-    term = Term("np.astype", (x._term, np.dtype(dtype)))
-    shape = lambda: Aval(x.shape, np.dtype(dtype))  # noqa: E731
-    return Tracer(term, infer=shape, is_ordered=x.is_ordered)
+        return x
+    target = np.dtype(dtype)
+    term = Term("np.astype", (x._term, target))
+    return Tracer(term, infer=lambda: Aval(x.shape, target), is_ordered=x.is_ordered)
 
 
 def _copy(a: Any, order: str = "K", subok: bool = False) -> Tracer:
@@ -76,12 +71,7 @@ def _nan_to_num(x: Any, copy: bool = True, **kwargs: Any) -> Any:
 
 
 def _cross(
-    a: Any,
-    b: Any,
-    axisa: int = -1,
-    axisb: int = -1,
-    axisc: int = -1,
-    axis: int | None = None,
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Any:
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -242,19 +232,12 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any) 
     conditions = condlist if isinstance(condlist, list) and np.ndim(condlist[0]) else [condlist]
     chosen, result = list(funclist), _np.zeros_like(x)
     if len(chosen) == len(conditions) + 1:
-        conditions = [np.logical_not(_any_of(conditions)), *conditions]
+        conditions = [np.logical_not(reduce(np.logical_or, conditions)), *conditions]
         chosen = [chosen[-1], *chosen[:-1]]
     for condition, function in zip(conditions, chosen, strict=True):
         made = function(x, *args, **kwargs) if callable(function) else function
         result = _np.where(condition, made, result)
     return result.astype(x.dtype)
-
-
-def _any_of(conditions: Sequence[Any]) -> Any:
-    found = conditions[0]
-    for condition in conditions[1:]:
-        found = np.logical_or(found, condition)
-    return found
 
 
 def _dtype_of(value: Any) -> Any:

@@ -6,24 +6,19 @@ Libraries that are given recorded arrays fail in ways of their own: by endless r
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from traceback import walk_tb
 from types import FrameType, ModuleType
-
-import numpy as np
 
 from gradwire import hints
 from gradwire.errors import GradwireError, NotTraceable, UsageError
 from gradwire.tracing.substitutes import reads_recorded
 from gradwire.tracing.terms import Place
 from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.traces import LIBRARIES
 
-_OURS = str(Path(__file__).parent.parent)
-#: Functions of ours, of what is installed, and of the standard library are not the user's.
-_LIBRARIES = (_OURS, str(Path(np.__file__).parent.parent), str(Path(inspect.__file__).parent))
+_OURS = LIBRARIES[0]
 #: Frames that are looked into; recursion without end has a thousand.
 _LOOKED_INTO = 30
 
@@ -87,7 +82,7 @@ def _below_user(frames: Sequence[tuple[FrameType, int]]) -> tuple[Place | None, 
     for frame, line in frames:
         name = frame.f_code.co_filename
         file = frame.f_globals.get("__file__") or name  # Cython's own names are of other folders
-        if _package(frame) == home or not file.startswith((*_LIBRARIES, "<frozen")):
+        if _package(frame) == home or not file.startswith((*LIBRARIES, "<frozen")):
             place, below = Place(name, line, frame.f_code.co_name), []
         else:
             below.append(frame)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from gradwire.tracing.bodies import Nest, Returned, applied, body_of
+from gradwire.tracing.bodies import Nest, applied, body_of
 from gradwire.tracing.recorded import as_term, is_number, listed
 from gradwire.tracing.structures import LEAF, flatten
 from gradwire.tracing.terms import Body, Bound, Term
@@ -52,7 +52,7 @@ def custom_gradient(
     return ruled
 
 
-def _rule(backward: Callable[..., Any], returned: Returned, nests: Sequence[Nest]) -> Body:
+def _rule(backward: Callable[..., Any], returned: Nest, nests: Sequence[Nest]) -> Body:
     """The rule as a function of the cotangent, the value and the arguments."""
     with recording().inside() as scope:
         bar, value, *bounds = (Bound(scope) for _ in range(2 + len(nests)))
@@ -61,7 +61,7 @@ def _rule(backward: Callable[..., Any], returned: Returned, nests: Sequence[Nest
         return Body(scope, (bar, value, *bounds), _cotangents(found, nests))
 
 
-def _with_rule(f: Callable[..., Any], nests: Sequence[Nest]) -> tuple[Body, Returned]:
+def _with_rule(f: Callable[..., Any], nests: Sequence[Nest]) -> tuple[Body, Nest]:
     """A function that returns a pair: its value and the function of its gradient."""
     with recording().inside() as scope:
         bounds = [Bound(scope) for _ in nests]
@@ -72,9 +72,9 @@ def _with_rule(f: Callable[..., Any], nests: Sequence[Nest]) -> tuple[Body, Retu
                 "return that pair, or pass the rule as second argument",
             )
         value, backward = found
-        returned = Returned(value)
+        returned = Nest(value)
         with recording().inside() as inside:
-            bars = [Bound(inside) for _ in returned.parts]
+            bars = [Bound(inside) for _ in returned.leaves]
             given = returned.nested(bars)
             several = isinstance(value, (tuple, list))
             pulled = backward(*given) if several else backward(given)
@@ -95,9 +95,10 @@ def _cotangents(found: Any, nests: Sequence[Nest]) -> Term:
     for nest, bar in zip(nests, found, strict=True):
         leaves, structure = flatten(bar, lambda part: part is None or is_number(part))
         terms = [None if leaf is None else as_term(leaf) for leaf in leaves]
-        if bar is not None and len(terms) != nest.count:
+        got, needed = len(terms), len(nest.leaves)
+        if bar is not None and got != needed:
             raise not_traceable(
-                f"the rule returns {len(terms)} cotangents for an argument of {nest.count} arrays",
+                f"the rule returns {got} cotangents for an argument of {needed} arrays",
                 "return each cotangent nested as its argument is",
             )
         each.append(terms[0] if bar is None or structure == LEAF else terms)

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from gradwire.stored import StoredTensor
-from gradwire.tracing.structures import is_array_like
+from gradwire.tracing.structures import hashable, is_array_like, level_of
 
 #: The levels' types and keys, the leaves' dtypes and shapes, and all other values themselves.
 Signature: TypeAlias = "tuple[Any, ...]"
-
-
-class _Itself:
-    """A value that cannot be hashed, equal to itself alone."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value: Any = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Itself) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
 
 
 def signature(
@@ -87,25 +71,11 @@ def _walk_other(value: Any, leaves: list[Any], tokens: list[Any], numbers: bool)
             if not array.flags.c_contiguous:
                 tokens.append(...)
         return
-    parts: Sequence[Any]
-    if isinstance(value, Mapping):
-        keys, parts = tuple(value), list(value.values())
-    elif isinstance(value, (tuple, list)):
-        keys, parts = (len(value),), value
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        keys = tuple(field.name for field in dataclasses.fields(value))
-        parts = [getattr(value, name) for name in keys]
-    else:
-        tokens += (type(value), _hashable(value))
+    level = level_of(value)
+    if level is None:
+        tokens += (type(value), hashable(value))
         return
+    keys, parts = level
     tokens += (type(value), keys)
     for part in parts:
         _walk(part, leaves, tokens, numbers)
-
-
-def _hashable(value: Any) -> Any:
-    try:
-        hash(value)
-    except TypeError:
-        return _Itself(value)
-    return value

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, Literal, TypeAlias
 
 from gradwire.tracing.bodies import Nest, step_of
-from gradwire.tracing.equations import solution
 from gradwire.tracing.functions import Function, Runs
+from gradwire.tracing.integrators import solution
 from gradwire.tracing.tracer import term_of
 from gradwire.usage import check_function
 

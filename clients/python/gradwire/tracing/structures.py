@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,18 +18,27 @@ import numpy as np
 from gradwire.tracing.recordable import unwrapped
 
 
-@dataclass(frozen=True, slots=True)
-class Static:
-    """A value that is part of the structure; unhashable ones are equal to themselves only."""
+class Itself:
+    """A value that cannot be hashed, equal to itself alone."""
 
-    value: Any
-    key: Any
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value: Any = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Static) and self.key == other.key
+        return isinstance(other, Itself) and self.value is other.value
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        return id(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A value that is part of the structure."""
+
+    value: Any = field(compare=False)
+    key: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +75,9 @@ def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
     if isinstance(structure, Static):
         return structure.value
     kind: Any = structure.kind
-    if kind is tuple:
-        return tuple([unflatten(part, leaves) for part in structure.parts])
     parts = [unflatten(part, leaves) for part in structure.parts]
+    if kind is tuple or kind is list:
+        return kind(parts)
     if issubclass(kind, Mapping):
         pairs = dict(zip(structure.keys, parts, strict=True))
         return pairs if kind is dict else kind(pairs)
@@ -102,29 +111,32 @@ def _structure(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool]) ->
     if is_leaf(value):
         leaves.append(unwrapped(value))
         return LEAF
-    kind = type(value)
-    keys: Sequence[Any]
-    parts: Sequence[Any]
+    level = level_of(value)
+    if level is None:
+        return Static(value, (type(value), hashable(value)))  # True is not 1 here
+    keys, parts = level
+    return Level(type(value), keys, tuple([_structure(part, leaves, is_leaf) for part in parts]))
+
+
+def level_of(value: Any) -> tuple[tuple[Any, ...], Sequence[Any]] | None:
+    """The keys and parts of a nesting level; ``None`` for any other value."""
     if isinstance(value, Mapping):
-        keys, parts = list(value), list(value.values())
-    elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        keys, parts = value._fields, value
-    elif isinstance(value, (list, tuple)):
-        keys, parts = range(len(value)), value
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        keys = [field.name for field in dataclasses.fields(value)]
-        parts = [getattr(value, name) for name in keys]
-    else:
-        return Static(value, _key(value))
-    return Level(kind, tuple(keys), tuple([_structure(part, leaves, is_leaf) for part in parts]))
+        return tuple(value), list(value.values())
+    if isinstance(value, (list, tuple)):
+        return getattr(value, "_fields", None) or tuple(range(len(value))), value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        keys = tuple([field.name for field in dataclasses.fields(value)])
+        return keys, [getattr(value, name) for name in keys]
+    return None
 
 
-def _key(value: Any) -> Any:
+def hashable(value: Any) -> Any:
+    """The value itself, or one that is equal to nothing else."""
     try:
         hash(value)
     except TypeError:
-        return type(value), id(value)
-    return type(value), value  # True is not 1 here
+        return Itself(value)
+    return value
 
 
 def _dataclass_of(kind: Any, fields: Mapping[str, Any]) -> Any:

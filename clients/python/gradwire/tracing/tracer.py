@@ -13,7 +13,7 @@ from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.conversions import Conversions
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.recordable import RecordableArray, unwrapped
-from gradwire.tracing.shapes import AbstractArray, Aval, item_aval, measured
+from gradwire.tracing.shapes import Aval, item_aval, measured
 from gradwire.tracing.terms import AT, Bound, Leaf, Scope, Term
 from gradwire.tracing.traces import Trace, foreign, not_traceable, recording
 from gradwire.tracing.views import View
@@ -25,7 +25,7 @@ _PLAIN = frozenset({int, float, bool, complex, np.ndarray, np.float64, Recordabl
 Infer = Callable[[], "Aval | None"]
 
 
-class Tracer(Operators, Methods, Conversions, AbstractArray):
+class Tracer(Operators, Methods, Conversions):
     """Stands for an array while a function is recorded.
 
     Shape and dtype are inferred on first use: mostly by NumPy's rules, else by the service. Views
@@ -101,13 +101,8 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
         return self._aval
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of its axes."""
-        return self.aval.shape
-
-    @property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype."""
+        """The dtype, which may be known before the shape is."""
         if self._aval is None and self._like is not None:
             return self._like.dtype
         return self.aval.dtype

@@ -6,11 +6,13 @@ decided is kept as a guard: the recording answers for other values only where th
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +34,12 @@ class Guard:
     outcome: Any
 
 
+#: Folders of code that is not the user's: Gradwire, what is installed, and the standard library.
+LIBRARIES = (
+    str(Path(__file__).parent.parent),
+    str(Path(np.__file__).parent.parent),
+    str(Path(inspect.__file__).parent),
+)
 #: The attributes that a sparse array is made of.
 _PARTS = ("row", "col", "data")
 _CURRENT: ContextVar[Trace | None] = ContextVar("gradwire_trace", default=None)

@@ -16,15 +16,14 @@ import numpy as np
 
 from gradwire.errors import UsageError
 from gradwire.tracing import literals
-from gradwire.tracing.bodies import applied, stacked
-from gradwire.tracing.functions import Function, Runs, inline_of
+from gradwire.tracing.bodies import Nest, applied
+from gradwire.tracing.functions import Function, Runs, inline_of, own_client
 from gradwire.tracing.points import Argnums, Point, unlike
 from gradwire.tracing.recorded import (
     as_recorded,
     as_term,
     aval_of,
     is_number,
-    listed,
     numbers_of,
     outputs,
 )
@@ -125,15 +124,15 @@ def jvp(
     client: Runs | None = None,
 ) -> Any:
     """The value of ``f(*primals)`` and its derivative along ``tangents``, nested alike."""
+    return _at(f, client, _along)(*_tuples(primals=primals, tangents=tangents))
 
-    def along(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        point = Point(range(len(primals)), tuple(primals))
-        directions = point.matched(tangents, "tangents")
-        parts, shape = outputs(inline_of(f)(*point.args))
-        derivatives = [point.product("jvp", part, directions) for part in parts]
-        return unflatten(shape, iter(parts)), unflatten(shape, iter(derivatives))
 
-    return _at(f, client, along)(*_tuples(primals=primals, tangents=tangents))
+def _along(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    point = Point(range(len(primals)), tuple(primals))
+    directions = point.matched(tangents, "tangents")
+    parts, shape = outputs(inline_of(f)(*point.args))
+    derivatives = [point.product("jvp", part, directions) for part in parts]
+    return unflatten(shape, iter(parts)), unflatten(shape, iter(derivatives))
 
 
 def vjp(
@@ -147,18 +146,18 @@ def vjp(
 
     ``cotangents`` are nested as the value is.
     """
+    return _at(f, client, _back)(*_tuples(primals=primals), cotangents)
 
-    def back(primals: Sequence[Any], cotangents: Any) -> Any:
-        point = Point(range(len(primals)), tuple(primals))
-        value = inline_of(f)(*point.args)
-        parts, shape = outputs(value)
-        seeds, seeded = numbers_of(cotangents)
-        if seeded != shape:
-            raise unlike("cotangents", "the function's value")
-        weighted = [np.sum(np.conj(seed) * part) for seed, part in zip(seeds, parts, strict=True)]
-        return value, point.nested(point.derivatives("grad", sum(weighted[1:], weighted[0])))
 
-    return _at(f, client, back)(*_tuples(primals=primals), cotangents)
+def _back(f: Callable[..., Any], primals: Sequence[Any], cotangents: Any) -> Any:
+    point = Point(range(len(primals)), tuple(primals))
+    value = inline_of(f)(*point.args)
+    parts, shape = outputs(value)
+    seeds, seeded = numbers_of(cotangents)
+    if seeded != shape:
+        raise unlike("cotangents", "the function's value")
+    weighted = [np.sum(np.conj(seed) * part) for seed, part in zip(seeds, parts, strict=True)]
+    return value, point.nested(point.derivatives("grad", sum(weighted[1:], weighted[0])))
 
 
 def hvp(
@@ -169,15 +168,15 @@ def hvp(
     client: Runs | None = None,
 ) -> Any:
     """The gradients of ``f`` at ``primals``, and its Hessian times ``vectors``."""
+    return _at(f, client, _product)(*_tuples(primals=primals, vectors=vectors))
 
-    def product(primals: Sequence[Any], vectors: Sequence[Any]) -> Any:
-        point = Point(range(len(primals)), tuple(primals))
-        directions = point.matched(vectors, "vectors")
-        value = _one(inline_of(f)(*point.args))
-        along = point.call("hvp", value, directions)
-        return point.nested(point.derivatives("grad", value)), point.nested(point.items(along))
 
-    return _at(f, client, product)(*_tuples(primals=primals, vectors=vectors))
+def _product(f: Callable[..., Any], primals: Sequence[Any], vectors: Sequence[Any]) -> Any:
+    point = Point(range(len(primals)), tuple(primals))
+    directions = point.matched(vectors, "vectors")
+    value = _one(inline_of(f)(*point.args))
+    along = point.call("hvp", value, directions)
+    return point.nested(point.derivatives("grad", value)), point.nested(point.items(along))
 
 
 def vmap(
@@ -210,20 +209,15 @@ def vmap(
                 arg if axis is None else examples(arg, axis, scope)
                 for arg, axis in zip(args, axes, strict=True)
             ]
-            parts, shape = outputs(inline_of(f)(*each, **kwargs))
+            returned = Nest(inline_of(f)(*each, **kwargs)).as_list()
             params: Any = tuple([row._term for row in rows])
-            body = Body(scope, params, listed([part._term for part in parts]))
+            body = Body(scope, params, returned.term)
         if not given:
             raise UsageError("vmap needs an argument with an axis to map over")
         mapping = term_of("vmap", body, in_axes=[axis for _, axis in given], out_axes=out_axes)
         whole = applied(mapping, [as_term(leaf) for leaf, _ in given])
         leaf, axis = given[0]
-        infer = partial(stacked, lengths=(np.shape(leaf)[axis],), place=out_axes)
-        made = [
-            Tracer(literals.part(whole, i), infer=partial(infer, part))
-            for i, part in enumerate(parts)
-        ]
-        return unflatten(shape, iter(made))
+        return returned.read(whole, (np.shape(leaf)[axis],), out_axes)
 
     return _made(f, mapped, (), client, partial(vmap, in_axes=in_axes, out_axes=out_axes))
 
@@ -236,7 +230,7 @@ def _made(
     again: partial[Function[..., Any]],
 ) -> Function[..., Any]:
     check_function(f)
-    own = f._client if client is None and isinstance(f, Function) else client
+    own = own_client(f) if client is None else client
     chosen: Any = (argnums,) if isinstance(argnums, int) else argnums
     if not (isinstance(chosen, Sequence) and all(isinstance(i, int) for i in chosen)):
         got = type(argnums).__name__
@@ -246,20 +240,22 @@ def _made(
     return Function(f, own, inline=inline, differentiated=tuple(chosen), again=made_again)
 
 
-def _at(
-    f: Callable[..., Any], client: Runs | None, inline: Callable[..., Any]
-) -> Function[..., Any]:
-    """Keep a transform with its function, so that it is recorded once."""
+def _at(f: Callable[..., Any], client: Runs | None, transform: Callable[..., Any]) -> Any:
+    """A transform of a function, the same for each call, so that it is recorded once."""
     check_function(f)
     check_client(client)
-    function = f if isinstance(f, Function) else _function_of(f)
-    own = function.own_client if client is None else client
-    key = (inline.__name__, own)
-    kept = function.derived.get(key)
-    if kept is None:
-        kept = Function(f, own, inline=inline, differentiated=(0, 1))
-        function.derived[key] = kept
-    return kept
+    own: Any = own_client(f) if client is None else client
+    try:
+        return _kept(transform, f, own)
+    except TypeError:  # it has no hash
+        return _kept.__wrapped__(transform, f, own)
+
+
+@lru_cache(maxsize=128)
+def _kept(
+    transform: Callable[..., Any], f: Callable[..., Any], client: Runs | None
+) -> Function[..., Any]:
+    return Function(f, client, inline=partial(transform, f), differentiated=(0, 1))
 
 
 def _tuples(**given: Any) -> Iterator[tuple[Any, ...]]:
@@ -271,18 +267,6 @@ def _tuples(**given: Any) -> Iterator[tuple[Any, ...]]:
                 f"{name} are a tuple with one for each argument, got a {got}", hint=hint
             )
         yield tuple(values)
-
-
-def _function_of(python: Callable[..., Any]) -> Function[..., Any]:
-    try:
-        return _kept(python)
-    except TypeError:  # it has no hash
-        return Function(python)
-
-
-@lru_cache(maxsize=128)
-def _kept(python: Callable[..., Any]) -> Function[..., Any]:
-    return Function(python)
 
 
 def _pulled(
