@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.keras.configurable import parameters
 
 T = TypeVar("T")
 _OURS = "gradwire.tf.keras."
@@ -81,24 +82,6 @@ def custom_object_scope(custom_objects: Mapping[str, Any] | None) -> Iterator[No
 
 
 CustomObjectScope = custom_object_scope
-
-
-def parameters(kind: type) -> list[str]:
-    """The names of a class's parameters, its bases' included as far as ``**kwargs`` reach."""
-    found: list[str] = []
-    for base in kind.__mro__:
-        if "__init__" not in vars(base) or base is object:
-            continue
-        given = list(inspect.signature(vars(base)["__init__"]).parameters.values())[1:]
-        found += [
-            each.name
-            for each in given
-            if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
-            and each.name not in found
-        ]
-        if not any(each.kind is each.VAR_KEYWORD for each in given):
-            break
-    return found
 
 
 def is_ours(kind: type) -> bool:

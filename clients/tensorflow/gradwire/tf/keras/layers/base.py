@@ -6,13 +6,14 @@ import functools
 import inspect
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras import regularizers
+from gradwire.tf.keras import activations, constraints, initializers, regularizers
+from gradwire.tf.keras.configurable import configurable, option, parameters
 from gradwire.tf.keras.layers.specs import check_inputs
 from gradwire.tf.keras.layers.tracking import Owner, as_list
 from gradwire.tf.keras.masks import is_masked, mask_of, masks_of, set_mask
@@ -20,7 +21,6 @@ from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.objects import (
     deserialize_keras_object,
     is_ours,
-    parameters,
     serialize_keras_object,
 )
 from gradwire.tf.keras.settings import layer_dtype
@@ -28,10 +28,33 @@ from gradwire.tf.keras.symbolic import Call, KerasTensor, is_symbolic
 
 #: What ``Layer`` itself takes, and has in each configuration.
 _BASIC = ("name", "trainable", "dtype", "activity_regularizer", "autocast")
+#: How arguments are read, by the last words of their names.
+_READ: dict[str, Callable[[Any], Any]] = {
+    "activation": activations.get,
+    "constraint": constraints.get,
+    "initializer": initializers.get,
+    "regularizer": regularizers.get,
+}
 _CALLS = threading.local()
 
+if TYPE_CHECKING:
 
-class Layer(Owner):
+    @configurable
+    class _Options:
+        """What the classes of layers take besides, by name."""
+
+        _name: Any = option(default=None, kw_only=True, alias="name")
+        _is_trainable: Any = option(default=True, kw_only=True, alias="trainable")
+        _kind: Any = option(default=None, kw_only=True, alias="dtype")
+        _penalty: Any = option(default=None, kw_only=True, alias="activity_regularizer")
+        _casts: Any = option(default=True, kw_only=True, alias="autocast")
+        _first_shape: Any = option(default=None, kw_only=True, alias="input_shape")
+        _first_length: Any = option(default=None, kw_only=True, alias="input_dim")
+else:
+    _Options = object
+
+
+class Layer(Owner, _Options):
     """A function with weights.
 
     Subclasses make these in ``__init__`` or ``build(input_shape)`` by ``add_weight``, and compute
@@ -76,6 +99,23 @@ class Layer(Owner):
         self._input_shape = _given_shape(kwargs)
         if type(self).compute_mask is not Layer.compute_mask:
             self.supports_masking = True  # unless its own __init__ says otherwise
+
+    def _option(self, name: str, value: Any) -> Any:
+        """An argument as the attribute that it becomes."""
+        read = _READ.get(name.rpartition("_")[2])
+        return value if read is None else read(value)
+
+    def _add(self, name: str, shape: Sequence[int], of: str | None = None) -> None:
+        """Make a weight by the initializer, the regularizer and the constraint of its name."""
+        of = of or name
+        weight = self.add_weight(
+            shape,
+            getattr(self, f"{of}_initializer"),
+            regularizer=getattr(self, f"{of}_regularizer"),
+            constraint=getattr(self, f"{of}_constraint"),
+            name=name,
+        )
+        setattr(self, name, weight)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

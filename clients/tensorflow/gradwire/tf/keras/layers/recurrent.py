@@ -7,6 +7,7 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
+from gradwire.tf.keras.configurable import parameters
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.cells import (
     Cell,
@@ -18,7 +19,7 @@ from gradwire.tf.keras.layers.cells import (
 )
 from gradwire.tf.keras.layers.specs import InputSpec
 from gradwire.tf.keras.names import snake_case
-from gradwire.tf.keras.objects import parameters, serialize_keras_object
+from gradwire.tf.keras.objects import serialize_keras_object
 
 
 class RNN(Layer):

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.keras.configurable import parameters
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.objects import (
     deserialize_keras_object,
     is_ours,
-    parameters,
     serialize_keras_object,
 )
 from gradwire.tf.keras.settings import floatx

@@ -12,8 +12,9 @@ import numpy as np
 import gradwire.tf as tf
 from gradwire.tf import IndexedSlices as Slices
 from gradwire.tf.keras import schedules
+from gradwire.tf.keras.configurable import parameters
 from gradwire.tf.keras.names import snake_case, unique_name
-from gradwire.tf.keras.objects import deserialize_keras_object, parameters, serialize_keras_object
+from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 from gradwire.tf.keras.optimizers.averages import Averages
 from gradwire.tf.keras.optimizers.tracking import Tracking
 from gradwire.tf.keras.settings import floatx
