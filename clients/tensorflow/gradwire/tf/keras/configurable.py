@@ -29,11 +29,12 @@ def configurable(kind: type[T]) -> type[T]:
 
     Their values are attributes, by way of a method ``_option(name, value)`` if the class has one;
     those of parameters that the base has, too, are given to its ``__init__``, with all further
-    keyword arguments. Then ``__post_init__`` of the class itself is called, if it has one. Names
-    that begin with an underscore are no parameters.
+    keyword arguments. Then ``__post_init__`` is called, if there is one that the base's has not
+    called. Names that begin with an underscore are no parameters.
     """
     defaults = dict(_own_fields(kind))
-    passed = parameters(kind.__mro__[1])
+    base = next(each for each in kind.__mro__[1:] if "__init__" in vars(each))
+    passed = parameters(base)
     kept = [name for name in defaults if name not in passed]
     every = [
         Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default)
@@ -42,7 +43,9 @@ def configurable(kind: type[T]) -> type[T]:
     if not set(passed) <= set(defaults):
         every.append(Parameter("kwargs", Parameter.VAR_KEYWORD))
     signature = Signature(every)
-    finish = vars(kind).get("__post_init__")
+    finish = getattr(kind, "__post_init__", None)
+    if finish is getattr(base, "__post_init__", None):
+        finish = None
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it is one
         bound = signature.bind(self, *args, **kwargs)
