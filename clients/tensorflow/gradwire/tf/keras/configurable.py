@@ -44,7 +44,7 @@ def configurable(kind: type[T]) -> type[T]:
         every.append(Parameter("kwargs", Parameter.VAR_KEYWORD))
     signature = Signature(every)
     finish = getattr(kind, "__post_init__", None)
-    if finish is getattr(base, "__post_init__", None):
+    if finish in [getattr(vars(each).get("__init__"), "finish", None) for each in kind.__mro__[1:]]:
         finish = None
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it is one
@@ -62,6 +62,7 @@ def configurable(kind: type[T]) -> type[T]:
             finish(self)
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]  # inspect reads it
+    __init__.finish = finish  # type: ignore[attr-defined]  # which derived classes do not call
     __init__.__qualname__ = f"{kind.__qualname__}.__init__"
     kind.__init__ = __init__  # type: ignore[method-assign]  # that of the base
     return kind

@@ -105,12 +105,14 @@ class Layer(Owner, _Options):
         read = _READ.get(name.rpartition("_")[2])
         return value if read is None else read(value)
 
-    def _add(self, name: str, shape: Sequence[int], of: str | None = None) -> None:
+    def _add(
+        self, name: str, shape: Sequence[int], of: str | None = None, first: Any = None
+    ) -> None:
         """Make a weight by the initializer, the regularizer and the constraint of its name."""
         of = of or name
         weight = self.add_weight(
             shape,
-            getattr(self, f"{of}_initializer"),
+            first or getattr(self, f"{of}_initializer"),
             regularizer=getattr(self, f"{of}_regularizer"),
             constraint=getattr(self, f"{of}_constraint"),
             name=name,
