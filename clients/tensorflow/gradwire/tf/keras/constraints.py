@@ -6,7 +6,12 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.keras.configurable import configurable
-from gradwire.tf.keras.objects import Configured, deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.objects import (
+    Configured,
+    deserialize_keras_object,
+    resolved,
+    serialize_keras_object,
+)
 from gradwire.tf.keras.settings import epsilon
 
 
@@ -83,23 +88,14 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
     return deserialize_keras_object(config, custom_objects)
 
 
+_BY_NAME = {
+    "non_neg": NonNeg, "unit_norm": UnitNorm, "max_norm": MaxNorm, "min_max_norm": MinMaxNorm
+}  # fmt: skip
+
+
 def get(identifier: Any) -> Any:
-    """A constraint by its name, or as it is."""
-    if identifier is None or callable(identifier):
-        return identifier() if isinstance(identifier, type) else identifier
-    known: dict[str, type[Constraint]] = {
-        name: kind
-        for kind, names in (
-            (NonNeg, "NonNeg non_neg"),
-            (UnitNorm, "UnitNorm unit_norm"),
-            (MaxNorm, "MaxNorm max_norm"),
-            (MinMaxNorm, "MinMaxNorm min_max_norm"),
-        )
-        for name in names.split()
-    }
-    if identifier not in known:
-        raise ValueError(f"Could not interpret constraint identifier: {identifier}")
-    return known[identifier]()
+    """A constraint by its name, its class, its configuration, or as it is."""
+    return resolved(identifier, "constraint", _BY_NAME)
 
 
 def _norms(w: Any, axis: Any) -> Any:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.keras import random
-from gradwire.tf.keras.names import snake_case
-from gradwire.tf.keras.objects import deserialize_keras_object
+from gradwire.tf.keras.objects import resolved
 from gradwire.tf.keras.seeds import SeedGenerator, checked, default_seed
 from gradwire.tf.keras.settings import floatx
 
@@ -294,18 +293,8 @@ _BY_NAME: dict[str, type[Initializer]] = {
 
 def get(identifier: Any) -> Callable[..., Any] | None:
     """An initialiser by its name, its class, its configuration, or as it is."""
-    if identifier is None or (callable(identifier) and not isinstance(identifier, type)):
-        found: Callable[..., Any] | None = identifier
-        return found
-    if isinstance(identifier, Mapping):
-        made: Callable[..., Any] | None = deserialize_keras_object(identifier)
-        return made
-    if isinstance(identifier, type):
-        return identifier()  # type: ignore[no-any-return]  # a class of initialisers
-    name = snake_case(str(identifier))
-    if name not in _BY_NAME:
-        raise ValueError(f"Could not interpret initializer identifier: {identifier}")
-    return _BY_NAME[name]()
+    found: Callable[..., Any] | None = resolved(identifier, "initializer", _BY_NAME)
+    return found
 
 
 def cloned(initializer: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.keras.configurable import parameters
+from gradwire.tf.keras.names import snake_case
 
 T = TypeVar("T")
 _OURS = "gradwire.tf.keras."
@@ -242,3 +243,21 @@ def _located(config: Mapping[str, Any]) -> Any:
                 return found
     kind = "function" if name == "function" else "class"
     raise TypeError(f"Could not locate {kind} '{wanted}'. {_HINT} Full object config: {config}")
+
+
+def resolved(identifier: Any, what: str, known: Mapping[str, Any]) -> Any:
+    """What an identifier stands for: a configuration, a class, a name of a class, or itself.
+
+    Raises:
+        ValueError: for a name that is not known.
+    """
+    if isinstance(identifier, Mapping):
+        return deserialize_keras_object(identifier)
+    if isinstance(identifier, type):
+        return identifier()
+    if identifier is None or callable(identifier):
+        return identifier
+    for name in (str(identifier).lower(), snake_case(str(identifier))):
+        if name in known:
+            return known[name]()
+    raise ValueError(f"Could not interpret {what} identifier: {identifier}")

@@ -9,6 +9,7 @@ from gradwire.tf.keras.losses.classes import (
     CategoricalCrossentropy,
     CategoricalHinge,
     CosineSimilarity,
+    FunctionLoss,
     Hinge,
     Huber,
     KLDivergence,
@@ -23,7 +24,6 @@ from gradwire.tf.keras.losses.classes import (
     Reduction,
     SparseCategoricalCrossentropy,
     SquaredHinge,
-    _FunctionLoss,
 )
 from gradwire.tf.keras.losses.functions import (
     KLD,
@@ -54,7 +54,7 @@ from gradwire.tf.keras.losses.functions import (
     squared_hinge,
 )
 from gradwire.tf.keras.names import snake_case
-from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.objects import deserialize_keras_object, resolved, serialize_keras_object
 
 __all__ = [
     "KLD",
@@ -106,7 +106,7 @@ __all__ = [
     "squared_hinge",
 ]
 
-_CLASSES: dict[str, type[_FunctionLoss]] = {
+_BY_NAME: dict[str, type[FunctionLoss]] = {
     snake_case(kind.__name__): kind
     for kind in (
         MeanSquaredError, MeanAbsoluteError, MeanAbsolutePercentageError,
@@ -131,15 +131,8 @@ def deserialize(name: Any, custom_objects: Any = None) -> Any:
 
 
 def get(identifier: Any) -> Any:
-    """A loss by its name, its class, or any function of truth and prediction, reduced."""
+    """A loss by its name, its class, its configuration, or any function of truth and prediction."""
     if isinstance(identifier, Loss):
         return identifier
-    if isinstance(identifier, dict):
-        return deserialize(identifier)
-    if isinstance(identifier, type):
-        return identifier()
-    if callable(identifier):
-        return LossFunctionWrapper(identifier)
-    if snake_case(str(identifier)) not in _CLASSES:
-        raise ValueError(f"Could not interpret loss identifier: {identifier}")
-    return _CLASSES[snake_case(str(identifier))]()
+    found = resolved(identifier, "loss", _BY_NAME)
+    return found if found is None or isinstance(found, Loss) else LossFunctionWrapper(found)

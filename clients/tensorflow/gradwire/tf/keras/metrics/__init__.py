@@ -48,7 +48,7 @@ from gradwire.tf.keras.metrics.errors import (
     SquaredHinge,
 )
 from gradwire.tf.keras.names import snake_case
-from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.objects import deserialize_keras_object, resolved, serialize_keras_object
 
 __all__ = [
     "Accuracy",
@@ -120,17 +120,10 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
 
 
 def get(identifier: Any) -> Any:
-    """A metric by its name, its class, as it is, or as the mean of a function."""
+    """A metric by its name, its class, its configuration, or as the mean of a function."""
     if isinstance(identifier, Metric):
         return identifier
-    if isinstance(identifier, dict):
-        return deserialize(identifier)
-    if isinstance(identifier, type):
-        return identifier()
-    if callable(identifier):
-        return MeanMetricWrapper(identifier)
-    if snake_case(str(identifier)) not in _BY_NAME:
-        raise ValueError(f"Could not interpret metric identifier: {identifier}")
-    metric = _BY_NAME[snake_case(str(identifier))]()
-    metric.name = str(identifier)
-    return metric
+    found = resolved(identifier, "metric", _BY_NAME)
+    if isinstance(identifier, str):
+        found.name = identifier
+    return found if found is None or isinstance(found, Metric) else MeanMetricWrapper(found)

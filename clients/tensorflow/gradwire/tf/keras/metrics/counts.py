@@ -6,104 +6,96 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.metrics.base import Metric, numbers
 
 
-class _Counted(Metric):
-    """Counts of right and wrong predictions above and below a threshold."""
+@configurable
+class _Marked(Metric):
+    """A figure of what is true and what was said to be: what is above a threshold."""
 
-    def __init__(
-        self, thresholds: float | None = None, name: str | None = None, dtype: Any = None
-    ) -> None:
-        super().__init__(dtype, name)
-        self.thresholds: Any = thresholds
-        self._threshold: float = _threshold(type(self).__name__, thresholds)
+    thresholds: Any = None
+    name: Any = None
+    dtype: Any = None
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.thresholds):
+            raise NotImplementedError(
+                f"{type(self).__name__} does not implement thresholds={self.thresholds!r}; one "
+                "threshold is possible"
+            )
+        self._threshold = 0.5 if self.thresholds is None else float(self.thresholds)
         self.reset_state()
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        truth, said, weight = _marked(y_true, y_pred, sample_weight, self._threshold)
-        self._right += float(np.sum((truth & said) * weight))
-        self._false += float(np.sum((~truth & said) * weight))
-        self._missed += float(np.sum((truth & ~said) * weight))
+        self._count(*_marked(y_true, y_pred, sample_weight, self._threshold))
 
-    def reset_state(self) -> None:
-        self._right = self._false = self._missed = 0.0
+    def _count(self, truth: Any, said: Any, weight: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must have a method _count")
 
 
-class Precision(_Counted):
+class Precision(_Marked):
     """The share of what was said to be true that is true."""
 
     _direction = "up"
+    _is_recall: bool = False
+
+    def _count(self, truth: Any, said: Any, weight: Any) -> None:
+        wrong = truth & ~said if self._is_recall else ~truth & said
+        self._right += float(np.sum((truth & said) * weight))
+        self._wrong += float(np.sum(wrong * weight))
 
     def result(self) -> Any:
-        said = self._right + self._false
-        return self._figure(self._right / said if said else 0.0)
+        counted = self._right + self._wrong
+        return self._figure(self._right / counted if counted else 0.0)
+
+    def reset_state(self) -> None:
+        self._right = self._wrong = 0.0
 
 
-class Recall(_Counted):
+class Recall(Precision):
     """The share of what is true that was said to be."""
 
-    _direction = "up"
-
-    def result(self) -> Any:
-        true = self._right + self._missed
-        return self._figure(self._right / true if true else 0.0)
+    _is_recall = True
 
 
-class _Cells(Metric):
+class _Cell(_Marked):
     """The weighted count of one cell of the table of truth and prediction."""
 
     _true: bool = True
     _said: bool = True
 
-    def __init__(
-        self, thresholds: float | None = None, name: str | None = None, dtype: Any = None
-    ) -> None:
-        super().__init__(dtype, name)
-        self.thresholds: Any = thresholds
-        self._threshold: float = _threshold(type(self).__name__, thresholds)
-        self._count: float = 0.0
-
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        truth, said, weight = _marked(y_true, y_pred, sample_weight, self._threshold)
-        self._count += float(np.sum(((truth == self._true) & (said == self._said)) * weight))
+    def _count(self, truth: Any, said: Any, weight: Any) -> None:
+        self._total += float(np.sum(((truth == self._true) & (said == self._said)) * weight))
 
     def result(self) -> Any:
-        return self._figure(self._count)
+        return self._figure(self._total)
 
     def reset_state(self) -> None:
-        self._count = 0.0
+        self._total = 0.0
 
 
-class TruePositives(_Cells):
+class TruePositives(_Cell):
     """What is true and was said to be."""
 
 
-class TrueNegatives(_Cells):
+class TrueNegatives(_Cell):
     """What is false and was said to be."""
 
     _true = _said = False
 
 
-class FalsePositives(_Cells):
+class FalsePositives(_Cell):
     """What was said to be true and is not."""
 
     _true = False
 
 
-class FalseNegatives(_Cells):
+class FalseNegatives(_Cell):
     """What is true and was said not to be."""
 
     _said = False
-
-
-def _threshold(metric: str, thresholds: Any) -> float:
-    if np.ndim(thresholds):
-        raise NotImplementedError(
-            f"{metric} does not implement thresholds={thresholds!r}; one threshold is possible"
-        )
-    return 0.5 if thresholds is None else float(thresholds)
 
 
 def _marked(y_true: Any, y_pred: Any, sample_weight: Any, threshold: float) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwire.tf.keras import schedules
-from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.objects import deserialize_keras_object, resolved, serialize_keras_object
 from gradwire.tf.keras.optimizers.adam import Adam, Adamax, AdamW, Nadam
 from gradwire.tf.keras.optimizers.adaptive import Adadelta, Adagrad, Ftrl, RMSprop
 from gradwire.tf.keras.optimizers.base import Optimizer
@@ -46,11 +46,8 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
 
 
 def get(identifier: Any) -> Any:
-    """An optimizer by its name, or as it is."""
-    if isinstance(identifier, Optimizer):
-        return identifier
-    if isinstance(identifier, dict):
-        return deserialize(identifier)
-    if str(identifier).lower() not in _BY_NAME:
+    """An optimizer by its name, its class, its configuration, or as it is."""
+    found = resolved(identifier, "optimizer", _BY_NAME)
+    if not isinstance(found, Optimizer):
         raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
-    return _BY_NAME[str(identifier).lower()]()
+    return found
