@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.keras.optimizers.base import Optimizer, Options, SharedOptions, of_each, rounded
+from gradwire.tf.keras.configurable import configurable
+from gradwire.tf.keras.optimizers.base import Optimizer, of_each, rounded
 
 
+@configurable
 class Adam(Optimizer):
     """Kingma and Ba's: first and second moments, corrected for their first values."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "velocity": 0.0})
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+    amsgrad: bool = False
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        amsgrad: bool = False,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1: float = beta_1
-        self.beta_2: float = beta_2
-        self.epsilon: float = epsilon
-        self.amsgrad: bool = amsgrad
-        if amsgrad:
-            self._slots = {**self._slots, "velocity_hat": 0.0}
+    def __post_init__(self) -> None:
+        self._slots = ("momentum", "velocity", *(["velocity_hat"] if self.amsgrad else []))
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
-        step = int(self.iterations.numpy()) + 1
+        step = self._next_step()
         first, second = slots["momentum"], slots["velocity"]
         first.assign_add((gradient - first) * (1.0 - self.beta_1))
         second.assign_add((of_each(tf.square, gradient) - second) * (1.0 - self.beta_2))
@@ -49,46 +39,35 @@ class Adam(Optimizer):
         variable.assign_sub(first * (learning_rate * scale) / (tf.sqrt(second) + self.epsilon))
 
 
+@configurable
 class AdamW(Adam):
     """Adam with decay of the weights."""
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        weight_decay: float = 0.004,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        amsgrad: bool = False,
-        **kwargs: Unpack[SharedOptions],
-    ) -> None:
-        if weight_decay is None:
+    learning_rate: Any = 0.001
+    weight_decay: float | None = 0.004
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+    amsgrad: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weight_decay is None:
             raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
-        options: Options = {**kwargs, "weight_decay": weight_decay}
-        super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, **options)
 
 
+@configurable
 class Adamax(Optimizer):
     """Adam by the greatest gradients."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "norm": 0.0})
-
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1: float = beta_1
-        self.beta_2: float = beta_2
-        self.epsilon: float = epsilon
+    _slots = ("momentum", "norm")
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
-        step = int(self.iterations.numpy()) + 1
+        step = self._next_step()
         first, norm = slots["momentum"], slots["norm"]
         first.assign_add((gradient - first) * (1.0 - self.beta_1))
         norm.assign(tf.maximum(norm * self.beta_2, of_each(tf.abs, gradient)))
@@ -96,26 +75,23 @@ class Adamax(Optimizer):
         variable.assign_sub(first * (learning_rate * scale) / (norm + self.epsilon))
 
 
-class Nadam(Adam):
+@configurable
+class Nadam(Optimizer):
     """Adam with Nesterov's momentum."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "velocity": 0.0})
+    _slots = ("momentum", "velocity")
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, beta_1, beta_2, epsilon, **kwargs)
+    def __post_init__(self) -> None:
         self._product: float = 1.0
         self._counted: int = -1
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
-        step = int(self.iterations.numpy()) + 1
+        step = self._next_step()
         if self._counted != step:
             self._product *= self.beta_1 * (1.0 - 0.5 * 0.96**step)
             self._counted = step

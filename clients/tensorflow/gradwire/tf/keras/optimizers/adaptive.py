@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras.optimizers.base import Optimizer, Options, of_each
+from gradwire.tf.keras.configurable import configurable
+from gradwire.tf.keras.optimizers.base import Optimizer, of_each
 
 
+@configurable
 class RMSprop(Optimizer):
     """Gradients divided by the root of a moving mean of their squares."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"velocity": 0.0})
+    learning_rate: Any = 0.001
+    rho: float = 0.9
+    momentum: float = 0.0
+    epsilon: float = 1e-7
+    centered: bool = False
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        rho: float = 0.9,
-        momentum: float = 0.0,
-        epsilon: float = 1e-7,
-        centered: bool = False,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.rho: float = rho
-        self.momentum: float = momentum
-        self.epsilon: float = epsilon
-        self.centered: bool = centered
-        if momentum:
-            self._slots = {**self._slots, "momentum": 0.0}
-        if centered:
-            self._slots = {**self._slots, "average_gradient": 0.0}
+    def __post_init__(self) -> None:
+        wanted = {"velocity": True, "momentum": self.momentum, "average_gradient": self.centered}
+        self._slots = tuple(name for name, is_wanted in wanted.items() if is_wanted)
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
@@ -51,19 +40,14 @@ class RMSprop(Optimizer):
         variable.assign_sub(change)
 
 
+@configurable
 class Adagrad(Optimizer):
     """Gradients divided by the root of the sum of their squares."""
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        initial_accumulator_value: float = 0.1,
-        epsilon: float = 1e-7,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.epsilon: float = epsilon
-        self._slots = {"accumulator": initial_accumulator_value}
+    _slots = ("accumulator",)
+    learning_rate: Any = 0.001
+    initial_accumulator_value: float = 0.1
+    epsilon: float = 1e-7
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
@@ -72,23 +56,14 @@ class Adagrad(Optimizer):
         variable.assign_sub(learning_rate * gradient / root)
 
 
+@configurable
 class Adadelta(Optimizer):
     """Steps in the units of the steps before."""
 
-    _slots: Mapping[str, float] = MappingProxyType(
-        {"accumulated_grad": 0.0, "accumulated_delta_var": 0.0}
-    )
-
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        rho: float = 0.95,
-        epsilon: float = 1e-7,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.rho: float = rho
-        self.epsilon: float = epsilon
+    _slots = ("accumulated_grad", "accumulated_delta_var")
+    learning_rate: Any = 0.001
+    rho: float = 0.95
+    epsilon: float = 1e-7
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
@@ -100,37 +75,30 @@ class Adadelta(Optimizer):
         variable.assign_sub(learning_rate * (gradient * ratio))
 
 
+@configurable
 class Ftrl(Optimizer):
     """McMahan's: follow the regularised leader."""
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        learning_rate_power: float = -0.5,
-        initial_accumulator_value: float = 0.1,
-        l1_regularization_strength: float = 0.0,
-        l2_regularization_strength: float = 0.0,
-        l2_shrinkage_regularization_strength: float = 0.0,
-        beta: float = 0.0,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self._power: float = learning_rate_power
-        self._l1: float = l1_regularization_strength
-        self._l2: float = l2_regularization_strength
-        self._shrinkage: float = l2_shrinkage_regularization_strength
-        self._beta: float = beta
-        self._slots = {"accumulator": initial_accumulator_value, "linear": 0.0}
+    _slots = ("accumulator", "linear")
+    learning_rate: Any = 0.001
+    learning_rate_power: float = -0.5
+    initial_accumulator_value: float = 0.1
+    l1_regularization_strength: float = 0.0
+    l2_regularization_strength: float = 0.0
+    l2_shrinkage_regularization_strength: float = 0.0
+    beta: float = 0.0
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
         accumulator, linear = slots["accumulator"], slots["linear"]
-        l2 = learning_rate * (2.0 * self._l2) + self._beta
-        shrunk = gradient + variable * (2.0 * self._shrinkage)
+        l2 = learning_rate * (2.0 * self.l2_regularization_strength) + self.beta
+        shrunk = gradient + variable * (2.0 * self.l2_shrinkage_regularization_strength)
         new = accumulator + of_each(tf.square, gradient)
-        after, before = new**-self._power, accumulator**-self._power
+        after, before = new**-self.learning_rate_power, accumulator**-self.learning_rate_power
         linear.assign_add(shrunk - (after - before) / learning_rate * variable)
         quadratic = after / learning_rate + l2 / learning_rate
-        clipped = tf.clip_by_value(linear, -self._l1, self._l1)
+        clipped = tf.clip_by_value(
+            linear, -self.l1_regularization_strength, self.l1_regularization_strength
+        )
         variable.assign((clipped - linear) / quadratic)
         accumulator.assign(new)

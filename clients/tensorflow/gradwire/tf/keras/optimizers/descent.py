@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras.optimizers.base import Optimizer, Options, rounded
+from gradwire.tf.keras.configurable import configurable
+from gradwire.tf.keras.optimizers.base import Optimizer, rounded
 
 
+@configurable
 class SGD(Optimizer):
     """``v = momentum v - rate g``, ``w = w + v``; with Nesterov's, ``w + momentum v - rate g``."""
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.01,
-        momentum: float = 0.0,
-        nesterov: bool = False,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.momentum: float = momentum
-        self.nesterov: bool = nesterov
-        if momentum:
-            self._slots = {"momentum": 0.0}
+    learning_rate: Any = 0.01
+    momentum: float = 0.0
+    nesterov: bool = False
+
+    def __post_init__(self) -> None:
+        if self.momentum:
+            self._slots = ("momentum",)
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         if not self.momentum:
@@ -39,21 +34,14 @@ class SGD(Optimizer):
             variable.assign_add(velocity)
 
 
+@configurable
 class Lion(Optimizer):
     """Steps of one size, by the sign of a mean of the gradients."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0})
-
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.99,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1: float = beta_1
-        self.beta_2: float = beta_2
+    _slots = ("momentum",)
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.99
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         slots = self._slots_of(variable)
