@@ -15,6 +15,17 @@ import gradwire.tf as tf
 from gradwire.tf.keras.configurable import parameters
 from gradwire.tf.keras.names import snake_case
 
+__all__ = [
+    "CustomObjectScope",
+    "custom_object_scope",
+    "deserialize_keras_object",
+    "get_custom_objects",
+    "get_registered_name",
+    "get_registered_object",
+    "register_keras_serializable",
+    "serialize_keras_object",
+]
+
 T = TypeVar("T")
 _OURS = "gradwire.tf.keras."
 #: Keras's module of what is in a module of ours, where that is not of the same name.

@@ -9,6 +9,8 @@ from typing import Any
 from gradwire.tf.keras.callbacks.base import Logs
 from gradwire.tf.keras.callbacks.monitoring import MonitorCallback
 
+__all__ = ["ModelCheckpoint"]
+
 
 class ModelCheckpoint(MonitorCallback):
     """Saves a model after epochs, or each ``save_freq`` batches; maybe only better ones.

@@ -12,6 +12,8 @@ import numpy as np
 
 from gradwire.tf.keras.callbacks.base import Callback, Logs
 
+__all__ = ["CSVLogger", "LearningRateScheduler", "TerminateOnNaN"]
+
 
 class LearningRateScheduler(Callback):
     """Sets the rate before each epoch: ``schedule(epoch, rate)``, or ``schedule(epoch)``."""

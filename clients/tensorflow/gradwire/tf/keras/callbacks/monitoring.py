@@ -9,6 +9,8 @@ import numpy as np
 
 from gradwire.tf.keras.callbacks.base import Callback, Logs
 
+__all__ = ["EarlyStopping", "ReduceLROnPlateau"]
+
 
 class MonitorCallback(Callback):
     """Knows whether a figure improved: ``mode`` is min, max, or auto, which asks the metric."""

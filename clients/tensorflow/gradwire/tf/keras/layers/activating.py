@@ -9,6 +9,8 @@ from gradwire.tf.keras import activations
 from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.base import Layer
 
+__all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax"]
+
 
 @configurable
 class ReLU(Layer):

@@ -12,6 +12,8 @@ from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.seeds import SeedGenerator
 
+__all__ = ["AdditiveAttention", "Attention"]
+
 
 @configurable
 class Attention(Layer):

@@ -26,6 +26,8 @@ from gradwire.tf.keras.objects import (
 from gradwire.tf.keras.settings import layer_dtype
 from gradwire.tf.keras.symbolic import Call, KerasTensor, is_symbolic
 
+__all__ = ["Layer"]
+
 #: What ``Layer`` itself takes, and has in each configuration.
 _BASIC = ("name", "trainable", "dtype", "activity_regularizer", "autocast")
 #: How arguments are read, by the last words of their names.

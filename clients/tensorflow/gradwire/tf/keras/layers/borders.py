@@ -9,6 +9,11 @@ from gradwire.tf.arguments import only
 from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.layers.spatial import Spatial
 
+__all__ = [
+    "Cropping1D", "Cropping2D", "Cropping3D", "UpSampling1D", "UpSampling2D", "UpSampling3D",
+    "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D",
+]  # fmt: skip
+
 
 class _Bordered(Spatial):
     """A layer with a number before and after each axis of space."""

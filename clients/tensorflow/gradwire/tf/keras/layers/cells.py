@@ -11,6 +11,8 @@ from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.seeds import SeedGenerator
 
+__all__ = ["GRUCell", "LSTMCell", "SimpleRNNCell", "StackedRNNCells"]
+
 
 class Cell(Layer):
     """One step: ``call(inputs, states)`` gives the output and the next states.
@@ -166,7 +168,7 @@ class LSTMCell(Cell):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.state_size = [self.units, self.units]
+        self.state_size: Any = [self.units, self.units]
 
     def _add_bias(self, width: int) -> None:
         self._add("bias", (width,), first=self._first_bias if self.unit_forget_bias else None)

@@ -10,6 +10,12 @@ from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.spatial import Spatial
 from gradwire.tf.keras.layers.specs import InputSpec
 
+__all__ = [
+    "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose",
+    "Convolution1D", "Convolution1DTranspose", "Convolution2D", "Convolution2DTranspose",
+    "Convolution3D", "Convolution3DTranspose",
+]  # fmt: skip
+
 
 class Convolving(Spatial):
     """``activation(convolution(x, kernel) + bias)``."""
@@ -196,3 +202,12 @@ class Conv2DTranspose(Transposed):
 
 class Conv3DTranspose(Transposed, rank=3):
     """The transpose of a convolution along three axes."""
+
+
+#: Keras's other names for these.
+Convolution1D = Conv1D
+Convolution1DTranspose = Conv1DTranspose
+Convolution2D = Conv2D
+Convolution2DTranspose = Conv2DTranspose
+Convolution3D = Conv3D
+Convolution3DTranspose = Conv3DTranspose

@@ -11,6 +11,8 @@ from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.specs import InputSpec
 
+__all__ = ["Activation", "Dense", "Flatten", "Permute", "RepeatVector", "Rescaling", "Reshape"]
+
 
 @configurable
 class Dense(Layer):
@@ -32,7 +34,7 @@ class Dense(Layer):
 
     def __post_init__(self) -> None:
         self.units = int(self.units)
-        self.input_spec = InputSpec(min_ndim=2)
+        self.input_spec: Any = InputSpec(min_ndim=2)
 
     def build(self, input_shape: Any) -> None:
         self.input_spec = InputSpec(min_ndim=2, axes={-1: input_shape[-1]})
@@ -62,7 +64,7 @@ class Flatten(Layer):
     def __post_init__(self) -> None:
         channels_last("Flatten", self.data_format)
         self.data_format = "channels_last"
-        self.input_spec = InputSpec(min_ndim=1)
+        self.input_spec: Any = InputSpec(min_ndim=1)
 
     def call(self, inputs: Any) -> Any:
         shape = tuple(inputs.shape)
@@ -95,7 +97,7 @@ class Permute(Layer):
                 "Invalid permutation argument `dims` for Permute Layer. The set of indices in "
                 f"`dims` must be consecutive and start from 1. Received dims={self.dims}"
             )
-        self.input_spec = InputSpec(ndim=len(self.dims) + 1)
+        self.input_spec: Any = InputSpec(ndim=len(self.dims) + 1)
 
     def call(self, inputs: Any) -> Any:
         return tf.transpose(inputs, (0, *self.dims))
@@ -108,7 +110,7 @@ class RepeatVector(Layer):
     n: int
 
     def __post_init__(self) -> None:
-        self.input_spec = InputSpec(ndim=2)
+        self.input_spec: Any = InputSpec(ndim=2)
 
     def call(self, inputs: Any) -> Any:
         return tf.repeat(tf.expand_dims(inputs, 1), self.n, axis=1)

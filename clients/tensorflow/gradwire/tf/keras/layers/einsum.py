@@ -11,6 +11,8 @@ from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.specs import InputSpec
 
+__all__ = ["EinsumDense"]
+
 
 @configurable
 class EinsumDense(Layer):
@@ -41,7 +43,7 @@ class EinsumDense(Layer):
         self.output_shape = (shape,) if isinstance(shape, int) else tuple(shape)
 
     def build(self, input_shape: Any) -> None:
-        self.input_spec = InputSpec(ndim=len(input_shape))
+        self.input_spec: Any = InputSpec(ndim=len(input_shape))
         kernel, bias = _shapes(self.equation, input_shape, self.output_shape, self.bias_axes)
         self._add("kernel", kernel)
         if bias is not None:

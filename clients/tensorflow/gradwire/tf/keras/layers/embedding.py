@@ -11,6 +11,8 @@ from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.masks import set_mask
 
+__all__ = ["Embedding", "Masking"]
+
 
 class Embedding(Layer):
     """The rows of a table by integers; with ``mask_zero``, steps of 0 do not count."""

@@ -12,6 +12,11 @@ from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.masks import is_masked, mask_of, set_mask
 
+__all__ = [
+    "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract", "add",
+    "average", "concatenate", "dot", "maximum", "minimum", "multiply", "subtract",
+]  # fmt: skip
+
 
 class Merge(Layer):
     """A function of several inputs; shorter shapes get axes of 1 behind the batch's.

@@ -16,6 +16,8 @@ from gradwire.tf.keras.layers.einsum import EinsumDense
 from gradwire.tf.keras.masks import mask_of, set_mask
 from gradwire.tf.keras.seeds import SeedGenerator
 
+__all__ = ["MultiHeadAttention"]
+
 
 @configurable
 class MultiHeadAttention(Layer):

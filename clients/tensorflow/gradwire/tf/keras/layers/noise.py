@@ -12,6 +12,11 @@ from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.spatial import Spatial
 from gradwire.tf.keras.seeds import SeedGenerator
 
+__all__ = [
+    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+]  # fmt: skip
+
 
 class _Drawing(Layer):
     """A layer that draws in training, unless its share is 0; else it gives the input."""

@@ -12,6 +12,11 @@ from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.specs import InputSpec
 from gradwire.tf.keras.settings import epsilon
 
+__all__ = [
+    "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization",
+    "UnitNormalization",
+]  # fmt: skip
+
 
 class _Scaled(Layer):
     """Weights gamma and beta that scale and shift what has been normalized."""
@@ -95,7 +100,7 @@ class GroupNormalization(_Scaled):
             raise ValueError(
                 f"Number of groups ({self.groups}) {problem} the number of channels ({channels})."
             )
-        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: channels})
+        self.input_spec: Any = InputSpec(ndim=len(input_shape), axes={self.axis: channels})
         self._add_scale((channels,))
 
     def call(self, inputs: Any) -> Any:
@@ -163,7 +168,7 @@ class BatchNormalization(_Scaled):
 
     def build(self, input_shape: Any) -> None:
         shape = (input_shape[self.axis],)
-        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: shape[0]})
+        self.input_spec: Any = InputSpec(ndim=len(input_shape), axes={self.axis: shape[0]})
         self._add_scale(shape)
         for name in ("moving_mean", "moving_variance"):
             first = getattr(self, f"{name}_initializer")

@@ -20,6 +20,8 @@ from gradwire.tf.keras.layers.cells import (
 from gradwire.tf.keras.layers.specs import InputSpec
 from gradwire.tf.keras.names import snake_case
 
+__all__ = ["GRU", "LSTM", "RNN", "SimpleRNN"]
+
 
 class Rolled(Layer):
     """A cell along the axis of time, whose steps are recorded one by one."""
@@ -152,10 +154,11 @@ class Recurrent(Rolled):
         own = [name for name in parameters(self._cell) if name not in parameters(Layer)]
         given = {name: getattr(self, name) for name in own}
         shared = {"name": snake_case(self._cell.__name__), "dtype": self._dtype}
-        self.cell = self._cell(**given, **shared, trainable=self.trainable)
+        cell = self._cell(**given, **shared, trainable=self.trainable)
+        self.cell: Any = cell
         for name in own:
-            setattr(self, name, getattr(self.cell, name))
-        self.input_spec = InputSpec(ndim=3)
+            setattr(self, name, getattr(cell, name))
+        self.input_spec: Any = InputSpec(ndim=3)
 
 
 @configurable

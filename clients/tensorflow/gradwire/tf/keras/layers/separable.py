@@ -8,6 +8,11 @@ import gradwire.tf as tf
 from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.convolution import Convolving
 
+__all__ = [
+    "DepthwiseConv1D", "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D",
+    "SeparableConvolution1D", "SeparableConvolution2D",
+]  # fmt: skip
+
 
 class _Depthwise(Convolving):
     """Convolutions of each channel, ``depth_multiplier`` filters of it."""
@@ -117,3 +122,8 @@ class SeparableConv1D(SeparableConvolution, rank=1):
 
 class SeparableConv2D(SeparableConvolution):
     """A convolution of each channel along two axes, then mixtures of channels."""
+
+
+#: Keras's other names for these.
+SeparableConvolution1D = SeparableConv1D
+SeparableConvolution2D = SeparableConv2D

@@ -7,6 +7,8 @@ from typing import Any
 
 import gradwire.tf as tf
 
+__all__ = ["InputSpec"]
+
 
 class InputSpec:
     """The dtype, the shape or the number of axes, and the lengths of axes of an input."""

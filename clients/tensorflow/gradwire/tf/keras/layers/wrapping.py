@@ -12,6 +12,8 @@ from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.objects import serialize_keras_object
 
+__all__ = ["Bidirectional", "Identity", "Lambda", "TimeDistributed", "Wrapper"]
+
 
 class Identity(Layer):
     """What comes in."""
@@ -33,7 +35,7 @@ class Lambda(Layer):
 
     def __post_init__(self) -> None:
         self.arguments = dict(self.arguments or {})
-        self.supports_masking = self.mask is not None
+        self.supports_masking: bool = self.mask is not None
         self._named = inspect.signature(self.function).parameters
 
     def call(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:

@@ -17,6 +17,13 @@ from gradwire.tf.keras.names import snake_case
 from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 from gradwire.tf.keras.settings import floatx
 
+__all__ = [
+    "BinaryCrossentropy", "CategoricalCrossentropy", "CategoricalHinge", "CosineSimilarity",
+    "Hinge", "Huber", "KLDivergence", "LogCosh", "Loss", "LossFunctionWrapper", "MeanAbsoluteError",
+    "MeanAbsolutePercentageError", "MeanSquaredError", "MeanSquaredLogarithmicError", "Poisson",
+    "Reduction", "SparseCategoricalCrossentropy", "SquaredHinge",
+]  # fmt: skip
+
 _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 
 

@@ -10,6 +10,12 @@ from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.metrics.base import FunctionMetric, numbers
 
+__all__ = [
+    "Accuracy", "BinaryAccuracy", "CategoricalAccuracy", "SparseCategoricalAccuracy",
+    "SparseTopKCategoricalAccuracy", "TopKCategoricalAccuracy", "accuracy", "binary_accuracy",
+    "categorical_accuracy", "sparse_categorical_accuracy",
+]  # fmt: skip
+
 
 def accuracy(y_true: Any, y_pred: Any) -> Any:
     """Where truth and prediction are equal."""

@@ -19,6 +19,8 @@ from gradwire.tf.keras.objects import (
 from gradwire.tf.keras.settings import floatx
 from gradwire.tf.keras.weights import state
 
+__all__ = ["Mean", "MeanMetricWrapper", "Metric", "Sum"]
+
 
 class Metric:
     """``update_state`` with each batch, then ``result``; ``reset_state`` begins anew.

@@ -10,6 +10,10 @@ from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.metrics.base import Metric, numbers
 
+__all__ = [
+    "FalseNegatives", "FalsePositives", "Precision", "Recall", "TrueNegatives", "TruePositives",
+]  # fmt: skip
+
 
 @configurable
 class _Marked(Metric):

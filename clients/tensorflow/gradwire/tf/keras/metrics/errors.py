@@ -12,6 +12,13 @@ from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.metrics.base import FunctionMetric, MeanMetricWrapper, numbers
 
+__all__ = [
+    "BinaryCrossentropy", "CategoricalCrossentropy", "CosineSimilarity", "Hinge", "KLDivergence",
+    "LogCoshError", "MeanAbsoluteError", "MeanAbsolutePercentageError", "MeanSquaredError",
+    "MeanSquaredLogarithmicError", "Poisson", "RootMeanSquaredError",
+    "SparseCategoricalCrossentropy", "SquaredHinge",
+]  # fmt: skip
+
 
 class MeanSquaredError(FunctionMetric, of=losses.mean_squared_error, best="down"):
     """The mean of the squared errors."""

@@ -10,6 +10,8 @@ import gradwire.tf as tf
 from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.optimizers.base import Optimizer, of_each, rounded
 
+__all__ = ["Adam", "AdamW", "Adamax", "Nadam"]
+
 
 @configurable
 class Adam(Optimizer):

@@ -8,6 +8,8 @@ import gradwire.tf as tf
 from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.optimizers.base import Optimizer, of_each
 
+__all__ = ["Adadelta", "Adagrad", "Ftrl", "RMSprop"]
+
 
 @configurable
 class RMSprop(Optimizer):

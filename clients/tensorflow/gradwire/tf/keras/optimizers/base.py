@@ -16,6 +16,8 @@ from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_
 from gradwire.tf.keras.optimizers.averages import Averages
 from gradwire.tf.keras.optimizers.tracking import Tracking
 
+__all__ = ["Optimizer"]
+
 
 @configurable
 class Optimizer(Tracking):

@@ -8,6 +8,8 @@ import gradwire.tf as tf
 from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.optimizers.base import Optimizer, rounded
 
+__all__ = ["SGD", "Lion"]
+
 
 @configurable
 class SGD(Optimizer):

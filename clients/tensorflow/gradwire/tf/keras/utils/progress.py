@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+__all__ = ["Progbar"]
+
 
 class Progbar:
     """A bar of the steps so far, the time that is left, and figures.
