@@ -32,7 +32,8 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
 
 def get(identifier: Any) -> Any:
     """An optimizer by its name, its class, its configuration, or as it is."""
-    found = resolved(identifier, "optimizer", _BY_NAME)
+    is_one = isinstance(identifier, Optimizer)
+    found = identifier if is_one else resolved(identifier, "optimizer", _BY_NAME)
     if not isinstance(found, Optimizer):
         raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
     return found
