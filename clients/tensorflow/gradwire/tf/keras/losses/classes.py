@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import reduce
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from gradwire.tf.keras.losses.functions import as_tensor
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.masks import mask_of
 from gradwire.tf.keras.names import snake_case
-from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.objects import Configured, serialize_keras_object
 from gradwire.tf.keras.settings import floatx
 
 __all__ = [
@@ -36,7 +36,7 @@ class Reduction:
     AUTO: str = "sum_over_batch_size"
 
 
-class Loss:
+class Loss(Configured):
     """A loss, with its reduction; ``call`` gives it of each example."""
 
     def __init__(
@@ -92,11 +92,6 @@ class Loss:
     def get_config(self) -> dict[str, Any]:
         """The arguments that would make another."""
         return {"name": self.name, "reduction": self.reduction}
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Any:
-        """A loss by such arguments."""
-        return cls(**deserialize_keras_object(dict(config)))
 
     def _converted(self, value: Any) -> Any:
         tensor = as_tensor(value)

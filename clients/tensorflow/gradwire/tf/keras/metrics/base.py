@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from gradwire.tf.keras.configurable import configurable, parameters
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.objects import (
-    deserialize_keras_object,
+    Configured,
     is_ours,
     serialize_keras_object,
 )
@@ -22,7 +22,7 @@ from gradwire.tf.keras.weights import state
 __all__ = ["Mean", "MeanMetricWrapper", "Metric", "Sum"]
 
 
-class Metric:
+class Metric(Configured):
     """``update_state`` with each batch, then ``result``; ``reset_state`` begins anew.
 
     Subclasses gather in variables from ``add_weight``, or in metrics that are attributes.
@@ -104,11 +104,6 @@ class Metric:
             own = [name for name in parameters(type(self)) if name not in (*config, "fn")]
             config |= {name: serialize_keras_object(getattr(self, name)) for name in own}
         return config
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Any:
-        """A metric by such arguments."""
-        return cls(**deserialize_keras_object(dict(config)))
 
     def _figure(self, value: float) -> Any:
         return tf.constant(value, dtype=self.dtype)
