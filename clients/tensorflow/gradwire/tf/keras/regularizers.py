@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.objects import (
     Configured,
     deserialize_keras_object,
@@ -21,12 +22,15 @@ class Regularizer(Configured):
         raise NotImplementedError(f"{type(self).__name__} must be callable")
 
 
+@configurable
 class L1L2(Regularizer):
     """``l1 sum(|x|) + l2 sum(x^2)``."""
 
-    def __init__(self, l1: float = 0.0, l2: float = 0.0) -> None:
-        self.l1: float = float(l1)
-        self.l2: float = float(l2)
+    l1: float = 0.0
+    l2: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.l1, self.l2 = float(self.l1), float(self.l2)
 
     def __call__(self, x: Any) -> Any:
         value: Any = tf.constant(0.0, dtype=x.dtype)

@@ -130,10 +130,6 @@ class Layer(Owner, _Options):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
 
-    def add_loss(self, loss: Any) -> None:
-        """Add what the last call is to be penalised by."""
-        self._losses.extend(loss if isinstance(loss, (list, tuple)) else [loss])
-
     def build(self, input_shape: Any) -> None:
         """Make the weights that depend on the input's shape."""
 
