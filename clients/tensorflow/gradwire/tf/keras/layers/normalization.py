@@ -47,13 +47,13 @@ class LayerNormalization(_Scaled):
     epsilon: float = 0.001
     center: bool = True
     scale: bool = True
-    rms_scaling: bool = False
     beta_initializer: Any = "zeros"
     gamma_initializer: Any = "ones"
     beta_regularizer: Any = None
     gamma_regularizer: Any = None
     beta_constraint: Any = None
     gamma_constraint: Any = None
+    rms_scaling: bool = False
     gamma: Any = unset()
     beta: Any = unset()
 
@@ -149,10 +149,10 @@ class BatchNormalization(_Scaled):
     gamma_regularizer: Any = None
     beta_constraint: Any = None
     gamma_constraint: Any = None
-    synchronized: bool = False  # over devices, of which there is one
     renorm: bool = False
     renorm_clipping: Any = None
     renorm_momentum: float = 0.99
+    synchronized: bool = False  # over devices, of which there is one
     gamma: Any = unset()
     beta: Any = unset()
     moving_mean: Any = unset()

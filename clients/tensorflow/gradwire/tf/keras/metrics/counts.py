@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from gradwire.tf.arguments import only
 from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.metrics.base import Metric, numbers
@@ -15,13 +16,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-@configurable
 class _Marked(Metric):
     """A figure of what is true and what was said to be: what is above a threshold."""
 
-    thresholds: Any = None
-    name: Any = None
-    dtype: Any = None
+    thresholds: Any
 
     def __post_init__(self) -> None:
         if np.ndim(self.thresholds):
@@ -39,11 +37,18 @@ class _Marked(Metric):
         raise NotImplementedError(f"{type(self).__name__} must have a method _count")
 
 
-class Precision(_Marked):
-    """The share of what was said to be true that is true."""
+class _Share(_Marked):
+    """The share that is right of what was said to be true, or of what is true."""
 
     _direction = "up"
-    _is_recall: bool = False
+    _is_recall: ClassVar[bool] = False
+    top_k: int | None
+    class_id: int | None
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        only(name, top_k=(self.top_k, None), class_id=(self.class_id, None))
+        super().__post_init__()
 
     def _count(self, truth: Any, said: Any, weight: Any) -> None:
         wrong = truth & ~said if self._is_recall else ~truth & said
@@ -58,17 +63,38 @@ class Precision(_Marked):
         self._right = self._wrong = 0.0
 
 
-class Recall(Precision):
+@configurable
+class Precision(_Share):
+    """The share of what was said to be true that is true."""
+
+    thresholds: Any = None
+    top_k: int | None = None
+    class_id: int | None = None
+    name: Any = None
+    dtype: Any = None
+
+
+@configurable
+class Recall(_Share):
     """The share of what is true that was said to be."""
 
     _is_recall = True
+    thresholds: Any = None
+    top_k: int | None = None
+    class_id: int | None = None
+    name: Any = None
+    dtype: Any = None
 
 
+@configurable
 class _Cell(_Marked):
     """The weighted count of one cell of the table of truth and prediction."""
 
-    _true: bool = True
-    _said: bool = True
+    _true: ClassVar[bool] = True
+    _said: ClassVar[bool] = True
+    thresholds: Any = None
+    name: Any = None
+    dtype: Any = None
 
     def _count(self, truth: Any, said: Any, weight: Any) -> None:
         self._total += float(np.sum(((truth == self._true) & (said == self._said)) * weight))

@@ -71,6 +71,7 @@ class SparseCategoricalCrossentropy(
     name: Any = None
     dtype: Any = None
     from_logits: bool = False
+    ignore_class: int | None = None
     axis: int = -1
 
 
