@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.keras.optimizers.base import Optimizer, Options, SharedOptions, of_each, rounded
+from gradwire.tf.keras.configurable import configurable
+from gradwire.tf.keras.optimizers.base import After, Optimizer, Slots, of_each, rounded
+
+__all__ = ["Adam", "AdamW", "Adamax", "Nadam"]
 
 
+@configurable
 class Adam(Optimizer):
     """Kingma and Ba's: first and second moments, corrected for their first values."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "velocity": 0.0})
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+    amsgrad: bool = False
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        amsgrad: bool = False,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1: float = beta_1
-        self.beta_2: float = beta_2
-        self.epsilon: float = epsilon
-        self.amsgrad: bool = amsgrad
-        if amsgrad:
-            self._slots = {**self._slots, "velocity_hat": 0.0}
+    def __post_init__(self) -> None:
+        self._slots = ("momentum", "velocity", *(["velocity_hat"] if self.amsgrad else []))
 
     def _numbers(self, step: int, dtype: Any) -> tuple[float, ...]:
         correction = np.sqrt(_complement(self.beta_2, step, dtype))
         return (float(correction / _complement(self.beta_1, step, dtype)),)
 
-    def _updated(
-        self, gradient: Any, weight: Any, rate: Any, slots: Mapping[str, Any], *numbers: Any
-    ) -> tuple[Any, Mapping[str, Any]]:
+    def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
         first, second = slots["momentum"], slots["velocity"]
         first = first + (gradient - first) * (1.0 - self.beta_1)
         second = second + (of_each(tf.square, gradient) - second) * (1.0 - self.beta_2)
@@ -51,49 +41,36 @@ class Adam(Optimizer):
         return weight - first * (rate * scale) / (tf.sqrt(second) + self.epsilon), after
 
 
+@configurable
 class AdamW(Adam):
     """Adam with decay of the weights."""
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        weight_decay: float = 0.004,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        amsgrad: bool = False,
-        **kwargs: Unpack[SharedOptions],
-    ) -> None:
-        if weight_decay is None:
+    learning_rate: Any = 0.001
+    weight_decay: float | None = 0.004
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+    amsgrad: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weight_decay is None:
             raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
-        options: Options = {**kwargs, "weight_decay": weight_decay}
-        super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, **options)
 
 
+@configurable
 class Adamax(Optimizer):
     """Adam by the greatest gradients."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "norm": 0.0})
-
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1: float = beta_1
-        self.beta_2: float = beta_2
-        self.epsilon: float = epsilon
+    _slots = ("momentum", "norm")
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
 
     def _numbers(self, step: int, dtype: Any) -> tuple[float, ...]:
         return (float(1.0 / _complement(self.beta_1, step, dtype)),)
 
-    def _updated(
-        self, gradient: Any, weight: Any, rate: Any, slots: Mapping[str, Any], *numbers: Any
-    ) -> tuple[Any, Mapping[str, Any]]:
+    def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
         first, norm = slots["momentum"], slots["norm"]
         first = first + (gradient - first) * (1.0 - self.beta_1)
         norm = tf.maximum(norm * self.beta_2, of_each(tf.abs, gradient))
@@ -102,20 +79,17 @@ class Adamax(Optimizer):
         return weight - first * (rate * scale) / (norm + self.epsilon), after
 
 
-class Nadam(Adam):
+@configurable
+class Nadam(Optimizer):
     """Adam with Nesterov's momentum."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "velocity": 0.0})
+    _slots = ("momentum", "velocity")
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, beta_1, beta_2, epsilon, **kwargs)
+    def __post_init__(self) -> None:
         self._product: float = 1.0
         self._counted: int = -1
 
@@ -131,9 +105,7 @@ class Nadam(Adam):
             float(_complement(self.beta_2, step, dtype)),
         )
 
-    def _updated(
-        self, gradient: Any, weight: Any, rate: Any, slots: Mapping[str, Any], *numbers: Any
-    ) -> tuple[Any, Mapping[str, Any]]:
+    def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
         first, second = slots["momentum"], slots["velocity"]
         first = first + (gradient - first) * (1.0 - rounded(self.beta_1))
         second = second + (of_each(tf.square, gradient) - second) * (1.0 - rounded(self.beta_2))
