@@ -49,13 +49,13 @@ class Engine:
 
     @property
     def budget(self) -> SharedBudget:
-        """What all that is kept may take, for others to share."""
+        """The memory that all caches may take, for others to share."""
         return self._context.cache.budget
 
     def apart(self, whose: str) -> Self:
         """An engine like this one that keeps apart what it parsed and compiled, in the same budget.
 
-        So how long its answers take tells nothing of what others asked, nor does it lose anything
+        So the time of its answers reveals nothing of what others asked, nor does it lose anything
         to one who has more. Each is kept as long as this one is.
         """
         engine = self._apart.get(whose)

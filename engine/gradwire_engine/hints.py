@@ -100,7 +100,7 @@ OF_ELEMENTS = (
     "of their own"
 )
 OF_NAMED_ELEMENTS = "assign the element in the program, y0 = y[0], and name that"
-#: For requests that are over a limit.
+#: For requests that exceed a limit.
 OF_LIMITS = "use smaller arrays, or fewer examples at once; /v1/limits lists the limits"
 #: For values that are not arrays where an array is needed, by what they are.
 _OF_KINDS: Mapping[str, str] = {

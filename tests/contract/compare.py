@@ -1,4 +1,4 @@
-"""Whether an answer is the one that a case expects. Needs nothing but Python's standard library.
+"""Compares answers with those that cases expect. Needs nothing but Python's standard library.
 
 python3 compare.py request CASE             the method, the path and the body to send, a line each
 python3 compare.py reply CASE STATUS        reads the answer's body from standard input

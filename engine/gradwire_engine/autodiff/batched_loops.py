@@ -43,7 +43,7 @@ def loop_of_examples(
 
 
 class _Outcome(NamedTuple):
-    """What a path gives, what decides that it is taken, and which of these differ."""
+    """The results of a path, the guards that decide that it is taken, and which of these differ."""
 
     given: list[tuple[Var, bool]]
     decided: list[tuple[Var, bool]]

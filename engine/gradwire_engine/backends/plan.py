@@ -1,4 +1,4 @@
-"""What a replay will need, known before it runs: memory, arithmetic, and when values die."""
+"""Predicts what a replay will need, before it runs: memory, arithmetic, and when values die."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
 
 
 def plan(tape: Tape, poll: Poll = unhurried) -> Plan:
-    """What there is to know of a tape."""
+    """The plan of a tape."""
     instructions = tape.instructions
     kinds = {*map(type, map(itemgetter(0), polled(instructions, poll)))}
     nbytes = _sizes(instructions, kinds, poll)

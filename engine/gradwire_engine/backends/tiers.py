@@ -1,4 +1,4 @@
-"""How a recorded path is replayed, from the first time to the hundredth: all tiers and their state.
+"""Replays of a recorded path, from the first to the hundredth: all tiers and their state.
 
 A path has several tapes, of which ``Tiers`` keeps the executables:
 
@@ -95,7 +95,7 @@ class TieredExecutable(Executable):
         if take is not None:
             try:
                 take(poll)
-            except Exception:  # the deadline of this replay is over: the next one takes it
+            except Exception:  # the deadline of this replay has passed: the next one takes it
                 self.better = take
                 raise
 
@@ -135,7 +135,7 @@ class Tiers:
         self._backend = backend
         #: What its stages are allowed; none where it is not to be staged.
         self._limits = limits
-        #: Whether steps or expressions were put together: ``plain`` does not tell them apart.
+        #: Whether steps or expressions were put together: ``plain`` does not distinguish them.
         self.rolled = rolled
         self._lock = threading.Lock()
 
@@ -148,7 +148,7 @@ class Tiers:
         return self.executable.nbytes + stages + plain + exact
 
     def knows(self, residents: frozenset[int]) -> bool:
-        """Whether nothing is to be compiled where these residents came before."""
+        """True if nothing is to be compiled where these residents came before."""
         return self._limits is None or not residents or residents in self.staged
 
     def stage(self, residents: frozenset[int], poll: Poll) -> None:

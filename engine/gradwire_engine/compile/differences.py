@@ -48,7 +48,7 @@ class Differences:
         self.left = _MOST_IN_ALL
 
     def beside(self, gradient: Var | None, group: Sequence[Var]) -> dict[str, list[Var | None]]:
-        """What ``judged`` takes, for a source whose variables are ``group``."""
+        """The inputs of ``judged``, for a source whose variables are ``group``."""
         b, x = self.b, group[0]
         b.origin = min(b.origin, ~b.origin)
         size = b.cast(_call("maximum", _call("abs", x), 1.0), x.dtype)
@@ -92,7 +92,7 @@ class Differences:
 
 
 class _Moved(Retrace):
-    """What was recorded, from sources moved; a program's own rules are of what they stand for."""
+    """The recording repeated from moved sources; a program's own rules are of what they replace."""
 
     def again(self, slot: int, op: Op, operands: Sequence[Var]) -> Var:
         """Record for a derivative's sake."""
@@ -105,7 +105,7 @@ class _Moved(Retrace):
 
 
 def _held(b: Builder, targets: Sequence[Var]) -> dict[Var, Var]:
-    """What derivatives of ``targets`` take as constant, each as its own other.
+    """The values that derivatives of ``targets`` take as constant, each mapped to itself.
 
     Not what a rule of the program's own is for: the rule stands for its derivative.
 

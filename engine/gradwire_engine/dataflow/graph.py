@@ -60,7 +60,7 @@ class Group:
     place: Place | None = None
     #: What names mean here, where it is not what they mean around it.
     names: dict[str, Any] = field(default_factory=dict)
-    #: Those of them that mean nothing around it afterwards: what a loop goes through.
+    #: Those of them that are undefined around it afterwards: what a loop goes through.
     parameters: frozenset[str] = frozenset()
     is_function: bool = False
     #: What ``return`` gives in here.

@@ -1,4 +1,4 @@
-"""What a dialect is: another library's names, with its parameters, their order and defaults.
+"""The form of a dialect: another library's names, with its parameters, their order and defaults.
 
 An entry gives names to an operation and writes its parameters as that library does:
 ``"input dim:axis=None keepdim:keepdims=False"`` is a parameter ``dim`` that the operation calls
@@ -36,7 +36,7 @@ class Dialect:
         self.name = name
         #: What programs may write, and what it stands for: ``F.`` is ``torch.nn.functional.``.
         self.roots = roots
-        #: A keyword that every function takes and that means nothing here.
+        #: A keyword that every function takes and that has no effect here.
         self.ignored = ignored
         #: Where a name that is not among the functions means what it means without a prefix.
         self.unprefixed = unprefixed
@@ -79,7 +79,7 @@ class Dialect:
                 self._publish(names, record, definition.doc, self.name, None)
 
     def _meaning(self, name: str) -> Callable[..., Any]:
-        """What records a call of ``name`` in the dialect's functions of the prelude."""
+        """The recorder of a call of ``name`` in the dialect's functions of the prelude."""
         found = meaning(name)
         if found is not None:
             return found
@@ -91,7 +91,7 @@ class Dialect:
         return [f"{self.name}.{name}" for name in names.split()]
 
     def _recorded(self, names: str, record: Callable[..., Any], parameters: str | None) -> Recorded:
-        """What records a call of the functions ``names``."""
+        """The recorder of a call of the functions ``names``."""
         return Recorded(record, parameters, self.ignored, self.synonyms)
 
     def _publish(
@@ -144,7 +144,7 @@ class Recorded:
 
     @cached_property
     def own(self) -> Callable[..., Any]:
-        """What records a call that is written with the operation's own parameters."""
+        """The recorder of a call that is written with the operation's own parameters."""
         return self._record.record if isinstance(self._record, Definition) else self._record
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
@@ -172,7 +172,7 @@ class Recorded:
 
 
 def recorded(name: str) -> Callable[..., Any]:
-    """What records the operation ``name``, for a dialect's own functions."""
+    """The recorder of the operation ``name``, for a dialect's own functions."""
     return FUNCTIONS[name].record
 
 

@@ -124,7 +124,7 @@ class ExpressionPrinter:
             self.put(number, _PRIMARY, name, "(", *self._listed(args, named), ")")
 
     def _is_magnitude(self, name: str, operand: int) -> bool:
-        """Whether a sign before the operand would be read as part of a number."""
+        """True if a sign before the operand would be read as part of a number."""
         return name == "negative" and self.waiting.get(operand, (0,))[0] == _NUMBER
 
     def _binary(self, number: int, name: str, left: int, right: int) -> None:
@@ -264,7 +264,7 @@ def spelled(value: Any) -> str:
 
 
 def written(names: Target, *, within: bool = False) -> str:
-    """What is assigned to: a name, or names that a sequence is unpacked into."""
+    """The target of an assignment: a name, or names that a sequence is unpacked into."""
     if isinstance(names, str):
         return names
     parts = ", ".join([written(name, within=True) for name in names])

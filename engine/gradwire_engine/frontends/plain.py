@@ -69,7 +69,7 @@ _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
 class Positions(Sequence[Position]):
-    """Where nodes were written, found by ``find`` when the first is asked for."""
+    """The places of nodes, found by ``find`` when the first is asked for."""
 
     def __init__(self, length: int, find: Callable[[], Sequence[Position]]) -> None:
         self._length = length
@@ -161,7 +161,7 @@ class _Reader:
             self.output = _listed(names)
 
     def ends_in_names(self) -> bool:
-        """Whether the last statement is an expression of names alone."""
+        """True if the last statement is an expression of names alone."""
         *value, store = self.nodes[self.statements.starts[-1] :]
         return store.value == RESULT and all(n.kind in ("load", "tuple") for n in value)
 
@@ -285,7 +285,7 @@ class _Reader:
             values.append(self._write("call", parts, (words[0], names) if names else words))
 
     def _leaves_out(self, piece: str, waiting: list[_Waiting], values: list[int]) -> bool:
-        """Whether a part of a slice is left out before ``piece``; writes None, and goes on."""
+        """True if a part of a slice is left out before ``piece``; writes None, and goes on."""
         opened = waiting[-1][1] if waiting else _PART
         if piece == ":" and opened in (_INDEX, _SLICE):
             values.append(self._write("literal", (), None))
@@ -315,7 +315,7 @@ class _Reader:
         values[first:] = [self._write("slice", tuple(values[first:]), None)]
 
     def _callee(self, piece: str) -> _Words:
-        """What a name before a bracket calls."""
+        """The function that a name before a bracket calls."""
         kind, _ = self._operands.get(piece) or self._operand(piece)
         if kind != "load":
             raise OtherwiseWritten

@@ -1,4 +1,4 @@
-"""Which instructions of a tape become kernels.
+"""Decides which instructions of a tape become kernels.
 
 An instruction that a kernel can compute is in the kernel of its *phase*: the number of times that
 one has to leave kernels for what libraries compute, and come back, before it can be computed, or a
@@ -134,7 +134,7 @@ def _work(op: Op) -> int:
 
 
 def _results(tape: Tape, views: Views, part_of: Mapping[int, int], poll: Poll) -> set[int]:
-    """What is read outside its part, views of it included."""
+    """The slots that are read outside its part, views of it included."""
     bases = views.bases
     results = {bases[slot] for slot in tape.outputs}
     for slot, instruction in enumerate(polled(tape.instructions, poll)):

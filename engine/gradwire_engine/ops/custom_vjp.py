@@ -60,7 +60,7 @@ class CustomVjpTape(Op):
     def recorded(
         self, bars: Sequence[Var], results: Sequence[Var], read: Sequence[Var]
     ) -> list[Var]:
-        """What the rule gives."""
+        """The cotangents that the rule gives."""
         b, (number, *_) = bars[0].builder, self.rule.inputs
         inputs = [b.scalar(0, number.dtype), *bars, *results, *read]
         return spliced(b, self.rule.tape, inputs, range(len(self.given)))

@@ -44,7 +44,7 @@ def distribute(tape: Tape, costs: LoopCosts, poll: Poll) -> Tape:
 def _length(
     instruction: Instruction, made: Sequence[Instruction], lengths: dict[int, int]
 ) -> int | None:
-    """How many passes a loop certainly makes, if all take one path."""
+    """The least number of passes of a loop, if all take one path."""
     op, args, _, _ = instruction
     assert isinstance(op, Loop)
     if not op.counted or len(op.paths) > 1 or op.paths[0].decisions or op.paths[0].ends:

@@ -237,5 +237,5 @@ _COMMUTATIVE = frozenset((Add, Multiply))
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether equal values are of one kind, scalars or arrays, and of row-major layout."""
+    """True if equal values are of one kind, scalars or arrays, and of row-major layout."""
     return type(a) is type(b) and bool(np.asarray(a).flags.c_contiguous)

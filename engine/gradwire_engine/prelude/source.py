@@ -76,7 +76,7 @@ class Definition:
 
     @cached_property
     def record(self) -> Callable[..., Any]:
-        """What records a call."""
+        """The recorder of a call."""
         return compiled(self._written, self._called, CONSTANTS)
 
     @cached_property

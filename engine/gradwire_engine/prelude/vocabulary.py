@@ -1,4 +1,4 @@
-"""What names mean in the prelude: operators, operations, and words that programs do not have."""
+"""Names in the prelude: operators, operations, and words that programs do not have."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ CONSTANTS: dict[str, Any] = {
 
 
 def meaning(name: str) -> Callable[..., Any] | None:
-    """What records a call of ``name`` in those of a library, if it is not the library's."""
+    """The recorder of a call of ``name`` in those of a library, if it is not the library's."""
     if name in WORDS:
         return WORDS[name]
     function = FUNCTIONS.get(name.removeprefix("np."))

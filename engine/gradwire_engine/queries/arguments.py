@@ -74,7 +74,7 @@ class Arguments:
 
 
 def _nesting(value: Any) -> Any:
-    """The nesting of a variable, which its leaves' paths do not tell."""
+    """The nesting of a variable, which its leaves' paths do not show."""
     if isinstance(value, Leaf):
         return None
     if isinstance(value, Composite):

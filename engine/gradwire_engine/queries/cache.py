@@ -1,4 +1,4 @@
-"""What is kept between requests: recordings, by what they were made for."""
+"""The cache between requests: recordings, by what they were made for."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Cache(BudgetShare):
         return len(self._entries)
 
     def drop_oldest(self) -> int:
-        """What the oldest entry keeps for residents, or else itself: compiling takes longer."""
+        """The oldest entry's specialised executables, or else itself: compiling takes longer."""
         oldest = next(iter(self._by_use))
         before = oldest.counted_bytes
         oldest.residents.drop()
@@ -119,7 +119,7 @@ class Cache(BudgetShare):
 
 
 class Context(NamedTuple):
-    """What the calls of an engine share."""
+    """The state that the calls of an engine share."""
 
     cache: Cache
     limits: Limits

@@ -184,7 +184,7 @@ def constant(name: str) -> Any:
 
 
 def is_operation(name: str) -> bool:
-    """Whether a name that stands by itself is a function's."""
+    """True if a name that stands by itself is a function's."""
     if name in LANGUAGE or name in FUNCTIONS:
         return True
     return "." in name and _found(name) is not None
@@ -229,7 +229,7 @@ def _closest(name: str) -> str | None:
 
 
 def _conversion(name: str, dtype: Any) -> Function:
-    """What calling a dtype records: ``float32(x)``."""
+    """Record a call of a dtype: ``float32(x)``."""
     astype = FUNCTIONS["astype"]
 
     def convert(b: Any, x: Any) -> Any:

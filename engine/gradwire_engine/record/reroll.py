@@ -67,7 +67,7 @@ _Operand = _Earlier | _Varying | int
 
 
 def rerolled(b: Builder, outputs: Sequence[Var]) -> dict[Var, Var]:
-    """What to replace by what, so that the longest stretch that repeats itself is a loop."""
+    """Replacements that make the longest stretch that repeats itself a loop."""
     if len(b.vars) < _FEWEST_INSTRUCTIONS:
         return {}
     slots = sorted(ancestors(b.instructions, [out.slot for out in outputs]))

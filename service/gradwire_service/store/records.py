@@ -130,7 +130,7 @@ NOTHING = Amount(0, 0)
 
 
 class Usage(NamedTuple):
-    """What one owner and all owners store of a kind, not counting the record to be replaced."""
+    """The usage of one owner and of all, of one kind, without the record to be replaced."""
 
     own: Amount
     total: Amount
@@ -150,7 +150,7 @@ class Policy(NamedTuple):
     evicts: bool = False
 
     def evicted(self, kind: Kind, new: Amount, usage: Usage) -> Amount:
-        """How much of the owner's oldest records has to be dropped for ``new``.
+        """The amount of the owner's oldest records that has to be dropped for ``new``.
 
         Raises: ``OverQuota`` where that would not be enough, or is not allowed.
         """
@@ -223,7 +223,7 @@ class Store(ABC):
 
     @abstractmethod
     def usage(self, kind: Kind, owner: str | None = None) -> Amount:
-        """How much one owner, or all owners together, store of a kind."""
+        """The usage of one owner, or of all together, of one kind."""
 
     @abstractmethod
     def close(self) -> None:

@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class Failure(NamedTuple):
-    """How the file fails: the detail for clients, and a hint for operators."""
+    """A failure of the file: the detail for clients, and a hint for operators."""
 
     detail: str
     hint: str
@@ -236,7 +236,7 @@ class SqliteFile:
 
 
 def _failure_of(error: sqlite3.Error) -> Failure | None:
-    """How the file fails; None if the error is a bug of ours."""
+    """The failure of the file; None if the error is a bug of ours."""
     failure = _FAILURES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
     if failure is None and str(error).startswith(_UNREADABLE):
         return DAMAGED

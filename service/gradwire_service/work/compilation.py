@@ -53,7 +53,7 @@ class Codes(Protocol):
     """The machine code of each tenant, which all workers share."""
 
     def find(self, whose: str, keys: Sequence[bytes]) -> Found:
-        """What there is of a tenant's code."""
+        """The code of a tenant."""
         ...
 
     def keep(self, whose: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
@@ -95,7 +95,7 @@ class Compiler:
 
 
 def is_compiled(settings: Settings) -> bool:
-    """Whether worker processes compile programs to machine code."""
+    """True if worker processes compile programs to machine code."""
     forks = hasattr(os, "fork") and sys.platform == "linux"
     return settings.machine_code and settings.processes > 0 and forks and native.is_available()
 

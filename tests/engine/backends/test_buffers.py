@@ -1,4 +1,4 @@
-"""Memory that is lent, and lent again when nothing refers to it."""
+"""Pools of memory, which is used again when nothing refers to it."""
 
 import threading
 

@@ -22,7 +22,7 @@ BINARY = ("+", "-", "*", "/", "//", "%", "@", "**")
 
 
 def same(one: Program, other: Program) -> bool:
-    """Whether two programs are read alike, literals with their types and signs, and placed so."""
+    """True if two programs are read alike, literals with their types and signs, and placed so."""
     return (
         repr(one.body) == repr(other.body)
         and one.output == other.output

@@ -224,7 +224,7 @@ async def test_unused_tensors_expire(kept, served):
 
 
 async def is_held_by_use(client, ref):
-    """Whether use keeps a tensor beyond its expiry."""
+    """True if use keeps a tensor beyond its expiry."""
     request = {"program": "sum(x)", "variables": {"x": {"ref": ref}}}
     for _ in range(5):
         await asyncio.sleep(0.12)

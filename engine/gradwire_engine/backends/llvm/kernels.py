@@ -30,7 +30,7 @@ _OPTIMISED_STEPS = 64
 
 
 class NativeKernel(FusedGroup):
-    """What the instructions of a ``part`` of ``tape`` do, once its code is loaded."""
+    """A function for the instructions of a ``part`` of ``tape``, once its code is loaded."""
 
     name = "native"
 
@@ -87,7 +87,7 @@ class NativeKernel(FusedGroup):
 
     @property
     def sources(self) -> list[Source]:
-        """What is to be compiled."""
+        """The texts to be compiled."""
         return [
             Source(piece.text, piece.kernel.steps >= _OPTIMISED_STEPS * piece.kernel.length)
             for piece in self._pieces
@@ -107,7 +107,7 @@ class NativeKernel(FusedGroup):
         self._lines, self._passes = text.lines, text.function("native")
 
     def _counted(self, made: Sequence[Instruction], form: Kernel) -> Passing | None:
-        """How passes are counted, of a loop that tells how many when they are made."""
+        """The count of passes, of a loop that reports how many it made."""
         op, args, _, _ = made[self.slots[0]]
         if not isinstance(op, Loop) or passes_of(made, self.slots[0]) is not None:
             return None

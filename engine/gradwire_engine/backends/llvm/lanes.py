@@ -1,4 +1,4 @@
-"""Which loop of a nest is vectorised: that along which lanes cost least."""
+"""Chooses the loop of a nest that is vectorised: the one along which lanes cost least."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Partial(NamedTuple):
 
 
 def partials(kernel: Kernel) -> list[Partial] | None:
-    """What threads must each have of a kernel, to share its outermost loop; None if they cannot."""
+    """The partial results of threads that share a kernel's outermost loop; None if they cannot."""
     nest, *more = kernel.nests
     if more or not isinstance(nest, Nest) or nest.outer:
         return None

@@ -1,4 +1,4 @@
-"""What kernels compute sooner of its parts, and what they do not need rewritten for NumPy."""
+"""Rewrites for kernels: what they compute sooner of its parts, and which of NumPy's they skip."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _convolved_within(op: Op, args: Sequence[int], values: ValueTable) -> Expres
 
 
 def _is_short(length: int, x: int, y: int, values: ValueTable) -> bool:
-    """Whether a convolution of two vectors is worth so many terms."""
+    """True if a convolution of two vectors is worth so many terms."""
     vectors = len(values.shape(x)) == len(values.shape(y)) == 1
     return vectors and 0 < length <= _MOST_COLUMNS and values.dtype(x).char in FLOATS
 

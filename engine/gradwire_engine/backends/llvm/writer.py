@@ -47,14 +47,14 @@ def zero(*, wide: bool) -> str:
 
 
 def _is_ranged(step: Step) -> bool:
-    """Whether some passes of the outermost loop can be made, and others later."""
+    """True if some passes of the outermost loop can be made, and others later."""
     if isinstance(step, Nest):
         return bool(step.lengths) and (step.kept > 0 or not step.carries)
     return isinstance(step, Repeat)
 
 
 def bounds_of(bounded: int) -> int:
-    """How many integers tell where loops begin and end, if so many are bounded."""
+    """The number of integers that say where loops begin and end, if so many are bounded."""
     return BOUNDS + 2 * (bounded - 1)
 
 

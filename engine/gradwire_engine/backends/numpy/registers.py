@@ -38,7 +38,7 @@ class Registers:
             self._free[name[0] == "v"].append(name)
 
     def suits(self, slot: int, name: str) -> bool:
-        """Whether a slot's value may take the place of another that has ``name``."""
+        """True if a slot's value may take the place of another that has ``name``."""
         return name[0] == "v" or slot not in self._last
 
 

@@ -56,7 +56,7 @@ class Axes(LiteralAxes):
 
 
 def is_axis_of_scalar(x: Any, axes: Any) -> bool:
-    """Whether ``x`` is an array without axes, and ``axes`` name the one that it has all the same.
+    """True if ``x`` is an array without axes, and ``axes`` name the one that it has all the same.
 
     Naming it twice is left to the function to refuse.
     """

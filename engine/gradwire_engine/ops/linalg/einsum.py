@@ -143,7 +143,7 @@ def _summed(term: Term, letters: Iterable[str]) -> Term:
 
 
 def _path(terms: Sequence[Term], output: str) -> list[tuple[int, ...]]:
-    """Which terms to multiply next, until one is left."""
+    """The order of multiplying terms, until one is left."""
     if len(terms) < 3:
         return [tuple(range(len(terms)))]
     if len(terms) > _COMPARED:

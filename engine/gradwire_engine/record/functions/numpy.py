@@ -57,7 +57,7 @@ def _extract(r: Recorder, condition: Any, arr: Any) -> Any:
 
 
 def _bincount(r: Recorder, x: Any, weights: Any = None, minlength: Any = 0) -> Any:
-    """How often each of 0, 1, 2, … is in ``x``, or the sum of its ``weights``.
+    """The count of each of 0, 1, 2, … in ``x``, or the sum of its ``weights``.
 
     As many counts as the largest of ``x`` needs, at least ``minlength``.
     """

@@ -265,17 +265,17 @@ def digamma(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def is_finite(x: TensorLike, name: str | None = None) -> Tensor:
-    """Whether ``x`` is neither infinite nor NaN, in both parts if complex."""
+    """True where ``x`` is neither infinite nor NaN, in both parts if complex."""
     return rules.bool_unary("tf.math.is_finite", "IsFinite", kinds.REAL, x)
 
 
 def is_inf(x: TensorLike, name: str | None = None) -> Tensor:
-    """Whether ``x`` is infinite, in either part if complex."""
+    """True where ``x`` is infinite, in either part if complex."""
     return rules.bool_unary("tf.math.is_inf", "IsInf", kinds.REAL, x)
 
 
 def is_nan(x: TensorLike, name: str | None = None) -> Tensor:
-    """Whether ``x`` is NaN, in either part if complex."""
+    """True where ``x`` is NaN, in either part if complex."""
     return rules.bool_unary("tf.math.is_nan", "IsNan", kinds.REAL, x)
 
 
@@ -448,7 +448,7 @@ def reduce_min(
 def reduce_all(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether every element over ``axis`` is nonzero."""
+    """True if every element over ``axis`` is nonzero."""
     return rules.reduce(
         "tf.reduce_all",
         "All",
@@ -461,7 +461,7 @@ def reduce_all(
 def reduce_any(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Whether some element over ``axis`` is nonzero."""
+    """True if some element over ``axis`` is nonzero."""
     return rules.reduce(
         "tf.reduce_any",
         "Any",

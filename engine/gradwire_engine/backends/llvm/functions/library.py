@@ -56,7 +56,7 @@ NAMES = tuple(_WRITTEN)
 
 
 def operands(name: str) -> int:
-    """How many operands a function has."""
+    """The number of operands of a function."""
     return 2 if name in _OF_TWO else 1
 
 
