@@ -21,11 +21,11 @@ Poll: TypeAlias = Callable[[], None]
 Direction: TypeAlias = Literal["forward", "backward"]
 
 
-#: What is asked of a program: its value, or beside it derivatives or products with them.
+#: The kind of a query: the value, or beside it derivatives or products with them.
 Kind: TypeAlias = Literal["evaluate", "gradient", "jacobian", "hessian", "jvp", "hvp", "check"]
-#: What becomes of a gradient's slices that have one index: all are listed, or their sum.
+#: The treatment of a gradient's slices that have one index: all are listed, or their sum.
 Repeats: TypeAlias = Literal["listed", "summed"]
-#: How dtypes of operands that differ are combined.
+#: The rule that combines dtypes of operands that differ.
 Promotion: TypeAlias = Literal["numpy", "strict"]
 #: Whether a Jacobian is made of rows or of columns; ``auto`` takes the fewer.
 Mode: TypeAlias = Literal["auto", "forward", "reverse"]

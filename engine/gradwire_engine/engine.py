@@ -23,14 +23,14 @@ from gradwire_engine.queries.cache import Cache, Context
 from gradwire_engine.queries.examples import ask
 from gradwire_engine.shared_budget import SharedBudget
 
-#: What may compute, by name.
+#: The backends, by name.
 BACKENDS: Mapping[str, Backend] = {backend.name: backend for backend in (NUMPY_BACKEND, REFERENCE)}
 
 
 class Engine:
     """Answers queries about programs. Thread-safe; one compilation per key at a time."""
 
-    #: What computes where nothing else is asked for.
+    #: The default backend.
     backend: ClassVar[Backend] = BACKENDS["numpy"]
 
     def __init__(

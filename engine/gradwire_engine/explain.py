@@ -124,7 +124,7 @@ class Explanation(NamedTuple):
     stages: Mapping[str, Listing]
     flops: int
     peak_bytes: int
-    #: What nothing reads after each instruction.
+    #: Values that nothing reads after each instruction.
     dead: Sequence[Sequence[int]]
     code: Sequence[Line]
     inner: Mapping[tuple[int, ...], Sequence[Line]]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-#: How similar a name must be to be suggested, and how many are compared.
+#: Least similarity of a suggested name, and how many names are compared.
 _ALIKE = 0.75
 _COMPARED = 2000
 

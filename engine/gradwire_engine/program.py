@@ -52,7 +52,7 @@ Target: TypeAlias = "str | tuple[Target, ...]"
 Output: TypeAlias = Any
 #: Line and column from 1, or a JSON pointer.
 Position: TypeAlias = tuple[int, int] | str
-#: Where an expression statement leaves its value; no client can write this name.
+#: The name in which an expression statement leaves its value; no client can write it.
 RESULT = ""
 #: Most digits of an integer in a program: those of any float, which arithmetic may make of it.
 MOST_DIGITS = sys.float_info.max_10_exp
@@ -96,7 +96,7 @@ class Program:
     output: Output
     positions: Sequence[Position] = field(repr=False)
     output_position: Position = (1, 1)
-    #: Where the body repeats itself at length, if that was seen while it was read.
+    #: The long repetition in the body, if one was seen while it was read.
     repetition: Repetition | None = field(default=None, repr=False)
 
     @cached_property

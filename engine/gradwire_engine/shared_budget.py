@@ -20,7 +20,7 @@ class SharedBudget:
         self.most = most
         self.taken = 0
         self._shares = WeakSet[BudgetShare]()
-        #: What shares had taken that are gone; these do not wait for the lock.
+        #: The amounts of shares that are gone; these do not wait for the lock.
         self._left = deque[int]()
 
     def admit(self, share: BudgetShare) -> None:

@@ -87,7 +87,7 @@ class BatchTrace(Retrace):
 
         #: Slots of which there is another variable that all examples share.
         self._shared: set[int] = set()
-        #: Which results of a loop differ between examples, by its slot or that of their pack.
+        #: The results of a loop that differ between examples, by its slot or that of their pack.
         self._differ: dict[int, Sequence[bool]] = {}
 
     def __call__(self, var: Var) -> Var:

@@ -96,7 +96,7 @@ class Walk:
         self.value = value
         self.columns = max(size, 1)
         self.pairs: dict[int, Indices] = {}
-        #: How an instruction with several results is stacked: these share the pairs of a stack.
+        #: The stacking of an instruction with several results: these share the pairs of a stack.
         self.stacks: dict[int, Shape] = {}
         #: The pairs of each result of a loop.
         self.results: dict[int, Sequence[Indices]] = {}

@@ -56,7 +56,7 @@ class Executable(ABC):
     Each replay of an ``exact`` one gives the bits of its operations, one after the other.
     """
 
-    #: What constants alone gave, which what is replayed takes after the inputs.
+    #: The results of constants alone, which the replay takes after the inputs.
     kept: Sequence[Any] = ()
 
     def __init__(self, tape: Tape, poll: Poll, *, exact: bool) -> None:
@@ -169,7 +169,7 @@ class Backend(ABC):
     """Evaluates operations, and makes tapes ready to replay. Arrays are on the host."""
 
     name: str
-    #: How tapes are rewritten for it, and what the optimiser weighs one way against another by.
+    #: The rewriting of tapes for it, and the costs by which the optimiser decides.
     rules: Rules
     costs: Costs
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-#: Where functions are in the table that NumPy gives to extensions, in this version of its ABI.
+#: Places of functions in the table that NumPy gives to extensions, in this version of its ABI.
 _FUNCTIONS = {"PyArray_GetNDArrayCVersion": 0, "PyArray_Scalar": 60, "PyArray_New": 93}
 _ABI = 0x02000000
 #: The flags of arrays in row-major order whose elements are aligned.

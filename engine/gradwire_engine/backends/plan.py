@@ -56,7 +56,7 @@ def _peak(
         alive += sizes[slot]
         sizes[slot] = 0
     bases = _bases(tape, nbytes, poll) if any(kind.views for kind in kinds) else {}
-    #: How many slots keep an array: itself, and what is a view of it.
+    #: The number of slots that keep an array: itself, and its views.
     keepers = Counter([*bases.values(), *{*bases.values()}])
     for slot in bases:
         if nbytes[slot] < nbytes[tape.instructions[slot].args[0]]:

@@ -11,7 +11,7 @@ from gradwire_engine.backends.nonfinite import NonfiniteResult
 from gradwire_engine.ops.constants import Constant, Source
 from gradwire_engine.tape import Tape
 
-#: How far from an instruction to look for what its operation is combined with.
+#: Most instructions between an operation and the one that it is combined with.
 _STEPS = 3
 
 

@@ -40,7 +40,7 @@ Outputs: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
 Replay: TypeAlias = Callable[[Sequence[Any], Poll], Outputs]
 
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
-#: What an instruction of a tape takes that is only kept.
+#: Bytes of an instruction of a tape that is only kept.
 _BYTES_PER_INSTRUCTION = 300
 #: Sets of residents for which a path is staged.
 _MOST_STAGED = 8
@@ -49,7 +49,7 @@ _MOST_STAGED = 8
 class TieredExecutable(Executable):
     """Walks its tape at the first replay, and generates functions for those that follow."""
 
-    #: What the generated function raises at values that it was not made for.
+    #: The exception of the generated function at values that it was not made for.
     left: ClassVar[tuple[type[Exception], ...]] = ()
 
     #: Whether the tape has been walked, and the functions once they are generated.
@@ -130,10 +130,10 @@ class Tiers:
         #: By the residents that the first stage depends on; None where that is no use.
         self.staged: dict[frozenset[int], StagedExecutable | None] = {}
         self._exact = executable if executable.exact else None
-        #: What was recorded, before any of it was made cheaper.
+        #: The tape as it was recorded, before any of it was made cheaper.
         self._plain = plain
         self._backend = backend
-        #: What its stages are allowed; none where it is not to be staged.
+        #: The limits of its stages; none where it is not to be staged.
         self._limits = limits
         #: Whether steps or expressions were put together: ``plain`` does not distinguish them.
         self.rolled = rolled

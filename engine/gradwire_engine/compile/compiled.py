@@ -93,7 +93,7 @@ class Compiled:
     decided: int | None = None
     #: Of what goes on from values: those of them that follow the inputs.
     known: Sequence[KnownValue] | None = None
-    #: Where the outputs are all values: what queries about these go on from.
+    #: The outputs as values, if they are: queries about these go on from them.
     recorded: Recorded | None = None
 
     @property

@@ -22,7 +22,7 @@ from gradwire_engine.record.calculus import leaves, rebuild, summed
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.tape import ArrayType
 
-#: Where the request has the vectors that a kind of query is multiplied by.
+#: The fields of the vectors by which a kind of query is multiplied.
 VECTORS = {
     "gradient": "output_gradients",
     "check": "output_gradients",

@@ -25,7 +25,7 @@ from gradwire_engine.traversal import ancestors
 
 #: Of larger sources, and of those after so many elements, only a random direction is compared.
 _MOST_ELEMENTS, _MOST_IN_ALL = 256, 1024
-#: What is to be compared, among a query's derivatives, by the source's path.
+#: Derivatives to be compared, of those of a query, by the source's path.
 BESIDE = "beside"
 _DOUBLE = np.dtype(np.float64)
 

@@ -38,7 +38,7 @@ class Recorded:
         self._result = result = recorder.record()
         self._lock = threading.Lock()
         self.instructions: Sequence[Instruction] = tuple(recorder.b.instructions)
-        #: How many of these are the variables'.
+        #: The number of these that are the variables'.
         self.inputs = len(recorder.b.inputs)
         watched = watching.of(recorder, asked.variables)
         self._watched = watched.slots(recorder)
@@ -51,7 +51,7 @@ class Recorded:
         self.tiers = Tiers(executable, tape, asked.backend)
         #: Bytes of all values together.
         self.nbytes = executable.peak_bytes
-        #: What queries about it are known by in the cache, which does not hold this.
+        #: The key of queries about it in the cache, which does not hold this.
         self.identity = object()
         recorder.concrete.restart({})  # it is kept as long as what is compiled: no values
 

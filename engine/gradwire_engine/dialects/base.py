@@ -34,11 +34,11 @@ class Dialect:
         synonyms: dict[str, str] | None = None,
     ) -> None:
         self.name = name
-        #: What programs may write, and what it stands for: ``F.`` is ``torch.nn.functional.``.
+        #: Prefixes that programs may write, and their meaning: ``F.`` is ``torch.nn.functional.``.
         self.roots = roots
         #: A keyword that every function takes and that has no effect here.
         self.ignored = ignored
-        #: Where a name that is not among the functions means what it means without a prefix.
+        #: Prefixes under which a name that is not among the functions has its own meaning.
         self.unprefixed = unprefixed
         #: Further keywords that stand for parameters: PyTorch takes NumPy's ``axis`` for ``dim``.
         self.synonyms = synonyms or {}
@@ -120,7 +120,7 @@ class Recorded:
         self._record = record
         #: The parameters as an entry has them, None for those that ``record`` has.
         self._written = written
-        #: What else programs may call a parameter.
+        #: Other names of parameters in programs.
         self.synonyms = synonyms
         self._ignored = ignored
 

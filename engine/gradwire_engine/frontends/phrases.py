@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from gradwire_engine.program import Block, Node, Target
 
-#: How strongly a text holds together, as Python's grammar has it; ``_CONTINUED`` is the rest of a
+#: Precedence of a text in Python's grammar; ``_CONTINUED`` is that of the rest of a
 #: chain of comparisons.
 _CONTINUED, TUPLE, LAMBDA, _CHOOSE, _OR, _AND, _NOT, _COMPARED = range(8)
 _BIT_OR, _BIT_XOR, _BIT_AND, _SHIFT, _SUM, _PRODUCT, _SIGN, _POWER, _NUMBER, _PRIMARY = range(8, 18)
@@ -44,7 +44,7 @@ _UNARY = {
 }
 
 
-#: How strong a text is, and its pieces.
+#: The precedence of a text, and its pieces.
 _Text: TypeAlias = tuple[int, list[str]]
 
 

@@ -35,13 +35,13 @@ _PIECES = re.compile(
     r"[ \t]*([A-Za-z_][\w.]*|[\d.][\w.]*(?:(?<=[eE])[+-]\d+)?|\*\*|//|[^ \t])", re.ASCII
 )
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:[ \t]*,[ \t]*[A-Za-z_]\w*)*", re.ASCII)
-#: What no plain text has, but in comments.
+#: Text that no plain text has, but in comments.
 _OTHER = re.compile(r"[^\w \t\n.,:=+\-*/%@()\[\]]", re.ASCII)
 #: An operation's name, and those of its named arguments, of which there are none.
 _Words: TypeAlias = tuple[str, tuple[str, ...]]
 #: An operator or a bracket: how strong, in which words, and how many values came before.
 _Waiting: TypeAlias = tuple[int, _Words, int]
-#: How strongly what waits holds on to its operand: a power more than the sign before it.
+#: Precedence of waiting operators: a power binds more strongly than the sign before it.
 _OPEN, _SUM, _PRODUCT, _SIGN, _POWER = range(5)
 _OPERATORS: dict[str, tuple[int, _Words]] = {
     "+": (_SUM, ("add", ())),
@@ -54,10 +54,10 @@ _OPERATORS: dict[str, tuple[int, _Words]] = {
     "**": (_POWER, ("power", ())),
 }
 _NEGATIVE: _Words = ("negative", ())
-#: What opened a bracket that is no call's.
+#: Opened brackets that are no call's.
 _PART: _Words = ("(", ())
 _INDEX: _Words = ("[", ())
-#: What a colon in an index began.
+#: The beginning of a slice at a colon in an index.
 _SLICE: _Words = (":", ())
 _CONSTANTS = {"None": None, "True": True, "False": False}
 _NONE = _OPEN, _PART
@@ -129,7 +129,7 @@ class _Reader:
         self.output: Output = None
         self._has_expression = False
         self._assigned: set[str] = set()
-        #: What must not be assigned anywhere: what is called, and what stands before a dot.
+        #: Names that must not be assigned anywhere: those called, and those before a dot.
         self._called: set[str] = set()
         #: Kind and value of the nodes of the names and numbers met so far.
         self._operands: dict[str, tuple[str, object]] = {}

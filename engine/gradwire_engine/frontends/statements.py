@@ -35,7 +35,7 @@ _ENDS = {
 #: Names and, since what they hold is none, quotes and comments; what is no name is no identifier.
 _NAME = re.compile(r"""\"\"\"|\'\'\'|["'#]|(?:[A-Za-z_]|[^\x00-\x7f])(?:\w|[^\x00-\x7f])*""")
 _DEPTH = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}
-#: What begins a line of the statement above it.
+#: Words that begin a line of the statement above it.
 _CONTINUING = re.compile(r"(?:else|elif|except|finally)\b")
 _TOO_LONG = "an expression is longer, or nested deeper, than can be read"
 _NAME_PARTS = "give names to the parts"

@@ -52,7 +52,7 @@ def read_body(definition: ast.FunctionDef) -> Block:
     return _Reader("", unhurried).body_of(definition)
 
 
-#: What ``with`` takes a call of: a tape's pause, as TensorFlow and PyTorch write it.
+#: The functions of which ``with`` takes a call: a tape's pause in TensorFlow and PyTorch.
 _UNRECORDED = frozenset(("stop_recording", "tape.stop_recording", "torch.no_grad"))
 
 

@@ -30,7 +30,7 @@ from gradwire_engine.kernels.merging import merged
 _NEAR = 16
 #: Most parts that a nest is divided into.
 _MOST_PARTS = 64
-#: Where each loop begins and ends.
+#: The begin and end of each loop.
 _Box: TypeAlias = tuple[tuple[int, int], ...]
 
 

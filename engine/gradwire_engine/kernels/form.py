@@ -236,9 +236,9 @@ class Leave(NamedTuple):
     nests: tuple[Step, ...] = ()
 
 
-#: What a kernel computes, one after the other.
+#: A part of a kernel, computed one after the other.
 Step: TypeAlias = Nest | Repeat | Choice | Leave
-#: How a loop ended, in its status.
+#: The ends of a loop, in its status.
 ENDED, FAILED = 1, 2
 #: Passes that are taken for granted where nothing is known.
 _GUESSED_PASSES = 1000

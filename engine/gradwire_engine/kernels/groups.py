@@ -80,11 +80,11 @@ class Group:
         self._results = results
         #: The buffers of what is stored.
         self._keys: dict[int, Key] = {}
-        #: What takes several steps, loops and small matrices, by the slots, with their levels.
+        #: Slots that take several steps, loops and small matrices, with their levels.
         self._several: dict[int, int] = {}
         #: The loops that slots are results of.
         self._items: dict[int, int] = {}
-        #: What is stored by stages, and these by numbers of their own.
+        #: Slots that are stored by stages, and these by numbers of their own.
         self._written: set[int] = set()
         self._stages: dict[int, Stage] = {}
         self._checked: set[Check] = set()

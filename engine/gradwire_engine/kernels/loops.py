@@ -48,14 +48,14 @@ class _Loop(Surroundings):
         assert isinstance(op, Loop)
         self._op, self._group, self._results = op, group, results
         self._passes = passes_of(group.instructions, loop)
-        #: What is given of outside: carries, stacks, what all passes share.
+        #: The inputs from outside: carries, stacks, values that all passes share.
         self._given = args[op.counted :]
         self._body = LoopBody(op, results)
         ways = len(op.paths) > 1 or bool(op.paths[0].decisions) or op.paths[0].ends
         self._status = group.memory.status() if ways or self._passes is None else None
         if self._passes is None and op.counted:
             group.read(args[0], (), group.outer)  # it is an operand
-        #: Where carries are, and where passes put the next ones.
+        #: The places of carries, and of the next ones.
         self._now: dict[int, Key] = {}
         self._next: dict[int, Key] = {}
         for c in self._body.carries:
@@ -63,7 +63,7 @@ class _Loop(Surroundings):
             own = c in results and bool(kind.shape)
             now = group.key(results[c]) if own else self._memory(kind)
             self._now[c], self._next[c] = now, self._memory(kind)
-        #: Where what decides is, by the slots that are put there, and what later steps read.
+        #: The places of decisions, by the slots that are stored there, and what later steps read.
         self._decided: dict[int, Key] = {}
         self._known: dict[int, Key] = {}
 

@@ -134,7 +134,7 @@ class MatrixSteps:
         assert isinstance(kind, ArrayType)
         self.group, self._slot = group, slot
         self._shape, self.char = kind.shape, kind.dtype.char
-        #: How many rows matrices have, and which stack they are in.
+        #: The number of rows of matrices, and their stack.
         self.rows = group.shape(self._args[0])[-1]
         inner = 0 if isinstance(self.op, Det | LogAbsDet) else 2
         self.batch = kind.shape[: len(kind.shape) - inner]

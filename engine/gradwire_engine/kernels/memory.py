@@ -23,7 +23,7 @@ from gradwire_engine.kernels.form import (
 )
 from gradwire_engine.tape import Shape
 
-#: What stands for a buffer before it has its number.
+#: The key of a buffer before it has its number.
 Key: TypeAlias = int
 #: Most bytes of a temporary that lives on the stack, and of all of them together.
 _LOCAL_BYTES, _ALL_LOCAL_BYTES = 4096, 1 << 15
@@ -40,7 +40,7 @@ class Memory:
     """Hands out keys of buffers, and arguments for numbers."""
 
     def __init__(self) -> None:
-        #: What is read of outside, and constants beside it.
+        #: The buffers that are read from outside, and constants beside them.
         self.operands: list[Operand] = []
         self.constants: list[np.ndarray[Any, Any]] = []
         self._buffers: list[Buffer] = []

@@ -26,7 +26,7 @@ from gradwire_engine.tape import Instruction, Tape, Type
 
 #: Work for an element from which on an instruction by itself is worth a kernel.
 _LONG = 8
-#: How many instructions one of small matrices counts for.
+#: The number of instructions that one of small matrices counts for.
 _NESTS_OF_MATRIX = 10
 
 

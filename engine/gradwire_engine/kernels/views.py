@@ -24,7 +24,7 @@ class Views:
     def __init__(self, instructions: Sequence[Instruction], poll: Poll = unhurried) -> None:
         self.bases = [*range(len(instructions))]
         self.ordered = bytearray(len(instructions))
-        #: How many views are passed on the way to the base, the slot itself counted.
+        #: The number of views on the way to the base, the slot itself counted.
         self.passed = [0] * len(instructions)
         of = self.bases
         #: Whether all views between a slot and its base are reshaped.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gradwire_engine.ops.builder import Builder, Var
 
-#: What a rule gives for its operands: one cotangent each, ``None`` where nothing flows.
+#: The cotangents that a rule gives for its operands, ``None`` where nothing flows.
 Cotangents = Sequence["Var | None"]
 #: Annotates a parameter of ``record`` that must be known while recording (an axis, a shape, a
 #: dtype): an integer variable given there becomes static, guarded with its value.

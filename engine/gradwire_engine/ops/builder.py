@@ -42,7 +42,7 @@ _MOST_NESTED, _DEEPEST_NESTED = 1_000_000, 100
 _TABLE_PIECE = 1 << 16
 #: Programs' dtypes by identity: NumPy has others that are equal.
 _OWN_DTYPES = frozenset(map(id, DTYPES.values()))
-#: What stands for an array by itself.
+#: Types of values that stand for arrays by themselves.
 _ARRAY = (Var, bool, int, float, complex)
 
 

@@ -31,7 +31,7 @@ class CustomVjpTape(Op):
     count: int
     #: The operands that the rule gives cotangents, in the order of its outputs.
     given: tuple[int, ...]
-    #: How many of the last operands only the rule reads.
+    #: The number of the last operands that only the rule reads.
     read: int
     rule: Body
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 COUNT = ArrayType(np.dtype("int64"), ())
-#: What a scalar in a list takes.
+#: Bytes of a scalar in a list.
 _SCALAR_BYTES = 48
 #: Passes that are taken for granted where nothing is known.
 _GUESSED_PASSES = 1000

@@ -41,7 +41,7 @@ class Region:
         #: Pairs of slots: of a source that a derivative was taken in, and of a stand-in on the way,
         #: or of what is read from outside.
         self.asked: set[tuple[int, int]] = set()
-        #: What the first decisions have to be, and all that were made.
+        #: The outcomes of the first decisions, and all that were made.
         self.forced: Sequence[bool] = ()
         self.decisions: list[bool] = []
         #: Whether one of them depends on more than the number of the pass.

@@ -17,7 +17,7 @@ from gradwire_engine.ops.pointwise.comparison import LogicalNot, NotEqual
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
 
-#: What is as quick with numbers that a branch excludes: a power of a negative number is not.
+#: Operations as quick with numbers that a branch excludes: a power of a negative number is not.
 _QUICK = frozenset((Add, Subtract, Multiply, Divide, Negative, Where))
 
 

@@ -78,7 +78,7 @@ class _Distribution:
         self.new: dict[int, Var] = {}
         #: The results of distributed loops, by the loop's slot.
         self.results: dict[int, dict[int, Var]] = {}
-        #: How many passes loops make, by their new slots.
+        #: The number of passes of loops, by their new slots.
         self.sure: dict[int, int] = {}
 
     def tape(self) -> Tape:

@@ -20,9 +20,9 @@ from gradwire_engine.optimize.partial_evaluation import stands
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Type
 
-#: What is computed of constants is looked at if it takes no more bytes and steps.
+#: Most bytes and steps of a computation of constants that is looked at.
 _COMPUTED_BYTES, _COMPUTED_STEPS = 1 << 25, 64
-#: What makes zeros with its first operand in a part of them.
+#: Operations that make zeros with their first operand in a part of them.
 PARTS = frozenset((ScatterAdd, Pad))
 #: A slot, or an operation on expressions.
 Expression: TypeAlias = "int | tuple[Op, Sequence[Expression]]"
@@ -74,7 +74,7 @@ class ValueTable:
         self._counted = 0
         self._residents = residents
         self._standing = bytearray()
-        #: What is computed of constants, by slots.
+        #: The values computed of constants, by slots.
         self._values: dict[int, Any] = {}
 
     def shape(self, slot: int) -> Shape:
@@ -178,7 +178,7 @@ def constant(value: Any, dtype: DType) -> Expression:
 
 
 _MULTIPLES = frozenset((Negative, *PARTS))
-#: What a ``ValueTable`` notes: rules of arithmetic look for these among operands.
+#: Operations that a ``ValueTable`` notes: rules of arithmetic look for these among operands.
 NOTED = frozenset((Constant, BroadcastTo, Multiply, OnDiagonal, Reshape, Sqrt, *_MULTIPLES))
-#: What gives the value of an operation of slots with less work, where it knows how.
+#: A rule that gives the value of an operation of slots with less work, where it knows how.
 Rule: TypeAlias = Callable[[Op, Sequence[int], ValueTable], "Expression | Settled | None"]

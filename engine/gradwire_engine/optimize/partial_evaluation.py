@@ -67,7 +67,7 @@ class _Split:
         self._standing = bytearray()
         for instruction in polled(made, poll):
             self._standing.append(stands(instruction, self._standing, residents))
-        #: What the residual reads, at first because it depends on more.
+        #: The slots that the residual reads, at first because they depend on more.
         self._needed = bytearray(len(made))
         for slot in tape.outputs:
             self._needed[slot] = 1
@@ -80,7 +80,7 @@ class _Split:
             for slot, instruction in enumerate(polled(made, poll))
             if self._standing[slot] and isinstance(instruction.op, Guard)
         ]
-        #: What the static tape gives, in order.
+        #: The results of the static tape, in order.
         self.kept: list[int] = []
         self.kept_bytes = 0
         self._choose(most_bytes)

@@ -21,7 +21,7 @@ from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin, Tanh
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
-#: What is known of an operand: nothing, that it is within [-1, 1], or within [0, 1].
+#: The range known of an operand: none, within [-1, 1], or within [0, 1].
 _ANY, _BOUNDED, _UNIT = range(3)
 
 

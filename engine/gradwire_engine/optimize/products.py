@@ -327,7 +327,7 @@ def _is_identity(slot: int, values: ValueTable) -> bool:
     return isinstance(ones, BroadcastTo) and values.number(number[0]) == 1
 
 
-#: How each operation is a product: of which slots, with which labels.
+#: Each operation as a product: of which slots, with which labels.
 _PARTS: Mapping[type[Op], Callable[[Product, Op, Sequence[int], Labels], _Parts]] = {
     Multiply: _of_product,
     Square: _of_square,

@@ -21,7 +21,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Nega
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable
 from gradwire_engine.tape import Shape
 
-#: What gives diagonal matrices, and scaled ones.
+#: Operations that give diagonal matrices, and scaled ones.
 _MATRICES = frozenset((OnDiagonal, Reshape, Multiply))
 
 

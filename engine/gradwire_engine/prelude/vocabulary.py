@@ -46,9 +46,9 @@ from gradwire_engine.prelude.compiler import OPERATORS, TRUE
 _ALONE = frozenset(
     "add subtract multiply divide equal not_equal less less_equal greater greater_equal".split()
 )
-#: What becomes a constant of an operand's floating dtype.
+#: Types of values that become constants of an operand's floating dtype.
 _REAL = (float, int, bool)
-#: What Python computes with, and compares, known while recording.
+#: Types that Python computes with, and compares, known while recording.
 _NUMBERS = (int, float, complex)
 _COMPARED = (*_NUMBERS, str, tuple, np.dtype, type(None))
 

@@ -17,7 +17,7 @@ from gradwire_engine.shared_budget import BudgetShare, SharedBudget
 
 #: Recordings kept of one program and query, one for each path that values take through it.
 _PATHS = 16
-#: What an entry of the cache takes before anything is compiled, beside its key.
+#: Bytes of an entry of the cache before anything is compiled, beside its key.
 _ENTRY_BYTES = 2048
 
 
@@ -29,7 +29,7 @@ class Entry:
         self.paths: tuple[Compiled, ...] = ()
         self.residents = ResidentHistory()
         self._own_bytes = _ENTRY_BYTES + key_bytes
-        #: What the cache counts it for.
+        #: The bytes that the cache counts for it.
         self.counted_bytes = self._own_bytes
         self._lock = threading.Lock()
 

@@ -29,7 +29,7 @@ from gradwire_engine.queries.cache import Context
 from gradwire_engine.queries.residents import Residents
 from gradwire_engine.tape import Instruction, TapeListener
 
-#: What a variable takes in the key of what is compiled: its path, dtype and shape.
+#: Bytes of a variable in the key of what is compiled: its path, dtype and shape.
 _LEAF_BYTES = 300
 
 
@@ -91,7 +91,7 @@ class Call:
         if entry is None:
             nbytes = _LEAF_BYTES * len(arguments.signature) + len(repr(query))
             entry = context.cache.make(key, nbytes)
-        #: What is kept for this key: equal keys have the same, as long as it is.
+        #: The cached value of this key: equal keys have the same, as long as it is cached.
         self.entry = entry
         if arguments.digests:
             changed = partial(context.cache.count, entry)

@@ -43,7 +43,7 @@ class JointCall:
         stacks = {i: np.array(each) for i, each in enumerate(inputs) if i not in shared}
         one = first.arguments
         arguments = Arguments(one.variables, one.vectors, stacks, shared)
-        #: What is compiled and replayed for all of them.
+        #: The joint executable of all of them.
         self.call = Call(first.context, first.program, first.query, arguments)
 
     @staticmethod

@@ -23,7 +23,7 @@ Digests: TypeAlias = tuple[tuple[int, str], ...]
 
 #: Marks of what came that are kept for one key, and what each takes.
 _MARKS, _MARK_BYTES = 4096, 256
-#: What is specialised takes so much beside what it keeps, and for each resident.
+#: Bytes of a specialised executable beside what it keeps, and for each resident.
 _SPECIALISED_BYTES, _DIGEST_BYTES = 1024, 256
 #: Of residents that came first at more different times, the later ones are taken together.
 _TIMES = 8

@@ -37,7 +37,7 @@ _NUMPY = (
     *("np.", "numpy.", "jnp.", "jax.numpy.", "jax.scipy.special.", "jax.scipy.linalg."),
     *("jax.scipy.", "jax.", "scipy.special.", "special.", "scipy.linalg.", "scipy."),
 )
-#: What is not: NumPy's own draws have no key.
+#: Names that are not: NumPy's own draws have no key.
 _KEYLESS = ("np.random.", "numpy.random.")
 #: Methods of arrays, as NumPy has them.
 _METHODS = frozenset(
@@ -59,7 +59,7 @@ _VIEWS: dict[str, Callable[[dict[str, Any]], Iterable[Any]]] = {
 _COMPUTED = {"T": "transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
 _ATTRIBUTES = ("T", "mT", "real", "imag", "shape", "size", "ndim", "dtype")
 _STATE = {"assign": None, "assign_add": "add", "assign_sub": "subtract"}
-#: What operators call; these names mean the operation whatever variables are called.
+#: The functions of operators; these names mean the operation whatever variables are called.
 _OPERATORS = frozenset(
     "add subtract multiply divide floor_divide remainder power matmul negative positive invert "
     "equal not_equal less less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor "

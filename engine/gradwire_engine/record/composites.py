@@ -26,14 +26,14 @@ from gradwire_engine.ops.sequences.bins import SearchSorted
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
 
-#: What the arguments are looked through for.
+#: Types that arguments are searched for.
 COMPOSITES = frozenset((Sparse, Ragged))
-#: What may be called as a method, and what it calls.
+#: Methods, and the functions that they call.
 METHODS = {
     **{name: name for name in "sum mean max min prod dot astype to_dense".split()},
     **dict.fromkeys(("to_tensor", "todense", "toarray"), "to_dense"),
 }
-#: What there is of a ragged tensor's rows, too.
+#: Reductions that also exist for a ragged tensor's rows.
 _REDUCTIONS = frozenset(("sum", "mean", "max", "min", "prod"))
 #: Of elements: what zeros keep, whatever adds up at one place.
 _LINEAR = frozenset("positive negative multiply divide astype copy stop_gradient".split())

@@ -162,7 +162,7 @@ def _in(r: Recorder, x: Any, items: Any) -> bool:
     return any(x is item or x == item for item in r.items(items) if not isinstance(item, Var))
 
 
-#: What is compared as a whole, in no time that depends on how it was made.
+#: Values that are compared as a whole, in no time that depends on how they were made.
 _COMPARED = (bool, int, float, complex, str, np.dtype, type(None))
 
 

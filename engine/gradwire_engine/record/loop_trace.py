@@ -55,7 +55,7 @@ class LoopTrace:
         #: The arrays of whose rows passes take one, and the paths through the body.
         self.arrays: list[Var] = []
         self.paths: list[_TracedPath] = []
-        #: What passes write beside the carry, nested as it is.
+        #: The values that passes write beside the carry, nested as they are.
         self.beside: Any = None
         #: Whether values decide which paths are taken.
         self.by_values = False

@@ -38,7 +38,7 @@ _MOST_PEELED = 3
 class Iterations(ABC):
     """The iterations of a loop, its passes: each kind of loop is a class of these."""
 
-    #: How many passes there are, where that is known.
+    #: The number of passes, where it is known.
     length: int | None = None
     #: The body, where the program has it as a block: then passes always do the same.
     blocks: Sequence[Block] = ()

@@ -74,7 +74,7 @@ class Recorder:
         self.state = state
         #: Whether every pass of a loop is recorded by itself.
         self.unroll = unroll
-        #: Where repeated lines are recorded as loops, the names of which values are asked for.
+        #: The names of which values are asked for, where repeated lines are recorded as loops.
         self._rerolled = rerolled
         #: Whether any were.
         self.rolled = False
@@ -82,7 +82,7 @@ class Recorder:
         self.singly: set[tuple[Block, bool]] = set()
         #: Instructions recorded of paths through bodies.
         self.explored = 0
-        #: How many calls of functions with checkpoints go on.
+        #: The number of calls of functions with checkpoints in progress.
         self.checkpoints = 0
         self.variables = frozenset(variables)
         self.globals = variables

@@ -215,7 +215,7 @@ class _Loop:
         self._stretch = stretch
         self._operands = operands
         self._outputs = [out.slot for out in outputs]
-        #: What is handed on: an instruction's result and how many steps it is kept.
+        #: A value that is handed on: an instruction's result and for how many steps it is kept.
         self._carried: dict[_Earlier, int] = {}
         for one in [operand for each in operands for operand in each]:
             if isinstance(one, _Earlier):

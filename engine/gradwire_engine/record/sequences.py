@@ -55,7 +55,7 @@ class Counter:
         behind = stop if start == 0 else r.operation("subtract", stop, start)
         if abs(step) != 1:
             behind = r.operation("add", behind, step - (1 if step > 0 else -1))
-        #: How many numbers there are, if it is positive.
+        #: The number of numbers, if it is positive.
         self.count = behind if step == 1 else r.operation("floor_divide", behind, step)
 
     def known(self, r: Recorder) -> range:

@@ -18,7 +18,7 @@ from gradwire_service.lru import ByteBoundedLRU
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 
-#: What an entry takes beside the code.
+#: Bytes of an entry beside the code.
 _ENTRY_BYTES = 400
 #: The part of a minute's seconds that must be there again before more is compiled.
 _LEAST_PART = 0.05

@@ -14,7 +14,7 @@ from gradwire_service.telemetry import ProblemMiddleware, RequestMiddleware, Req
 if TYPE_CHECKING:
     from gradwire_service.http.connection import Connection
 
-#: How often connections are checked: no request starts or stops a timer.
+#: Interval of checking connections: no request starts or stops a timer.
 INTERVAL_SECONDS = 0.25
 #: Connections beyond the most that are refused with a response; others are cut.
 MAX_REFUSED = 64

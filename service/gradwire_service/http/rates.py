@@ -74,7 +74,7 @@ class WriteRate:
     def __init__(self, limiter: ConnectionLimiter) -> None:
         settings = limiter.settings
         self._window = RateWindow(settings.send_timeout_seconds, settings.min_bytes_per_second)
-        #: What was left at the last check, and what was taken since the check before.
+        #: The bytes left at the last check, and those taken since the check before.
         self.unsent_bytes = self.taken_bytes = 0
 
     def is_late(self, now: float, unsent_bytes: int) -> bool:

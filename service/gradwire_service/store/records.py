@@ -14,7 +14,7 @@ from gradwire_service.wire.shared import Body, SharedMemory, unpacked
 #: A tape's recipe, a program's source, an owner's name for a program, an array, an array of an
 #: answer, and a record that was consumed, which the request that consumed it may repeat.
 Kind: TypeAlias = Literal["tapes", "programs", "names", "tensors", "results", "used"]
-#: How long a store remembers that a record was consumed.
+#: Time that a store remembers that a record was consumed.
 CONSUMED_SECONDS = 60.0
 
 

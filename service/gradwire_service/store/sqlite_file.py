@@ -15,11 +15,11 @@ from gradwire_service.store.reserve import Reserve
 
 logger = logging.getLogger("gradwire")
 
-#: How long to wait for another process that writes; shorter than a request's time limit.
+#: Time to wait for another process that writes; shorter than a request's time limit.
 BUSY_SECONDS = 5.0
 #: With less free space than this, a record is written only if it certainly fits.
 _SCARCE_BYTES = 16 << 20
-#: What a record takes on the disk beyond its bytes: pages of tables and indices.
+#: Bytes of a record on the disk beyond its own: pages of tables and indices.
 _OVERHEAD_BYTES = 1 << 16
 
 Result = TypeVar("Result")
@@ -62,7 +62,7 @@ _FAILURES = {
     sqlite3.SQLITE_PROTOCOL: BUSY,
     sqlite3.SQLITE_READONLY: _READ_ONLY,
 }
-#: How messages of SQLite and Python about an unreadable file begin.
+#: Beginnings of messages of SQLite and Python about an unreadable file.
 _UNREADABLE = "no such table", "no such column", "Could not decode to UTF-8"
 
 

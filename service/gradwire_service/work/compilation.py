@@ -27,7 +27,7 @@ from gradwire_service.settings import Settings
 _CPU_SECONDS, _SECONDS = 10, 60
 #: Memory that compiling needs beside the worker's, and most code of a program.
 _MEMORY_BYTES, _MOST_CODE_BYTES = 512 << 20, 16 << 20
-#: How much less often than requests it gets a core where both want one.
+#: Priority below that of requests, where both want a core.
 _NICENESS = 10
 #: Beyond the most files that Linux lets a process open, unless that is set higher.
 _MOST_FILES = 1 << 20

@@ -98,7 +98,7 @@ class Whole:
     ) -> None:
         self._kernel, self._given, self._shapes = kernel, given, shapes
         buffers, own = kernel.buffers, range(kernel.operands, kernel.passed)
-        #: What Python looks at afterwards, and the numbers of buffers that it makes: these, and
+        #: The buffers that Python checks afterwards, and those that it makes: these, and
         #: large ones, which it takes from its pool.
         self._checked_after = {*kernel.faults, *kernel.statuses}
         large = [number for number in own if nbytes(buffers[number]) >= POOLED_BYTES]

@@ -61,11 +61,11 @@ class ElementPrinter:
         self._analyse()
         self._values: list[str] = [""] * len(nest.nodes)
         self._splats: dict[Value, str] = {}
-        #: Which lanes of a vector were not computed before, where some were.
+        #: The lanes of a vector that were not computed before, where some were.
         self._mask: str | None = None
         self._in_place = nest.is_in_place
         self._accumulated: dict[Part, str] = {}
-        #: What the pass before gave on.
+        #: The values carried over from the pass before.
         self._carried: list[str] = []
         self._by_level: list[list[Value]] = [[] for _ in range(self._loops + 1)]
         for value, level in enumerate(self._levels):

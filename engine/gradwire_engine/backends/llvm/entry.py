@@ -18,7 +18,7 @@ from gradwire_engine.backends.layout import PLAIN, array_api
 HEAD, PER_POINTER, PER_RESULT = 7, 2, 6
 #: Kinds of pointers: to what an argument holds, into scratch memory, to a result, an address.
 ARGUMENT, SCRATCH, RESULT, ADDRESS = range(4)
-#: How elements are looked at, by their dtype.
+#: Checks of elements, by their dtype.
 CHECKS = {"d": 1, "f": 2}
 
 _TEXT = """

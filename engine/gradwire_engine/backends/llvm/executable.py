@@ -52,7 +52,7 @@ class NativeExecutable(NumpyExecutable):
         self._compile = compile_texts or compile_here
         self._waits = compile_texts is None
         self._asked = False
-        #: How often NumPy has replayed while machine code was awaited, and what has come.
+        #: The number of NumPy's replays while machine code was awaited, and the code that has come.
         self._replays = 0
         self._compiled: _Compiled | None = None
         self._is_settled = False

@@ -25,7 +25,7 @@ from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Instruction, StackType, Tape, Type
 
-#: How often nodes are computed, on average, from which on optimised code saves enough.
+#: The average number of times that nodes are computed from which on optimised code saves enough.
 _OPTIMISED_STEPS = 64
 
 
@@ -70,7 +70,7 @@ class NativeKernel(FusedGroup):
         ]
         pieces = self.form.apart(STEPS_BETWEEN_POLLS) if self._is_long else [self.form]
         self._pieces = [_Piece.of(piece) for piece in pieces]
-        #: Where a call is all that there is.
+        #: The call, where there is nothing else.
         self._call: Whole | None = None
 
     def __str__(self) -> str:

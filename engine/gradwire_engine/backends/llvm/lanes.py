@@ -19,7 +19,7 @@ from gradwire_engine.kernels.form import (
     Within,
 )
 
-#: What a vector takes, in arithmetic on vectors: one whose elements are not neighbours in memory,
+#: Costs of a vector, in arithmetic on vectors: one whose elements are not neighbours in memory,
 #: a function, and putting the lanes of one together.
 _FAR, _FUNCTION, _ACROSS = LANES, 20, 24
 #: And one whose elements are so far apart.

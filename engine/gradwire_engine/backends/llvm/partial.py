@@ -14,7 +14,7 @@ import numpy as np
 from gradwire_engine.answer import Array
 from gradwire_engine.kernels.form import EVERYWHERE, Kernel, Load, Nest, Reduce, Store
 
-#: What changes nothing, and how two are put together.
+#: The neutral element, and the combination of two.
 _NEUTRAL = {"sum": 0.0, "finite": 0.0, "all": False, "max": -inf, "min": inf}
 _JOINED = {
     "sum": np.add,

@@ -30,7 +30,7 @@ from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.ops.signals.convolution import Convolve, ConvolveWithin
 from gradwire_engine.optimize.expressions import Expression, Rule, Settled, ValueTable, constant
 
-#: What kernels compute sooner than what rules for NumPy make of it.
+#: Operations that kernels compute sooner than what rules for NumPy make of them.
 _OWN = Sin, Cos, Hypot, Sum, LinearRecurrence
 #: Most columns of a matrix that kernels add up one by one.
 _MOST_COLUMNS = 16

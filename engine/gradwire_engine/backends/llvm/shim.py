@@ -41,7 +41,7 @@ class Result(NamedTuple):
     number: int
 
 
-#: What machine code is given an address of; a constant array is given as it is.
+#: Objects whose address machine code is given; a constant array is given as it is.
 Pointer: TypeAlias = "Argument | Scratch | Result | Array"
 
 

@@ -142,10 +142,10 @@ def _references(blocks: Sequence[Array], i: int) -> int:
     return getrefcount(blocks[i].base)
 
 
-#: What this counts of a block that is not in use; it depends on the version of Python.
+#: The count of a block that is not in use; it depends on the version of Python.
 _UNUSED = _references([_aligned(_LINE)], 0)
 
-#: What the pools of all threads may keep.
+#: The budget of the pools of all threads.
 BUDGET = SharedBudget(_MOST_BYTES)
 #: Lends to the thread that asks.
 POOL = Pool(BUDGET)

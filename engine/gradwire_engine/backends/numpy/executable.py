@@ -54,7 +54,7 @@ class NumpyExecutable(TieredExecutable):
     ) -> None:
         super().__init__(tape, poll, exact=exact)
         self._threads = threads
-        #: What is replayed, with its plan: both at once, since one thread may walk the tape while
+        #: The replayed tape, with its plan: both at once, since one thread may walk the tape while
         #: another groups it.
         self._replayed = tape, plan(tape, poll)
         if self.peak_bytes >= _GROUPED_AT_ONCE:

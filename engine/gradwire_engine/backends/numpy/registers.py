@@ -18,7 +18,7 @@ class Registers:
         self._last = last
         self._free: dict[bool, list[str]] = {False: [], True: []}
         self._locals = 0
-        #: How long the list is.
+        #: The length of the list.
         self.length = 0
 
     def take(self, slot: int) -> str:

@@ -64,7 +64,7 @@ _FEWEST_ANGLES = 2048
 _FEWEST_BY_PARTS = 2048
 #: The same of powers.
 _FEWEST_POWERS = 64
-#: What BLAS takes for an element of a system of two bands.
+#: The time of BLAS for an element of a system of two bands.
 _NANOSECONDS_OF_BANDS = 6
 #: The same of rows that are added at indices, and of what each has.
 _FEWEST_ADDED, _FEWEST_WIDE = 1024, 2

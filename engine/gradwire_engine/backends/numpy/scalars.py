@@ -19,9 +19,9 @@ from gradwire_engine.ops.constants import Constant
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import Tape, Type, scalar_char
 
-#: What leaves a quick function: errors of Python's arithmetic and of ``math``.
+#: Exceptions that leave a quick function: those of Python's arithmetic and of ``math``.
 LEFT = (ArithmeticError, ValueError)
-#: What makes NumPy's scalars, by the dtypes' characters.
+#: Constructors of NumPy's scalars, by the dtypes' characters.
 _NUMPY = {"d": "float64", "?": "truth"}
 #: The names that code has, functions of ``math`` without the module that they would be sought in.
 _NAMES = {

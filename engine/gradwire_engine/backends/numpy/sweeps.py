@@ -36,9 +36,9 @@ from gradwire_engine.kernels.windows import Rows, Windows
 from gradwire_engine.ops.base import SINGLETONS
 from gradwire_engine.tape import Shape
 
-#: What the arrays of a block take: half of a core's second cache, as measured.
+#: Bytes of the arrays of a block: half of a core's second cache, as measured.
 BLOCK_BYTES = 1 << 20
-#: Where there are many arrays, blocks are at least so large: else calling outweighs computing.
+#: Least size of blocks where there are many arrays: else calling outweighs computing.
 FEWEST_ELEMENTS = 4096
 #: Blocks of more rows than this are of a multiple of it, so that all begin at a line of the cache.
 ALIGNED = 64
@@ -48,7 +48,7 @@ _ELEMENTS_BETWEEN_POLLS = 200_000
 FEW_STEPS = 512
 #: Operations by which pieces of arrays are put together, where their names are not these.
 _LOGICAL = {"and": "logical_and", "or": "logical_or", "not": "logical_not"}
-#: What puts reductions of parts together.
+#: Functions that combine reductions of parts.
 JOINS = {"sum": np.add, "max": np.maximum, "min": np.minimum}
 #: The dtype, the rows beyond those of the block, and the inner shape of arrays that can be in one
 #: buffer.

@@ -8,7 +8,7 @@ from typing import Any
 from gradwire_engine.dialects.base import Dialect, Recorded, recorded
 from gradwire_engine.ops.builder import Var
 
-#: What parameters that name axes are called.
+#: Names of parameters that name axes.
 _AXES = ("dim", "dims", "dim0", "dim1", "axis0", "axis1", "source", "destination")
 #: Functions that need an array with axes, or say themselves what they make of one without.
 _APART = frozenset(

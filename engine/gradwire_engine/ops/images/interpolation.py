@@ -61,7 +61,7 @@ def _modulo(index: Var, period: int) -> Var:
     return Remainder()(index, index.builder.scalar(period, index.dtype))
 
 
-#: Which element stands for one beyond the edges.
+#: The element that stands for one beyond the edges.
 BORDERS: dict[str, Callable[[Var, int], Var]] = {
     "mirror": _mirrored,
     "reflect": _reflected,

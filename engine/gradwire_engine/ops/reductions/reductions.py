@@ -25,7 +25,7 @@ class Reduction(Op):
     axes: tuple[int, ...]
     #: Whether there is a result for no elements.
     has_identity: ClassVar[bool] = True
-    #: What stands for an element that does not count; without one, ``initial`` does.
+    #: The value of an element that does not count; without one, ``initial`` is.
     neutral: ClassVar[bool | int | None] = None
     #: The operation that brings in ``initial``, and is repeated, if it is a ufunc.
     pairwise: ClassVar[str] = ""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
 
 
-#: What stands in a list of functions for itself.
+#: Types of values that stand for themselves in a list of functions.
 _NUMBERS = (Var, bool, int, float, complex)
 
 

@@ -50,7 +50,7 @@ _WRITTEN: Mapping[str, Callable[[], str]] = {
     "digamma": special.digamma,
 }
 _OF_TWO = frozenset(("pow", "hypot", "atan2", "fmod"))
-#: What the C library does not have: numbers are computed as vectors of them.
+#: Functions that the C library does not have: numbers are computed as vectors of them.
 _NOT_IN_C = frozenset(("erfcx", "digamma"))
 NAMES = tuple(_WRITTEN)
 
