@@ -31,7 +31,7 @@ def go_on() -> None:
 
 
 class Counts:
-    """How often programs were compiled, paths staged, stages begun, and replays."""
+    """The numbers of programs compiled, paths staged, stages begun, and replays."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.compiled = self.staged = self.begun = self.replayed = 0

@@ -1,4 +1,4 @@
-"""What single operations do to gradients, at ties, kinks and singular points: S59 to S73.
+"""Gradients of single operations at ties, kinks and singular points: S59 to S73.
 
 Each row is a program, its variables and their gradients. Where TensorFlow's answer is not the
 most useful one the row says so; the rest is TensorFlow's.

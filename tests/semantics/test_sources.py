@@ -1,4 +1,4 @@
-"""What gradients are taken in, and why there is none: S2 to S4, S13, S14, S38 to S49."""
+"""Sources of gradients, and reasons why there is none: S2 to S4, S13, S14, S38 to S49."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is differentiated, and with which weights: S19 to S26."""
+"""Targets, and their weights: S19 to S26."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What gradients are asked for and what they mean: S1, S2, S9, S13 to S23 and S28."""
+"""Requests for gradients and their meaning: S1, S2, S9, S13 to S23 and S28."""
 
 import itertools
 from typing import Any

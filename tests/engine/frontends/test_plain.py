@@ -1,4 +1,4 @@
-"""What is read without a syntax tree is what the tree gives, and all else is left to the tree."""
+"""Texts read without a syntax tree are read as by the tree; all others are left to the tree."""
 
 from __future__ import annotations
 

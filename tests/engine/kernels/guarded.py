@@ -115,7 +115,7 @@ class _Guarded:
         ctypes.memmove(self.address, given, len(given))
 
     def bytes(self) -> bytes:
-        """What is there now."""
+        """The present contents."""
         return ctypes.string_at(self.address, self._length)
 
     def free(self) -> None:
