@@ -51,7 +51,7 @@ class Parameter:
 
     @property
     def tensor(self) -> bool:
-        """Whether it is a tensor, which is sent and perhaps differentiated."""
+        """True if it is a tensor, which is sent and perhaps differentiated."""
         return self.kind in (None, "Optional")
 
     def written(self) -> str:

@@ -584,7 +584,7 @@ def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
 def in_top_k(
     targets: TensorLike, predictions: TensorLike, k: int, name: str | None = None
 ) -> Tensor:
-    """Whether fewer than ``k`` predictions of a row exceed that of its target."""
+    """True where fewer than ``k`` predictions of a row exceed that of its target."""
     return rules.typed(
         "bool",
         "tf.math.in_top_k",
@@ -597,7 +597,7 @@ def in_top_k(
 
 
 def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
-    """Where each of ``0 … n - 1`` stands in ``x``."""
+    """The place of each of ``0 … n - 1`` in ``x``."""
     return rules.like("tf.math.invert_permutation", "InvertPermutation", kinds.NUMBER, {"x": x}, {})
 
 
