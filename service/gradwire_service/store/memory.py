@@ -46,7 +46,7 @@ class MemoryStore(TransactionalStore):
         self._records = {kind: OrderedDict() for kind in policies}
         #: The keys of each owner with records, in the same order.
         self._owned: dict[tuple[Kind, str], OrderedDict[Key, None]] = {}
-        #: What each owner with records stores of a kind, and under None all owners.
+        #: The usage of a kind by each owner with records, and under None by all owners.
         self._usage: dict[tuple[Kind, str | None], Amount] = {}
 
     def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:

@@ -14,7 +14,7 @@ from gradwire_service.wire.shared import Body, SharedMemory, unpacked
 #: A tape's recipe, a program's source, an owner's name for a program, an array, an array of an
 #: answer, and a record that was consumed, which the request that consumed it may repeat.
 Kind: TypeAlias = Literal["tapes", "programs", "names", "tensors", "results", "used"]
-#: How long a store remembers that a record was consumed.
+#: Time that a store remembers that a record was consumed.
 CONSUMED_SECONDS = 60.0
 
 
@@ -130,7 +130,7 @@ NOTHING = Amount(0, 0)
 
 
 class Usage(NamedTuple):
-    """What one owner and all owners store of a kind, not counting the record to be replaced."""
+    """The usage of one owner and of all, of one kind, without the record to be replaced."""
 
     own: Amount
     total: Amount
@@ -150,7 +150,7 @@ class Policy(NamedTuple):
     evicts: bool = False
 
     def evicted(self, kind: Kind, new: Amount, usage: Usage) -> Amount:
-        """How much of the owner's oldest records has to be dropped for ``new``.
+        """The amount of the owner's oldest records that has to be dropped for ``new``.
 
         Raises: ``OverQuota`` where that would not be enough, or is not allowed.
         """
@@ -229,7 +229,7 @@ class Store(ABC):
 
     @abstractmethod
     def usage(self, kind: Kind, owner: str | None = None) -> Amount:
-        """How much one owner, or all owners together, store of a kind."""
+        """The usage of one owner, or of all together, of one kind."""
 
     @abstractmethod
     def close(self) -> None:

@@ -108,7 +108,7 @@ class TransactionalStore(Store):
 
     @abstractmethod
     def _amount(self, kind: Kind, owner: str | None = None, id: str | None = None) -> Amount:
-        """How much is stored of a kind, by one owner, or under one key."""
+        """The usage of a kind, by one owner, or under one key."""
 
     @abstractmethod
     def _drop(self, key: Key) -> None:

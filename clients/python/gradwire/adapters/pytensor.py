@@ -98,7 +98,7 @@ class _RoutineOp(Op):  # type: ignore[misc]
                 raise TypeError(
                     f"the function gives an array of shape {result.shape}, but was taken to give "
                     "one number, since lengths of its arguments are unknown: pt.specify_shape "
-                    "tells them"
+                    "gives them"
                 )
             storage[0] = np.asarray(result, output.type.dtype)
 

@@ -185,17 +185,17 @@ def digamma(x: TensorLike, name: Name = None) -> Tensor:
 
 @operation(rules.bool_unary, "tf.math.is_finite", "IsFinite", kinds.FLOATS)
 def is_finite(x: TensorLike, name: Name = None) -> Tensor:
-    """Whether ``x`` is neither infinite nor NaN, in both parts if complex."""
+    """True where ``x`` is neither infinite nor NaN, in both parts if complex."""
 
 
 @operation(rules.bool_unary, "tf.math.is_inf", "IsInf", kinds.FLOATS)
 def is_inf(x: TensorLike, name: Name = None) -> Tensor:
-    """Whether ``x`` is infinite, in either part if complex."""
+    """True where ``x`` is infinite, in either part if complex."""
 
 
 @operation(rules.bool_unary, "tf.math.is_nan", "IsNan", kinds.FLOATS)
 def is_nan(x: TensorLike, name: Name = None) -> Tensor:
-    """Whether ``x`` is NaN, in either part if complex."""
+    """True where ``x`` is NaN, in either part if complex."""
 
 
 @operation(rules.unary, "tf.math.softplus", "Softplus", kinds.LAYER)

@@ -47,14 +47,14 @@ def reduce_min(
 def reduce_all(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: Name = None
 ) -> Tensor:
-    """Whether every element over ``axis`` is nonzero."""
+    """True if every element over ``axis`` is nonzero."""
 
 
 @operation(rules.reduce, "tf.reduce_any", "Any", kinds.BOOL)
 def reduce_any(
     input_tensor: TensorLike, axis: Axis = None, keepdims: bool = False, name: Name = None
 ) -> Tensor:
-    """Whether some element over ``axis`` is nonzero."""
+    """True if some element over ``axis`` is nonzero."""
 
 
 @operation(rules.reduce, "tf.formulas.reduce_logsumexp", "IsFinite", kinds.FLOATS)
@@ -115,7 +115,7 @@ def lbeta(x: TensorLike, name: Name = None) -> Tensor:
 
 @operation(rules.typed("bool"), "tf.math.in_top_k", "InTopKV2", kinds.ARITHMETIC)
 def in_top_k(targets: Places, predictions: Places, k: int, name: Name = None) -> Tensor:
-    """Whether fewer than ``k`` predictions of a row exceed that of its target."""
+    """True where fewer than ``k`` predictions of a row exceed that of its target."""
 
 
 @operation(rules.like, "tf.math.invert_permutation", "InvertPermutation", kinds.ARITHMETIC)
