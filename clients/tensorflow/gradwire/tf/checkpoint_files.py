@@ -13,8 +13,6 @@ import numpy as np
 from gradwire.tf.errors import NotFoundError
 from gradwire.tf.gfile import local
 
-__all__ = ["get_checkpoint_state", "latest_checkpoint", "list_variables", "load_variable"]
-
 _PATHS = ".paths"
 #: A field of the file ``checkpoint``, and its value.
 _LINE = re.compile(r'^(\w+): "?(.*?)"?$', re.MULTILINE)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import sys
+import typing
 from collections.abc import Callable
-from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf import absent
@@ -107,7 +107,7 @@ _OTHERS: dict[str, tuple[str, dict[str, str]]] = {
 }
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Callable[..., typing.Any]:
     """An operation by its name; a later version of one is the same operation."""
     for stem in (name, re.sub(r"V\d$", "", name)):
         if stem in _OTHERS:
@@ -117,10 +117,10 @@ def __getattr__(name: str) -> Callable[..., Any]:
     raise AttributeError(f"there is no operation tf.raw_ops.{name}")
 
 
-def _named(name: str, place: str, renamed: dict[str, str]) -> Callable[..., Any]:
+def _named(name: str, place: str, renamed: dict[str, str]) -> Callable[..., typing.Any]:
     """An operation whose arguments have names of their own."""
 
-    def operation(**kwargs: Any) -> Any:
+    def operation(**kwargs: typing.Any) -> typing.Any:
         given = {renamed.get(key, key): value for key, value in kwargs.items()}
         if name == "Einsum":
             return tf.einsum(given["equation"], *given["inputs"])
@@ -130,10 +130,10 @@ def _named(name: str, place: str, renamed: dict[str, str]) -> Callable[..., Any]
     return operation
 
 
-def _in_order(name: str, place: str) -> Callable[..., Any]:
+def _in_order(name: str, place: str) -> Callable[..., typing.Any]:
     """An operation of one or two tensors, whatever they are called."""
 
-    def operation(**kwargs: Any) -> Any:
+    def operation(**kwargs: typing.Any) -> typing.Any:
         options = {key: kwargs.pop(key) for key in ("name", "alpha") if key in kwargs}
         return _function(place)(*kwargs.values(), **options)
 
@@ -141,9 +141,9 @@ def _in_order(name: str, place: str) -> Callable[..., Any]:
     return operation
 
 
-def _function(place: str) -> Callable[..., Any]:
+def _function(place: str) -> Callable[..., typing.Any]:
     """The function of a name, in whichever part of ``tf`` it is."""
-    found: Any = tf
+    found: typing.Any = tf
     for part in place.split("."):
         found = next(getattr(each, part) for each in (found, tf.math, tf.nn) if hasattr(each, part))
     return found  # type: ignore[no-any-return]
