@@ -38,20 +38,10 @@ def enable_v2_behavior() -> None:
     """Behave as TensorFlow 2, which is always so here."""
 
 
-def enable_control_flow_v2() -> None:
-    """Behave as TensorFlow 2, which is always so here."""
-
-
-def enable_resource_variables() -> None:
-    """Behave as TensorFlow 2, which is always so here."""
-
-
-def enable_tensor_equality() -> None:
-    """Behave as TensorFlow 2, which is always so here."""
-
-
-def enable_v2_tensorshape() -> None:
-    """Behave as TensorFlow 2, which is always so here."""
+enable_control_flow_v2 = enable_v2_behavior
+enable_resource_variables = enable_v2_behavior
+enable_tensor_equality = enable_v2_behavior
+enable_v2_tensorshape = enable_v2_behavior
 
 
 def executing_eagerly_outside_functions() -> bool:
@@ -68,8 +58,7 @@ def global_variables_initializer() -> None:
     """None: variables have their values from the beginning."""
 
 
-def local_variables_initializer() -> None:
-    """None: variables have their values from the beginning."""
+local_variables_initializer = global_variables_initializer
 
 
 def tables_initializer(name: str = "init_all_tables") -> None:
