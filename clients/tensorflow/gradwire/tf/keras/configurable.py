@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 _UNSET: Any = object()
+#: The parameters of bases.
+_KNOWN: dict[type, list[str]] = {}
 
 
 def unset(*, init: Literal[False] = False) -> Any:
@@ -34,7 +36,7 @@ def configurable(kind: type[T]) -> type[T]:
     """
     defaults = dict(_own_fields(kind))
     base = next(each for each in kind.__mro__[1:] if "__init__" in vars(each))
-    passed = parameters(base)
+    passed = _KNOWN[base] = _KNOWN.get(base) or parameters(base)
     kept = [name for name in defaults if name not in passed]
     every = [
         Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default)
