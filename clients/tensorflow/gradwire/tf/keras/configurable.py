@@ -74,7 +74,7 @@ def _own_fields(kind: type) -> Mapping[str, Any]:
     """The parameters that a class declares, with defaults, which are no attributes of it."""
     found = {}
     for name, annotation in inspect.get_annotations(kind).items():
-        if name.startswith("_") or annotation.startswith("ClassVar"):
+        if name.startswith("_") or str(annotation).startswith(("ClassVar", "typing.ClassVar")):
             continue
         default = vars(kind).get(name, Parameter.empty)
         if default is _UNSET:
