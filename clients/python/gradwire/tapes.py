@@ -34,6 +34,7 @@ from gradwire.results import (
     Jacobian,
     Jvp,
     Recording,
+    recording,
     shared_fields,
 )
 from gradwire.trees import Variables
@@ -82,7 +83,7 @@ class TapeMethods:
     @sent
     def show(self) -> Call[Recording]:
         """The recorded instructions, and the memory of their values."""
-        return Call("GET", self.of.path, None, Recording.read)
+        return Call("GET", self.of.path, None, recording)
 
     @sent
     def delete(self) -> Call[None]:

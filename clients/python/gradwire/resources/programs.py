@@ -74,7 +74,7 @@ class ProgramMethods:
         ['w']
         """
         path = f"{_path(program)}/graph.json{query_of(variables, target, sources)}"
-        return Call("GET", path, None, Graph.read)
+        return Call("GET", path, None, lambda reply: Graph.read(reply.document))
 
     @sent
     def list(self) -> Steps[_Programs]:
