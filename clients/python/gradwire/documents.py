@@ -30,6 +30,11 @@ class Document:
             given[name] = None if value is None and optional else read(document[name])
         return cls(**given)
 
+    @classmethod
+    def of(cls, reply: Any) -> Self:
+        """The object that the document of a reply describes."""
+        return cls.read(reply.document)
+
 
 @lru_cache(maxsize=64)
 def _members(kind: Any) -> list[tuple[str, Callable[[Any], Any], bool, bool]]:

@@ -68,7 +68,7 @@ class Catalogue:
         >>> client.limits().body_bytes
         67108864
         """
-        return Call("GET", "/v1/limits", None, lambda reply: Limits.read(reply.document))
+        return Call("GET", "/v1/limits", None, Limits.of)
 
 
 def _operations(reply: Reply) -> list[Operation]:
