@@ -112,11 +112,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         >>> client.with_options(timeout=600, max_retries=0).evaluate(long_program, variables)
         """
         other = object.__new__(type(self))
-        other._http = self._http
-        other._owns_pool = False
-        other._adding = self._adding
-        other._residents = self._residents
-        other._process = self._process
+        vars(other).update(vars(self), _owns_pool=False)
         other._options = dataclasses.replace(
             self._options,
             timeout=self._options.timeout if timeout is UNSET else timeout,

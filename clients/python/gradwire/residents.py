@@ -248,9 +248,9 @@ def _in_full(document: Any, named: Mapping[str, Resident]) -> Any:
         return [_in_full(item, named) for item in document]
     if not isinstance(document, dict):
         return document
-    resident = named.get(document.get("ref", ""))
-    if resident is not None:
-        return resident.content
+    ref = document.get("ref")
+    if len(document) == 1 and isinstance(ref, str) and ref in named:
+        return named[ref].content
     return {name: _in_full(item, named) for name, item in document.items()}
 
 
