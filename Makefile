@@ -96,12 +96,11 @@ attacks: $(DEV) ## Run every attack on a service, alone and behind nginx, then r
 coverage: $(DEV) ## Run the tests and report the branches that no test takes
 	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks cluster containers fleet generators' $(ARGS)
 
-check: $(DEV) ## Lint, check format, types, import directions and generated modules
+check: $(DEV) ## Lint, check format, types and import directions
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/python tools/lint_imports.py --no-logo
-	@PATH=$(abspath $(BIN)):$$PATH $(BIN)/python clients/tensorflow/tools/operations.py --check
 	@for package in gradwire gradwire.tf gradwire.tfe; \
 	do case $$package in gradwire) first=python;; *) first=tensorflow;; esac; \
 	PYTHONPATH=clients/$$first VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/pyright --verifytypes $$package --ignoreexternal \

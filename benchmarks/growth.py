@@ -1,4 +1,4 @@
-"""How cost grows with the size of arrays and with the length of programs, as tables and plots.
+"""Growth of cost with the size of arrays and the length of programs, as tables and plots.
 
 A full report draws the plots into ``docs/growth.svg``, if matplotlib is installed.
 """

@@ -37,8 +37,8 @@ class Server:
         found = [self._process.pid]
         for pid in found:
             with suppress(OSError):
-                for told in Path(f"/proc/{pid}/task").glob("*/children"):
-                    found += map(int, told.read_text().split())
+                for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+                    found += map(int, listed.read_text().split())
         return found
 
     def cpu_seconds(self) -> float:

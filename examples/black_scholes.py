@@ -22,7 +22,7 @@ client = gradwire.Client(os.environ.get("GRADWIRE_URL", "local"))
 
 
 def price(spot, strike, years, rate, volatility):
-    """A European call: the right to buy at the strike when the years are over."""
+    """A European call: the right to buy at the strike when the years have passed."""
     spread = volatility * np.sqrt(years)
     d1 = (np.log(spot / strike) + rate * years) / spread + spread / 2
     return spot * ndtr(d1) - strike * np.exp(-rate * years) * ndtr(d1 - spread)

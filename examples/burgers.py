@@ -5,7 +5,7 @@
 The network gives u at a point; its loss is what u_t + u u_x = ν u_xx leaves at 512 points. So the
 loss holds first and second derivatives of the network in its inputs, mapped over points, and is
 itself differentiated in the weights: three levels of derivatives, one request. The formula of
-Cole and Hopf tells how right it is.
+Cole and Hopf shows how right it is.
 """
 
 import os

@@ -28,7 +28,7 @@ pelts = np.array([f"{hares} 16.2 24.7".split(), f"{lynxes} 10.1 8.6".split()], f
 
 
 def change(animals, t, rates):
-    """What becomes of both animals: births and deaths, and meetings."""
+    """The change of both animals: births and deaths, and meetings."""
     hares, lynxes = animals
     birth, eaten, death, fed = rates
     return [birth * hares - eaten * hares * lynxes, fed * hares * lynxes - death * lynxes]

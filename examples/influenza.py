@@ -37,7 +37,7 @@ def spread(state, t, infection, recovery):
 
 
 def infected(theta, days):
-    """Who is ill on each day but the first; ``theta`` are logarithms of what is positive."""
+    """The number of ill people on each day but the first; ``theta`` are logarithms of rates."""
     infection, recovery = np.exp(theta[0]), np.exp(theta[1])
     return gradwire.odeint(spread, [BOYS - 1, 1.0], days, infection, recovery, steps=4)[1][1:]
 

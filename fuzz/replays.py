@@ -302,7 +302,7 @@ def differs(
 
 
 def _tolerance(engine: Engine, text: str, values: Mapping[str, Any]) -> float:
-    """That of the narrowest dtype that is computed with: booleans become such numbers, too."""
+    """The tolerance of the narrowest dtype in use: booleans become such numbers, too."""
     leaves = {name: Leaf(value) for name, value in values.items()}
     call = engine.call(engine.parse(text), leaves, Query("evaluate"))
     try:

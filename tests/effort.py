@@ -1,4 +1,4 @@
-"""How much a run tries: what a quick one draws of what a thorough one goes through.
+"""The effort of a run: a quick one draws some of what a thorough one goes through.
 
 ``--hypothesis-profile=thorough`` is what continuous integration runs. What a quick run draws is
 decided by its seed, which pytest prints.
@@ -17,7 +17,7 @@ seed: int | str = 0
 
 
 def share(number: int, *, least: int = 3) -> int:
-    """How many this run tries of so many that a thorough run does."""
+    """The number that this run tries of so many that a thorough run does."""
     profile = settings().max_examples
     return max(least, number * profile // 100)
 

@@ -1,6 +1,7 @@
 """The page of coverage points to operations that there are, and leaves no row empty."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -8,23 +9,8 @@ from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.record.language import LANGUAGE
 
 PAGE = (Path(__file__).parents[1] / "docs" / "coverage.md").read_text(encoding="utf-8")
-#: How many rows each family has.
-FAMILIES = {
-    "Elementwise arithmetic": 25,
-    "Exp, log, trig, hyperbolic": 27,
-    "Activations and losses": 22,
-    "Special functions": 39,
-    "Reductions": 21,
-    "Sort and cumulative": 14,
-    "Linear algebra": 43,
-    "Shape, index, gather, scatter": 30,
-    "Segment and sparse": 7,
-    "Convolution, pooling, Fourier, image": 17,
-    "Complex": 7,
-    "Control flow and higher-order (value-dependent)": 12,
-    "Random (reparametrised, fixed key)": 4,
-}
-#: What stands in the table for syntax of the language.
+FAMILIES = re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
+#: Names in the table for syntax of the language.
 SYNTAX = {
     "for",
     "while",
@@ -44,10 +30,15 @@ def rows(family: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[1:]]
 
 
-def test_all_rows_are_there():
-    assert re.findall(r"^## (.*)$", PAGE, re.MULTILINE) == list(FAMILIES)
-    assert {family: len(rows(family)) for family in FAMILIES} == FAMILIES
-    assert sum(FAMILIES.values()) == 268
+def test_the_page_has_as_many_operations_as_it_says():
+    counts = {family: len(rows(family)) for family in FAMILIES}
+    assert f"This page lists {sum(counts.values())} operations" in PAGE
+    assert all(counts.values())
+
+
+def test_no_operation_is_listed_twice():
+    listed = Counter(row[0] for family in FAMILIES for row in rows(family))
+    assert {operation for operation, count in listed.items() if count > 1} == set()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

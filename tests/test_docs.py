@@ -92,7 +92,7 @@ def commented(place: str, program: str) -> Example:
 
 
 def same(shown: Any, found: Any) -> bool:
-    """Whether ``found`` is what is shown: numbers to the digits shown, texts to an ellipsis."""
+    """True if ``found`` is what is shown: numbers to the digits shown, texts to an ellipsis."""
     if isinstance(shown, dict):
         return (
             isinstance(found, dict)

@@ -147,7 +147,7 @@ def test_make_serve_brings_the_service_up():
 
 
 def answers(url: str) -> bool:
-    """Whether a server is there and well."""
+    """True if a server is there and well."""
     try:
         return httpx.get(url).status_code == 200
     except httpx.TransportError:

@@ -85,8 +85,8 @@ async def _kept(ask: _Ask) -> dict[str, dict[str, Any]]:
 
 
 async def _told(ask: _Ask) -> dict[str, dict[str, Any]]:
-    told = {"healthz": "/healthz", "readyz": "/readyz", "limits": "/v1/limits"}
-    answered = {name: {"answer": await ask("GET", path)} for name, path in told.items()}
+    paths = {"healthz": "/healthz", "readyz": "/readyz", "limits": "/v1/limits"}
+    answered = {name: {"answer": await ask("GET", path)} for name, path in paths.items()}
     operations = (await ask("GET", "/v1/ops"))["ops"]
     chosen = [operation for operation in operations if operation["name"] == _OPERATION]
     lines = (await ask("GET", "/metrics")).splitlines(keepends=True)

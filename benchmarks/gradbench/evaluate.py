@@ -72,7 +72,7 @@ def evaluate(
 
 
 def mismatches(expected: Any, found: Any, path: str = "output") -> Iterator[str]:
-    """Where ``found`` has another structure, or numbers that differ by more than the tolerance."""
+    """The places where ``found`` has another structure, or numbers beyond the tolerance."""
     if isinstance(expected, Mapping):
         if not isinstance(found, Mapping) or expected.keys() != found.keys():
             yield f"{path}: expected an object with the members {sorted(expected)}"

@@ -20,7 +20,7 @@ from measure import shown, table
 
 
 class Evaluated(NamedTuple):
-    """What a session says of one function and input."""
+    """The result of a session for one function and input."""
 
     name: str
     function: str
@@ -31,7 +31,7 @@ class Evaluated(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether the tool gave an output that nothing is wrong with."""
+        """True if the tool gave an output that nothing is wrong with."""
         return self.milliseconds is not None and self.valid is not False
 
 

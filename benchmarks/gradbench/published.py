@@ -2,7 +2,7 @@
 
 Source: evals/*/summary.json of github.com/gradbench/gradbench at commit 0003df3e, one run of its
 nightly build: for each default input the objective, then the derivative. Another machine took
-them, so ratios to them tell orders of magnitude. The gradient of ``ode`` is a closed form there.
+them, so ratios to them show orders of magnitude. The gradient of ``ode`` is a closed form there.
 ``particle`` and ``saddle`` have no hand-written tool; these are Enzyme's: rr, ff, fr, rf.
 """
 

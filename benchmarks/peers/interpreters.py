@@ -14,7 +14,7 @@ def interpreter(module: str) -> str:
 
 
 def installed(module: str) -> bool:
-    """Whether the interpreter has a module."""
+    """True if the interpreter has a module."""
     find = f"import importlib.util, sys; sys.exit(not importlib.util.find_spec({module!r}))"
     return subprocess.run([interpreter(module), "-c", find], check=False).returncode == 0
 

@@ -1,4 +1,4 @@
-"""How each tool that traces Python computes a value and its gradient."""
+"""Tools that trace Python: each computes a value and its gradient."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ MODULES = {
 
 
 def asked(tool: str, row: Workload) -> bool:
-    """Whether a tool supports this workload.
+    """True if a tool supports this workload.
 
     CasADi uses double precision and cannot differentiate matrix factorisations. JAX runs loops as
     ``scan``, and scalar loops also unrolled.

@@ -1,4 +1,4 @@
-"""What a program costs in each of its usual writings, beside the same by hand."""
+"""The cost of a program in each of its usual writings, beside the same by hand."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _compared(name: str, objective: Objective, backend: Backend, rounds: int) ->
 def written(
     objective: Objective, text: str, values: Values, expected: Found, backend: Backend = NUMPY
 ) -> Callable[[], Any]:
-    """What answers one writing; it has been seen to be right, and is compiled."""
+    """A function that answers one writing, checked and compiled."""
     engine = Engine(backend=backend)
     program = engine.parse(text)
     query = Query("gradient", sources=[*objective.sources])
@@ -89,7 +89,7 @@ def written(
 
 
 def check(answer: Any, expected: Found) -> None:
-    """Whether an answer has the value and the gradients that were computed by hand."""
+    """True if an answer has the value and the gradients that were computed by hand."""
     value, gradients = expected
     np.testing.assert_allclose(answer.value, value, rtol=1e-8)
     found: Mapping[str, Any] = dict(zip(gradients, answer.gradients, strict=True))

@@ -19,7 +19,7 @@ Found = tuple[Any, dict[str, Array]]
 
 
 class Objective(NamedTuple):
-    """What is differentiated by ``sources``, whose ``writings`` all have one value.
+    """A function of ``sources``, whose ``writings`` all have one value.
 
     ``contracts`` says that its cost is that of contractions, gathers and scatters.
     """

@@ -21,11 +21,11 @@ Poll: TypeAlias = Callable[[], None]
 Direction: TypeAlias = Literal["forward", "backward"]
 
 
-#: What is asked of a program: its value, or beside it derivatives or products with them.
+#: The kind of a query: the value, or beside it derivatives or products with them.
 Kind: TypeAlias = Literal["evaluate", "gradient", "jacobian", "hessian", "jvp", "hvp", "check"]
-#: What becomes of a gradient's slices that have one index: all are listed, or their sum.
+#: The treatment of a gradient's slices that have one index: all are listed, or their sum.
 Repeats: TypeAlias = Literal["listed", "summed"]
-#: How dtypes of operands that differ are combined.
+#: The rule that combines dtypes of operands that differ.
 Promotion: TypeAlias = Literal["numpy", "strict"]
 #: Whether a Jacobian is made of rows or of columns; ``auto`` takes the fewer.
 Mode: TypeAlias = Literal["auto", "forward", "reverse"]
@@ -53,7 +53,7 @@ _NESTED, _PLAIN = slice(1, 5), slice(5, None)
 
 
 class Query(NamedTuple):
-    """What is asked of a program. All names are of variables or of top-level intermediates.
+    """A query of a program. All names are of variables or of top-level intermediates.
 
     ``target`` defaults to the program's output and ``sources`` to all variables in their structure;
     a target that is nested is summed. ``outputs`` are what is evaluated, by default the program's
@@ -93,7 +93,7 @@ class Query(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one request may use; each is checked against the prediction, before anything runs.
+    """Limits of one request; each is checked against the prediction, before anything runs.
 
     ``array_bytes`` bounds each array, ``total_bytes`` what is held at once, constants included, and
     ``answer_bytes`` the arrays of an answer, each as often as it is named. The blocks of large
@@ -127,7 +127,7 @@ class Notice(NamedTuple):
 
 
 class Check(NamedTuple):
-    """How a source's gradient compares with differences: the largest error, and at which element.
+    """A source's gradient compared with differences: the largest error, and at which element.
 
     At None where the source has too many: then it is that of a slope along a random direction. In
     a batch the example is the first of the indices.
@@ -148,7 +148,7 @@ class Range(NamedTuple):
 
 
 class Nonfinite(NamedTuple):
-    """Where values stopped being finite: the node, and its instruction with what it was given.
+    """The place where values stopped being finite: the node, and its instruction with its operands.
 
     Of a variable or a constant that came so, ``operands`` is its own range.
     """
@@ -160,7 +160,7 @@ class Nonfinite(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a query gives: arrays in the structure of the names that were asked for.
+    """The answer to a query: arrays in the structure of the names that were asked for.
 
     ``value`` is the target's, or what was evaluated; ``outputs`` what was wanted beside a gradient;
     ``derivatives`` what the kind of query gives: ``gradients``, ``jacobian``, ``hessian``, ….

@@ -1,4 +1,4 @@
-"""What programs can call, as data: for the service's listing and for the documentation."""
+"""The functions that programs can call, as data: for the service's listing and the docs."""
 
 from __future__ import annotations
 

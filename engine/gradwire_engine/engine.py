@@ -23,14 +23,14 @@ from gradwire_engine.queries.cache import Cache, Context
 from gradwire_engine.queries.examples import ask
 from gradwire_engine.shared_budget import SharedBudget
 
-#: What may compute, by name.
+#: The backends, by name.
 BACKENDS: Mapping[str, Backend] = {backend.name: backend for backend in (NUMPY_BACKEND, REFERENCE)}
 
 
 class Engine:
     """Answers queries about programs. Thread-safe; one compilation per key at a time."""
 
-    #: What computes where nothing else is asked for.
+    #: The default backend.
     backend: ClassVar[Backend] = BACKENDS["numpy"]
 
     def __init__(
@@ -49,13 +49,13 @@ class Engine:
 
     @property
     def budget(self) -> SharedBudget:
-        """What all that is kept may take, for others to share."""
+        """The memory that all caches may take, for others to share."""
         return self._context.cache.budget
 
     def apart(self, whose: str) -> Self:
         """An engine like this one that keeps apart what it parsed and compiled, in the same budget.
 
-        So how long its answers take tells nothing of what others asked, nor does it lose anything
+        So the time of its answers reveals nothing of what others asked, nor does it lose anything
         to one who has more. Each is kept as long as this one is.
         """
         engine = self._apart.get(whose)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in what the client sent something happened.
+    """A place in what the client sent.
 
     ``line`` and ``column`` (both from 1) locate source text, ``pointer`` (RFC 6901) a graph's node
     or another field of the request.
@@ -66,7 +66,7 @@ class UnknownName(ProgramError):
 
 
 class InvalidProgram(ProgramError):
-    """The program is well formed but means nothing: a cycle, a duplicate id, a misplaced part."""
+    """The program is well formed but invalid: a cycle, a duplicate id, a misplaced part."""
 
 
 class ArgumentError(EngineError):

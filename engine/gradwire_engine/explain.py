@@ -1,4 +1,4 @@
-"""What becomes of a program: its tape after every pass, its plan, its code, and where time goes.
+"""Explains a program: its tape after every pass, its plan, its code, and where time goes.
 
 All of it is plain data, for whoever shows it.
 """
@@ -100,17 +100,17 @@ class Kernel(NamedTuple):
 
     @property
     def gigabytes_per_second(self) -> float | None:
-        """How fast it moves them, in 10⁹ bytes per second."""
+        """The speed of moving them, in 10⁹ bytes per second."""
         return self.moved_bytes / self.seconds / 1e9 if self.seconds else None
 
     @property
     def gigaflops_per_second(self) -> float | None:
-        """How fast it computes, in 10⁹ operations per second."""
+        """The speed of computing, in 10⁹ operations per second."""
         return self.flops / self.seconds / 1e9 if self.seconds else None
 
 
 class Explanation(NamedTuple):
-    """What becomes of a program.
+    """The stages of a program.
 
     ``stages`` are the tapes by what made them: recorded; rolled, where it repeats itself;
     differentiated, batched; shrunk, where loops make only what is read; distributed, if some are
@@ -124,7 +124,7 @@ class Explanation(NamedTuple):
     stages: Mapping[str, Listing]
     flops: int
     peak_bytes: int
-    #: What nothing reads after each instruction.
+    #: Values that nothing reads after each instruction.
     dead: Sequence[Sequence[int]]
     code: Sequence[Line]
     inner: Mapping[tuple[int, ...], Sequence[Line]]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-#: How similar a name must be to be suggested, and how many are compared.
+#: Least similarity of a suggested name, and how many names are compared.
 _ALIKE = 0.75
 _COMPARED = 2000
 
@@ -100,7 +100,7 @@ OF_ELEMENTS = (
     "of their own"
 )
 OF_NAMED_ELEMENTS = "assign the element in the program, y0 = y[0], and name that"
-#: For requests that are over a limit.
+#: For requests that exceed a limit.
 OF_LIMITS = "use smaller arrays, or fewer examples at once; /v1/limits lists the limits"
 #: For values that are not arrays where an array is needed, by what they are.
 _OF_KINDS: Mapping[str, str] = {

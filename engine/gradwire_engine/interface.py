@@ -1,4 +1,4 @@
-"""What a program takes, as far as its text tells: the names that are its variables."""
+"""The inputs of a program, as far as its text says: the names that are its variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The front door of machine code: whether it can be had, what computes with it, what compiles it.
+"""The entry to machine code: its availability, its backend, and its compiler.
 
 Importing this module imports no compiler.
 """
@@ -14,7 +14,7 @@ from gradwire_engine.backends.base import Backend
 
 
 def is_available() -> bool:
-    """Whether llvmlite is installed, and this Python one whose objects machine code can read."""
+    """True if llvmlite is installed, and this Python one whose objects machine code can read."""
     return find_spec("llvmlite") is not None and layout.is_known()
 
 
@@ -34,7 +34,7 @@ def native_backend(
 
 
 def postponed(seconds: float) -> Exception:
-    """What ``compile_texts`` raises to be asked again after so many seconds."""
+    """Raised by ``compile_texts`` to be asked again after so many seconds."""
     from gradwire_engine.backends.llvm.compiler import Postponed
 
     return Postponed(seconds)

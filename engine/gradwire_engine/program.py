@@ -52,7 +52,7 @@ Target: TypeAlias = "str | tuple[Target, ...]"
 Output: TypeAlias = Any
 #: Line and column from 1, or a JSON pointer.
 Position: TypeAlias = tuple[int, int] | str
-#: Where an expression statement leaves its value; no client can write this name.
+#: The name in which an expression statement leaves its value; no client can write it.
 RESULT = ""
 #: Most digits of an integer in a program: those of any float, which arithmetic may make of it.
 MOST_DIGITS = sys.float_info.max_10_exp
@@ -96,7 +96,7 @@ class Program:
     output: Output
     positions: Sequence[Position] = field(repr=False)
     output_position: Position = (1, 1)
-    #: Where the body repeats itself at length, if that was seen while it was read.
+    #: The long repetition in the body, if one was seen while it was read.
     repetition: Repetition | None = field(default=None, repr=False)
 
     @cached_property
@@ -116,7 +116,7 @@ class Program:
         return found
 
     def place(self, origin: int) -> Place:
-        """Where the client wrote the node that instructions of this origin belong to."""
+        """The place in the source of the node that instructions of this origin belong to."""
         number = origin if origin >= 0 else ~origin
         if number >= len(self.positions):
             return self.output_place  # a name alone has no nodes
@@ -125,7 +125,7 @@ class Program:
 
     @property
     def output_place(self) -> Place:
-        """Where the client wrote what the program returns."""
+        """The place in the source of what the program returns."""
         return _place(self.output_position, None, None)
 
     @cached_property
@@ -191,17 +191,17 @@ class Writer:
 
 
 def has_too_many_digits(literal: Any) -> bool:
-    """Whether a literal is an integer of more than ``MOST_DIGITS``."""
+    """True if a literal is an integer of more than ``MOST_DIGITS``."""
     return type(literal) is int and abs(literal) >= _TOO_LARGE
 
 
 def is_position(part: str) -> bool:
-    """Whether a part of a dotted path counts the items of a list."""
+    """True if a part of a dotted path counts the items of a list."""
     return part.isdecimal() and len(part) < _LONGEST_POSITION
 
 
 def refolded(name: str) -> tuple[str, str] | None:
-    """How a name is refused that Python reads as another one, in words and a hint; else None.
+    """The refusal of a name that Python reads as another one: message and hint; else None.
 
     Python folds identifiers by Unicode's NFKC, JSON keys are never folded: one name would be two.
     What is no identifier cannot be written in a text, and stays as it is.
@@ -230,12 +230,12 @@ _PIECE = 4096
 
 
 def _opening(length: int) -> bytes:
-    """What a tuple begins with."""
+    """The head of a tuple."""
     return b"(" + length.to_bytes(4, "little")
 
 
 def _canonical(block: Block, poll: Callable[[], None]) -> Iterator[bytes]:
-    """What a block says, by columns, kinds, args, values, and the blocks within, written."""
+    """The canonical text of a block: by columns, kinds, args, values, and the blocks within."""
     nodes = block.nodes
     if not nodes:
         yield _opening(0)

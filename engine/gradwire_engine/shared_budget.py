@@ -1,4 +1,4 @@
-"""What several caches may take together, so that none of them is emptied by a larger one."""
+"""A joint budget of several caches, so that none of them is emptied by a larger one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SharedBudget:
         self.most = most
         self.taken = 0
         self._shares = WeakSet[BudgetShare]()
-        #: What shares had taken that are gone; these do not wait for the lock.
+        #: The amounts of shares that are gone; these do not wait for the lock.
         self._left = deque[int]()
 
     def admit(self, share: BudgetShare) -> None:
@@ -48,7 +48,7 @@ class SharedBudget:
 
 
 class BudgetShare(ABC):
-    """What one cache takes of a budget."""
+    """The share of one cache in a budget."""
 
     def __init__(self, budget: SharedBudget) -> None:
         self.budget = budget

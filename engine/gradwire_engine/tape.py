@@ -53,7 +53,7 @@ class ArrayType(NamedTuple):
 
     @property
     def differentiable(self) -> bool:
-        """Whether values of this type form a vector space that gradients live in."""
+        """True if values of this type form a vector space that gradients live in."""
         return self.dtype.kind in "fc"
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ class StackType(NamedTuple):
 
     @property
     def differentiable(self) -> bool:
-        """Whether its items are vectors that gradients live in."""
+        """True if its items are vectors that gradients live in."""
         return self.item.differentiable
 
     def __str__(self) -> str:
@@ -110,7 +110,7 @@ Type: TypeAlias = ArrayType | TupleType | StackType
 
 
 def nested_lists(shape: Shape) -> int:
-    """How many lists there are in the nested lists of an array: one within it for each row."""
+    """The number of lists in the nested lists of an array: one within it for each row."""
     return sum(accumulate(shape[:-1], mul, initial=1)) if shape else 0
 
 
@@ -122,7 +122,7 @@ def answer_bytes(kind: Type) -> int:
 
 
 def is_stack(kind: Type) -> bool:
-    """Whether values of this type are items of passes."""
+    """True if values of this type are items of passes."""
     return isinstance(kind, StackType)
 
 
@@ -158,5 +158,5 @@ class Tape:
         return "\n".join([*lines, f"return {', '.join(f'%{s}' for s in self.outputs)}"])
 
 
-#: Told of each tape on the way from a program to what is replayed, with the name of what made it.
+#: Called with each tape on the way from a program to the replayed one, and the name of its maker.
 TapeListener: TypeAlias = Callable[[str, Tape], None]

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 settings = settings.model_copy(update={"processes": default_processes()})
             parser.exit(watched(_serve, settings))
     except StartupError as error:
-        parser.exit(_tell(error))
+        parser.exit(_fail(error))
 
 
 def _serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
@@ -50,12 +50,12 @@ def _serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
     try:
         serve(settings, heartbeat)
     except StartupError as error:
-        return _tell(error)
+        return _fail(error)
     return 0
 
 
-def _tell(error: StartupError) -> int:
-    """Say why nothing was done; gives the exit status."""
+def _fail(error: StartupError) -> int:
+    """Print the error; returns the exit status."""
     sys.stderr.write(f"{_NAME}: error: {error}\n")
     return 2
 

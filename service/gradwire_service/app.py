@@ -153,7 +153,9 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     engines = open_engines(settings, isolated=isolated)
 
     store = open_store(settings)
-    resolver = ReferenceResolver(engines, store, settings.near_bytes, settings.inline_body_bytes)
+    resolver = ReferenceResolver(
+        engines, store, settings.local_cache_bytes, settings.inline_body_bytes
+    )
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="gradwire")
     executors: ProcessPool | ThreadPool
     if settings.processes:

@@ -29,7 +29,7 @@ class Engines:
 
     @property
     def budget(self) -> SharedBudget:
-        """What all that they cache may take."""
+        """The memory that all their caches may take."""
         return self._engine.budget
 
     def of(self, owner: str) -> Engine:

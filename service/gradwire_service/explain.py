@@ -61,7 +61,7 @@ def _beside(explained: Explanation) -> Iterator[str]:
 
 
 def _kernels(explained: Explanation) -> Iterator[str]:
-    """What each kernel does and how fast, and why it is not one with its neighbours."""
+    """Each kernel: its work, its speed, and why it is not one with its neighbours."""
     if explained.kernels:
         yield "\nkernels:"
     for kernel in explained.kernels:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from gradwire_service.lru import ByteBoundedLRU
 from gradwire_service.store import Key, Kind, Store, StoredRecord, Unavailable
 
-#: How long a cached value is used without asking the store, which other processes may change.
+#: Time that a cached value is used without asking the store, which other processes may change.
 FRESH_SECONDS = 1.0
 #: The part of a record's time to live within which its use is reported to the store.
 _FRESH_PART = 0.05
@@ -39,7 +39,7 @@ class LocalCache:
         self._clock = clock
         self._lock = threading.Lock()
         self._entries = ByteBoundedLRU[Entry](max_bytes, per_owner=per_owner)
-        #: How often this process has changed records in the store.
+        #: The number of changes of records in the store by this process.
         self.changes = 0
 
     def get_fresh(self, key: tuple[Kind, str, str]) -> Any:

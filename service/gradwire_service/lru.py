@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from gradwire_engine.shared_budget import BudgetShare, SharedBudget
 
 Value = TypeVar("Value")
-#: What kind of value it is, whose, and which.
+#: The kind of a value, its owner, and its name.
 _Key: TypeAlias = tuple[str, str, Any]
 
 

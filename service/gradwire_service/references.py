@@ -32,12 +32,12 @@ class ReferenceResolver:
         self,
         engines: Engines,
         store: Store,
-        near_bytes: int,
+        local_cache_bytes: int,
         max_loaded_bytes: float = math.inf,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._max_loaded_bytes = max_loaded_bytes
-        cache = LocalCache(near_bytes, clock, per_owner=engines.isolated)
+        cache = LocalCache(local_cache_bytes, clock, per_owner=engines.isolated)
         self.tensors = Tensors(store, cache)
         self.results = Results(store, cache)
         self.programs = Programs(engines, store, cache)

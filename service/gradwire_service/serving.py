@@ -62,7 +62,7 @@ class Server(uvicorn.Server):
         self._refuse_from = monotonic() + self._drain_seconds
 
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second: whether to stop now."""
+        """Called ten times a second; true to stop now."""
         if self._heartbeat is not None:
             self._heartbeat.beat()
         if self._capacity.draining and monotonic() >= self._refuse_from:
@@ -72,7 +72,7 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Ticks are over."""
+        """Stop the heartbeat, then shut down."""
         if self._heartbeat is not None:
             self._heartbeat.end()
         await super().shutdown(sockets)

@@ -126,7 +126,7 @@ def digest(dtype: str, shape: Sequence[int], body: bytes) -> str:
 
 
 def _is_whole(array: Array) -> bool:
-    """Whether little more memory is kept for an array than it takes."""
+    """True if little more memory is kept for an array than it takes."""
     base: Any = array
     while isinstance(base.base, np.ndarray):
         base = base.base
@@ -134,7 +134,7 @@ def _is_whole(array: Array) -> bool:
 
 
 def _head(array: Array) -> str:
-    """What a record says of an array beside its bytes."""
+    """The metadata of an array in its record."""
     return json.dumps({"dtype": array.dtype.name, "shape": array.shape})
 
 

@@ -273,7 +273,7 @@ def descend(derive, x, rate):
 
 
 def shot(height, dt):
-    """Where a charge crosses the axis; the force is written out, so the height may be complex."""
+    """The place where a charge crosses the axis; ``height`` may be complex."""
     x, velocity = np.array([0.0, 8.0]), np.array([0.75, 0.0])
     while True:
         moved = x + dt * velocity

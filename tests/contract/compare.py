@@ -1,4 +1,4 @@
-"""Whether an answer is the one that a case expects. Needs nothing but Python's standard library.
+"""Compares answers with those that cases expect. Needs nothing but Python's standard library.
 
 python3 compare.py request CASE             the method, the path and the body to send, a line each
 python3 compare.py reply CASE STATUS        reads the answer's body from standard input
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def differences(case: dict[str, Any], status: int, body: Any) -> list[str]:
-    """What an answer lacks to be the expected one, each with its place; empty where it is."""
+    """The differences between an answer and the expected one, each with its place; or none."""
     if status != case["expect"]["status"]:
         return [f"status {status}, expected {case['expect']['status']}: {json.dumps(body)}"]
     return list(_differ("", body, case["expect"]["body"], case["rtol"], case["atol"]))
@@ -53,7 +53,7 @@ def requests(*paths: str) -> Iterator[str]:
 
 
 def verdicts(lines: Iterable[str]) -> Iterator[str]:
-    """What is wrong with answers, a line each: the case's path, the body and the status."""
+    """The faults of answers, a line each: the case's path, the body and the status."""
     passed = failed = 0
     for line in lines:
         path, body, status = line.rstrip("\n").split("\t")

@@ -11,7 +11,7 @@ def most_bytes(settings: Settings) -> int:
     return (
         IDLE_BYTES
         + settings.cache_bytes
-        + settings.near_bytes
+        + settings.local_cache_bytes
         + settings.buffer_bytes
         + settings.queue_bytes
         + settings.processes * settings.process_bytes

@@ -37,7 +37,7 @@ class Environment:
         self.folder = folder
 
     def run(self, *arguments: str | Path, at: Path | None = None, paths: str = "") -> str:
-        """What Python prints, at a folder and with further paths."""
+        """The output of Python in a folder and with further paths."""
         done = subprocess.run(
             [self.python, *arguments],
             cwd=at or self.folder,

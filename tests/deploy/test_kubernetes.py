@@ -22,7 +22,7 @@ Manifest = dict[str, Any]
 
 
 def named(manifest: Manifest) -> str:
-    """What a manifest is called here."""
+    """The name of a manifest in these tests."""
     return f"{manifest['kind']} {manifest['metadata']['name']}"
 
 

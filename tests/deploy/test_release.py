@@ -1,4 +1,4 @@
-"""What is released: where its links lead, what it depends on, what the image is made of."""
+"""The release: where its links lead, what it depends on, what the image is made of."""
 
 import re
 import runpy

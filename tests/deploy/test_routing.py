@@ -1,4 +1,4 @@
-"""Which replica is asked: the one that has the program compiled, unless it has too much to do."""
+"""Routing: requests go to the replica that has the program compiled, unless it is too busy."""
 
 import os
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What tests of the engine share: questions asked with plain Python values."""
+"""Fixtures of the engine's tests: questions asked with plain Python values."""
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager

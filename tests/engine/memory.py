@@ -1,4 +1,4 @@
-"""What a replay takes, as Python's allocator counts it, NumPy's arrays included."""
+"""The memory of a replay, as Python's allocator counts it, NumPy's arrays included."""
 
 import tracemalloc
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What was asked of an engine last, as the request that asks a service the same."""
+"""The last query of an engine, as the request that asks a service the same."""
 
 from __future__ import annotations
 

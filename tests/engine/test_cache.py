@@ -1,4 +1,4 @@
-"""What the cache of queries keeps: what was used last, by keys that are equal for equal queries."""
+"""The cache of queries: it keeps what was used last, by keys that are equal for equal queries."""
 
 from __future__ import annotations
 

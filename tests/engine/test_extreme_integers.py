@@ -165,7 +165,7 @@ def ask(engine: Engine, program: Any, variables: dict[str, Any]) -> None:
 
 
 def data_bytes() -> int:
-    """What counts of this process as its data."""
+    """The memory that counts as this process's data."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmData:"))
 
@@ -245,7 +245,7 @@ def test_what_the_language_does_with_integers(extreme):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("extreme", EXTREMES)
 def test_graphs(extreme):
-    """Where a JSON parser gives integers of any size."""
+    """Integers of any size from a JSON parser."""
     number = eval(extreme)
     nodes = [
         {"op": op, "args": [given], "attrs": {parameter: value}}

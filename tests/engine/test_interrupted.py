@@ -49,7 +49,7 @@ class Countdown:
 
 
 def replays(engine: Engine, case: str, poll: Callable[[], None]) -> list[Any]:
-    """What it answers the first time, the second and the third: walked, lowered, and known."""
+    """The answers of the first time, the second and the third: walked, lowered, and known."""
     text, values, query = CASES[case]
     program = engine.parse(text)
     leaves = {
@@ -128,7 +128,7 @@ def _leaves(values: dict[str, Any]) -> dict[str, Leaf]:
 
 
 def test_cycles_do_not_pile_up_though_recordings_overlap_for_ever():
-    """What is put aside is looked at when there is too much of it."""
+    """Values put aside are looked at when there are too many."""
     before, most = sys.getallocatedblocks(), 0
     held = GcPause(room=200_000)
     with held:

@@ -31,7 +31,7 @@ def go_on() -> None:
 
 
 class Counts:
-    """How often programs were compiled, paths staged, stages begun, and replays."""
+    """The numbers of programs compiled, paths staged, stages begun, and replays."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.compiled = self.staged = self.begun = self.replayed = 0
@@ -185,7 +185,7 @@ def test_what_is_kept_counts_in_the_cache_and_goes_before_what_is_compiled(count
         first = call(engine, text, {"x": resident("x", x), "w": Leaf(np.full(250, 0.1 * step))})
         first.replay(go_on)
     (found,) = kept(first)
-    assert found.base.nbytes == found.nbytes == x.nbytes  # not more, of what a pool has lent
+    assert found.base.nbytes == found.nbytes == x.nbytes  # not more, of a pool
     assert first.entry.nbytes == first.entry.counted_bytes >= x.nbytes
     counts.compiled, others = 0, 0
     values = sent({"x": resident("x", x), "w": Leaf(np.ones(250))})

@@ -131,7 +131,7 @@ def go_on() -> None:
 
 
 def compiled(text: str, kind: Kind, values: Sequence[Any], **asked: Any) -> tuple[Compiled, Tape]:
-    """What answers a query, and the tape that it was before it was optimised.
+    """The executable of a query, and its tape before it was optimised.
 
     Values with an axis more than the variables have are of examples.
     """
@@ -150,7 +150,7 @@ def compiled(text: str, kind: Kind, values: Sequence[Any], **asked: Any) -> tupl
 def walked(
     tape: Tape, inputs: Sequence[Any], seen: Callable[[Op, Any], Any] = lambda op, x: x
 ) -> list[Any]:
-    """What NumPy gives, one operation after the other, what depends on inputs as it is ``seen``."""
+    """NumPy's results, one operation after the other, of inputs as they are ``seen``."""
     made: list[Any] = []
     depends: list[bool] = []
     with np.errstate(all="ignore"):
@@ -165,7 +165,7 @@ def walked(
 
 
 def inputs_of(values: Sequence[Any]) -> list[Any]:
-    """What an executable takes: of a batch the first example, then the stacks."""
+    """The inputs of an executable: of a batch the first example, then the stacks."""
     stacked = [x for x, shape in zip(values, SHAPES.values(), strict=True) if x.shape != shape]
     return [*[x[0] if len(stacked) else x for x in values], *stacked]
 
@@ -194,7 +194,7 @@ def recorded(
     dtype: str = "float64",
     names: Set[str] = frozenset(),
 ) -> Any:
-    """What replays, the tape as it was recorded, and inputs of both.
+    """The executable, the tape as it was recorded, and inputs of both.
 
     For the variables of these ``names`` it is specialised, as they are and as stacks, if that is
     any use: all others come with other values in a second set of inputs.
@@ -240,7 +240,7 @@ def gives_the_bits(
 
 
 def uncertain(tape: Tape, inputs: Sequence[Any], expected: Sequence[Any], seed: int) -> list[Any]:
-    """How far outputs go where every value on the way is off in its last place, at random.
+    """The errors of outputs where every value on the way is off in its last place, at random.
 
     Whole numbers that arithmetic gives are exponents, seeds and masks, and right.
     Source: Parker, Monte Carlo Arithmetic (1997).

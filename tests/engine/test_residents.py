@@ -57,7 +57,7 @@ class Resident:
         return call
 
     def parts(self, text: str, values: Mapping[str, Any], **asked: Any) -> StagedExecutable | None:
-        """What replays from the second call on."""
+        """The executable from the second call on."""
         (found,) = self.again(text, values, **asked).entry.paths[0].tiers.staged.values()
         return found
 
@@ -157,7 +157,7 @@ def test_a_guard_of_residents_is_looked_at_once():
 
 
 def test_where_replays_alone_stop_being_finite_is_told():
-    """What was recorded exceeds the limits: then the place is by what replays."""
+    """The recording exceeds the limits: then the place is that of the replay."""
     asker = Resident("x", engine=Engine(Limits(total_bytes=200_000)))
     values = {"x": np.linspace(0, 1, 100), "a": 2.0}
     for _ in range(2):
@@ -345,7 +345,7 @@ def test_examples_may_be_resident(axis):
 
 
 def test_examples_that_are_answered_alone_are_not_taken_for_all():
-    """Where one example fails, all are answered one by one."""
+    """If one example fails, all are answered one by one."""
     text = "sum(inv(x) @ w) if w[0] > 0 else sum(x @ w)"
     stacks = RNG.normal(size=(4, 3, 3))
     stacks[1] = 0

@@ -1,4 +1,4 @@
-"""What a type says of the arrays that have it."""
+"""Types, and the arrays that have them."""
 
 import json
 

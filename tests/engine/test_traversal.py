@@ -28,7 +28,7 @@ def instructions(draw: st.DrawFn) -> list[Instruction]:
 
 
 def reached(made: Sequence[Instruction], slots: Sequence[int]) -> set[int]:
-    """What slots are computed from, by powers of the matrix of operands."""
+    """The slots that slots are computed from, by powers of the matrix of operands."""
     reads = np.eye(len(made), dtype=bool)
     for slot, instruction in enumerate(made):
         reads[slot, list(instruction.args)] = True
@@ -37,7 +37,7 @@ def reached(made: Sequence[Instruction], slots: Sequence[int]) -> set[int]:
 
 
 def expression(made: Sequence[Instruction], slot: int) -> str:
-    """What a slot is of the inputs."""
+    """A slot as an expression in the inputs."""
     op, args, _, _ = made[slot]
     return f"{op}({', '.join(expression(made, arg) for arg in args)})"
 

@@ -10,7 +10,7 @@ TOUR = Path(__file__).parents[2] / "examples" / "tour.ipynb"
 
 
 def shown(notebook):
-    """What each cell of code shows: the kinds, by cell."""
+    """The output of each cell of code: the kinds, by cell."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return [
         [sorted(output.get("data", [output.output_type])) for output in cell.outputs]

@@ -157,7 +157,7 @@ async def browsed(binary: str, address: str, folder: Path) -> tuple[str, set[str
 
 
 def has_route() -> bool:
-    """Whether other machines can be reached."""
+    """True if other machines can be reached."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # a documentation address (RFC 5737); nothing is sent

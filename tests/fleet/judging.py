@@ -45,7 +45,7 @@ class Target(NamedTuple):
 
     @property
     def is_alone(self) -> bool:
-        """Whether there is no proxy in front of the replica."""
+        """True if there is no proxy in front of the replica."""
         return self.port == self.replicas[0].port
 
 

@@ -43,7 +43,7 @@ class Ask:
         self._judged: dict[bytes, bool] = {}
 
     def is_answered_by(self, body: bytes) -> bool:
-        """Whether ``body`` is the right response. Raises: ``ValueError`` if it is not JSON."""
+        """True if ``body`` is the right response. Raises: ``ValueError`` if it is not JSON."""
         judged = self._judged.get(body)
         if judged is None:
             document = json.loads(body) if body else None

@@ -90,7 +90,7 @@ class Program:
         return self
 
     async def answers(self) -> bool:
-        """Whether it accepts a connection now."""
+        """True if it accepts a connection now."""
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", self.port)
         except OSError:

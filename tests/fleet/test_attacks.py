@@ -29,7 +29,9 @@ SECONDS = float(os.environ.get("FLEET_ATTACK_SECONDS", "0"))
 ALL = SECONDS > 0
 MEMORY_BYTES = 2 << 30
 #: The caches are much smaller than the memory that may remain in use.
-CACHES: dict[str, Any] = dict.fromkeys(("cache_bytes", "near_bytes", "tape_values_bytes"), 8 << 20)
+CACHES: dict[str, Any] = dict.fromkeys(
+    ("cache_bytes", "local_cache_bytes", "tape_values_bytes"), 8 << 20
+)
 #: Requests a second of other tenants, and the number of concurrent attackers.
 RATE, ATTACKERS = 200.0, 4
 #: The time that requests may wait if many arrive at once: the service's default.

@@ -56,7 +56,7 @@ def huge(rng: random.Random) -> str:
 
 
 class Attackers:
-    """What several clients of a tenant send, and the codes that they are answered by."""
+    """The requests of several clients of a tenant, and the codes of their answers."""
 
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client

@@ -94,7 +94,7 @@ async def test_other_replicas_answer_the_requests_of_a_hung_one(tmp_path, tell: 
 
 
 def is_running(pid: int) -> bool:
-    """Whether the process is running, and not just a zombie."""
+    """True if the process is running, and not just a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -21,7 +21,7 @@ POLICY = {"default-src 'none'", "connect-src 'self'", "script-src 'self'"}
 
 
 def permitted():
-    """Whether a network namespace can be created here."""
+    """True if a network namespace can be created here."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         return False
     try:

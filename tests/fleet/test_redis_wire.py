@@ -58,7 +58,7 @@ async def test_faults_give_typed_errors_and_the_service_recovers(served, name, d
 
 
 async def succeeds(client):
-    """Whether everything succeeded; nothing may fail silently."""
+    """True if everything succeeded; nothing may fail silently."""
     asked = {"program": "y = sum(x ** 3)", "variables": {"x": [1.0, 2.0]}}
     if not await told(client.post("/v1/programs", json={"program": asked["program"], "name": "c"})):
         return False

@@ -24,7 +24,7 @@ RATE = 100.0
 #: Small limits, so that all caches fill up soon.
 SETTINGS = {
     "cache_bytes": 4 << 20,
-    "near_bytes": 4 << 20,
+    "local_cache_bytes": 4 << 20,
     "tape_values_bytes": 1 << 20,
     "tape_ttl_seconds": 1,
     "tensor_ttl_seconds": 1,

@@ -45,7 +45,7 @@ async def is_sound(server, client):
 
 
 def is_unavailable(response: httpx.Response) -> bool:
-    """Whether the response is a complete error of the store."""
+    """True if the response is a complete error of the store."""
     if response.status_code != 503:
         return False
     problem = response.json()

@@ -21,7 +21,7 @@ MISTAKE = "y = sin(x"
 
 
 class Generator(NamedTuple):
-    """How clients are generated, checked and run in a folder that has the caller and the schema."""
+    """A way to generate clients, and to check and run them in a folder with caller and schema."""
 
     generate: str
     check: Sequence[str]

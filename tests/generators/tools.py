@@ -24,7 +24,7 @@ def found(program: str) -> str:
 
 
 def run(folder: Path, command: str, *arguments: str, given: str = "") -> str:
-    """What a command prints that succeeds in a folder; its first word is one of the programs."""
+    """The output of a command that succeeds in a folder; its first word is one of the programs."""
     program, *options = command.split()
     environment = {
         "PATH": _PATH,

@@ -19,7 +19,7 @@ class Wire:
         return await self.http.post(path, json=document)
 
     async def answer(self, program: Any, variables: Any = None, **fields: Any) -> Any:
-        """What ``/v1/gradient`` answers."""
+        """The answer of ``/v1/gradient``."""
         response = await self.post("/v1/gradient", program, variables, **fields)
         assert response.status_code == 200, response.text
         return response.json()
@@ -33,7 +33,7 @@ class Wire:
         return {path: why["reason"] for path, why in told.items()}
 
     async def value(self, program: Any, variables: Any = None, **fields: Any) -> Any:
-        """What ``/v1/evaluate`` answers as outputs."""
+        """The outputs of ``/v1/evaluate``."""
         response = await self.post("/v1/evaluate", program, variables, **fields)
         assert response.status_code == 200, response.text
         return response.json()["outputs"]

@@ -13,13 +13,15 @@ BRANCHES = {
 }
 
 
+@pytest.mark.rule("S57")
 @pytest.mark.parametrize("name", list(BRANCHES)[:4])
-async def test_s57_what_was_executed_is_recorded(wire, name):
+async def test_what_was_executed_is_recorded(wire, name):
     await branches_are_apart(wire, BRANCHES[name])
 
 
+@pytest.mark.rule("S58")
 @pytest.mark.parametrize("name", list(BRANCHES)[4:])
-async def test_s58_a_branch_of_a_function_is_recorded_as_executed_too(wire, name):
+async def test_a_branch_of_a_function_is_recorded_as_executed_too(wire, name):
     """TensorFlow's graphs give 0 for the branch not taken; eager execution, and we, None."""
     await branches_are_apart(wire, BRANCHES[name])
 
@@ -44,13 +46,15 @@ LOOPS = {
 }
 
 
+@pytest.mark.rule("S57", "S58")
 @pytest.mark.parametrize("name", LOOPS)
 @pytest.mark.parametrize("n", [1, 4, 7])
-async def test_s57_s58_loops_of_every_kind_have_the_gradient_of_a_power(wire, name, n):
+async def test_loops_of_every_kind_have_the_gradient_of_a_power(wire, name, n):
     answer = await wire.answer(LOOPS[name], {"x": 2.0, "n": {"value": n, "dtype": "int32"}})
     assert answer["value"] == 2.0**n
     assert answer["gradients"] == {"x": n * 2.0 ** (n - 1), "n": None}
 
 
-async def test_s57_a_maximum_over_a_list_is_of_what_won(wire):
+@pytest.mark.rule("S57")
+async def test_a_maximum_over_a_list_is_of_what_won(wire):
     assert await wire.gradients("max([x, y])", {"x": 1.0, "y": 2.0}) == {"x": 0.0, "y": 1.0}

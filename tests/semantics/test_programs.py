@@ -25,14 +25,16 @@ def greeks(S, K, r, T, sigma):
     return scipy.stats.norm.cdf(d1), gamma, vega, vanna, vega * d1 * d2 / sigma
 
 
-async def test_s28_greeks_are_gradients_of_gradients(wire):
+@pytest.mark.rule("S28")
+async def test_greeks_are_gradients_of_gradients(wire):
     text = PRICE + "C = price(S, sigma)\ndelta, vega = grad(C, [S, sigma])\n"
     text += "[delta, grad(delta, S), vega, grad(delta, sigma), grad(vega, sigma)]"
     found = await wire.value(text, {**OPTION, "sigma": 0.2})
     assert found == pytest.approx(greeks(**OPTION, sigma=0.2))
 
 
-async def test_s57_an_implied_volatility_has_the_slope_of_an_inverse_function(wire):
+@pytest.mark.rule("S57")
+async def test_an_implied_volatility_has_the_slope_of_an_inverse_function(wire):
     text = PRICE + "sigma = 0.5\nwhile abs(price(S, sigma) - market) > 1e-9:\n"
     text += "    sigma -= (price(S, sigma) - market) / grad(lambda s: price(S, s))(sigma)\nsigma"
     market = await wire.value(PRICE + "price(S, sigma)", {**OPTION, "sigma": 0.2})
@@ -42,7 +44,8 @@ async def test_s57_an_implied_volatility_has_the_slope_of_an_inverse_function(wi
     assert answer["gradients"] == pytest.approx([1 / vega, -delta / vega])
 
 
-async def test_s32_newtons_steps_to_an_optimum_have_the_slope_of_an_implicit_function(wire):
+@pytest.mark.rule("S32")
+async def test_newtons_steps_to_an_optimum_have_the_slope_of_an_implicit_function(wire):
     text = """
 def loss(w):
     z = X @ w
@@ -66,7 +69,8 @@ w
     np.testing.assert_allclose(found[1], 0, atol=1e-9)
 
 
-async def test_s32_meta_learning_differentiates_through_the_inner_loop(wire):
+@pytest.mark.rule("S32")
+async def test_meta_learning_differentiates_through_the_inner_loop(wire):
     text = """
 def mse(p, data):
     return mean((data.x @ p["w"] + p["b"] - data.y) ** 2)

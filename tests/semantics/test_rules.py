@@ -1,13 +1,23 @@
-"""The table of rules: each has a sentence, and a word on where the wire differs.
+"""The table of rules: each has a sentence, tests, and a word on where the wire differs.
 
-Tests are named by the numbers of the rules that they hold: ``test_s4_s5_watching_…``.
+Tests are marked with the numbers of their rules: ``@pytest.mark.rule("S4", "S5")``.
 """
 
+import ast
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
-HERE = Path(__file__).parent
-RULES = json.loads((HERE / "rules.json").read_text(encoding="utf-8"))
+TESTS = Path(__file__).parents[1]
+RULES = json.loads((TESTS / "semantics" / "rules.json").read_text(encoding="utf-8"))
+
+
+def marked() -> Iterator[str]:
+    """The rules that tests are marked with."""
+    for path in (*TESTS.glob("semantics/test_*.py"), *TESTS.glob("engine/**/test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.rule":
+                yield from map(ast.literal_eval, node.args)
 
 
 def test_every_rule_has_an_entry():
@@ -17,7 +27,12 @@ def test_every_rule_has_an_entry():
         assert entry["rule"]
 
 
-def test_what_tests_a_rule_elsewhere_is_there():
+def test_every_rule_has_tests():
+    elsewhere = {rule for rule, entry in RULES.items() if entry.get("tests")}
+    assert {*marked()} | elsewhere == {*RULES}
+
+
+def test_tests_of_rules_in_other_folders_exist():
     for entry in RULES.values():
         for test in entry.get("tests", ()):
-            assert (HERE.parents[1] / test.partition("::")[0]).is_file(), test
+            assert (TESTS.parent / test.partition("::")[0]).is_file(), test

@@ -9,7 +9,8 @@ async def updates(wire, program, variables):
     return response.json().get("updates", {})
 
 
-async def test_s53_a_read_takes_the_value_of_that_moment(wire):
+@pytest.mark.rule("S53")
+async def test_a_read_takes_the_value_of_that_moment(wire):
     text = "y = x * x\nx.assign(10)\nz = x\n[y, z]"
     answer = await wire.answer(text, {"x": 3.0})
     assert answer["value"] == [9.0, 10.0]
@@ -17,12 +18,14 @@ async def test_s53_a_read_takes_the_value_of_that_moment(wire):
     assert answer["updates"] == {"x": 10.0}
 
 
-async def test_s53_products_and_matrices_see_all_reads_too(wire):
+@pytest.mark.rule("S53")
+async def test_products_and_matrices_see_all_reads_too(wire):
     text = "y = x * x\nx.assign_add(1)\nz = y * x\n"
     text += "[grad(z, x), jvp(z, x, 1.0), jacobian(z, x)]"
     assert await wire.value(text, {"x": 3.0}) == [2 * 3.0 * 4 + 9] * 3
 
 
+@pytest.mark.rule("S54")
 @pytest.mark.parametrize(
     ("statement", "left"),
     [
@@ -38,19 +41,21 @@ async def test_s53_products_and_matrices_see_all_reads_too(wire):
         ("part = x[1:]\nx.assign([w, w])\npart.assign_add([w])", [2.0, 4.0]),
     ],
 )
-async def test_s54_what_is_assigned_is_a_fresh_leaf(wire, statement, left):
+async def test_what_is_assigned_is_a_fresh_leaf(wire, statement, left):
     answer = await wire.answer(f"{statement}\ny = sum(x ** 2)", {"x": [1.0, 2.0], "w": 2.0})
     assert answer["gradients"] == {"x": [2 * item for item in left], "w": None}
     assert answer["unconnected"]["w"]["reason"] == "state"
     assert answer["updates"] == {"x": left}
 
 
+@pytest.mark.rule("S54")
 @pytest.mark.parametrize("target", ["y", "y[0]", "x[0][0]", "(x * 1)[0]"])
-async def test_s54_only_variables_are_assigned_to(wire, target):
+async def test_only_variables_are_assigned_to(wire, target):
     code, _ = await wire.code(f"y = x + 1\n{target}.assign(5)", {"x": [[1.0]]})
     assert code == "bad_argument"
 
 
+@pytest.mark.rule("S55")
 @pytest.mark.parametrize("part", ["", "[:]", "[0:2]"])
 @pytest.mark.parametrize(
     ("value", "code"),
@@ -62,12 +67,13 @@ async def test_s54_only_variables_are_assigned_to(wire, target):
         ("z * 0.5", "dtype_mismatch"),
     ],
 )
-async def test_s55_an_assignment_keeps_shape_and_dtype(wire, value, code, part):
+async def test_an_assignment_keeps_shape_and_dtype(wire, value, code, part):
     variables = {"z": {"value": [1, 2], "dtype": "int32"}}
     assert await wire.code(f"z{part}.assign({value})\nz", variables) == (code, "/program")
 
 
-async def test_s56_a_training_loop_is_gradient_descent(wire):
+@pytest.mark.rule("S56")
+async def test_a_training_loop_is_gradient_descent(wire):
     text = """
 for step in range(50):
   loss = mean((x * w + b - y) ** 2)
@@ -87,7 +93,8 @@ for step in range(50):
     assert in_program == pytest.approx({"w": 3.0, "b": -1.0}, abs=0.1)
 
 
-async def test_s88_a_variable_of_unknown_shape_is_assigned_any(wire):
+@pytest.mark.rule("S88")
+async def test_a_variable_of_unknown_shape_is_assigned_any(wire):
     text = "a = x\nx.assign([1, 2, 3])\nb = x\nx.assign([[1], [2]])\n[a, b, x]"
     variables = {"x": {"value": 5, "dtype": "int32", "shape": None}}
     assert await wire.value(text, variables) == [5, [1, 2, 3], [[1], [2]]]
@@ -102,8 +109,9 @@ async def test_s88_a_variable_of_unknown_shape_is_assigned_any(wire):
     assert refused == ("malformed_tensor", "/variables/x/shape")
 
 
+@pytest.mark.rule("S88")
 @pytest.mark.parametrize("sources", [None, "x"])
-async def test_s88_its_gradient_is_in_the_values_of_its_last_shape(wire, sources):
+async def test_its_gradient_is_in_the_values_of_its_last_shape(wire, sources):
     text = "y = 5 * x\nx.assign([1, 2])\nz = x * x\nx.assign_add([1, 1])\nw = y + sum(z) + sum(x)\n"
     text += "[w, grad(w, x), jvp(w, x, array([1, 10])), jacobian(w, x)]"
     variables = {"x": {"value": 3.0, "shape": None}}

@@ -80,7 +80,7 @@ def awaited(ask, right):
 
 
 def refuses(response):
-    """Whether a response has the status 503."""
+    """True if a response has the status 503."""
     return response.status_code == 503
 
 

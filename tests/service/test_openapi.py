@@ -158,7 +158,7 @@ async def test_example_responses_are_the_actual_responses():
 
 
 def alike(shown, found):
-    """Whether two documents are equal up to rounding."""
+    """True if two documents are equal up to rounding."""
     if isinstance(shown, dict) and isinstance(found, dict):
         return shown.keys() == found.keys() and all(alike(shown[k], found[k]) for k in shown)
     if isinstance(shown, list) and isinstance(found, list):

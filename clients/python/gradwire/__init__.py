@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from gradwire.call import Reply as Reply
     from gradwire.client import AsyncClient as AsyncClient
     from gradwire.client import Client as Client
-    from gradwire.display.plotting import plot_gradients as plot_gradients
     from gradwire.errors import APIError as APIError
     from gradwire.errors import BadArgument as BadArgument
     from gradwire.errors import BadRequest as BadRequest
@@ -151,7 +150,6 @@ _NAMES: dict[str, str] = {
     "resources.catalogue": "Limits Operation",
     "resources.drawings": "Drawing",
     "resources.graphs": "Graph GraphEdge GraphGroup GraphNode",
-    "display.plotting": "plot_gradients",
     "ragged": "RaggedArray",
     "results": (
         "Check Derivative Evaluation Gradient Hessian Hvp Instruction Jacobian Jvp Nonfinite "

@@ -20,10 +20,10 @@ class DisplayMixin:
     raw: httpx.Response
 
     def __repr__(self) -> str:
-        return hooks.display().answer_text(self)
+        return hooks.display().text(self)
 
     def _repr_html_(self) -> str:
-        return hooks.display().answer_card(self)
+        return hooks.display().card(self)
 
     def as_curl(self) -> str:
         r"""The shell command that repeats the request, as readable JSON.

@@ -14,19 +14,13 @@ if TYPE_CHECKING:
 
 
 class Display(Protocol):
-    """Answers, arrays and functions, as they are displayed."""
+    """Answers and functions, as they are displayed."""
 
-    def answer_text(self, shown: Any, /) -> str:
+    def text(self, shown: Any, /) -> str:
         """An answer for a terminal."""
 
-    def answer_card(self, shown: Any, /) -> str:
-        """An answer as HTML."""
-
-    def array_card(self, array: Any, /) -> str:
-        """A sparse or ragged array as HTML."""
-
-    def function_card(self, function: Any, /) -> str:
-        """A recorded function as HTML."""
+    def card(self, shown: Any, /) -> str:
+        """An answer or a recorded function as HTML."""
 
     def curl(self, response: Any, /) -> str:
         """A request as a command for a shell."""

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire import hooks
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RaggedArray:
@@ -30,9 +28,6 @@ class RaggedArray:
         arrays = [r if isinstance(r, np.ndarray) else np.asarray(r, np.float64) for r in rows]
         splits = np.cumsum([0, *map(len, arrays)])
         return cls(np.concatenate([a for a in arrays if len(a)] or [np.zeros(0)]), splits)
-
-    def _repr_html_(self) -> str:
-        return hooks.display().array_card(self)
 
     def __len__(self) -> int:
         return len(self.row_splits) - 1

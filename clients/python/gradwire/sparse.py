@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire import hooks
-
 if TYPE_CHECKING:
     from scipy.sparse import coo_array
 
@@ -37,9 +35,6 @@ class SparseArray:
         """The elements of one of SciPy's sparse arrays or matrices, of any format."""
         coo = array.tocoo()
         return cls(np.stack(coo.coords, axis=-1).astype(np.int64), coo.data, coo.shape)
-
-    def _repr_html_(self) -> str:
-        return hooks.display().array_card(self)
 
     def toarray(self) -> NDArray[Any]:
         """The dense array."""

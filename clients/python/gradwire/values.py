@@ -112,10 +112,13 @@ def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
 
     That document alone decides what is a level: a list of numbers in ``like`` may be an array.
     """
-    document, held = documents[0], inside(like)
+    document = documents[0]
+    if isinstance(document, np.ndarray):
+        return read(*documents)
+    held = None if like is MISSING else inside(like)
 
     def part(key: Any) -> Any:
-        return _walk(read, _member(held, key), *(each[key] for each in documents))
+        return _walk(read, _member(held, key), *[each[key] for each in documents])
 
     if isinstance(document, Mapping) and document.keys() not in IN_PARTS:
         return rebuild(like, {key: part(key) for key in document})
@@ -126,6 +129,8 @@ def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
 
 def _member(held: Any, key: Any) -> Any:
     """The child of that name, which may have another structure in the program."""
+    if held is None:
+        return MISSING
     try:
         return held[key]
     except (LookupError, TypeError):

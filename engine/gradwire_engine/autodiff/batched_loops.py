@@ -43,7 +43,7 @@ def loop_of_examples(
 
 
 class _Outcome(NamedTuple):
-    """What a path gives, what decides that it is taken, and which of these differ."""
+    """The results of a path, the guards that decide that it is taken, and which of these differ."""
 
     given: list[tuple[Var, bool]]
     decided: list[tuple[Var, bool]]
@@ -66,7 +66,7 @@ class _Batched:
         self.shared = [*zip(operands[last:], own[last:], strict=True)]
         #: Whether examples part: in the paths that they take, or in when they end.
         self.parts = bool(op.counted and own[0])
-        #: Which carries and written stacks differ.
+        #: The carries and written stacks that differ.
         self.own = [mark for _, mark in self.starts] + [False] * op.written
 
     def settle(self) -> None:

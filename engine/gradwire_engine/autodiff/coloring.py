@@ -23,7 +23,7 @@ Colors: TypeAlias = NDArray[np.int64]
 def color_columns(pattern: Pattern, poll: Poll) -> Colors:
     """A colour for each column, so that no two columns of one colour share a row.
 
-    Columns by their last place among the nonzeros of a row, where that tells all apart. Else greedy
+    Columns by their last place among the nonzeros of a row, where that separates all. Else greedy
     distance-1 colouring of the columns' conflict graph, which is never made.
     """
     ranked = _ranks(pattern)

@@ -62,7 +62,7 @@ def copies_read(b: Builder, target: Var, source: Var, value: Value) -> Copies:
 
 
 def _moved(walk: Walk, readers: Sequence[int], most: int) -> list[Indices] | None:
-    """What each reader copies, if all of them copy, and none more than so many elements."""
+    """The elements that each reader copies, if all copy, and none more than so many."""
     found: list[Indices] = []
     for reader in readers:
         kind = walk.instructions[reader].type
@@ -76,7 +76,7 @@ def _moved(walk: Walk, readers: Sequence[int], most: int) -> list[Indices] | Non
 
 
 class Gathered(NamedTuple):
-    """How the nonzeros in copies become those in their source."""
+    """The map from the nonzeros in copies to those in their source."""
 
     pattern: Pattern
     #: The nonzeros in copies, as the source's follow each other.

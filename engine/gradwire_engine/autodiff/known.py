@@ -26,7 +26,7 @@ class Known(Protocol):
         ...
 
 
-#: What the value of a slot depends on that comes with the request: nothing, integers, all else.
+#: The dependence of a slot's value on the request: none, on integers, on anything.
 _NOTHING, _INTEGERS, _REALS = range(3)
 
 

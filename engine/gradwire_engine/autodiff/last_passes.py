@@ -1,4 +1,4 @@
-"""What a loop leaves depends on what else it leaves, through its last passes.
+"""Dependence of a loop's results on one another, through its last passes.
 
 Recorded as one instruction, a loop gives results side by side, and no path leads from one of them
 to another. Recorded pass by pass it does, from a value that the last pass made, or kept, to what
@@ -21,7 +21,7 @@ _OUTSIDE = -1
 
 
 def within_passes(made: Sequence[Instruction], source: int, targets: Iterable[int]) -> bool:
-    """Whether a path leads from the ``source``, which a loop leaves, through its last passes."""
+    """True if a path leads from the ``source``, which a loop leaves, through its last passes."""
     found = _left(made, source)
     if found is None:
         return False
@@ -81,7 +81,7 @@ def _held(made: Sequence[Instruction], slot: int) -> set[int]:
 
 
 def _leads(made: Sequence[Instruction], slot: int, behind: set[int]) -> bool:
-    """Whether what ``behind`` was made of is the value at ``slot``, or depends on it."""
+    """True if what ``behind`` was made of is the value at ``slot``, or depends on it."""
     return slot in behind or within_passes(made, slot, behind)
 
 

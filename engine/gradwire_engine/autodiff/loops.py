@@ -56,7 +56,7 @@ class _Backward:
             w: bar for w in range(op.written) if (bar := bars[op.output(w)]) is not None
         }
         self.held = {c: bar for c in range(op.carries) if (bar := bars[op.saved(c)]) is not None}
-        #: What cotangents reach: carries, items of stacks, and what is shared, by number.
+        #: The inputs that cotangents reach: carries, items of stacks, shared values, by number.
         reached = [c for c in range(op.carries) if self.ends[c] is not None or c in self.held]
         self.carries = {c for c in reached if self.starts[c].type.differentiable}
         self.items: set[int] = set()

@@ -14,7 +14,7 @@ from gradwire_engine.traversal import ancestors
 
 
 class Cut(NamedTuple):
-    """A reason of the protocol, in words, and the origin of the instruction where paths end."""
+    """A reason of the protocol, and the origin of the instruction where paths end."""
 
     reason: str
     detail: str

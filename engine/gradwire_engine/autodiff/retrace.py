@@ -19,7 +19,7 @@ from gradwire_engine.traversal import ancestors
 
 
 class Retrace:
-    """What was recorded from some variables, from others instead; each instruction once.
+    """Record again what was recorded from some variables, from others; each instruction once.
 
     ``others`` gives for each variable the other one.  What depends on none of them is shared.
     """
@@ -87,7 +87,7 @@ class BatchTrace(Retrace):
 
         #: Slots of which there is another variable that all examples share.
         self._shared: set[int] = set()
-        #: Which results of a loop differ between examples, by its slot or that of their pack.
+        #: The results of a loop that differ between examples, by its slot or that of their pack.
         self._differ: dict[int, Sequence[bool]] = {}
 
     def __call__(self, var: Var) -> Var:
@@ -155,7 +155,7 @@ class BatchTrace(Retrace):
         return made
 
     def _ones(self, opened: Region, kinds: Sequence[ArrayType]) -> list[Var]:
-        """What stands for one example of values of these types."""
+        """Placeholders for one example of values of these types."""
         return [opened.b.again(BlockArgument(opened, i), (), kind) for i, kind in enumerate(kinds)]
 
     def _repeated(self, var: Var) -> Var:
@@ -167,7 +167,7 @@ def _parts(stacks: Mapping[Var, Var]) -> Callable[[Var], tuple[Var, bool]]:
 
 
 def reads(outputs: Sequence[Var], start: int) -> list[Var]:
-    """What instructions from slot ``start`` on read of those before it, to compute ``outputs``."""
+    """The earlier values that instructions from slot ``start`` on read to compute ``outputs``."""
     b = outputs[0].builder
     made, slots = b.instructions, [out.slot for out in outputs]
     inside = ancestors(made, slots, range(start))

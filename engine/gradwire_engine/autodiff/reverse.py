@@ -165,7 +165,7 @@ class _Walk:
                 self.accumulate(operand, bar, passed)
 
     def waits(self, var: Var) -> bool:
-        """Whether a cotangent of ``var`` is wanted: it depends on a source."""
+        """True if a cotangent of ``var`` is wanted: it depends on a source."""
         return bool(self.active[var.slot]) and var.type.differentiable
 
     def gather(self, index: int, slot: int, bar: Var, mask: Mask) -> None:

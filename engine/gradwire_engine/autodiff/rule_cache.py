@@ -18,7 +18,7 @@ _OFTEN = 10
 
 
 class Rule(NamedTuple):
-    """What a rule emits, and what of that is the cotangent of which operand.
+    """The instructions that a rule emits, and which of their results is which operand's cotangent.
 
     Slots are numbered: those of ``z_bar``, ``z`` and the operands, the ``fixed`` ones, which all
     uses share, then those of the steps.
@@ -36,7 +36,7 @@ class Rule(NamedTuple):
 
 
 class RuleCache:
-    """What rules have emitted on one walk, by operation, types and operands that wait for it.
+    """The instructions that rules emitted on one walk, by operation, types and pending operands.
 
     Learning pays after a few times: ``known`` has them from the tenth on.
     """

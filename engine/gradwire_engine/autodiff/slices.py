@@ -27,7 +27,7 @@ from gradwire_engine.traversal import ancestors
 def gathered(
     b: Builder, targets: Sequence[Var], groups: Sequence[Sequence[Var]]
 ) -> list[list[Var] | None]:
-    """What is gathered from the arrays of each group along their first axes to make ``targets``.
+    """The slices that make ``targets``, gathered from each group's arrays along their first axes.
 
     None where anything else with a derivative reads one of them, or one is a target itself.
     """
@@ -64,13 +64,13 @@ def slices(reads: Sequence[Var], bars: Sequence[Var | None]) -> Sparse | None:
 
 
 def _table(z: Var) -> Var:
-    """What one was gathered from."""
+    """The array that one was gathered from."""
     op, args, _, _ = z.builder.instructions[z.slot]
     return z.builder.vars[args[3 if isinstance(op, CooMatMul) else 0]]
 
 
 def _gathers(op: Op, place: int) -> bool:
-    """Whether ``op`` takes its operand at ``place`` by slices along the first axis."""
+    """True if ``op`` takes its operand at ``place`` by slices along the first axis."""
     if isinstance(op, GetItem):
         return op.pattern[:1] == (ARRAY,) and all(item == FULL for item in op.pattern[1:])
     return isinstance(op, CooMatMul) and place == 3

@@ -118,7 +118,7 @@ def sparse_hessian(
         return None
     compressed = _compressed([product], [product.type.size], seed, colors)
     rows, columns, _ = pattern
-    # Of two neighbours, one has no other neighbour of the other's colour: its row tells.
+    # Of two neighbours, one has no other neighbour of the other's colour: its row identifies it.
     pairs = rows * _count(colors) + colors[columns]
     alone = np.bincount(pairs)[pairs] == 1
     places, others = np.where(alone, rows, columns), np.where(alone, columns, rows)

@@ -44,7 +44,7 @@ def sparsity(b: Builder, target: Var, source: Var, known: Known | None = None) -
 
     What an operation moves is found by moving numbers; what it combines, by its terms, along the
     axes it names or in the stacks it goes over; of an unknown one everything depends on everything.
-    Constants and integers that are given have the values that ``known`` tells. The time is linear,
+    Constants and integers that are given have the values that ``known`` gives. The time is linear,
     up to sorting, in the pairs of all instructions between.
     """
     return joint_sparsity(b, target, [source], Values(b, target, known))
@@ -96,7 +96,7 @@ class Walk:
         self.value = value
         self.columns = max(size, 1)
         self.pairs: dict[int, Indices] = {}
-        #: How an instruction with several results is stacked: these share the pairs of a stack.
+        #: The stacking of an instruction with several results: these share the pairs of a stack.
         self.stacks: dict[int, Shape] = {}
         #: The pairs of each result of a loop.
         self.results: dict[int, Sequence[Indices]] = {}
@@ -266,7 +266,7 @@ class Walk:
         result: Shape,
         pairs: Indices,
     ) -> Indices:
-        """What operand ``number``, of these pairs, adds to the result's."""
+        """The terms that operand ``number``, of these pairs, adds to the result's."""
         self.afford(math.prod(shapes[number]) + math.prod(result))
         found = terms(op, number, shapes, result, lambda i: self.value(args[i], op.elementwise))
         if found and self._has_room(math.prod(found.shape)):
@@ -280,7 +280,7 @@ class Walk:
         return pairs
 
     def _has_room(self, count: int) -> bool:
-        """Whether there is room for so many terms; else all are taken to be there."""
+        """True if there is room for so many terms; else all are taken to be there."""
         try:
             self.afford(count)
         except OverBudget:

@@ -1,4 +1,4 @@
-"""What an element of a result reads of an operand: by the terms of sums of products, or by axes.
+"""The elements that an element of a result reads: by terms of sums of products, or by axes.
 
 A term with a factor that is a constant zero is none. So the pattern of a product with a constant
 matrix, with a filter or with a sparse matrix is that of the matrix.
@@ -55,7 +55,7 @@ class Terms(NamedTuple):
 def terms(
     op: Op, number: int, shapes: Sequence[Shape], result: Shape, values: Values
 ) -> Terms | None:
-    """The terms of operand ``number``; None where ``values`` do not tell them."""
+    """The terms of operand ``number``; None where ``values`` do not determine them."""
     rule = _RULES.get(type(op))
     return rule(op, number, shapes, result, values) if rule and math.prod(result) else None
 

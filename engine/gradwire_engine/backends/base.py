@@ -1,4 +1,4 @@
-"""What a backend is: it evaluates operations, and makes tapes ready to replay."""
+"""The interface of backends: they evaluate operations, and make tapes ready to replay."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Replayed(NamedTuple):
 
     @property
     def finite(self) -> bool:
-        """Whether no output has NaN or infinity."""
+        """True if no output has NaN or infinity."""
         return not self.unsure or all_finite(self.unsure)
 
 
@@ -56,7 +56,7 @@ class Executable(ABC):
     Each replay of an ``exact`` one gives the bits of its operations, one after the other.
     """
 
-    #: What constants alone gave, which what is replayed takes after the inputs.
+    #: The results of constants alone, which the replay takes after the inputs.
     kept: Sequence[Any] = ()
 
     def __init__(self, tape: Tape, poll: Poll, *, exact: bool) -> None:
@@ -103,7 +103,7 @@ class Executable(ABC):
         """Compute the outputs; those without axes are scalars.
 
         ``poll`` is called often, and stops the replay by raising. Errors of kernels pass through:
-        ``failed_at`` tells where they were raised, and the backend's ``explain`` what they mean.
+        ``failed_at`` says where they were raised, and the backend's ``explain`` what they mean.
         """
 
     @abstractmethod
@@ -161,7 +161,7 @@ class FusedGroup(Op):
         return TupleType(tuple([kinds[slot] for slot in self.results]))  # type: ignore[misc]
 
     def flops(self, result: Type, *types: ArrayType) -> int:
-        """What the instructions take."""
+        """The operands of the instructions."""
         return sum(self.each)
 
 
@@ -169,7 +169,7 @@ class Backend(ABC):
     """Evaluates operations, and makes tapes ready to replay. Arrays are on the host."""
 
     name: str
-    #: How tapes are rewritten for it, and what the optimiser weighs one way against another by.
+    #: The rewriting of tapes for it, and the costs by which the optimiser decides.
     rules: Rules
     costs: Costs
 
@@ -192,10 +192,10 @@ class Backend(ABC):
 
     @abstractmethod
     def explain(self, op: Op, error: Exception) -> EngineError | None:
-        """What a kernel's ``error`` means to the program; None where it is a bug of ours."""
+        """The program's error for a kernel's ``error``; None where it is a bug of ours."""
 
     def apart(self, whose: str = "") -> Backend:
-        """One that shares nothing compiled with this: how long its work takes tells nothing.
+        """A backend that shares nothing compiled with this, so its timing reveals nothing.
 
         It is for the tenant ``whose`` work it does.
         """

@@ -1,4 +1,4 @@
-"""Whether values are finite, as quickly as they can be read."""
+"""Checks that values are finite, as quickly as they can be read."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gradwire_engine.backends.quiet import quiet
 
 
 def all_finite(values: Sequence[Any]) -> bool:
-    """Whether there is neither NaN nor infinity."""
+    """True if there is neither NaN nor infinity."""
     return all(quiet.run(_is_finite, x) if x.ndim else isfinite(x) for x in values)
 
 
 def _is_finite(x: Any) -> bool:
-    """The same of an array's elements, which tell where their sum overflows."""
+    """The same of an array's elements, which decide where their sum overflows."""
     if x.dtype.kind not in "fc":
         return True
     total = sum_of_squares(x) if x.flags.forc else np.add.reduce(x, None)

@@ -1,4 +1,4 @@
-"""Whether arrays and scalars have the layout in memory that machine code takes for granted.
+"""Checks that arrays and scalars have the layout in memory that machine code takes for granted.
 
 Sources: CPython, Common Object Structures; NumPy, Python Types and C-Structures.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-#: Where functions are in the table that NumPy gives to extensions, in this version of its ABI.
+#: Places of functions in the table that NumPy gives to extensions, in this version of its ABI.
 _FUNCTIONS = {"PyArray_GetNDArrayCVersion": 0, "PyArray_Scalar": 60, "PyArray_New": 93}
 _ABI = 0x02000000
 #: The flags of arrays in row-major order whose elements are aligned.
@@ -20,7 +20,7 @@ PLAIN = 0x0001 | 0x0100
 
 
 def is_known() -> bool:
-    """Whether objects have the layout that is taken for granted: of CPython as it is released."""
+    """True if objects have the layout that is taken for granted: of CPython as it is released."""
     plain = sys.implementation.name == "cpython" and not sysconfig.get_config_var("Py_DEBUG")
     plain = plain and not sysconfig.get_config_var("Py_GIL_DISABLED")
     plain = plain and ctypes.sizeof(ctypes.c_void_p) == 8 and hasattr(np, "_core")
@@ -46,7 +46,7 @@ def _numpy_abi() -> int:
 
 
 def _finds_values() -> bool:
-    """Whether elements and values are where they are sought."""
+    """True if elements and values are where they are sought."""
     given: list[Any] = [np.float64(2.5), 2.5, np.float32(2.5), np.int64(7), np.True_]
     given += [np.int32(7), np.complex128(2.5 - 1j), 2.5 - 1j, np.complex64(2.5 - 1j)]
     chars = "ddfl?iDDF"

@@ -1,4 +1,4 @@
-"""Where values stopped being finite: replay again, looking at every instruction."""
+"""Finds where values stopped being finite: replays again, checking every instruction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a replay will need, known before it runs: memory, arithmetic, and when values die."""
+"""Predicts what a replay will need, before it runs: memory, arithmetic, and when values die."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
 
 
 def plan(tape: Tape, poll: Poll = unhurried) -> Plan:
-    """What there is to know of a tape."""
+    """The plan of a tape."""
     instructions = tape.instructions
     kinds = {*map(type, map(itemgetter(0), polled(instructions, poll)))}
     nbytes = _sizes(instructions, kinds, poll)
@@ -56,7 +56,7 @@ def _peak(
         alive += sizes[slot]
         sizes[slot] = 0
     bases = _bases(tape, nbytes, poll) if any(kind.views for kind in kinds) else {}
-    #: How many slots keep an array: itself, and what is a view of it.
+    #: The number of slots that keep an array: itself, and its views.
     keepers = Counter([*bases.values(), *{*bases.values()}])
     for slot in bases:
         if nbytes[slot] < nbytes[tape.instructions[slot].args[0]]:

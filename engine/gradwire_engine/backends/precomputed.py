@@ -45,7 +45,7 @@ def prepared(
 
 
 def _is_worth_it(tape: Tape, poll: Poll) -> bool:
-    """Whether more than views and a few numbers is computed of constants alone."""
+    """True if more than views and a few numbers is computed of constants alone."""
     types = {*map(itemgetter(2), polled(tape.instructions, poll))}
     if all(kind.nbytes <= _FEWEST_BYTES for kind in types):
         return False
@@ -68,12 +68,12 @@ class PrecomputedExecutable(Executable):
 
     @property
     def replayed(self) -> Tape:
-        """What is left, which takes ``kept`` after the inputs; the whole where constants fail."""
+        """The rest of the tape: ``kept`` come after the inputs; all of it where constants fail."""
         return self._once.executable.replayed
 
     @property
     def kept(self) -> Sequence[Any]:  # type: ignore[override]
-        """What constants gave."""
+        """The results that depend on constants alone."""
         return self._once.kept
 
     @property

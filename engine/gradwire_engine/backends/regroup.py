@@ -36,7 +36,7 @@ class _Writer:
         return Tape(tuple(self._made), inputs, outputs)
 
     def _read(self) -> set[int]:
-        """What groups, or instructions outside them that are read, read."""
+        """The slots that groups, or instructions outside them that are read, read."""
         tape, group_of = self._tape, self._group_of
         read = {*tape.outputs, *tape.inputs}
         for slot in range(len(tape.instructions) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Which operation keeps finite what another has just lost."""
+"""Operations that keep finite what another has just lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gradwire_engine.backends.nonfinite import NonfiniteResult
 from gradwire_engine.ops.constants import Constant, Source
 from gradwire_engine.tape import Tape
 
-#: How far from an instruction to look for what its operation is combined with.
+#: Most instructions between an operation and the one that it is combined with.
 _STEPS = 3
 
 
@@ -47,7 +47,7 @@ _BETTER = (
 
 
 def stable_alternative(tape: Tape, slot: int, found: Mapping[int, NonfiniteResult]) -> str | None:
-    """What to use for the operation at ``slot``, or for the one that it is the derivative of."""
+    """The alternative for the operation at ``slot``, or for the one whose derivative it is."""
     instructions = tape.instructions
     readers: dict[int, list[int]] = {}
     primal = slot
@@ -75,7 +75,7 @@ def _features(
     step: Callable[[int], Iterable[int]],
     found: Mapping[int, NonfiniteResult],
 ) -> set[str]:
-    """What the instructions within some steps are."""
+    """The instructions within some steps."""
     features: set[str] = set()
     reached = level = {slot}
     for _ in range(_STEPS + 1):
@@ -92,7 +92,7 @@ def _features(
 
 
 def _squares(tape: Tape, slot: int) -> bool:
-    """Whether a slot is a product of a value with itself."""
+    """True if a slot is a product of a value with itself."""
     op, args, _, _ = tape.instructions[slot]
     if op.name == "power":
         exponent = tape.instructions[args[1]].op

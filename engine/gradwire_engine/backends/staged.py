@@ -40,7 +40,7 @@ class StagedExecutable:
         return self.static.nbytes + self.residual.nbytes
 
     def within(self, limits: Limits) -> bool:
-        """Whether the parts are predicted to need no more than is allowed."""
+        """True if the parts are predicted to need no more than is allowed."""
         parts = self.static, self.residual
         most = max([part.peak_bytes + part.constant_bytes for part in parts])
         return most <= limits.total_bytes and sum([x.flops for x in parts]) <= limits.flops
@@ -59,12 +59,12 @@ class Specialised:
 
     @property
     def kept(self) -> Sequence[Any]:
-        """What the static stage gave, by now."""
+        """The results of the static stage so far."""
         return self._kept or ()
 
     @property
     def executable(self) -> Executable:
-        """What replays from the second time on."""
+        """The executable of the second and later replays."""
         failed = self._begun and self._kept is None
         return self._staged.whole if failed else self._staged.residual
 
@@ -102,7 +102,7 @@ class Specialised:
             replayed = static.replay(inputs, poll)
         except LimitExceeded:  # it was interrupted
             raise
-        except Exception:  # noqa: BLE001 - the whole tape tells
+        except Exception:  # noqa: BLE001 - the whole tape raises it
             self._begun = True
             return
         self._guard = replayed.guard
@@ -113,7 +113,7 @@ class Specialised:
 def _own(value: Any, *, exact: bool) -> Array:
     """A value that nobody can write to, in memory of its own where its layout allows.
 
-    Memory that a pool has lent, or that is part of an operand's, would be held as a whole.
+    Memory of a pool, or that is part of an operand's, would be held as a whole.
     """
     array = np.asarray(value)
     if array.base is not None:

@@ -1,4 +1,4 @@
-"""How a recorded path is replayed, from the first time to the hundredth: all tiers and their state.
+"""Replays of a recorded path, from the first to the hundredth: all tiers and their state.
 
 A path has several tapes, of which ``Tiers`` keeps the executables:
 
@@ -40,7 +40,7 @@ Outputs: TypeAlias = tuple[tuple[Any, ...], tuple[Any, ...]]
 Replay: TypeAlias = Callable[[Sequence[Any], Poll], Outputs]
 
 _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
-#: What an instruction of a tape takes that is only kept.
+#: Bytes of an instruction of a tape that is only kept.
 _BYTES_PER_INSTRUCTION = 300
 #: Sets of residents for which a path is staged.
 _MOST_STAGED = 8
@@ -49,7 +49,7 @@ _MOST_STAGED = 8
 class TieredExecutable(Executable):
     """Walks its tape at the first replay, and generates functions for those that follow."""
 
-    #: What the generated function raises at values that it was not made for.
+    #: The exception of the generated function at values that it was not made for.
     left: ClassVar[tuple[type[Exception], ...]] = ()
 
     #: Whether the tape has been walked, and the functions once they are generated.
@@ -95,7 +95,7 @@ class TieredExecutable(Executable):
         if take is not None:
             try:
                 take(poll)
-            except Exception:  # the deadline of this replay is over: the next one takes it
+            except Exception:  # the deadline of this replay has passed: the next one takes it
                 self.better = take
                 raise
 
@@ -130,12 +130,12 @@ class Tiers:
         #: By the residents that the first stage depends on; None where that is no use.
         self.staged: dict[frozenset[int], StagedExecutable | None] = {}
         self._exact = executable if executable.exact else None
-        #: What was recorded, before any of it was made cheaper.
+        #: The tape as it was recorded, before any of it was made cheaper.
         self._plain = plain
         self._backend = backend
-        #: What its stages are allowed; none where it is not to be staged.
+        #: The limits of its stages; none where it is not to be staged.
         self._limits = limits
-        #: Whether steps or expressions were put together: ``plain`` does not tell them apart.
+        #: Whether steps or expressions were put together: ``plain`` does not distinguish them.
         self.rolled = rolled
         self._lock = threading.Lock()
 
@@ -148,7 +148,7 @@ class Tiers:
         return self.executable.nbytes + stages + plain + exact
 
     def knows(self, residents: frozenset[int]) -> bool:
-        """Whether nothing is to be compiled where these residents came before."""
+        """True if nothing is to be compiled where these residents came before."""
         return self._limits is None or not residents or residents in self.staged
 
     def stage(self, residents: frozenset[int], poll: Poll) -> None:

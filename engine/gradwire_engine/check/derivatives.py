@@ -28,7 +28,7 @@ _STEP = 1e-4
 def check(
     recording: Recording, values: Sequence[Array], *, order: int = 2, seed: int = 0
 ) -> list[Finding]:
-    """What is wrong with ``recording`` at ``values``: nothing, if all is right.
+    """The faults of ``recording`` at ``values``: nothing, if all is right.
 
     The function must be smooth near ``values``. Differences are taken in double precision, also
     for samples of less.

@@ -1,4 +1,4 @@
-"""What the checker examines: functions that record on a builder, run one kernel at a time."""
+"""Subjects of the checker: functions that record on a builder, run one kernel at a time."""
 
 from __future__ import annotations
 

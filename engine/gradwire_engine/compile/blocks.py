@@ -21,7 +21,7 @@ from gradwire_engine.tape import ArrayType
 
 
 class Form(Protocol):
-    """How blocks are given; those without a path are None."""
+    """The form in which blocks are given; those without a path are None."""
 
     def row(self, target: Var, sources: Sequence[Source], mode: Mode) -> list[Any]:
         """The Jacobian of ``target`` in each of the sources."""

@@ -1,4 +1,4 @@
-"""What compiling gives: executables, and the structures that their outputs fill."""
+"""Results of compiling: executables, and the structures that their outputs fill."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Template: TypeAlias = Callable[[Sequence[Any]], Any]
 
 
 def template(nested: Any) -> Template:
-    """What fills a structure whose integer leaves number outputs; None leaves stay None.
+    """A function that fills a structure whose integer leaves number outputs; None leaves stay None.
 
     Its nesting is looked at beforehand, not at every replay.
     """
@@ -89,11 +89,11 @@ class Compiled:
     updates: Template = NONE_NAMED
     unconnected: Mapping[str, Unconnected] = field(default_factory=dict)
     warnings: Sequence[Notice] = ()
-    #: Of many examples at once: the output that tells which of them decide as recorded.
+    #: Of many examples at once: the output that says which of them decide as recorded.
     decided: int | None = None
     #: Of what goes on from values: those of them that follow the inputs.
     known: Sequence[KnownValue] | None = None
-    #: Where the outputs are all values: what queries about these go on from.
+    #: The outputs as values, if they are: queries about these go on from them.
     recorded: Recorded | None = None
 
     @property
@@ -107,7 +107,7 @@ class Compiled:
         return self.tiers.nbytes
 
     def answer(self, outputs: Sequence[Any]) -> Answer:
-        """What the executable gave as an answer."""
+        """The executable's outputs as an answer."""
         fields: tuple[Any, ...] = (
             self.value(outputs),
             self.outputs(outputs),

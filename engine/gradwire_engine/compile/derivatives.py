@@ -22,7 +22,7 @@ from gradwire_engine.record.calculus import leaves, rebuild, summed
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.tape import ArrayType
 
-#: Where the request has the vectors that a kind of query is multiplied by.
+#: The fields of the vectors by which a kind of query is multiplied.
 VECTORS = {
     "gradient": "output_gradients",
     "check": "output_gradients",
@@ -66,7 +66,7 @@ class Derivatives:
         self.unconnected: dict[str, Unconnected] = {}
 
     def record(self) -> dict[str, Any]:
-        """What the query's kind asks for, by the names that answers give it."""
+        """The results that the query's kind asks for, by their names in the answer."""
         rules: dict[str, Callable[[], dict[str, Any]]] = {
             "gradient": self._gradient,
             "check": self._check,
@@ -134,7 +134,7 @@ class Derivatives:
         return found
 
     def _gathered(self) -> list[list[Var] | None]:
-        """What is gathered from each variable that is only gathered from; None of other sources."""
+        """The slices of each variable that is only gathered from; None of other sources."""
         found = gathered(self.b, self.targets, self.groups)
         pairs = zip(self.sources, found, strict=True)
         return [None if s.leaf is None or s.whole is not None else reads for s, reads in pairs]
@@ -183,7 +183,7 @@ class Derivatives:
         found = iter(pushforward(self.b, self.targets, self.every, self._tangents()))
         reached = pullback(self.b, self.targets, self._ones(self.targets), self.every)
         for source, bar in zip(self.sources, summed(self.groups, reached), strict=True):
-            self._found(source, bar)  # tells why there is none
+            self._found(source, bar)  # raises: there is none
         zero = self.query.unconnected == "zero"
 
         def product(target: Var) -> Var | None:

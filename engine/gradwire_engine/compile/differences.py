@@ -25,7 +25,7 @@ from gradwire_engine.traversal import ancestors
 
 #: Of larger sources, and of those after so many elements, only a random direction is compared.
 _MOST_ELEMENTS, _MOST_IN_ALL = 256, 1024
-#: What is to be compared, among a query's derivatives, by the source's path.
+#: Derivatives to be compared, of those of a query, by the source's path.
 BESIDE = "beside"
 _DOUBLE = np.dtype(np.float64)
 
@@ -48,7 +48,7 @@ class Differences:
         self.left = _MOST_IN_ALL
 
     def beside(self, gradient: Var | None, group: Sequence[Var]) -> dict[str, list[Var | None]]:
-        """What ``judged`` takes, for a source whose variables are ``group``."""
+        """The inputs of ``judged``, for a source whose variables are ``group``."""
         b, x = self.b, group[0]
         b.origin = min(b.origin, ~b.origin)
         size = b.cast(_call("maximum", _call("abs", x), 1.0), x.dtype)
@@ -92,7 +92,7 @@ class Differences:
 
 
 class _Moved(Retrace):
-    """What was recorded, from sources moved; a program's own rules are of what they stand for."""
+    """The recording repeated from moved sources; a program's own rules are of what they replace."""
 
     def again(self, slot: int, op: Op, operands: Sequence[Var]) -> Var:
         """Record for a derivative's sake."""
@@ -105,7 +105,7 @@ class _Moved(Retrace):
 
 
 def _held(b: Builder, targets: Sequence[Var]) -> dict[Var, Var]:
-    """What derivatives of ``targets`` take as constant, each as its own other.
+    """The values that derivatives of ``targets`` take as constant, each mapped to itself.
 
     Not what a rule of the program's own is for: the rule stands for its derivative.
 

@@ -19,7 +19,7 @@ from gradwire_engine.record.variables import flatten, member
 
 
 class Source(NamedTuple):
-    """What is differentiated in: a value's variables, one for each that its state has had.
+    """The sources of derivatives: a value's variables, one for each that its state has had.
 
     None are of a string. ``leaf`` is the request's, if the value is a variable of it; ``whole`` the
     tensor of which the value is a part.
@@ -142,13 +142,13 @@ def _dotted(name: str) -> str:
 
 
 class Watching(NamedTuple):
-    """What is watched: what is named, and all that is trainable where it is ``accessed``."""
+    """The watched values: those named, and all that is trainable where it is ``accessed``."""
 
     names: tuple[str, ...] = ()
     accessed: bool = True
 
     def of(self, recorder: Recorder, variables: Mapping[str, Any]) -> Watched:
-        """What that is of a program that has just been recorded."""
+        """The watched variables of a program that has just been recorded."""
         accessed = [*_trainable(recorder, variables)] if self.accessed else []
         return Watched(accessed, [*_named(recorder, self.names, variables)])
 

@@ -34,7 +34,7 @@ from gradwire_engine.traversal import ancestors
 
 
 class Compilation(NamedTuple):
-    """What is to be compiled: a query about a program, for the types and decisions of its values.
+    """A query to be compiled: about a program, for the types and decisions of its values.
 
     ``vectors`` are what its derivatives are multiplied by: cotangents or tangents, in order.
     ``stacks`` are the types of further inputs: what the inputs of these numbers are for many
@@ -214,7 +214,7 @@ class Question:
             self.asked.on_tape(made, self.b.tape(leaves(outputs)))
 
     def _for_examples(self, stacks: Mapping[int, ArrayType]) -> int | None:
-        """Make the outputs those of all examples; where decisions differ, tell for which."""
+        """Make the outputs those of all examples; where decisions differ, say for which."""
         b = self.b
         examples = {b.vars[b.inputs[i]]: b.input(kind) for i, kind in stacks.items()}
         decisions: list[Var] = []
@@ -248,7 +248,7 @@ class Question:
             raise
 
     def _returned(self, value: Any) -> Any:
-        """What is returned, its sequences as lists and its leaves as variables."""
+        """The returned value, its sequences as lists and its leaves as variables."""
         if isinstance(value, Composite):
             return value.fields(self.b)
         if isinstance(value, dict):

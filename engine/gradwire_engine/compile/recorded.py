@@ -31,14 +31,14 @@ class Listed(NamedTuple):
 
 
 class Recorded:
-    """What the tapes of a program share, whose values have the same types and decide alike."""
+    """The shared part of a program's tapes whose values have the same types and decide alike."""
 
     def __init__(self, asked: Compilation, watching: Watching) -> None:
         self.recorder = recorder = new_recorder(asked)
         self._result = result = recorder.record()
         self._lock = threading.Lock()
         self.instructions: Sequence[Instruction] = tuple(recorder.b.instructions)
-        #: How many of these are the variables'.
+        #: The number of these that are the variables'.
         self.inputs = len(recorder.b.inputs)
         watched = watching.of(recorder, asked.variables)
         self._watched = watched.slots(recorder)
@@ -51,7 +51,7 @@ class Recorded:
         self.tiers = Tiers(executable, tape, asked.backend)
         #: Bytes of all values together.
         self.nbytes = executable.peak_bytes
-        #: What queries about it are known by in the cache, which does not hold this.
+        #: The key of queries about it in the cache, which does not hold this.
         self.identity = object()
         recorder.concrete.restart({})  # it is kept as long as what is compiled: no values
 
@@ -69,13 +69,13 @@ class Recorded:
             return Question(self.recorder, asked, self._watched).compile(self._result, kept)
 
     def place(self, instruction: Instruction) -> Place:
-        """Where the client wrote what an instruction computes, or which variable it is."""
+        """The place in the source of what an instruction computes, or which variable it is."""
         if not isinstance(instruction.op, Input):
             return self.recorder.program.place(instruction.origin)
         return Place(id=[*self.recorder.state.versions][instruction.op.index])
 
     def listed(self, most: int) -> list[Listed]:
-        """What was recorded, ``most`` instructions of it and of each body."""
+        """The recording in print, ``most`` instructions of it and of each body."""
         return [self._listed(i, self.place(i), most) for i in self.instructions[:most]]
 
     def _listed(self, instruction: Instruction, place: Place, most: int) -> Listed:

@@ -18,7 +18,7 @@ from gradwire_engine.tape import ArrayType
 VertexKind: TypeAlias = Literal[
     "variable", "constant", "operation", "input", "result", "merge", "function", "output"
 ]
-#: Where in its operation an operand stands: its position, or its name.
+#: The place of an operand in its operation: its position, or its name.
 Role: TypeAlias = "int | str"
 
 
@@ -58,12 +58,12 @@ class Group:
     label: str
     parent: Group | None
     place: Place | None = None
-    #: What names mean here, where it is not what they mean around it.
+    #: The meaning of names here, where it is not that around it.
     names: dict[str, Any] = field(default_factory=dict)
-    #: Those of them that mean nothing around it afterwards: what a loop goes through.
+    #: Those of them that are undefined around it afterwards: what a loop goes through.
     parameters: frozenset[str] = frozenset()
     is_function: bool = False
-    #: What ``return`` gives in here.
+    #: The value of ``return`` in here.
     returned: list[Vertex] = field(default_factory=list)
     #: The inputs, by the numbers of the vertices around that they bring in.
     inputs: dict[int, Vertex] = field(default_factory=dict)

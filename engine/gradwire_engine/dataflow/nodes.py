@@ -1,4 +1,4 @@
-"""What each kind of node adds to the graph: its reader takes the values before it."""
+"""Readers of each kind of node: each adds to the graph, given the values before it."""
 
 from __future__ import annotations
 

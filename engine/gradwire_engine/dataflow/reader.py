@@ -140,7 +140,7 @@ class Reader:
     # Names and values
 
     def find(self, name: str) -> Value | None:
-        """What a name was given to mean in the present group or around it."""
+        """The value of a name in the present group or around it."""
         group: Group | None = self.group
         while group is not None:
             if name in group.names:
@@ -150,11 +150,11 @@ class Reader:
         return None
 
     def before(self, name: str) -> Value | None:
-        """What a name means if it was not stored here: a variable if it was read as one."""
+        """The value of a name that was not stored here: a variable if it was read as one."""
         return self.find(name) or (Variable(name) if name in self._variables else None)
 
     def lookup(self, name: str) -> Value:
-        """What a name means in the present group."""
+        """The value of a name in the present group."""
         found = self.find(name)
         if found is not None:
             return found
@@ -177,7 +177,7 @@ class Reader:
         return group
 
     def is_member(self, element: Element) -> bool:
-        """Whether an element is known to be a member of a nested variable."""
+        """True if an element is known to be a member of a nested variable."""
         return f"{dotted(element.of.path)}.{element.item}" in self._paths
 
     def bind(self, target: Target, value: Value) -> None:

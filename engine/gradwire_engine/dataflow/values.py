@@ -1,4 +1,4 @@
-"""What names stand for while a program's graph is drawn up, before it needs a vertex."""
+"""Values of names while a program's graph is drawn up, before they need a vertex."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gradwire_engine.dataflow.graph import Role, Vertex
 
 
 class Constant(NamedTuple):
-    """What the program says in so many words."""
+    """A literal in the program's text."""
 
     text: str
 
@@ -57,19 +57,19 @@ def described(value: Value) -> str:
 
 
 def size(value: Value) -> int:
-    """How many values a value is."""
+    """The number of values in a value."""
     return sum(map(size, value.items)) + 1 if isinstance(value, Items) else 1
 
 
 def is_constant(value: Value) -> bool:
-    """Whether nothing in the value is computed."""
+    """True if nothing in the value is computed."""
     if isinstance(value, Items):
         return all(map(is_constant, value.items))
     return isinstance(value, Constant)
 
 
 def computed(value: Value, role: Role) -> Iterator[tuple[Value, Role]]:
-    """What of the value is computed, each with its part in the operation that reads it."""
+    """The computed parts of the value, each with its part in the operation that reads it."""
     if isinstance(value, Items):
         for item in value.items:
             yield from computed(item, role)

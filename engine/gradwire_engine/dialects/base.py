@@ -1,4 +1,4 @@
-"""What a dialect is: another library's names, with its parameters, their order and defaults.
+"""The form of a dialect: another library's names, with its parameters, their order and defaults.
 
 An entry gives names to an operation and writes its parameters as that library does:
 ``"input dim:axis=None keepdim:keepdims=False"`` is a parameter ``dim`` that the operation calls
@@ -34,11 +34,11 @@ class Dialect:
         synonyms: dict[str, str] | None = None,
     ) -> None:
         self.name = name
-        #: What programs may write, and what it stands for: ``F.`` is ``torch.nn.functional.``.
+        #: Prefixes that programs may write, and their meaning: ``F.`` is ``torch.nn.functional.``.
         self.roots = roots
-        #: A keyword that every function takes and that means nothing here.
+        #: A keyword that every function takes and that has no effect here.
         self.ignored = ignored
-        #: Where a name that is not among the functions means what it means without a prefix.
+        #: Prefixes under which a name that is not among the functions has its own meaning.
         self.unprefixed = unprefixed
         #: Further keywords that stand for parameters: PyTorch takes NumPy's ``axis`` for ``dim``.
         self.synonyms = synonyms or {}
@@ -79,7 +79,7 @@ class Dialect:
                 self._publish(names, record, definition.doc, self.name, None)
 
     def _meaning(self, name: str) -> Callable[..., Any]:
-        """What records a call of ``name`` in the dialect's functions of the prelude."""
+        """The recorder of a call of ``name`` in the dialect's functions of the prelude."""
         found = meaning(name)
         if found is not None:
             return found
@@ -91,7 +91,7 @@ class Dialect:
         return [f"{self.name}.{name}" for name in names.split()]
 
     def _recorded(self, names: str, record: Callable[..., Any], parameters: str | None) -> Recorded:
-        """What records a call of the functions ``names``."""
+        """The recorder of a call of the functions ``names``."""
         return Recorded(record, parameters, self.ignored, self.synonyms)
 
     def _publish(
@@ -120,7 +120,7 @@ class Recorded:
         self._record = record
         #: The parameters as an entry has them, None for those that ``record`` has.
         self._written = written
-        #: What else programs may call a parameter.
+        #: Other names of parameters in programs.
         self.synonyms = synonyms
         self._ignored = ignored
 
@@ -144,7 +144,7 @@ class Recorded:
 
     @cached_property
     def own(self) -> Callable[..., Any]:
-        """What records a call that is written with the operation's own parameters."""
+        """The recorder of a call that is written with the operation's own parameters."""
         return self._record.record if isinstance(self._record, Definition) else self._record
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
@@ -172,7 +172,7 @@ class Recorded:
 
 
 def recorded(name: str) -> Callable[..., Any]:
-    """What records the operation ``name``, for a dialect's own functions."""
+    """The recorder of the operation ``name``, for a dialect's own functions."""
     return FUNCTIONS[name].record
 
 

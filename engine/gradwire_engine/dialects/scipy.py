@@ -25,7 +25,7 @@ SCIPY = Dialect(
     unprefixed="scipy.",
 )
 
-#: What ``solve`` may assume of a matrix beside nothing.
+#: Properties that ``solve`` may assume of a matrix.
 _STRUCTURES = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
 
 SCIPY.entry("special.softmax special.log_softmax", parameters="x axis=None")

@@ -82,7 +82,7 @@ class ExpressionReader(Writer):
         super().__init__()
         self.poll = poll
         self.depth = 0
-        #: How many lines are above those that positions are counted from.
+        #: The number of lines above those that positions are counted from.
         self.above = 0
         #: Names that the text binds anywhere: calling one of them calls its value.
         self.assigned: set[str] = set()

@@ -44,7 +44,7 @@ class _Reader:
     def __init__(self, poll: Poll) -> None:
         self.w = Writer()
         self.poll = poll
-        #: Names of each program around the one at hand, and whether they have a value yet.
+        #: Names of each program around the present one, and whether they have a value yet.
         self._scopes: list[dict[str, bool]] = []
 
     def nodes(self, nodes: Any, at: str, parameters: Sequence[str], depth: int) -> None:
@@ -165,7 +165,7 @@ class _Reader:
         return self.w.write(at, "function", (), tuple(parameters), (block,))
 
     def output(self, outputs: Any, at: str) -> Output:
-        """What the whole program returns: names, or the value that paths of members lead to."""
+        """The returned value of the program: names, or the value that paths of members lead to."""
         self.outputs(outputs, at)
         if not _has_path(outputs):
             return outputs

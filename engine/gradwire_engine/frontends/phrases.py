@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from gradwire_engine.program import Block, Node, Target
 
-#: How strongly a text holds together, as Python's grammar has it; ``_CONTINUED`` is the rest of a
+#: Precedence of a text in Python's grammar; ``_CONTINUED`` is that of the rest of a
 #: chain of comparisons.
 _CONTINUED, TUPLE, LAMBDA, _CHOOSE, _OR, _AND, _NOT, _COMPARED = range(8)
 _BIT_OR, _BIT_XOR, _BIT_AND, _SHIFT, _SUM, _PRODUCT, _SIGN, _POWER, _NUMBER, _PRIMARY = range(8, 18)
@@ -44,7 +44,7 @@ _UNARY = {
 }
 
 
-#: How strong a text is, and its pieces.
+#: The precedence of a text, and its pieces.
 _Text: TypeAlias = tuple[int, list[str]]
 
 
@@ -124,7 +124,7 @@ class ExpressionPrinter:
             self.put(number, _PRIMARY, name, "(", *self._listed(args, named), ")")
 
     def _is_magnitude(self, name: str, operand: int) -> bool:
-        """Whether a sign before the operand would be read as part of a number."""
+        """True if a sign before the operand would be read as part of a number."""
         return name == "negative" and self.waiting.get(operand, (0,))[0] == _NUMBER
 
     def _binary(self, number: int, name: str, left: int, right: int) -> None:
@@ -264,7 +264,7 @@ def spelled(value: Any) -> str:
 
 
 def written(names: Target, *, within: bool = False) -> str:
-    """What is assigned to: a name, or names that a sequence is unpacked into."""
+    """The target of an assignment: a name, or names that a sequence is unpacked into."""
     if isinstance(names, str):
         return names
     parts = ", ".join([written(name, within=True) for name in names])

@@ -35,13 +35,13 @@ _PIECES = re.compile(
     r"[ \t]*([A-Za-z_][\w.]*|[\d.][\w.]*(?:(?<=[eE])[+-]\d+)?|\*\*|//|[^ \t])", re.ASCII
 )
 _NAMES = re.compile(r"[A-Za-z_]\w*(?:[ \t]*,[ \t]*[A-Za-z_]\w*)*", re.ASCII)
-#: What no plain text has, but in comments.
+#: Text that no plain text has, but in comments.
 _OTHER = re.compile(r"[^\w \t\n.,:=+\-*/%@()\[\]]", re.ASCII)
 #: An operation's name, and those of its named arguments, of which there are none.
 _Words: TypeAlias = tuple[str, tuple[str, ...]]
 #: An operator or a bracket: how strong, in which words, and how many values came before.
 _Waiting: TypeAlias = tuple[int, _Words, int]
-#: How strongly what waits holds on to its operand: a power more than the sign before it.
+#: Precedence of waiting operators: a power binds more strongly than the sign before it.
 _OPEN, _SUM, _PRODUCT, _SIGN, _POWER = range(5)
 _OPERATORS: dict[str, tuple[int, _Words]] = {
     "+": (_SUM, ("add", ())),
@@ -54,10 +54,10 @@ _OPERATORS: dict[str, tuple[int, _Words]] = {
     "**": (_POWER, ("power", ())),
 }
 _NEGATIVE: _Words = ("negative", ())
-#: What opened a bracket that is no call's.
+#: Opened brackets that are no call's.
 _PART: _Words = ("(", ())
 _INDEX: _Words = ("[", ())
-#: What a colon in an index began.
+#: The beginning of a slice at a colon in an index.
 _SLICE: _Words = (":", ())
 _CONSTANTS = {"None": None, "True": True, "False": False}
 _NONE = _OPEN, _PART
@@ -69,7 +69,7 @@ _new_tuple = tuple.__new__  # half the time of a named tuple's own constructor
 
 
 class Positions(Sequence[Position]):
-    """Where nodes were written, found by ``find`` when the first is asked for."""
+    """The places of nodes, found by ``find`` when the first is asked for."""
 
     def __init__(self, length: int, find: Callable[[], Sequence[Position]]) -> None:
         self._length = length
@@ -129,7 +129,7 @@ class _Reader:
         self.output: Output = None
         self._has_expression = False
         self._assigned: set[str] = set()
-        #: What must not be assigned anywhere: what is called, and what stands before a dot.
+        #: Names that must not be assigned anywhere: those called, and those before a dot.
         self._called: set[str] = set()
         #: Kind and value of the nodes of the names and numbers met so far.
         self._operands: dict[str, tuple[str, object]] = {}
@@ -161,7 +161,7 @@ class _Reader:
             self.output = _listed(names)
 
     def ends_in_names(self) -> bool:
-        """Whether the last statement is an expression of names alone."""
+        """True if the last statement is an expression of names alone."""
         *value, store = self.nodes[self.statements.starts[-1] :]
         return store.value == RESULT and all(n.kind in ("load", "tuple") for n in value)
 
@@ -285,7 +285,7 @@ class _Reader:
             values.append(self._write("call", parts, (words[0], names) if names else words))
 
     def _leaves_out(self, piece: str, waiting: list[_Waiting], values: list[int]) -> bool:
-        """Whether a part of a slice is left out before ``piece``; writes None, and goes on."""
+        """True if a part of a slice is left out before ``piece``; writes None, and goes on."""
         opened = waiting[-1][1] if waiting else _PART
         if piece == ":" and opened in (_INDEX, _SLICE):
             values.append(self._write("literal", (), None))
@@ -315,7 +315,7 @@ class _Reader:
         values[first:] = [self._write("slice", tuple(values[first:]), None)]
 
     def _callee(self, piece: str) -> _Words:
-        """What a name before a bracket calls."""
+        """The function that a name before a bracket calls."""
         kind, _ = self._operands.get(piece) or self._operand(piece)
         if kind != "load":
             raise OtherwiseWritten

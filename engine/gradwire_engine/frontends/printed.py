@@ -46,7 +46,7 @@ class _Printer(ExpressionPrinter):
     def __init__(self, block: Block) -> None:
         super().__init__(block)
         self.lines: list[str] = []
-        #: How many statements the lines are.
+        #: The number of statements of the lines.
         self.count = 0
         #: The assignment that may go on: the number of its value, its text, and its targets.
         self._value = -1

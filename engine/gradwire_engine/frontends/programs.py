@@ -10,7 +10,7 @@ from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.program import Program
 from gradwire_engine.shared_budget import BudgetShare, SharedBudget
 
-#: What a program takes beside its text, and for each of its nodes.
+#: Bytes of a program beside its text, and for each of its nodes.
 _PROGRAM_BYTES, _NODE_BYTES = 1500, 240
 
 

@@ -10,7 +10,7 @@ from gradwire_engine.program import Repetition
 #: The number of an element. In quotes there may be one, too: texts with any are taken as they are.
 _ELEMENT = re.compile(r"(?<=\[)\d+(?=\])", re.ASCII)
 _QUOTES = re.compile("[\"']")
-#: What is written so often counts as a repetition.
+#: Fewest occurrences that count as a repetition.
 _MANY_TIMES = 8
 
 

@@ -23,7 +23,7 @@ _PIECE = 16_384
 #: Most names, numbers and signs of what must be parsed at once: 65 ms.
 _MOST_WORDS = 65_536
 _WORD = re.compile(r"[\w.]+|[^\w\s.]")
-#: What tells where a statement may end: quotes, brackets, and lines that go on or begin afresh.
+#: Tokens that decide where statements end: quotes, brackets, and lines that go on or begin afresh.
 _SIGN = re.compile(r"""\"\"\"|'''|["'#()\[\]{}]|\\\n|\n(?=[^\s#)\]}\\])""")
 _ENDS = {
     '"': re.compile(r'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"', re.DOTALL),
@@ -35,7 +35,7 @@ _ENDS = {
 #: Names and, since what they hold is none, quotes and comments; what is no name is no identifier.
 _NAME = re.compile(r"""\"\"\"|\'\'\'|["'#]|(?:[A-Za-z_]|[^\x00-\x7f])(?:\w|[^\x00-\x7f])*""")
 _DEPTH = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}
-#: What begins a line of the statement above it.
+#: Words that begin a line of the statement above it.
 _CONTINUING = re.compile(r"(?:else|elif|except|finally)\b")
 _TOO_LONG = "an expression is longer, or nested deeper, than can be read"
 _NAME_PARTS = "give names to the parts"
@@ -120,7 +120,7 @@ def pieces(text: str, poll: Poll, size: int = _PIECE) -> Iterator[str]:
 
 
 def _edges(text: str, poll: Poll) -> Iterator[int]:
-    """Where lines begin that are certainly a statement's first, if the text is right.
+    """The lines that certainly begin a statement, if the text is right.
 
     After a bracket too many, or a quote that nothing closes, these are all lines: where the parser
     meets that, it looks no further.

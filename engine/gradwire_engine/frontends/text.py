@@ -48,11 +48,11 @@ def parse_tree(text: str, poll: Poll = unhurried) -> Program:
 
 
 def read_body(definition: ast.FunctionDef) -> Block:
-    """What a function does, in ASCII and whatever the kinds of its parameters."""
+    """The body of a function, in ASCII and whatever the kinds of its parameters."""
     return _Reader("", unhurried).body_of(definition)
 
 
-#: What ``with`` takes a call of: a tape's pause, as TensorFlow and PyTorch write it.
+#: The functions of which ``with`` takes a call: a tape's pause in TensorFlow and PyTorch.
 _UNRECORDED = frozenset(("stop_recording", "tape.stop_recording", "torch.no_grad"))
 
 
@@ -72,7 +72,7 @@ class _Reader(ExpressionReader):
 
     @property
     def was_mistaken(self) -> bool:
-        """Whether a name was taken for an operation's before it was seen to be bound."""
+        """True if a name was taken for an operation's before it was seen to be bound."""
         return not self.trusted.isdisjoint(self.bound)
 
     def program(self, text: Iterable[Statements]) -> Program:
@@ -283,7 +283,7 @@ def _as_output(names: Target) -> Output:
 
 
 def _changes_something(node: ast.expr) -> bool:
-    """Whether an expression statement is there for what it does, not for its value."""
+    """True if an expression statement is there for what it does, not for its value."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     if isinstance(node.func.value, ast.Name) and node.func.value.id in PREFIXES:

@@ -1,4 +1,4 @@
-"""Why an instruction and what it reads are not in one kernel, in words."""
+"""Why an instruction and what it reads are not in one kernel, as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the passes of a loop compute, of which kernels are made."""
+"""The computations in the passes of a loop, of which kernels are made."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class LoopBody:
         self.slots = self.needed([*self.number_of, *self.decisions.values()], frozenset())
 
     def needed(self, slots: Iterable[int], known: AbstractSet[int]) -> list[int]:
-        """What these are computed from, beside what is known."""
+        """The values from which these are computed, beside what is known."""
         found = ancestors(self.instructions, slots, self._given | known)
         return sorted([slot for slot in found if self.views.bases[slot] == slot])
 

@@ -18,7 +18,7 @@ from gradwire_engine.tape import ArrayType, Instruction, StackType
 class KernelBuilder(Surroundings):
     """Builds the kernel of the instructions at ``slots``, of which ``results`` are read outside.
 
-    ``checked`` are those of the results of which it is told whether all their elements are finite.
+    ``checked`` are the results that are checked to be finite in all elements.
     ``order_of`` a slot outside is that of its axes in memory. ``by_arrays`` is as for groups.
     """
 
@@ -38,14 +38,14 @@ class KernelBuilder(Surroundings):
         self._group = group = Group(
             instructions, views, slots, results, self.memory, self, by_arrays=by_arrays
         )
-        #: The buffers that tell of results whether they are finite.
+        #: The flags of results that are checked to be finite.
         self._flags: dict[int, Key] = {
             slot: self.memory.own((), "d") for slot in checked if group.is_stored_whole(slot)
         }
 
     @property
     def checked(self) -> list[int]:
-        """The slots that the flags of the kernel tell of."""
+        """The slots whose results the flags of the kernel check."""
         return [*self._flags]
 
     def kernel(self) -> Kernel:
@@ -58,7 +58,7 @@ class KernelBuilder(Surroundings):
     # What the group asks
 
     def flag(self, slot: int) -> Key | None:
-        """The buffer that tells whether a result is finite, if that is to be told."""
+        """The flag of a result that is checked to be finite."""
         return self._flags.get(slot)
 
     def load(self, slot: int, index: Index, loops: int, guard: Value | None) -> Node:

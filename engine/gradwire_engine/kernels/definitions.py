@@ -1,4 +1,4 @@
-"""What kernels compute elementwise operations on, and by which expressions, if not by their own."""
+"""Operands of elementwise operations in kernels, and expressions if they have none of their own."""
 
 from __future__ import annotations
 

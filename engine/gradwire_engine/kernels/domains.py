@@ -30,7 +30,7 @@ from gradwire_engine.kernels.merging import merged
 _NEAR = 16
 #: Most parts that a nest is divided into.
 _MOST_PARTS = 64
-#: Where each loop begins and ends.
+#: The begin and end of each loop.
 _Box: TypeAlias = tuple[tuple[int, int], ...]
 
 
@@ -133,7 +133,7 @@ class _Part:
                 self._kept = min(self._kept, nest.kept)
 
     def _held(self, node: Node, known: dict[Value, bool]) -> bool | None:
-        """Whether it is known to be true or false."""
+        """True if it is known to be true or false."""
         if isinstance(node, Within):
             ends = [
                 sorted((c * start, c * (end - 1)))
@@ -177,7 +177,7 @@ class _Part:
 
 
 def _one_of(node: Node, known: dict[Value, bool]) -> Value | None:
-    """Which of its operands it is, where that is known."""
+    """The operand that equals the node, where that is known."""
     if not isinstance(node, Apply):
         return None
     if node.function == "where" and node.args[0] in known:

@@ -60,7 +60,7 @@ class Literal(NamedTuple):
 
 
 class Within(NamedTuple):
-    """Whether an index is at least ``low`` and less than ``high``."""
+    """True if an index is at least ``low`` and less than ``high``."""
 
     at: Affine
     low: int
@@ -76,7 +76,7 @@ class Count(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """What the pass before gave on, by the number of the nest's carry."""
+    """The value carried over from the pass before, by the number of the nest's carry."""
 
     carry: int
     char: str
@@ -154,17 +154,17 @@ class Nest(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """How many nodes are computed."""
+        """The number of computed nodes."""
         return math.prod(self.lengths) * max(len(self.nodes), 1)
 
     @property
     def length(self) -> int:
-        """How many nodes and roots there are."""
+        """The number of nodes and roots."""
         return len(self.nodes) + len(self.roots)
 
     @property
     def is_in_place(self) -> bool:
-        """Whether it writes a buffer that it reads."""
+        """True if it writes a buffer that it reads."""
         read = {node.buffer for node in self.nodes if isinstance(node, Load)}
         return any(root.buffer in read for root in self.roots)
 
@@ -174,7 +174,7 @@ class Repeat(NamedTuple):
 
     Indices in them have a coefficient for the number of the pass, which goes from 0 on, and
     ``backward`` down to 0. If the number of passes is only known when they are made, it is none.
-    ``status`` is the buffer of two integers where ``Leave`` tells how they ended.
+    ``status`` is the buffer of two integers where ``Leave`` writes how they ended.
     """
 
     passes: int | None
@@ -184,17 +184,17 @@ class Repeat(NamedTuple):
 
     @property
     def pass_steps(self) -> int:
-        """How many nodes are computed in a pass."""
+        """The number of nodes computed in a pass."""
         return sum([each.steps for each in self.nests])
 
     @property
     def steps(self) -> int:
-        """How many nodes are computed."""
+        """The number of computed nodes."""
         return (_GUESSED_PASSES if self.passes is None else self.passes) * self.pass_steps
 
     @property
     def length(self) -> int:
-        """How many nodes and roots there are."""
+        """The number of nodes and roots."""
         return sum([each.length for each in self.nests])
 
 
@@ -212,13 +212,13 @@ class Choice(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """How many nodes are computed at most."""
+        """The largest number of computed nodes."""
         ways = self.chosen, self.otherwise
         return max([sum([each.steps for each in way]) for way in ways])
 
     @property
     def length(self) -> int:
-        """How many nodes and roots there are."""
+        """The number of nodes and roots."""
         return sum([each.length for each in self.nests])
 
 
@@ -236,9 +236,9 @@ class Leave(NamedTuple):
     nests: tuple[Step, ...] = ()
 
 
-#: What a kernel computes, one after the other.
+#: A part of a kernel, computed one after the other.
 Step: TypeAlias = Nest | Repeat | Choice | Leave
-#: How a loop ended, in its status.
+#: The ends of a loop, in its status.
 ENDED, FAILED = 1, 2
 #: Passes that are taken for granted where nothing is known.
 _GUESSED_PASSES = 1000
@@ -266,7 +266,7 @@ class Buffer(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a value is: a buffer, or one ``element`` of it where it has no axes."""
+    """The place of a value: a buffer, or one ``element`` of it where it has no axes."""
 
     buffer: int
     element: int = 0
@@ -276,7 +276,7 @@ class Kernel(NamedTuple):
     """Nests that are computed one after the other.
 
     Of the buffers the first are the ``operands``, the last are ``local``: nothing outside has them.
-    ``flags`` are those that begin with 0, and end with NaN where what they tell of is not finite.
+    ``flags`` are those that begin with 0, and end with NaN where their result is not finite.
     ``faults`` begin with false, and end with true where an index from data is out of range: what
     the kernel gives is of no use then. ``statuses`` are those of passes.
     """
@@ -299,12 +299,12 @@ class Kernel(NamedTuple):
 
     @property
     def length(self) -> int:
-        """How many nodes and roots there are."""
+        """The number of nodes and roots."""
         return sum([nest.length for nest in self.nests])
 
     @property
     def passed(self) -> int:
-        """How many buffers are arguments: all but those that are local."""
+        """The number of buffers that are arguments: all but those that are local."""
         return len(self.buffers) - self.local
 
     def apart(self, most_steps: int) -> list[Kernel]:

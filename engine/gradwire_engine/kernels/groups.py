@@ -80,11 +80,11 @@ class Group:
         self._results = results
         #: The buffers of what is stored.
         self._keys: dict[int, Key] = {}
-        #: What takes several steps, loops and small matrices, by the slots, with their levels.
+        #: Slots that take several steps, loops and small matrices, with their levels.
         self._several: dict[int, int] = {}
         #: The loops that slots are results of.
         self._items: dict[int, int] = {}
-        #: What is stored by stages, and these by numbers of their own.
+        #: Slots that are stored by stages, and these by numbers of their own.
         self._written: set[int] = set()
         self._stages: dict[int, Stage] = {}
         self._checked: set[Check] = set()
@@ -127,7 +127,7 @@ class Group:
     # What is stored
 
     def _stored(self) -> dict[int, StoredRoot]:
-        """How each stored slot is computed, in order."""
+        """The computation of each stored slot, in order."""
         made, within = self.instructions, self._within
         results = {*self._results}
         forced = self._read_elsewhere()
@@ -210,26 +210,26 @@ class Group:
         roots[number] = StoredRoot(level, shape, len(shape), tuple(range(len(shape))))
 
     def _is_several(self, slot: int) -> bool:
-        """Whether a slot takes several steps."""
+        """True if a slot takes several steps."""
         op, args, kind, _ = self.instructions[slot]
         if self.by_arrays or isinstance(op, Loop):
             return isinstance(op, Loop)
         return is_small_matrix(op, kind, [self.instructions[arg].type for arg in args])
 
     def _scans(self, slot: int) -> bool:
-        """Whether a slot is computed by passes that carry values on."""
+        """True if a slot is computed by passes that carry values on."""
         op, args, kind, _ = self.instructions[slot]
         return is_scan(op, kind, [self.instructions[a].type for a in args])  # type: ignore[arg-type, misc]
 
     def _is_written(self, slot: int, results: Collection[int], forced: Collection[int]) -> bool:
-        """Whether a slot is stored by stages: joined arrays if they are stored at all."""
+        """True if a slot is stored by stages: joined arrays if they are stored at all."""
         op, args, kind, _ = self.instructions[slot]
         if isinstance(op, Concatenate | Stack):
             return slot in results or slot in forced or len(args) > MOST_PIECES
         return is_written(op, kind, [self.instructions[a].type for a in args])  # type: ignore[arg-type, misc]
 
     def _read_elsewhere(self) -> set[int]:
-        """What takes long to compute and is read at other indices, or more than once."""
+        """Values that take long to compute and are read at other indices, or more than once."""
         made, within, views = self.instructions, self._within, self._views
         uses: dict[int, int] = {}
         for slot in self._slots:
@@ -271,7 +271,7 @@ class Group:
 
     @staticmethod
     def _reduces_in_place(op: Op) -> bool:
-        """Whether what is reduced is read at the numbers of the loops, in a nest that may store it.
+        """True if what is reduced is read at the numbers of the loops, in a nest that may store it.
 
         Products of arrays are summed beside what else is done with these.
         """
@@ -285,7 +285,7 @@ class Group:
     def _nest_key(
         self, slot: int, root: StoredRoot, reducing: Mapping[tuple[int, Shape], StoredRoot]
     ) -> tuple[object, ...]:
-        """What roots have in common that are computed in one nest."""
+        """The key of roots that are computed in one nest."""
         if root.labels and not root.axes:
             return root.level, slot
         if root.scans:
@@ -301,11 +301,11 @@ class Group:
     # What nests ask
 
     def instruction(self, slot: int) -> Instruction:
-        """That of a slot."""
+        """The instruction of a slot."""
         return self.instructions[slot]
 
     def root(self, slot: int) -> StoredRoot | None:
-        """How a slot is computed, if a nest stores it."""
+        """The computation of a slot, if a nest stores it."""
         return self._roots.get(slot)
 
     def stage(self, number: int) -> Stage | None:
@@ -313,15 +313,15 @@ class Group:
         return self._stages.get(number)
 
     def is_inside(self, slot: int) -> bool:
-        """Whether the group computes a slot."""
+        """True if the group computes a slot."""
         return slot in self._within
 
     def is_stored(self, slot: int) -> bool:
-        """Whether the group computes a slot and keeps it in memory."""
+        """True if the group computes a slot and keeps it in memory."""
         return slot in self._roots or slot in self._items or slot in self._several
 
     def is_stored_whole(self, slot: int) -> bool:
-        """Whether a nest stores a slot that is no reduction: it can tell if that is finite."""
+        """True if a nest stores a slot that is no reduction: it can check if that is finite."""
         if slot in self._several:
             return True
         root = self._roots.get(slot)
@@ -329,7 +329,7 @@ class Group:
         return whole and slot not in self._written
 
     def base(self, slot: int) -> int:
-        """What a slot is a view of, itself if it is none."""
+        """The slot that a slot is a view of, itself if it is none."""
         found: int = self._views.bases[slot]
         return found
 
@@ -342,12 +342,12 @@ class Group:
         return self._keys[slot]
 
     def target(self, slot: int, index: Index, loops: int) -> tuple[Key, Affine]:
-        """Where an element of a slot is stored."""
+        """The place of an element of a slot."""
         elsewhere = self._around.target(slot, index, loops)
         return elsewhere or (self.key(slot), flat(index, self.shape(slot), loops))
 
     def flag(self, slot: int) -> Key | None:
-        """The buffer that tells whether a result is finite, if that is to be told."""
+        """The flag of a result that is checked to be finite."""
         return self._around.flag(slot)
 
     def shape(self, slot: int) -> Shape:

@@ -48,14 +48,14 @@ class _Loop(Surroundings):
         assert isinstance(op, Loop)
         self._op, self._group, self._results = op, group, results
         self._passes = passes_of(group.instructions, loop)
-        #: What is given of outside: carries, stacks, what all passes share.
+        #: The inputs from outside: carries, stacks, values that all passes share.
         self._given = args[op.counted :]
         self._body = LoopBody(op, results)
         ways = len(op.paths) > 1 or bool(op.paths[0].decisions) or op.paths[0].ends
         self._status = group.memory.status() if ways or self._passes is None else None
         if self._passes is None and op.counted:
             group.read(args[0], (), group.outer)  # it is an operand
-        #: Where carries are, and where passes put the next ones.
+        #: The places of carries, and of the next ones.
         self._now: dict[int, Key] = {}
         self._next: dict[int, Key] = {}
         for c in self._body.carries:
@@ -63,12 +63,12 @@ class _Loop(Surroundings):
             own = c in results and bool(kind.shape)
             now = group.key(results[c]) if own else self._memory(kind)
             self._now[c], self._next[c] = now, self._memory(kind)
-        #: Where what decides is, by the slots that are put there, and what later steps read.
+        #: The places of decisions, by the slots that are stored there, and what later steps read.
         self._decided: dict[int, Key] = {}
         self._known: dict[int, Key] = {}
 
     def steps(self) -> list[Step]:
-        """What is computed before the first pass, the passes, and what after the last."""
+        """The steps before the first pass, the passes, and the steps after the last."""
         body, group, op, results = self._body, self._group, self._op, self._results
         before = [self._begun(c) for c in body.carries]
         paths = [(n, path) for n, path in enumerate(op.paths) if path.known]
@@ -84,7 +84,7 @@ class _Loop(Surroundings):
         return [*before, Repeat(self._passes, op.backward, passes, self._status), *after]
 
     def _ways(self, paths: Sequence[Numbered], level: int, known: AbstractSet[int]) -> list[Step]:
-        """What ``paths`` compute, which have taken the same decisions up to a ``level``."""
+        """The steps of ``paths``, which have taken the same decisions up to a ``level``."""
         number, first = paths[0]
         if level == len(first.decisions):
             return self._end(number, known)
@@ -117,7 +117,7 @@ class _Loop(Surroundings):
     def _computed(
         self, copies: Sequence[int], known: AbstractSet[int]
     ) -> tuple[list[Step], AbstractSet[int]]:
-        """What computes ``copies`` beside what is ``known``, and what is then."""
+        """The steps that compute ``copies`` beside what is ``known``, and what is known then."""
         body, group = self._body, self._group
         slots = body.needed(copies, known)
         results = body.shared(slots)
@@ -129,7 +129,7 @@ class _Loop(Surroundings):
         return inner.steps(), known | {*slots}
 
     def _begun(self, carry: int) -> Nest:
-        """What puts the first value of a carry where it is."""
+        """The step that puts the first value of a carry into its place."""
         outer, shape = self._group.outer, self._body.carry(carry).shape
         loops = outer + len(shape)
         index = _own(shape, outer)
@@ -138,7 +138,7 @@ class _Loop(Surroundings):
         return merged(Nest(shape, len(shape), (value,), (store,), outer))
 
     def _moved(self, steps: Sequence[Step], *, only: bool) -> list[Step]:
-        """With new carries put where the old ones are: at once, or when the pass is over."""
+        """With new carries put where the old ones are: at once, or when the pass ends."""
         nests = [*nests_of(steps)]
         at_once: dict[Key, Key] = {}
         late: list[Step] = []
@@ -154,7 +154,7 @@ class _Loop(Surroundings):
     # What the body asks
 
     def target(self, slot: int, index: Index, loops: int) -> tuple[Key, Affine] | None:
-        """Where carries, what is kept and what decides go."""
+        """The places of carries, of what is stacked and of what decides."""
         shape = self._body.kind(slot).shape
         if slot in self._decided:
             return self._decided[slot], flat(index, shape, loops)
@@ -195,7 +195,7 @@ class _Loop(Surroundings):
         return repeated(group, loop, results)
 
     def _key(self, slot: int) -> Key:
-        """Where a carry, a constant or what was computed before is."""
+        """The place of a carry, of a constant or of what was computed before."""
         op = self._body.instructions[slot].op
         if slot in self._known:
             return self._known[slot]
@@ -222,7 +222,7 @@ def _own(shape: Shape, outer: int) -> Index:
 
 
 def _copied(source: Key, target: Key, kind: ArrayType, outer: int) -> Nest:
-    """What copies a buffer."""
+    """A step that copies a buffer."""
     shape = kind.shape
     at = flat(_own(shape, outer), shape, outer + len(shape))
     load = Load(source, at, None, kind.dtype.char)
@@ -230,13 +230,13 @@ def _copied(source: Key, target: Key, kind: ArrayType, outer: int) -> Nest:
 
 
 def _number(target: Key, at: Affine, value: int, outer: int) -> Nest:
-    """What stores an integer."""
+    """A step that stores an integer."""
     known = Count(Affine((0,) * outer, value))
     return Nest((), 0, (known,), (Store(target, at, 0),), outer)
 
 
 def _is_last_use(nests: Sequence[Nest], now: Key, following: Key) -> bool:
-    """Whether what stores the next carry may do so where the carry is that it is computed from.
+    """True if what stores the next carry may do so where the carry is that it is computed from.
 
     Nothing may read that later, nor any other element of it in the same nest.
     """

@@ -1,4 +1,4 @@
-"""How operations that compute nothing read their operands: as maps of indices."""
+"""Index maps: how operations that compute nothing read their operands."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from gradwire_engine.tape import Shape
 
 #: One index for each axis of an array.
 Index: TypeAlias = tuple[Affine, ...]
-#: Most pieces of an array that are told apart at each element.
+#: Most pieces of an array that are distinguished at each element.
 MOST_PIECES = 3
 
 
 class Bound(NamedTuple):
-    """What an index must be: at least ``low``, less than ``high``."""
+    """The bounds of an index: at least ``low``, less than ``high``."""
 
     place: Affine
     low: int
@@ -84,12 +84,12 @@ class Element(NamedTuple):
 
 
 def reads(op: Op, at: Element) -> Split | None:
-    """What an element of the result is; None where that takes the operand's row-major order."""
+    """The expression of an element; None where the result has the operand's row-major order."""
     return _MAPS[type(op)](op, at)
 
 
 def is_map(op: Op, shapes: Sequence[Shape]) -> bool:
-    """Whether ``reads`` knows the operation."""
+    """True if ``reads`` knows the operation."""
     if type(op) not in _MAPS or (type(op) in _CHOICES and len(shapes) > MOST_PIECES):
         return False
     if isinstance(op, ScatterAdd):
@@ -98,7 +98,7 @@ def is_map(op: Op, shapes: Sequence[Shape]) -> bool:
 
 
 def _one_by_one(pattern: Pattern) -> bool:
-    """Whether a pattern selects neighbours, forward or backward."""
+    """True if a pattern selects neighbours, forward or backward."""
     return all(p != ARRAY and (type(p) is not Span or p.step in (None, 1, -1)) for p in pattern)
 
 
@@ -110,7 +110,7 @@ def pieces(op: Op, operands: int) -> int:
 
 
 def is_view(op: Op) -> bool:
-    """Whether the operation gives another view of its operand, which costs nothing."""
+    """True if the operation gives another view of its operand, which costs nothing."""
     return type(op) in _VIEWS and ARRAY not in getattr(op, "pattern", ())
 
 
@@ -166,7 +166,7 @@ def _transpose(op: Transpose, at: Element) -> Split:
 
 
 def _reshape(op: Reshape, at: Element) -> Split | None:
-    """Where axes of length 1 come or go."""
+    """The map of axes of length 1 that come or go."""
     (source,) = at.shapes
     if [n for n in source if n != 1] != [n for n in at.shape if n != 1]:
         return None
@@ -180,7 +180,7 @@ def _getitem(op: GetItem, at: Element) -> Split:
 
 
 def selected_place(pattern: Pattern, at: Element) -> Index:
-    """Where in the first operand an element is that ``pattern`` selects by the other operands."""
+    """The place in the first operand that ``pattern`` selects by the other operands."""
     shape, *arrays = at.shapes
     gathered = len(broadcast_shapes(*arrays)) if arrays else 0
     ahead = axes_ahead(pattern) if arrays else 0

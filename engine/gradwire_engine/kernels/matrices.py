@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 def is_small_matrix(op: Op, kind: Type, types: Sequence[Type]) -> bool:
-    """Whether kernels factorise or solve with such matrices by themselves."""
+    """True if kernels factorise or solve with such matrices by themselves."""
     if type(op) not in _RULES or not isinstance(kind, ArrayType) or not kind.size:
         return False
     return all(is_small(each) and each.dtype == kind.dtype for each in types)  # type: ignore[union-attr]
 
 
 def is_small(kind: Type) -> bool:
-    """Whether matrices are of few rows and columns, and of real numbers."""
+    """True if matrices are of few rows and columns, and of real numbers."""
     if not isinstance(kind, ArrayType) or not kind.size or kind.dtype.char not in FLOATS:
         return False
     return max(kind.shape[-2:]) <= LARGEST

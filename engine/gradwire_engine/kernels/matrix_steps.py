@@ -1,4 +1,4 @@
-"""What operations on small matrices are made of: passes over rows, in nests of all elements.
+"""Steps of operations on small matrices: passes over rows, in nests of all elements.
 
 Rows that a pass leaves alone are selected, not left out, so that vectors go over whole rows.
 Sources: Golub and Van Loan, Matrix Computations (2013), 3.1, 3.4.
@@ -71,7 +71,7 @@ class Cells(Nodes):
 
     @property
     def batch(self) -> Index:
-        """Which of the matrices it is."""
+        """The number of the matrix."""
         first = self.of.around - len(self.of.batch)
         return tuple([self.number(first + axis) for axis in range(len(self.of.batch))])
 
@@ -97,11 +97,11 @@ class Cells(Nodes):
         return self.node(Literal(value, self.of.char))
 
     def equal(self, a: Affine, b: Affine) -> Value:
-        """Whether two indices are equal."""
+        """True if two indices are equal."""
         return self.node(Within(minus(a, b), 0, 1))
 
     def beyond(self, a: Affine, b: Affine) -> Value:
-        """Whether index ``a`` is greater than ``b``."""
+        """True if index ``a`` is greater than ``b``."""
         return self.node(Within(minus(a, b), 1, LARGEST + 1))
 
     def store(self, key: Key, value: Value, *index: Affine) -> None:
@@ -117,7 +117,7 @@ class Cells(Nodes):
         self._roots.append(Reduce("all", self.of.group.memory.fault, self.nowhere, holds))
 
     def nest(self) -> Nest:
-        """What was written."""
+        """The steps so far."""
         return Nest(self._lengths, self._kept, tuple(self.nodes), tuple(self._roots), self._outer)
 
     def _place(self, key: Key, index: Sequence[Affine]) -> Affine:
@@ -134,7 +134,7 @@ class MatrixSteps:
         assert isinstance(kind, ArrayType)
         self.group, self._slot = group, slot
         self._shape, self.char = kind.shape, kind.dtype.char
-        #: How many rows matrices have, and which stack they are in.
+        #: The number of rows of matrices, and their stack.
         self.rows = group.shape(self._args[0])[-1]
         inner = 0 if isinstance(self.op, Det | LogAbsDet) else 2
         self.batch = kind.shape[: len(kind.shape) - inner]
@@ -215,7 +215,7 @@ class MatrixSteps:
         chosen, here, factor = self.room(m), self.room(m), self.room(n)
 
         def sizes(cells: Cells) -> tuple[Value, Value]:
-            """Whether a row has not been a pivot's, and how large its element is."""
+            """True if a row has not been a pivot's, and how large its element is."""
             left = cells.node(Within(minus(cells.i, cells.k), 0, LARGEST + 1))
             return left, cells.apply("fabs", cells.at(w, cells.i, cells.k))
 
@@ -280,7 +280,7 @@ class MatrixSteps:
         return steps
 
     def number(self, key: Key, value: float) -> Step:
-        """What puts a number into a buffer."""
+        """A step that puts a number into a buffer."""
         cells = self.cells(passes=False)
         cells.store(key, cells.constant(value))
         return cells.nest()

@@ -23,7 +23,7 @@ from gradwire_engine.kernels.form import (
 )
 from gradwire_engine.tape import Shape
 
-#: What stands for a buffer before it has its number.
+#: The key of a buffer before it has its number.
 Key: TypeAlias = int
 #: Most bytes of a temporary that lives on the stack, and of all of them together.
 _LOCAL_BYTES, _ALL_LOCAL_BYTES = 4096, 1 << 15
@@ -40,7 +40,7 @@ class Memory:
     """Hands out keys of buffers, and arguments for numbers."""
 
     def __init__(self) -> None:
-        #: What is read of outside, and constants beside it.
+        #: The buffers that are read from outside, and constants beside them.
         self.operands: list[Operand] = []
         self.constants: list[np.ndarray[Any, Any]] = []
         self._buffers: list[Buffer] = []
@@ -57,7 +57,7 @@ class Memory:
 
     @property
     def fault(self) -> Key:
-        """The one that tells whether an index from data is out of range."""
+        """The flag for an index from data that is out of range."""
         if self._fault is None:
             self._fault = self.own((), "?")
         return self._fault
@@ -68,12 +68,12 @@ class Memory:
         return len(self._buffers) - 1
 
     def status(self) -> Key:
-        """One that tells how passes ended."""
+        """A buffer for how passes ended."""
         self._statuses.append(self.own((2,), "l"))
         return self._statuses[-1]
 
     def operand(self, operand: Operand, shape: Shape, char: str) -> Key:
-        """That of a slot outside, whose axes have these lengths."""
+        """The buffer of a slot outside, whose axes have these lengths."""
         key = self._given.get(operand)
         if key is None:
             axes = range(len(shape)) if operand.order is None else operand.order
@@ -82,7 +82,7 @@ class Memory:
         return key
 
     def constant(self, value: np.ndarray[Any, Any]) -> Key:
-        """That of an array that is known."""
+        """The buffer of an array that is known."""
         key = self._constants.get(id(value))
         if key is None:
             key = self._constants[id(value)] = self.own(value.shape, value.dtype.char)
@@ -147,7 +147,7 @@ class Memory:
 
 
 def _decisive(steps: Iterable[Step]) -> set[Key]:
-    """What is read to choose between steps."""
+    """The values that are read to choose between steps."""
     found: set[Key] = set()
     for step in steps:
         if not isinstance(step, Nest):

@@ -121,7 +121,7 @@ class NestBuilder(Nodes):
         return tuple(whole)
 
     def _checked(self, slot: int, check: Check, index: Index) -> Root:
-        """Whether all indices are in range."""
+        """True if all indices are in range."""
         place = self._counted(self.element(slot, index, None), check.length)
         within = self.node(Within(self._term(place), 0, check.length))
         return Reduce("all", self._group.memory.fault, self._nowhere(), within)
@@ -145,7 +145,7 @@ class NestBuilder(Nodes):
         return (Add if write.adds else Store)(key, place, value)
 
     def _selecting(self, args: Sequence[int], guard: Value | None) -> Selected:
-        """What elements of operands select: never a place beyond the end."""
+        """The elements that operands select: never a place beyond the end."""
 
         def selected(number: int, index: Index, length: int) -> Affine:
             place = self._counted(self.element(args[number], index, guard), length)
@@ -195,13 +195,13 @@ class NestBuilder(Nodes):
         return self.node(group.load(slot, index, self._loops, guard))
 
     def _is_here(self, slot: int) -> bool:
-        """Whether a root is computed in this nest, or in one that is computed beside it."""
+        """True if a root is computed in this nest, or in one that is computed beside it."""
         root = self._group.root(slot)
         beside = self._group.by_arrays and root is not None and root.level == self._of.level
         return slot in self._slots or beside
 
     def _is_own(self, slot: int, index: Index) -> bool:
-        """Whether a root of this nest is read where it is computed."""
+        """True if a root of this nest is read where it is computed."""
         root = self._group.root(slot)
         assert root is not None
         if root.kept < len(root.lengths) or root.labels:

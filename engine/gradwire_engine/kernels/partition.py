@@ -1,4 +1,4 @@
-"""Which instructions of a tape become kernels.
+"""Decides which instructions of a tape become kernels.
 
 An instruction that a kernel can compute is in the kernel of its *phase*: the number of times that
 one has to leave kernels for what libraries compute, and come back, before it can be computed, or a
@@ -26,7 +26,7 @@ from gradwire_engine.tape import Instruction, Tape, Type
 
 #: Work for an element from which on an instruction by itself is worth a kernel.
 _LONG = 8
-#: How many instructions one of small matrices counts for.
+#: The number of instructions that one of small matrices counts for.
 _NESTS_OF_MATRIX = 10
 
 
@@ -134,7 +134,7 @@ def _work(op: Op) -> int:
 
 
 def _results(tape: Tape, views: Views, part_of: Mapping[int, int], poll: Poll) -> set[int]:
-    """What is read outside its part, views of it included."""
+    """The slots that are read outside its part, views of it included."""
     bases = views.bases
     results = {bases[slot] for slot in tape.outputs}
     for slot, instruction in enumerate(polled(tape.instructions, poll)):

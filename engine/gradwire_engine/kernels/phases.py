@@ -76,7 +76,7 @@ def _earliest(tape: Tape, views: Views, inside: Collection[int], poll: Poll) -> 
 
 
 def _reads(tape: Tape, views: Views, found: Sequence[int], poll: Poll) -> list[Counter[int]]:
-    """How many instructions of each phase read a slot, itself or views of it."""
+    """The number of instructions of each phase that read a slot, itself or views of it."""
     reads: list[Counter[int]] = [Counter() for _ in tape.instructions]
     for slot in polled(range(len(tape.instructions)), poll):
         if views.bases[slot] == slot:

@@ -1,4 +1,4 @@
-"""How values that are stored are computed: by which loops, along which axes."""
+"""Computation of stored values: by which loops, along which axes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REDUCTIONS: Mapping[type[Op], str] = {Sum: "sum", Max: "max", Min: "min"}
 
 
 def is_reduction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
-    """Whether an operation is a reduction that nests know: of floating numbers, of some."""
+    """True if an operation is a reduction that nests know: of floating numbers, of some."""
     if not isinstance(op, Contract) and type(op) not in REDUCTIONS:
         return False
     if isinstance(op, Reduction) and not op.axes:
@@ -26,7 +26,7 @@ def is_reduction(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
 
 
 def is_like(op: Op) -> bool:
-    """Whether an operation adds up products of elements at the same index, as a reduction does."""
+    """True if an operation adds up products of elements at the same index, as a reduction does."""
     if not isinstance(op, Contract):
         return False
     left, right, result = op.labels
@@ -34,7 +34,7 @@ def is_like(op: Op) -> bool:
 
 
 class StoredRoot(NamedTuple):
-    """How a stored value is computed: in a nest of these loops, the first ``kept`` outside.
+    """The computation of a stored value: in a nest of these loops, the first ``kept`` outside.
 
     Loop k goes along axis ``axes[k]`` of the value, of a reduction along one of its operand, of a
     contraction along ``labels[k]``. One of unlike arrays has no ``axes``.
@@ -60,7 +60,7 @@ class StoredRoot(NamedTuple):
 def stored_root(
     op: Op, kind: Shape, shapes: Sequence[Shape], level: int, *, scans: bool
 ) -> StoredRoot:
-    """How the result of an operation, of shape ``kind``, is computed of operands of ``shapes``."""
+    """The computation of an operation's result, of shape ``kind``, from operands of ``shapes``."""
     if isinstance(op, Contract):
         lengths = op.lengths(*shapes)
         result = op.labels.result

@@ -76,7 +76,7 @@ def _known(node: ast.AST) -> bool:
 
 
 def has_expression(op: Op, kind: Any, types: Sequence[Any]) -> bool:
-    """Whether an operation on operands of these types is an expression over numbers."""
+    """True if an operation on operands of these types is an expression over numbers."""
     if not isinstance(kind, ArrayType) or kind.dtype.char not in DTYPES:
         return False
     chars: list[str] = [each.dtype.char for each in types]

@@ -25,7 +25,7 @@ class Pass(Protocol):
         """A number of the dtype of another value."""
 
     def carried(self, first: float, like: Value) -> Value:
-        """What the pass before gave on; ``first`` in the first one."""
+        """The value carried over from the pass before; ``first`` in the first one."""
 
     def give(self, carried: Value, value: Value) -> Value:
         """Give ``value`` on in place of ``carried``."""
@@ -36,7 +36,7 @@ class Pass(Protocol):
 
     @property
     def is_first(self) -> Value:
-        """Whether it is the first."""
+        """True if it is the first."""
 
 
 #: Writes a pass of an operation, and gives the element of its result.
@@ -44,7 +44,7 @@ _Scan: TypeAlias = Callable[[Any, Sequence[Value], Pass], Value]
 
 
 def is_scan(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
-    """Whether an operation is a scan that nests know, of more than one pass."""
+    """True if an operation is a scan that nests know, of more than one pass."""
     if type(op) not in _SCANS or kind.shape[op.axis] < 2:  # type: ignore[attr-defined]
         return False
     allowed = FLOATS + INTEGERS if isinstance(op, CumSum | CumProd) else FLOATS
@@ -79,7 +79,7 @@ def _recurrence(_: LinearRecurrence, operands: Sequence[Value], now: Pass) -> Va
 
 
 def _place(op: CumArgMax | CumArgMin, operands: Sequence[Value], now: Pass) -> Value:
-    """Where the first of the largest or smallest is, or the first NaN."""
+    """The index of the first largest or smallest element, or of the first NaN."""
     (x,) = operands
     extreme = now.carried(-math.inf if op.larger else math.inf, x)
     at = now.carried(0.0, now.place)

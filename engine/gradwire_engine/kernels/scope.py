@@ -1,4 +1,4 @@
-"""Which instructions kernels can compute."""
+"""Decides which instructions kernels can compute."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_INSTRUCTIONS = 600
 
 
 def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
-    """Whether a kernel can compute an instruction."""
+    """True if a kernel can compute an instruction."""
     if not isinstance(kind, ArrayType) or kind.dtype.char not in DTYPES or not kind.size:
         return False
     for each in types:
@@ -53,14 +53,14 @@ def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
 
 
 def _is_small(op: Contract, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
-    """Whether BLAS has nothing to win: few products, or of each element one, or of each result."""
+    """True if BLAS has nothing to win: few products, or of each element one, or of each result."""
     products = math.prod(op.lengths(*[t.shape for t in types]).values())
     once = all(products == each.size for each in types)
     return once or products <= _MOST_PRODUCTS or products == kind.size or not kind.shape
 
 
 def is_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
-    """Whether a kernel can make all passes of the loop at ``slot``, whose number is known."""
+    """True if a kernel can make all passes of the loop at ``slot``, whose number is known."""
     passes = passes_of(made, slot)
     op, args, _, _ = made[slot]
     assert isinstance(op, Loop)
@@ -70,7 +70,7 @@ def is_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
 
 
 def is_lone_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
-    """Whether a kernel by itself can make the passes, whose number is known when they are made."""
+    """True if a kernel by itself can make the passes, whose number is known when they are made."""
     op, args, _, _ = made[slot]
     assert isinstance(op, Loop)
     if passes_of(made, slot) is not None:
@@ -83,7 +83,7 @@ def is_lone_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
 
 
 def _is_body(op: Loop, args: Sequence[int], views: Views) -> bool:
-    """Whether kernels can compute all of a loop's body."""
+    """True if kernels can compute all of a loop's body."""
     body = LoopBody(op)
     if len(body.slots) > MOST_INSTRUCTIONS:
         return False
@@ -116,7 +116,7 @@ def _elements(made: Sequence[Instruction], slot: int) -> int:
 
 
 def _is_in_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
-    """Whether a kernel can compute an instruction of a loop's body."""
+    """True if a kernel can compute an instruction of a loop's body."""
     op, args, kind, _ = made[slot]
     if isinstance(op, Loop):
         return is_loop(made, views, slot)
@@ -131,7 +131,7 @@ def _is_known(kind: Type) -> bool:
 
 
 def _is_read_once(op: Op, kind: Type, types: Sequence[Type]) -> bool:
-    """Whether a contraction takes each element of its larger operand once: memory bounds it."""
+    """True if a contraction takes each element of its larger operand once: memory bounds it."""
     if not isinstance(op, Contract) or not is_reduction(op, kind, types):  # type: ignore[arg-type]
         return False
     shapes = [kind.shape for kind in types]  # type: ignore[union-attr]

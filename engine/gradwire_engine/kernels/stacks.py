@@ -14,7 +14,7 @@ from gradwire_engine.tape import ArrayType, Instruction, StackType
 
 
 def passes_of(made: Sequence[Instruction], slot: int) -> int | None:
-    """How many passes the loop at ``slot`` makes, if that is known: no path ends it earlier."""
+    """The number of passes of the loop at ``slot``, if that is known: no path ends it earlier."""
     op, args, _, _ = made[slot]
     assert isinstance(op, Loop)
     if not op.counted or any(path.ends for path in op.paths):

@@ -1,4 +1,4 @@
-"""What a group of instructions is in."""
+"""The surroundings of a group of instructions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Surroundings(ABC):
-    """What a group is in: where it reads what it does not compute, and where its results go."""
+    """The surroundings of a group: where it reads what it does not compute, and stores results."""
 
     @abstractmethod
     def load(self, slot: int, index: Index, loops: int, guard: Value | None) -> Node:
@@ -30,9 +30,9 @@ class Surroundings(ABC):
         """A loop of ``group``, of which slots are ``results``, by their numbers."""
 
     def target(self, slot: int, index: Index, loops: int) -> tuple[Key, Affine] | None:
-        """Where an element of a result is stored, if that is not the group's memory."""
+        """The place of an element of a result, if that is not the group's memory."""
         return None
 
     def flag(self, slot: int) -> Key | None:
-        """The buffer that tells whether a result is finite, if that is to be told."""
+        """The flag of a result that is checked to be finite."""
         return None

@@ -1,4 +1,4 @@
-"""What the views of a tape are of: kernels read through them."""
+"""Bases of the views of a tape: kernels read through them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Views:
     def __init__(self, instructions: Sequence[Instruction], poll: Poll = unhurried) -> None:
         self.bases = [*range(len(instructions))]
         self.ordered = bytearray(len(instructions))
-        #: How many views are passed on the way to the base, the slot itself counted.
+        #: The number of views on the way to the base, the slot itself counted.
         self.passed = [0] * len(instructions)
         of = self.bases
         #: Whether all views between a slot and its base are reshaped.
@@ -46,5 +46,5 @@ class Views:
 
 
 def only_units(source: Shape, target: Shape) -> bool:
-    """Whether only axes of length 1 come or go."""
+    """True if only axes of length 1 come or go."""
     return [n for n in source if n != 1] == [n for n in target if n != 1]

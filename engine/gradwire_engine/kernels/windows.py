@@ -34,7 +34,7 @@ class Rows(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """Whether it varies along the outermost loop."""
+        """True if it varies along the outermost loop."""
         return self.loops[0]
 
 

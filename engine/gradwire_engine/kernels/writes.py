@@ -43,7 +43,7 @@ class Check(NamedTuple):
 
 
 def is_written(op: Op, kind: ArrayType, types: Sequence[ArrayType]) -> bool:
-    """Whether an operation can be computed by writes, and not by a map alone."""
+    """True if an operation can be computed by writes, and not by a map alone."""
     if isinstance(op, Concatenate | Stack):
         return len(types) <= _MOST_JOINED
     if isinstance(op, Placed):
@@ -70,7 +70,7 @@ def writes(op: Op, shape: Shape, shapes: Sequence[Shape]) -> list[Write]:
 
 
 def target(op: Op, write: Write, at: Element) -> Index:
-    """Where in the result an element of what is written goes."""
+    """The place in the result of an element that is written."""
     if isinstance(op, Placed):
         return at.place if write.operand is None else selected_place(op.patterns[write.operand], at)
     if isinstance(op, Indexed):
@@ -93,7 +93,7 @@ def index_slots(op: Op, args: Sequence[int]) -> Sequence[int]:
 
 
 def checks(op: Op, args: Sequence[int], shapes: Sequence[Shape]) -> list[Check]:
-    """What must hold of the operands that are indices."""
+    """The conditions on operands that are indices."""
     slots = index_slots(op, args)
     if not slots:
         return []

@@ -64,7 +64,7 @@ def choice(value: Any, known: Iterable[Any], name: str) -> Any:
 
 
 def range_of(start: Any, stop: Any, step: Any, length: int) -> range:
-    """Which of ``length`` places a slice selects; None stands for its default."""
+    """The places, of ``length``, that a slice selects; None stands for its default."""
     parts = zip((start, stop, step), ("start", "stop", "step"), strict=True)
     bounds = [None if part is None else integer(part, name) for part, name in parts]
     if bounds[2] == 0:

@@ -1,4 +1,4 @@
-"""What an operation is: one class with its type rule, kernel, derivative, cost and public face.
+"""The base of operations: one class with its type rule, kernel, derivative, cost and public face.
 
 A *primitive* is a class registered with ``@register``: its fields are static parameters, its rules
 take tape variables and emit instructions, so that derivatives can be differentiated again. A
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gradwire_engine.ops.builder import Builder, Var
 
-#: What a rule gives for its operands: one cotangent each, ``None`` where nothing flows.
+#: The cotangents that a rule gives for its operands, ``None`` where nothing flows.
 Cotangents = Sequence["Var | None"]
 #: Annotates a parameter of ``record`` that must be known while recording (an axis, a shape, a
 #: dtype): an integer variable given there becomes static, guarded with its value.
@@ -96,7 +96,7 @@ class Op:
 
     @property
     def is_ufunc(self) -> bool:
-        """Whether the namespace's function is the whole kernel."""
+        """True if the namespace's function is the whole kernel."""
         return type(self).kernel is Op.kernel
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -108,7 +108,7 @@ class Op:
         raise InternalError(f"{self.name} has no derivative")
 
     def holds(self, result: Type) -> bool:
-        """Whether ``vjp`` takes all operands but the last for constant, though they are not."""
+        """True if ``vjp`` takes all operands but the last for constant, though they are not."""
         return False
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:

@@ -35,7 +35,7 @@ def along_axes(op: Op, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
 
 
 def examples(operands: Sequence[Var], batched: Sequence[bool]) -> int:
-    """How many examples there are."""
+    """The number of examples."""
     return operands[batched.index(True)].type.shape[0]
 
 

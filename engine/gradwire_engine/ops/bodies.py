@@ -1,4 +1,4 @@
-"""What paths through a loop's body compute, put together: equal instructions once.
+"""Joins the paths through a loop's body: equal instructions once.
 
 What is the same in all passes is recorded before the loop instead.
 """
@@ -22,7 +22,7 @@ _Key: TypeAlias = tuple[Op, tuple[int, ...], Type]
 
 
 class Trace(NamedTuple):
-    """What was recorded in a region: its instructions, numbered from ``start``, and the results."""
+    """The recording of a region: its instructions, numbered from ``start``, and the results."""
 
     start: int
     instructions: Sequence[Instruction]
@@ -123,7 +123,7 @@ class PathMerger:
         return Tape((*inputs, *made), tuple(range(count)), slots(self._outputs))
 
     def _may_differ(self, slot: int, outside: Mapping[int, int]) -> bool:
-        """Whether what is the same in all passes differs from pass to pass of a loop around."""
+        """True if what is the same in all passes differs from pass to pass of a loop around."""
         var = self.b.vars[outside.get(slot, slot)]
         return any(around.holds(var) for around in self.b.regions)
 
@@ -144,7 +144,7 @@ class PathMerger:
 
 
 def _is_folded(op: Op, kind: Type) -> bool:
-    """Whether optimising folds it, if its operands are constants."""
+    """True if optimising folds it, if its operands are constants."""
     folded = op.elementwise or isinstance(op, Constant | Copy | AsType)
     return folded and kind.nbytes <= _FOLDED_BYTES
 

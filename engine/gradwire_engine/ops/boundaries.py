@@ -1,4 +1,4 @@
-"""Where functions of functions begin and end: one example of many, held values, rules of results.
+"""Boundaries of functions of functions: one example of many, held values, rules of results.
 
 Derivatives, batching and recomputation look for these; of a tape that replays none is left but
 ``OptimizationBarrier``.
@@ -57,7 +57,7 @@ def left_its_function() -> BadArgument:
 class OptimizationBarrier(Identity):
     """The operand, never taken for what equal instructions compute from it elsewhere.
 
-    ``number`` tells one from another.
+    ``number`` distinguishes barriers.
     """
 
     number: int

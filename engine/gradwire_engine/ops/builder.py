@@ -42,7 +42,7 @@ _MOST_NESTED, _DEEPEST_NESTED = 1_000_000, 100
 _TABLE_PIECE = 1 << 16
 #: Programs' dtypes by identity: NumPy has others that are equal.
 _OWN_DTYPES = frozenset(map(id, DTYPES.values()))
-#: What stands for an array by itself.
+#: Types of values that stand for arrays by themselves.
 _ARRAY = (Var, bool, int, float, complex)
 
 
@@ -188,7 +188,7 @@ class Builder:
 
     def scalar(self, value: Scalar, dtype: DType) -> Var:
         """A 0-d constant that no program names, so that one slot serves all its uses."""
-        key = (dtype, value or str(value))  # the text tells -0.0 from 0.0
+        key = (dtype, value or str(value))  # as text, -0.0 differs from 0.0
         found = self._scalars.get(key)
         if found is None:
             found = self._scalars[key] = self.constant(_held(value, dtype))
@@ -291,7 +291,7 @@ class Builder:
         self._scalars.clear()
 
     def tape(self, outputs: Sequence[Var]) -> Tape:
-        """What has been recorded, returning ``outputs``."""
+        """The recording so far as a tape that returns ``outputs``."""
         return Tape(tuple(self.instructions), tuple(self.inputs), tuple(v.slot for v in outputs))
 
 
@@ -321,7 +321,7 @@ def check_nesting(x: Any) -> None:
 
 
 def describe(x: Any) -> str:
-    """What ``x`` is, in words for an error message."""
+    """A description of ``x`` for an error message."""
     if isinstance(x, Var):
         return str(x.type)
     if isinstance(x, Composite):

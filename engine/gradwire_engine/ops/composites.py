@@ -29,7 +29,7 @@ class Composite(dict[str, Any]):
         return type(self)({**self, **parts})
 
     def fields(self, b: Builder) -> dict[str, Any]:
-        """What an answer gives of it."""
+        """The form in which an answer gives it."""
         return dict(self)
 
 

@@ -1,4 +1,4 @@
-"""Where values enter a tape and leave tuples: constants, inputs, items, guards, and stops."""
+"""Entries and exits of a tape's values: constants, inputs, items, guards, and stops."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Guard(Op):
         return Guard(True)(PRIMITIVES["all"]((0,))(self.as_expected(*operands)))
 
     def as_expected(self, examples: Var) -> Var:
-        """Which examples of the operand, along its first axis, are as expected."""
+        """The examples of the operand, along its first axis, that are as expected."""
         same = examples.equals(self.expected)
         return PRIMITIVES["reshape"]((same.shape[0],))(same)
 
@@ -155,7 +155,7 @@ class GuardFailed(Exception):
 
 
 class UnrecordedPath(GuardFailed):
-    """What is asked needs a loop's passes, each recorded by itself.
+    """The query needs a loop's passes, each recorded by itself.
 
     Values take a path that could not be recorded otherwise, or a derivative is of what the last
     pass left.

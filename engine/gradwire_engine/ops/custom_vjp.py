@@ -31,7 +31,7 @@ class CustomVjpTape(Op):
     count: int
     #: The operands that the rule gives cotangents, in the order of its outputs.
     given: tuple[int, ...]
-    #: How many of the last operands only the rule reads.
+    #: The number of the last operands that only the rule reads.
     read: int
     rule: Body
 
@@ -60,7 +60,7 @@ class CustomVjpTape(Op):
     def recorded(
         self, bars: Sequence[Var], results: Sequence[Var], read: Sequence[Var]
     ) -> list[Var]:
-        """What the rule gives."""
+        """The cotangents that the rule gives."""
         b, (number, *_) = bars[0].builder, self.rule.inputs
         inputs = [b.scalar(0, number.dtype), *bars, *results, *read]
         return spliced(b, self.rule.tape, inputs, range(len(self.given)))

@@ -43,7 +43,7 @@ class Elementwise(Op):
     flops_per_element: ClassVar[int] = 1
     #: Kinds of dtype that are taken (NumPy's letters).
     kinds: ClassVar[str] = "biufc"
-    #: What to do where a dtype is not taken.
+    #: A hint for dtypes that are not taken.
     advice: ClassVar[str | None] = None
     batch = over_stacks
 

@@ -55,7 +55,7 @@ class ByFormula(Op):
         return operands[0]
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
-        """What the rule gives for the other operands."""
+        """The cotangents that the rule gives for the other operands."""
         return None, *RULES[self.rule](z_bar, z, *operands[1:])
 
     def flops(self, result: Type, *types: ArrayType) -> int:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
 
 COUNT = ArrayType(np.dtype("int64"), ())
-#: What a scalar in a list takes.
+#: Bytes of a scalar in a list.
 _SCALAR_BYTES = 48
 #: Passes that are taken for granted where nothing is known.
 _GUESSED_PASSES = 1000
@@ -36,7 +36,7 @@ class Path:
 
     ``outputs`` and ``decisions`` are numbers of the body's outputs: of the new carries and what is
     written; and of what decides, with the outcome.  A path that ``ends`` the loop is *counted* as a
-    pass, unless it only finds that the loop is over: then it changes nothing.  One that is not
+    pass, unless it only finds that the loop has ended: then it changes nothing.  One that is not
     ``known`` could not be recorded, and replays must not go there.
     """
 
@@ -49,7 +49,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Body:
-    """What paths through a pass compute, together: equal when all instructions are.
+    """The joint computation of paths through a pass: equal when all instructions are.
 
     Its inputs are the number of the pass, the carries, the items of the stacks, and what all passes
     share.
@@ -136,7 +136,7 @@ class Loop(Op):
         return self.branches + 1
 
     def wants(self, number: int) -> bool:
-        """Whether a result is made."""
+        """True if a result is made."""
         return self.wanted is None or number in self.wanted
 
     def infer(self, *types: Type) -> TupleType:
@@ -173,7 +173,7 @@ class Loop(Op):
 
     @property
     def is_straight(self) -> bool:
-        """Whether all passes take one path, as many as are counted."""
+        """True if all passes take one path, as many as are counted."""
         (first, *more) = self.paths
         return self.counted and not more and first.known and not (first.ends or first.decisions)
 
@@ -197,7 +197,7 @@ class Loop(Op):
 
 @register("block_argument", public=False)
 class BlockArgument(Op):
-    """What stands for an input of a body while it is recorded: it has no value yet."""
+    """A placeholder for an input of a body while it is recorded: it has no value yet."""
 
     region: Any
     number: int

@@ -76,7 +76,7 @@ def indexed_shape(shape: Shape, pattern: Pattern, arrays: tuple[Shape, ...]) -> 
 
 
 def index_of(pattern: Pattern, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What NumPy is given, with ``arrays`` in the pattern's gaps."""
+    """The index that NumPy is given, with ``arrays`` in the pattern's gaps."""
     following = iter(arrays)
     return tuple(
         slice(*p) if isinstance(p, Span) else next(following) if p == ARRAY else p for p in pattern
@@ -84,7 +84,7 @@ def index_of(pattern: Pattern, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Selection(NamedTuple):
-    """How all examples at once are indexed as a pattern indexes one."""
+    """The pattern that indexes all examples at once as this one indexes one."""
 
     pattern: Pattern
     arrays: list[Var]
@@ -95,7 +95,7 @@ class Selection(NamedTuple):
 def shape_selected(
     shape: Shape, pattern: Pattern, arrays: Sequence[Var], batched: Sequence[bool]
 ) -> Shape:
-    """What is selected from an example of ``shape``."""
+    """The shape of the selection from an example of ``shape``."""
     shapes = [a.type.shape[own:] for a, own in zip(arrays, batched, strict=True)]
     return indexed_shape(shape, pattern, tuple(shapes))
 
@@ -140,7 +140,7 @@ def brought_first(place: int, ndim: int) -> Shape:
 
 
 def axes_ahead(pattern: Pattern) -> int:
-    """How many axes of the selection stand before those of the index arrays."""
+    """The number of the selection's axes before those of the index arrays."""
     return 0 if are_apart(pattern) else _advanced(pattern)[0]
 
 
@@ -149,6 +149,6 @@ def _advanced(pattern: Pattern) -> list[int]:
 
 
 def are_apart(pattern: Pattern) -> bool:
-    """Whether the advanced indices do not stand together: NumPy puts their axes first then."""
+    """True if the advanced indices do not stand together: NumPy puts their axes first then."""
     places = _advanced(pattern)
     return places[-1] - places[0] + 1 > len(places)

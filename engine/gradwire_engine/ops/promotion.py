@@ -60,7 +60,7 @@ def check_strict(kinds: tuple[Kind, ...]) -> None:
 
 @lru_cache(maxsize=4096)
 def inexact(kind: Kind) -> Kind:
-    """Where ``exp`` and its like compute: floats stay, integers widen as NumPy's ufuncs do."""
+    """The dtype of ``exp`` and its like: floats stay, integers widen as NumPy's ufuncs do."""
     dtype, weak = kind
     if dtype.kind in "fc":
         return kind
@@ -81,14 +81,14 @@ def inexact_promoted(kinds: tuple[Kind, ...]) -> Kind:
 
 @lru_cache(maxsize=4096)
 def quotient_promoted(kinds: tuple[Kind, ...]) -> Kind:
-    """Where NumPy divides: integers of all sizes in float64."""
+    """The dtype in which NumPy divides: integers of all sizes in float64."""
     dtype, weak = promoted(kinds)
     return (dtype if dtype.kind in "fc" else DTYPES["float64"]), weak
 
 
 @lru_cache(maxsize=4096)
 def special_promoted(kinds: tuple[Kind, ...]) -> Kind:
-    """Where SciPy computes special functions: as ``exp`` does, but in float32 at least."""
+    """The dtype of SciPy's special functions: as that of ``exp``, but float32 at least."""
     dtype, weak = inexact_promoted(kinds)
     return (DTYPES["float32"] if dtype.itemsize == 2 else dtype), weak
 

@@ -41,14 +41,14 @@ class Region:
         #: Pairs of slots: of a source that a derivative was taken in, and of a stand-in on the way,
         #: or of what is read from outside.
         self.asked: set[tuple[int, int]] = set()
-        #: What the first decisions have to be, and all that were made.
+        #: The outcomes of the first decisions, and all that were made.
         self.forced: Sequence[bool] = ()
         self.decisions: list[bool] = []
         #: Whether one of them depends on more than the number of the pass.
         self.by_values = False
 
     def holds(self, var: Var) -> bool:
-        """Whether ``var`` depends on what differs from pass to pass."""
+        """True if ``var`` depends on what differs from pass to pass."""
         return min(self.ancestors([var]), default=self.first) < self.first
 
     def note(self, targets: Sequence[Var], sources: Sequence[Var]) -> None:
@@ -74,7 +74,7 @@ class Region:
         return made[-1]
 
     def trace(self, outputs: Sequence[Var], *, ends: bool = False, counted: bool = True) -> Trace:
-        """What has been recorded, as a path that gives ``outputs``."""
+        """The recording so far, as a path that gives ``outputs``."""
         slots = [out.slot for out in outputs]
         made = self.b.instructions[self.start :]
         for i, instruction in enumerate(made):

@@ -17,7 +17,7 @@ from gradwire_engine.ops.pointwise.comparison import LogicalNot, NotEqual
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable, constant
 
-#: What is as quick with numbers that a branch excludes: a power of a negative number is not.
+#: Operations as quick with numbers that a branch excludes: a power of a negative number is not.
 _QUICK = frozenset((Add, Subtract, Multiply, Divide, Negative, Where))
 
 
@@ -62,7 +62,7 @@ def _chosen(op: Op, args: Sequence[int], values: ValueTable) -> Expression | Non
 
 
 def _taken(slot: int, condition: int, first: bool, values: ValueTable) -> Expression | None:
-    """What a slot comes to where the condition holds, or does not, if that is less than it is."""
+    """The value of a slot where the condition holds, or does not, if that is less than it is."""
     if values.shape(slot) != values.shape(condition):
         return None
     if (branch := _branch(slot, condition, first, values)) is not None:
@@ -110,7 +110,7 @@ def _is_zero(slot: int, values: ValueTable) -> bool:
 
 
 def _nonzero(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """Whether a condition as a number is not 0: the condition."""
+    """True if a condition as a number is not 0: the condition."""
     x, number = args
     inner, of, _, _ = values.code[x]
     truth = isinstance(inner, AsType) and values.dtype(of[0]) == BOOL

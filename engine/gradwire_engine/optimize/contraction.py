@@ -30,7 +30,7 @@ _SUMS = (Add, Subtract)
 
 
 class _Plan(NamedTuple):
-    """How a product is computed, and the nanoseconds that it takes; ``plain`` as one product."""
+    """A way to compute a product, and its time in nanoseconds; ``plain`` as one product."""
 
     value: Expression
     cost: float
@@ -38,7 +38,7 @@ class _Plan(NamedTuple):
 
 
 def _contraction(op: Op, args: Sequence[int], values: ValueTable) -> Settled | None:
-    """What multiplies and adds, in the order that costs least."""
+    """The products and sums, in the order that costs least."""
     x = args[0]
     inner = values.code[x].op
     if type(op) is not MatMul and not (is_product(inner) or type(inner) in _SUMS):
@@ -68,7 +68,7 @@ def _contraction(op: Op, args: Sequence[int], values: ValueTable) -> Settled | N
 
 
 def _is_little(x: int, op: Op, values: ValueTable) -> bool:
-    """Whether a sum of so few elements stays: of a sum, or of what is there anyway."""
+    """True if a sum of so few elements stays: of a sum, or of what is there anyway."""
     most, itemsize = _CALLS * values.costs.call, values.dtype(x).itemsize
     cost = values.costs.elementwise(values.size(x), 0, itemsize)
     if type(op) in _SUMS:
@@ -148,7 +148,7 @@ def _distributed(p: Product, plan: _Plan, depth: int) -> _Plan | None:
 
 
 def _spared(slot: int, values: ValueTable) -> float:
-    """What it costs to make a sum, with its products: of one that others read a share."""
+    """The cost of a sum, with its products: of one that others read a share."""
     size = values.size(slot)
     args = values.code[slot].args
     made = 1 + sum([_is_made_product(arg, values) and not values.shared(arg) for arg in args])
@@ -157,7 +157,7 @@ def _spared(slot: int, values: ValueTable) -> float:
 
 
 def _is_made_product(slot: int, values: ValueTable) -> bool:
-    """Whether a slot is a product of elements, or a view of one."""
+    """True if a slot is a product of elements, or a view of one."""
     while isinstance(values.code[slot].op, View):
         (slot,) = values.code[slot].args
     return type(values.code[slot].op) in (Multiply, Square)

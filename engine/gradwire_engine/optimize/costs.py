@@ -1,4 +1,4 @@
-"""What computing costs on a backend, as far as the optimiser weighs one way against another."""
+"""Costs of computing on a backend, as far as the optimiser weighs one way against another."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def distribute(tape: Tape, costs: LoopCosts, poll: Poll) -> Tape:
 def _length(
     instruction: Instruction, made: Sequence[Instruction], lengths: dict[int, int]
 ) -> int | None:
-    """How many passes a loop certainly makes, if all take one path."""
+    """The least number of passes of a loop, if all take one path."""
     op, args, _, _ = instruction
     assert isinstance(op, Loop)
     if not op.counted or len(op.paths) > 1 or op.paths[0].decisions or op.paths[0].ends:
@@ -78,7 +78,7 @@ class _Distribution:
         self.new: dict[int, Var] = {}
         #: The results of distributed loops, by the loop's slot.
         self.results: dict[int, dict[int, Var]] = {}
-        #: How many passes loops make, by their new slots.
+        #: The number of passes of loops, by their new slots.
         self.sure: dict[int, int] = {}
 
     def tape(self) -> Tape:

@@ -16,7 +16,7 @@ from gradwire_engine.tape import ArrayType, Instruction
 
 #: Nanoseconds that distributing a loop adds to a first call, for each instruction.
 _RECORDED = 15_000.0
-#: What is gained has to be more than these predictions are wrong.
+#: The share of the time before that counts, so that a gain exceeds errors of prediction.
 _SURELY = 0.8
 #: Most carries whose dependences are looked at, in the time of their square.
 _MOST_CARRIES = 256

@@ -1,4 +1,4 @@
-"""What rules of the optimiser look at, the values that are known so far, and what they answer."""
+"""The form of the optimiser's rules: the values known so far, and the rewritten expressions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gradwire_engine.optimize.partial_evaluation import stands
 from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, DType, Instruction, Shape, Type
 
-#: What is computed of constants is looked at if it takes no more bytes and steps.
+#: Most bytes and steps of a computation of constants that is looked at.
 _COMPUTED_BYTES, _COMPUTED_STEPS = 1 << 25, 64
-#: What makes zeros with its first operand in a part of them.
+#: Operations that make zeros with their first operand in a part of them.
 PARTS = frozenset((ScatterAdd, Pad))
 #: A slot, or an operation on expressions.
 Expression: TypeAlias = "int | tuple[Op, Sequence[Expression]]"
@@ -74,7 +74,7 @@ class ValueTable:
         self._counted = 0
         self._residents = residents
         self._standing = bytearray()
-        #: What is computed of constants, by slots.
+        #: The values computed of constants, by slots.
         self._values: dict[int, Any] = {}
 
     def shape(self, slot: int) -> Shape:
@@ -86,7 +86,7 @@ class ValueTable:
         return self.code[slot].type.dtype  # type: ignore[union-attr]
 
     def size(self, slot: int) -> int:
-        """How many elements an array's slot has."""
+        """The number of elements of an array's slot."""
         return self.code[slot].type.size  # type: ignore[union-attr]
 
     def number(self, slot: int) -> Any:
@@ -94,7 +94,7 @@ class ValueTable:
         return self.numbers.get(slot)
 
     def value(self, slot: int) -> Any:
-        """What is computed of constants alone, in a few steps and up to a size; else nothing."""
+        """The value of an expression of constants, in few steps and up to a size; else nothing."""
         if slot not in self._values:
             self._values[slot] = self._computed(slot)
         return self._values[slot]
@@ -150,21 +150,21 @@ class ValueTable:
         return self.known.get((op, args[::-1])) if found is None else found
 
     def stands(self, slot: int) -> bool:
-        """Whether the value of a slot depends on residents, and on nothing else but constants."""
+        """True if the value of a slot depends on residents, and on nothing else but constants."""
         return bool(self._residents) and self.is_fixed(slot)
 
     def is_fixed(self, slot: int) -> bool:
-        """Whether the value of a slot is computed once for all replays."""
+        """True if the value of a slot is computed once for all replays."""
         for instruction in polled(self.code[len(self._standing) :], self._poll):
             self._standing.append(stands(instruction, self._standing, self._residents))
         return bool(self._standing[slot])
 
     def shared(self, slot: int) -> bool:
-        """Whether the value of a slot is read more than once."""
+        """True if the value of a slot is read more than once."""
         return self.reads(slot) > 1
 
     def reads(self, slot: int) -> int:
-        """How often the value of a slot is read, as far as that is known by now."""
+        """The number of readers of a slot's value, as far as that is known by now."""
         for old in polled(range(self._counted, self.at), self._poll):
             new = self._moved[old]
             self._reads[new] = self._reads.get(new, 0) + self._counts[old]
@@ -178,7 +178,7 @@ def constant(value: Any, dtype: DType) -> Expression:
 
 
 _MULTIPLES = frozenset((Negative, *PARTS))
-#: What a ``ValueTable`` notes: rules of arithmetic look for these among operands.
+#: Operations that a ``ValueTable`` notes: rules of arithmetic look for these among operands.
 NOTED = frozenset((Constant, BroadcastTo, Multiply, OnDiagonal, Reshape, Sqrt, *_MULTIPLES))
-#: What gives the value of an operation of slots with less work, where it knows how.
+#: A rule that gives the value of an operation of slots with less work, where it knows how.
 Rule: TypeAlias = Callable[[Op, Sequence[int], ValueTable], "Expression | Settled | None"]

@@ -148,7 +148,7 @@ def _placed(place: Op, part: Expression, args: Sequence[int]) -> Expression:
 
 
 def is_normal(factor: Any, dtype: DType) -> bool:
-    """Whether a number neither overflows nor loses digits in ``dtype``."""
+    """True if a number neither overflows nor loses digits in ``dtype``."""
     smallest, largest = _range(dtype)
     return bool(smallest <= abs(factor) <= largest)
 

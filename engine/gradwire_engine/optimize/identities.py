@@ -30,7 +30,7 @@ def _computed(op: Op, args: Sequence[int], values: ValueTable) -> Expression | N
 
 
 def _item(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """What was packed, or goes through a rule."""
+    """The value that was packed, or goes through a rule."""
     assert isinstance(op, Item)
     packed = values.code[args[0]]
     return packed.args[op.index] if packed.op.forwards else None
@@ -136,7 +136,7 @@ def _product(op: Op, args: Sequence[int], values: ValueTable) -> Expression | No
 
 
 def _is_alike(slot: int, values: ValueTable) -> bool:
-    """Whether a slot's type differs from the result's in nothing that a replay can see."""
+    """True if a slot's type differs from the result's in nothing that a replay can see."""
     found, kind = values.code[slot].type, values.kind
     return found is kind or (isinstance(found, ArrayType) and found[:2] == kind[:2])
 

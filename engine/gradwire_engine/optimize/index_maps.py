@@ -66,17 +66,17 @@ class _Indices(NamedTuple):
 
     @property
     def is_of_one_axis(self) -> bool:
-        """Whether nothing is selected but along one axis."""
+        """True if nothing is selected but along one axis."""
         return len(self.each) == 1 and not self.is_partial
 
     @property
     def is_partial(self) -> bool:
-        """Whether ``basic`` selects, too."""
+        """True if ``basic`` selects, too."""
         return any(item != FULL for item in self.basic)
 
     @property
     def sides(self) -> list[int | Span] | None:
-        """What each array selects by itself, if they are slices whose axes come in their order."""
+        """The selection of each array by itself, for slices whose axes come in their order."""
         found: list[int | Span] = []
         last = -1
         covered = 0

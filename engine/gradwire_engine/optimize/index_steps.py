@@ -1,4 +1,4 @@
-"""What regular arrays of indices are: one step along each axis, a roll, or few pieces in a row."""
+"""Regular arrays of indices: one step along each axis, a roll, or few pieces in a row."""
 
 from __future__ import annotations
 
@@ -108,6 +108,6 @@ def pieces_of(index: Any, most: int) -> list[Steps]:
 
 
 def _run(row: Any) -> int:
-    """How many indices in a row have equal steps from the first on."""
+    """The number of indices in a row that have equal steps from the first on."""
     changes = np.diff(row, 2) != 0
     return int(changes.argmax()) + 2 if changes.any() else int(row.size)

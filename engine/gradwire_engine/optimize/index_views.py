@@ -1,4 +1,4 @@
-"""What regular indices select along an axis, as slices, windows and rolls, and what they add.
+"""Selections by regular indices along an axis, as slices, windows and rolls; and sums by them.
 
 A view takes the time of a call, however much it selects. What is added is added by blocks. Of
 irregular indices a permutation adds nothing up: it is undone by its inverse.
@@ -40,11 +40,11 @@ class Axis(NamedTuple):
 
     @property
     def length(self) -> int:
-        """How many elements there are to be selected."""
+        """The number of elements to select from."""
         return self.shape[self.place]
 
     def moved(self, index: Any) -> int:
-        """How many elements indices select along the axis."""
+        """The number of elements that indices select along the axis."""
         return math.prod(self.replaced(index.shape))
 
     def pattern(self, item: Any) -> Pattern:
@@ -79,7 +79,7 @@ class Axis(NamedTuple):
 
 
 def selected(x: Expression, along: Axis, index: Any, costs: Costs) -> Expression | None:
-    """What regular indices select along an axis."""
+    """The selection of regular indices along an axis."""
     if (steps := steps_of(index)) is not None:
         found = _viewed(x, along, steps)
     elif (shift := _shift(index, along, costs)) is not None:
@@ -93,7 +93,7 @@ def selected(x: Expression, along: Axis, index: Any, costs: Costs) -> Expression
 
 
 def _viewed(x: Expression, along: Axis, steps: Steps) -> Expression | None:
-    """What indices with such steps select, as a view; None where more than two axes move."""
+    """The selection of indices with such steps, as a view; None where more than two axes move."""
     moving = steps.moving
     if len(moving.steps) > 2:
         return None
@@ -111,7 +111,7 @@ def _viewed(x: Expression, along: Axis, steps: Steps) -> Expression | None:
 
 
 def _windows(x: Expression, along: Axis, steps: Steps) -> Expression:
-    """What is selected along two axes, of which one counts windows and one what is in each."""
+    """The selection along two axes, of which one counts windows and one their elements."""
     rising = steps.rising
     sizes, strides, dilations, order = _sliding(rising, along)
     block: Expression = (Transpose(along.to_end(1)), [along.read(x, rising.block)])
@@ -210,5 +210,5 @@ def _pieces(index: Any, along: Axis, costs: Costs) -> list[Steps]:
 
 
 def _takes_longer(size: int, parts: int, costs: Costs) -> bool:
-    """Whether to select each element takes longer than to put so many parts together."""
+    """True if to select each element takes longer than to put so many parts together."""
     return costs.taken * size > (parts + 1) * costs.call

@@ -80,7 +80,7 @@ def _diagonal(op: Op, args: Sequence[int], values: ValueTable) -> Expression | N
 
 
 def _along_diagonal(slot: int, length: int, values: ValueTable) -> Expression:
-    """What an operand that broadcasts to a square matrix has on the diagonal."""
+    """The diagonal of an operand that broadcasts to a square matrix."""
     shape = values.shape(slot)
     if shape == (length, length) and length > 1:
         return MatrixDiagonal(0), (slot,)

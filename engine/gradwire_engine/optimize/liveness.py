@@ -1,4 +1,4 @@
-"""What of a tape is needed: what something reads, and of loops the results that are read."""
+"""The needed part of a tape: values that are read, and of loops the results that are read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ALWAYS_LIVE = frozenset((Guard, Input))
 def readers(
     instructions: Sequence[Instruction], outputs: Iterable[int], poll: Poll = unhurried
 ) -> list[int]:
-    """How often each slot is read by what ``outputs``, guards or inputs need; 0 is dead code.
+    """The number of readers of each slot that ``outputs``, guards or inputs need; 0 is dead code.
 
     Outputs count as read twice: what is given is never for one reader alone.
     """

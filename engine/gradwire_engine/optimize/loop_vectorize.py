@@ -131,7 +131,7 @@ class VectorizedLoop:
         return self.b.again(op, tuple([x.slot for x in operands]), kind)
 
     def _entering(self, index: int, slot: int) -> Var:
-        """What a pass reads from outside; of carries only those that never change are left."""
+        """The reads of a pass from outside; of carries only those that never change are left."""
         carries = self.op.carries
         if index == 0:
             return self.b.numbers(self.length)
@@ -177,7 +177,7 @@ class VectorizedLoop:
         self._lasts |= {carry: Item(i)(made) for i, carry in lasts.items()}
 
     def _read_by(self, inside: Sequence[int], begins: Sequence[int]) -> tuple[list[int], list[int]]:
-        """What ``inside`` reads of all else: what differs from pass to pass, and what does not."""
+        """The outer values that ``inside`` reads: those that differ between passes, and others."""
         own = {self.found.tape.inputs[0], *begins, *inside}
         read = dict.fromkeys([arg for slot in inside for arg in self.made[slot].args])
         outside = [a for a in read if a not in own and type(self.made[a].op) is not Constant]

@@ -34,7 +34,7 @@ Order: TypeAlias = "int | tuple[Op | None, Sequence[Order]]"
 
 
 class Pairs(NamedTuple):
-    """How a product is computed, and the nanoseconds that it takes.
+    """A way to compute a product, and its time in nanoseconds.
 
     The result is ``repeats`` times that: axes along which it is repeated are summed, too.
     """
@@ -78,7 +78,7 @@ class _Pairing:
         return tuple(found)
 
     def size(self, labels: int) -> int:
-        """How many elements an array over some labels has."""
+        """The number of elements of an array over some labels."""
         found = self._sizes.get(labels)
         if found is None:
             lengths = [n for label, n in enumerate(self.lengths) if labels >> label & 1]
@@ -164,7 +164,7 @@ def _array(p: _Pairing, number: int, labels: _Labels) -> _Array:
 
 
 def _order(p: _Pairing, masks: list[int], result: int) -> tuple[float, tuple[_Pair, ...]]:
-    """Which two to multiply next, until one is left, and what this costs.
+    """The two factors to multiply next, until one is left, and the cost.
 
     Each step takes two away and appends their product. All ways are compared, or the cheapest pair
     comes first.
@@ -189,7 +189,7 @@ def _order(p: _Pairing, masks: list[int], result: int) -> tuple[float, tuple[_Pa
 
 
 def _cost(p: _Pairing, x: int, y: int, needed: int) -> float:
-    """What it costs to multiply two arrays, and to sum over the labels that nothing else has."""
+    """The cost of multiplying two arrays, and of summing over the labels that nothing else has."""
     costs, every = p.costs, x | y
     if every & p.index:
         return _cost_of_index(p, *((x, y) if x & p.index else (y, x)), needed)
@@ -205,7 +205,7 @@ def _cost(p: _Pairing, x: int, y: int, needed: int) -> float:
 
 
 def _cost_of_index(p: _Pairing, index: int, x: int, needed: int) -> float:
-    """What it costs to read rows, or to add to them: one axis of the index is then gone."""
+    """The cost of reading rows, or of adding to them: one axis of the index is then gone."""
     summed = index & x & ~p.index
     if x & p.index or not summed or summed & needed or summed == index & ~p.index:
         return math.inf

@@ -33,7 +33,7 @@ class Stages(NamedTuple):
 
 
 def stands(instruction: Instruction, standing: bytearray, residents: Set[int]) -> bool:
-    """Whether a value depends on ``residents`` and constants alone, as what it is computed of does.
+    """True if a value depends on ``residents`` and constants alone, as what it is computed of does.
 
     ``standing`` marks those of the slots before it of which that holds.
     """
@@ -55,7 +55,7 @@ def stages(
 
 
 class _Split:
-    """Which slots are kept, and which of those that stand the residual computes all the same."""
+    """The slots that are kept, and which of those that stand the residual computes all the same."""
 
     def __init__(
         self, tape: Tape, residents: Set[int], most_bytes: int, costs: Costs, poll: Poll
@@ -67,7 +67,7 @@ class _Split:
         self._standing = bytearray()
         for instruction in polled(made, poll):
             self._standing.append(stands(instruction, self._standing, residents))
-        #: What the residual reads, at first because it depends on more.
+        #: The slots that the residual reads, at first because they depend on more.
         self._needed = bytearray(len(made))
         for slot in tape.outputs:
             self._needed[slot] = 1
@@ -80,7 +80,7 @@ class _Split:
             for slot, instruction in enumerate(polled(made, poll))
             if self._standing[slot] and isinstance(instruction.op, Guard)
         ]
-        #: What the static tape gives, in order.
+        #: The results of the static tape, in order.
         self.kept: list[int] = []
         self.kept_bytes = 0
         self._choose(most_bytes)
@@ -104,7 +104,7 @@ class _Split:
         self.kept.reverse()
 
     def _is_trivial(self, slot: int) -> bool:
-        """Whether keeping a value spares next to nothing for the memory that it takes."""
+        """True if keeping a value spares next to nothing for the memory that it takes."""
         op, args, kind, _ = self._made[slot]
         if isinstance(op, Constant) or self._is_view(slot):
             return True
@@ -115,7 +115,7 @@ class _Split:
         return grows and op.flops(kind, *types) <= kind.size  # type: ignore[arg-type, union-attr]
 
     def _is_view(self, slot: int) -> bool:
-        """Whether a value is its operand's memory: to keep it would be to keep that."""
+        """True if a value is its operand's memory: to keep it would be to keep that."""
         op, args, kind, _ = self._made[slot]
         if isinstance(op, Reshape):  # of what is not in order it is a copy
             return isinstance(self._made[args[0]].op, Reshape) or not self._is_view(args[0])
@@ -125,7 +125,7 @@ class _Split:
 
     @property
     def spares(self) -> bool:
-        """Whether the residual computes less than the whole: some is kept, or guards are gone."""
+        """True if the residual computes less than the whole: some is kept, or guards are gone."""
         return bool(self.kept or self._guards)
 
     def stages(self) -> Stages:

@@ -34,7 +34,7 @@ def placed(tape: Tape, poll: Poll = unhurried) -> Tape:
 
 
 def _adds(tape: Tape, poll: Poll) -> list[int]:
-    """Which instructions add a part, or what was so added; of these 2 where one such reads it."""
+    """The instructions that add a part, or what was so added; 2 for those that one such reads."""
     instructions = tape.instructions
     adds, uses = [0] * len(instructions), [0] * len(instructions)
     for slot in tape.outputs:
@@ -96,7 +96,7 @@ class _Rewriting:
             self._sums[slot] = parts
 
     def _parts(self, slot: int, shape: Shape) -> _Parts:
-        """What an operand is the sum of: an earlier sum's parts, its own part, or all of it."""
+        """The parts that an operand is the sum of: an earlier sum's, its own part, or all of it."""
         if slot in self._sums:
             return self._sums.pop(slot)
         op, args, _, _ = self._old.instructions[slot]
@@ -118,7 +118,7 @@ class _Rewriting:
 
 
 def _pattern(op: Op, shape: Shape) -> Pattern | None:
-    """Where an operation of zeros and one operand puts it, if that is known beforehand."""
+    """The place that an operation of zeros and one operand puts it in, if known beforehand."""
     if type(op) is ScatterAdd:
         return None if ARRAY in op.pattern else op.pattern
     if type(op) is Pad:

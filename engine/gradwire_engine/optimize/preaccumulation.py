@@ -1,4 +1,4 @@
-"""What recurs in fewer operations: factors that do not recur are multiplied, and added, first.
+"""Recurrences in fewer operations: factors that do not recur are multiplied, and added, first.
 
 A derivative backward multiplies a cotangent by one factor after the other, and adds its parts:
 ``x a b + x c`` is ``x (a b + c)``, where the bracket is computed for all passes at once.  Factors
@@ -21,7 +21,7 @@ from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin, Tanh
 from gradwire_engine.optimize.recurrences import Recurrences
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
-#: What is known of an operand: nothing, that it is within [-1, 1], or within [0, 1].
+#: The range known of an operand: none, within [-1, 1], or within [0, 1].
 _ANY, _BOUNDED, _UNIT = range(3)
 
 
@@ -65,7 +65,7 @@ class _Factored:
         return len(self.made) - 1
 
     def is_inside(self, slot: int) -> bool:
-        """Whether a slot is in the component of the instruction that is being recorded."""
+        """True if a slot is in the component of the instruction that is being recorded."""
         return bool(self.component) and self.components[slot] == self.component
 
     def of(self, op: Op, *args: int) -> int:
@@ -119,7 +119,7 @@ class _Factored:
         return made
 
     def _bound(self, op: Op, args: tuple[int, ...]) -> int:
-        """What is known of the result of an operation."""
+        """The facts known of an operation's result."""
         if isinstance(op, Constant):
             within = np.all(np.abs(op.value) <= 1)
             return (_UNIT if np.all(op.value >= 0) else _BOUNDED) if within else _ANY

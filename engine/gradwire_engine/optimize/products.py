@@ -80,7 +80,7 @@ class Product:
     def of(
         cls, op: Op, args: Sequence[int], values: ValueTable, *, through: bool, selecting: bool
     ) -> Product:
-        """What the result that is asked about is the product of, whoever reads it."""
+        """The factors of the result in question, whoever reads it."""
         product = cls(values, values.dtype(args[0]), through=through, selecting=selecting)
         product.result = product.axes(values.kind.shape)  # type: ignore[union-attr]
         for arg, labels in _PARTS[type(op)](product, op, args, product.result) or ():
@@ -88,7 +88,7 @@ class Product:
         return product
 
     def is_only(self, slot: int) -> bool:
-        """Whether nothing is multiplied."""
+        """True if nothing is multiplied."""
         return len(self.factors) == 1 and self.factors[0].slot == slot and self.scale == 1
 
     def replaced(self, place: int, slot: int) -> Product:
@@ -133,7 +133,7 @@ class Product:
                 pending += [(arg, own, shared) for arg, own in reversed(parts)]
 
     def _opens(self, slot: int, op: Op, *, shared: bool) -> bool:
-        """Whether to look into a slot: a view, or what is made at each replay for one reader.
+        """True if to look into a slot: a view, or what is made at each replay for one reader.
 
         What is there anyway is read, unless it is larger than what it is made of.
         """
@@ -160,7 +160,7 @@ class Product:
         self.factors.append(Factor(slot, (row, column), selects=True))
 
     def is_whole(self, label: int | None) -> bool:
-        """Whether an axis is neither of length 1 nor in parts."""
+        """True if an axis is neither of length 1 nor in parts."""
         return label is not None and label not in self.splits
 
     def split(self, label: int, lengths: Sequence[int]) -> tuple[int, ...] | None:
@@ -190,7 +190,7 @@ class Product:
 
 
 def is_product(op: Op) -> bool:
-    """Whether the result of an operation is a product, or a view."""
+    """True if the result of an operation is a product, or a view."""
     return type(op) in _PARTS
 
 
@@ -314,7 +314,7 @@ def _of_added(p: Product, op: Op, args: Sequence[int], labels: Labels) -> _Parts
 
 
 def _is_of_rows(p: Product, pattern: Pattern, args: Sequence[int]) -> bool:
-    """Whether one index selects rows."""
+    """True if one index selects rows."""
     rows = pattern[:1] == (ARRAY,) and {*pattern[1:]} <= {FULL}
     return p.selecting and rows and len(p.values.shape(args[1])) == 1
 
@@ -327,7 +327,7 @@ def _is_identity(slot: int, values: ValueTable) -> bool:
     return isinstance(ones, BroadcastTo) and values.number(number[0]) == 1
 
 
-#: How each operation is a product: of which slots, with which labels.
+#: Each operation as a product: of which slots, with which labels.
 _PARTS: Mapping[type[Op], Callable[[Product, Op, Sequence[int], Labels], _Parts]] = {
     Multiply: _of_product,
     Square: _of_square,

@@ -103,7 +103,7 @@ class Recurrences:
 
     @cached_property
     def sums(self) -> dict[int, list[Term]]:
-        """What is added to the carries that nothing reads but the sum itself."""
+        """The terms added to carries that nothing reads but the sum itself."""
         found: dict[int, list[Term]] = {}
         for carry, (begin, end) in enumerate(zip(self.begins, self.ends, strict=True)):
             alone = self._components[carry] == 1 << carry
@@ -147,7 +147,7 @@ class Recurrences:
         return [levels[level] for level in sorted(levels)]
 
     def changes(self, carry: int) -> bool:
-        """Whether a carry is not the same in all passes."""
+        """True if a carry is not the same in all passes."""
         return self.begins[carry] != self.ends[carry]
 
     def inside(self, group: Sequence[int]) -> list[int]:

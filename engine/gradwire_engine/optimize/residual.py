@@ -1,4 +1,4 @@
-"""What is left to do on a tape when the values of its first slots are known."""
+"""The residual of a tape: what is left to compute when the values of its first slots are known."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def optimize(
             _tell(on_tape, "distributed", tape)
     instructions = tape.instructions
     live = readers(instructions, tape.outputs, poll)
-    #: Where the value of each old slot is now; inputs are always live.
+    #: The present slot of each old slot's value; inputs are always live.
     moved = [-1] * len(instructions)
     values = ValueTable(live, moved, target.costs, target.fold, poll, residents)
     with np.errstate(all="ignore"):
@@ -230,12 +230,12 @@ class Simplifier:
 
 
 _ARITHMETIC = frozenset((Add, Subtract, Multiply, Divide))
-#: What is noted where it is kept, or changes its operands' order.
+#: Operations that are noted where they are kept, or change their operands' order.
 _LOOKED_AT = NOTED | {Contract}
 #: Operations whose operands may change places.
 _COMMUTATIVE = frozenset((Add, Multiply))
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether equal values are of one kind, scalars or arrays, and of row-major layout."""
+    """True if equal values are of one kind, scalars or arrays, and of row-major layout."""
     return type(a) is type(b) and bool(np.asarray(a).flags.c_contiguous)

@@ -1,4 +1,4 @@
-"""What derivatives for many seeds are made of: diagonal matrices, and matrices that are scaled.
+"""Structured derivatives for many seeds: diagonal matrices, and matrices that are scaled.
 
 Each rule multiplies all seeds' cotangents by a vector of its own. The vectors are multiplied first:
 then a chain of elementwise operations costs one product of the size of the result. Instructions of
@@ -21,7 +21,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Nega
 from gradwire_engine.optimize.expressions import Expression, Rule, ValueTable
 from gradwire_engine.tape import Shape
 
-#: What gives diagonal matrices, and scaled ones.
+#: Operations that give diagonal matrices, and scaled ones.
 _MATRICES = frozenset((OnDiagonal, Reshape, Multiply))
 
 
@@ -119,7 +119,7 @@ def _on_diagonal(diagonal: Expression, like: int, values: ValueTable) -> Express
 
 
 def _beside(slot: int, matrix: int, values: ValueTable) -> Expression:
-    """What a slot that broadcasts to a diagonal matrix has on the diagonal."""
+    """The diagonal of a slot that broadcasts to a diagonal matrix."""
     shape, (count, *rest) = values.shape(slot), values.shape(matrix)
     own = shape[max(len(shape) - len(rest), 0) :]
     if math.prod(shape) == 1:
@@ -143,12 +143,12 @@ def _scaled(slot: int, values: ValueTable) -> tuple[int, int] | None:
 
 
 def _smaller(v: int, w: int, matrix: int, values: ValueTable) -> bool:
-    """Whether two slots broadcast to a smaller shape, within that of ``matrix``."""
+    """True if two slots broadcast to a smaller shape, within that of ``matrix``."""
     shape = broadcast_shapes(values.shape(v), values.shape(w))
     return math.prod(shape) < math.prod(values.shape(matrix)) and _within(shape, matrix, values)
 
 
 def _within(shape: Shape, matrix: int, values: ValueTable) -> bool:
-    """Whether ``shape`` broadcasts to that of ``matrix``."""
+    """True if ``shape`` broadcasts to that of ``matrix``."""
     whole = values.shape(matrix)
     return broadcast_shapes(shape, whole) == whole

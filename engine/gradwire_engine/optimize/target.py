@@ -1,4 +1,4 @@
-"""What the optimiser knows of the backend that it optimises for."""
+"""The backend as the optimiser sees it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Table: TypeAlias = Mapping[type[Op], Sequence[Rule]]
 
 
 class Rules(NamedTuple):
-    """How tapes are rewritten: what gives a value with less work, and may round differently."""
+    """The rewriting of tapes: into less work for the same value, which may round differently."""
 
     every: Table
     #: For results of at least one axis that differentiating made.
@@ -39,11 +39,11 @@ class Target(Protocol):
 
     @property
     def rules(self) -> Rules:
-        """How tapes are rewritten for it."""
+        """The rewriting of tapes for it."""
 
     @property
     def costs(self) -> Costs:
-        """What computing costs on it."""
+        """The costs of computing on it."""
 
     def fold(self, op: Op, *constants: Any) -> Any:
         """The result of an operation on constants; None if it fails, as it will at replay."""

@@ -39,7 +39,7 @@ BUILDER, TRUE = "_b", "_true"
 def compiled(
     definition: ast.FunctionDef, meaning: Callable[[str], Any], constants: dict[str, Any]
 ) -> Callable[..., Any]:
-    """What records a function, given the builder and then its own arguments.
+    """A recorder of a function, given the builder and then its own arguments.
 
     ``meaning`` gives what records each function that it calls; those among the ``constants`` need
     no builder.
@@ -63,7 +63,7 @@ def compiled(
 
 
 def _until_called(scope: dict[str, Any], name: str, definition: Any) -> Callable[..., Any]:
-    """What stands for a function of the prelude until it is called, and is only then compiled."""
+    """A function of the prelude that is compiled when it is first called."""
 
     def record(*args: Any, **named: Any) -> Any:
         scope[_identifier(name)] = definition.record
@@ -217,7 +217,7 @@ class _Body:
 
 
 def _identifier(name: str) -> str:
-    """What a function is called in Python, whatever the variables are."""
+    """The name of a function in Python, whatever the variables are."""
     return "_f_" + name.replace(".", "_")
 
 

@@ -118,7 +118,7 @@ OWN_WORDS: dict[str, Callable[..., Any]] = {
 
 
 def own(name: str) -> Callable[..., Any]:
-    """What records a call of ``name`` in Gradwire's own functions."""
+    """The recorder of a call of ``name`` in Gradwire's own functions."""
     plain = name.removeprefix("np.")
     word = OWN_WORDS.get(plain if plain in OPERATORS else name)
     if word is not None:

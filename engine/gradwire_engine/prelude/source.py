@@ -42,7 +42,7 @@ class Source:
         meaning: Meaning,
     ) -> None:
         self.namespace = namespace
-        #: What a file's name has after a hyphen.
+        #: The part of a file's name after a hyphen.
         self.family = family
         self.private = private
         _, *parts = _NEXT.split(text)
@@ -62,7 +62,7 @@ class Definition:
     def __init__(self, text: str, private: dict[str, Definition], meaning: Meaning) -> None:
         self.name = text.partition("(")[0].removeprefix("def ")
         head, doc, _ = text.split('"""', 2)
-        #: What documents it.
+        #: The documentation.
         self.doc = doc
         #: Whether results carry a derivative; ``-> Constant`` states that none do.
         self.differentiable = not head.rstrip().endswith("-> Constant:")
@@ -76,7 +76,7 @@ class Definition:
 
     @cached_property
     def record(self) -> Callable[..., Any]:
-        """What records a call."""
+        """The recorder of a call."""
         return compiled(self._written, self._called, CONSTANTS)
 
     @cached_property

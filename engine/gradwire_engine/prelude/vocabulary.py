@@ -1,4 +1,4 @@
-"""What names mean in the prelude: operators, operations, and words that programs do not have."""
+"""Names in the prelude: operators, operations, and words that programs do not have."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from gradwire_engine.prelude.compiler import OPERATORS, TRUE
 _ALONE = frozenset(
     "add subtract multiply divide equal not_equal less less_equal greater greater_equal".split()
 )
-#: What becomes a constant of an operand's floating dtype.
+#: Types of values that become constants of an operand's floating dtype.
 _REAL = (float, int, bool)
-#: What Python computes with, and compares, known while recording.
+#: Types that Python computes with, and compares, known while recording.
 _NUMBERS = (int, float, complex)
 _COMPARED = (*_NUMBERS, str, tuple, np.dtype, type(None))
 
@@ -177,7 +177,7 @@ CONSTANTS: dict[str, Any] = {
 
 
 def meaning(name: str) -> Callable[..., Any] | None:
-    """What records a call of ``name`` in those of a library, if it is not the library's."""
+    """The recorder of a call of ``name`` in those of a library, if it is not the library's."""
     if name in WORDS:
         return WORDS[name]
     function = FUNCTIONS.get(name.removeprefix("np."))

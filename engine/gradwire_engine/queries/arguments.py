@@ -52,7 +52,7 @@ class Arguments:
             self.stacks = {i: ArrayType(x.dtype, x.shape) for i, x in stacks.items()}
         #: The digests of residents, by the numbers of their inputs.
         self.digests: Mapping[int, str] = self._residents if digests is None else digests
-        #: What recordings depend on: types, names and nesting.
+        #: The key of recordings: types, names and nesting.
         self.signature: tuple[Hashable, ...] = tuple(types)
 
     def _add(self, path: str, leaf: Leaf, types: list[Hashable]) -> None:
@@ -74,7 +74,7 @@ class Arguments:
 
 
 def _nesting(value: Any) -> Any:
-    """The nesting of a variable, which its leaves' paths do not tell."""
+    """The nesting of a variable, which its leaves' paths do not show."""
     if isinstance(value, Leaf):
         return None
     if isinstance(value, Composite):

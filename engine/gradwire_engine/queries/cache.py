@@ -1,4 +1,4 @@
-"""What is kept between requests: recordings, by what they were made for."""
+"""The cache between requests: recordings, by what they were made for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradwire_engine.shared_budget import BudgetShare, SharedBudget
 
 #: Recordings kept of one program and query, one for each path that values take through it.
 _PATHS = 16
-#: What an entry of the cache takes before anything is compiled, beside its key.
+#: Bytes of an entry of the cache before anything is compiled, beside its key.
 _ENTRY_BYTES = 2048
 
 
@@ -29,7 +29,7 @@ class Entry:
         self.paths: tuple[Compiled, ...] = ()
         self.residents = ResidentHistory()
         self._own_bytes = _ENTRY_BYTES + key_bytes
-        #: What the cache counts it for.
+        #: The bytes that the cache counts for it.
         self.counted_bytes = self._own_bytes
         self._lock = threading.Lock()
 
@@ -71,7 +71,7 @@ class Cache(BudgetShare):
         return len(self._entries)
 
     def drop_oldest(self) -> int:
-        """What the oldest entry keeps for residents, or else itself: compiling takes longer."""
+        """The oldest entry's specialised executables, or else itself: compiling takes longer."""
         oldest = next(iter(self._by_use))
         before = oldest.counted_bytes
         oldest.residents.drop()
@@ -119,7 +119,7 @@ class Cache(BudgetShare):
 
 
 class Context(NamedTuple):
-    """What the calls of an engine share."""
+    """The state that the calls of an engine share."""
 
     cache: Cache
     limits: Limits

@@ -29,7 +29,7 @@ from gradwire_engine.queries.cache import Context
 from gradwire_engine.queries.residents import Residents
 from gradwire_engine.tape import Instruction, TapeListener
 
-#: What a variable takes in the key of what is compiled: its path, dtype and shape.
+#: Bytes of a variable in the key of what is compiled: its path, dtype and shape.
 _LEAF_BYTES = 300
 
 
@@ -47,7 +47,7 @@ class Compiler(ABC):
         """
 
     def operands(self, compiled: Compiled, inputs: Sequence[Any]) -> Sequence[Any]:
-        """What the executables of ``compiled`` take, where some of it is ``known``."""
+        """The arguments of the executables of ``compiled``, where some of it is ``known``."""
         return inputs
 
     def whole(self, compiled: Compiled, asked: Compilation) -> Compiled:
@@ -91,7 +91,7 @@ class Call:
         if entry is None:
             nbytes = _LEAF_BYTES * len(arguments.signature) + len(repr(query))
             entry = context.cache.make(key, nbytes)
-        #: What is kept for this key: equal keys have the same, as long as it is.
+        #: The cached value of this key: equal keys have the same, as long as it is cached.
         self.entry = entry
         if arguments.digests:
             changed = partial(context.cache.count, entry)
@@ -99,7 +99,7 @@ class Call:
 
     @property
     def compiled(self) -> bool:
-        """Whether there is an executable; these values may still take another path."""
+        """True if there is an executable; these values may still take another path."""
         paths, residents = self.entry.paths, self._residents
         return bool(paths) and (residents is None or residents.staged(paths[0]))
 
@@ -199,7 +199,7 @@ class Call:
     def outputs(
         self, compiled: Compiled, poll: Poll, executable: Executable | None = None
     ) -> Replayed:
-        """What a recording gives, by another ``executable`` of it; errors have their place."""
+        """The outputs of a recording, by another ``executable`` of it; errors have their place."""
         residents = self._residents
         inputs: Sequence[Any] = self.arguments.inputs
         replays: Executable | Specialised = executable or compiled.tiers.executable
@@ -226,12 +226,12 @@ class Call:
             raise refusal from error
 
     def _executable(self, compiled: Compiled) -> Executable | Specialised:
-        """What replays a recording: where residents recur, what is specialised for these."""
+        """The replay of a recording: where residents recur, specialised for these."""
         residents = self._residents
         return compiled.executable if residents is None else residents.executable(compiled)
 
     def _exact(self, compiled: Compiled, poll: Poll) -> Executable:
-        """What replays the operations as the program names them.
+        """The replay of the operations as the program names them.
 
         Raises: ``OverBudget``, where these take too much.
         """
@@ -249,7 +249,7 @@ class Call:
     # What is not finite
 
     def as_recorded(self, compiled: Compiled, outputs: Sequence[Any], poll: Poll) -> Sequence[Any]:
-        """What the operations as recorded give: near the ends of the range it may be finite."""
+        """The results of the operations as recorded, which may be finite near the range's ends."""
         if not compiled.executable.exact:
             with suppress(OverBudget):
                 exact = self._exact(compiled, poll)
@@ -260,7 +260,7 @@ class Call:
         return outputs
 
     def nonfinite(self, compiled: Compiled, poll: Poll) -> dict[Direction, Nonfinite]:
-        """Where the outputs stopped being finite: by the operations that the program names.
+        """The place where outputs stopped being finite: by the operations that the program names.
 
         Where these take too much memory to answer, they may stay finite; then by what replays.
         """
@@ -284,7 +284,7 @@ class Call:
         }
 
     def place(self, instruction: Instruction) -> Place:
-        """Where the client wrote what an instruction computes, or named the value it reads."""
+        """The place in the source of what an instruction computes, or of the value it reads."""
         op = instruction.op
         if not isinstance(op, Input) or op.index >= len(self.arguments.inputs):
             return self.program.place(instruction.origin)

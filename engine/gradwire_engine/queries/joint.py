@@ -43,12 +43,12 @@ class JointCall:
         stacks = {i: np.array(each) for i, each in enumerate(inputs) if i not in shared}
         one = first.arguments
         arguments = Arguments(one.variables, one.vectors, stacks, shared)
-        #: What is compiled and replayed for all of them.
+        #: The joint executable of all of them.
         self.call = Call(first.context, first.program, first.query, arguments)
 
     @staticmethod
     def takes(call: Call) -> bool:
-        """Whether a compiled call may be one of several: that is the same for all of its key.
+        """True if a compiled call may be one of several: that is the same for all of its key.
 
         Its answer is a row of arrays, and as good in another layout; an exact one is not, nor are
         a check's, slices and coordinates.
@@ -112,7 +112,7 @@ def _finite_rows(x: Array) -> Array:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether there are neither strings nor tensors in parts in a variable."""
+    """True if there are neither strings nor tensors in parts in a variable."""
     if isinstance(value, Leaf):
         return not isinstance(value.value, str)
     parts = value.values() if isinstance(value, dict) else value

@@ -18,7 +18,7 @@ from gradwire_engine.queries.cache import Context
 from gradwire_engine.queries.call import Call, Compiler
 from gradwire_engine.queries.examples import ask
 
-#: What an instruction and its value take beside the value's elements.
+#: Bytes of an instruction and its value beside the value's elements.
 _BYTES_PER_INSTRUCTION = 1000
 
 
@@ -61,7 +61,7 @@ class ResidualCompiler(Compiler):
         return [*inputs[self._recorded.inputs :], *read]
 
     def whole(self, compiled: Compiled, asked: Compilation) -> Compiled:
-        """What computes the values, too."""
+        """The executable that also computes the values."""
         if compiled.known is None:
             return compiled
         return self._recorded.compile(asked, self._values, whole=True)
@@ -70,7 +70,7 @@ class ResidualCompiler(Compiler):
 class Recording:
     """A program recorded, and ``run`` for given values, of which every one is kept."""
 
-    #: What was recorded, and the value of every slot, once it was run.
+    #: The recording, and the value of every slot, once it was run.
     recorded: Recorded
     values: Sequence[Any] = ()
 

@@ -1,4 +1,4 @@
-"""What is remembered of residents: which came together before, and what is computed of these."""
+"""Records of residents: which came together before, and what is specialised for these."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Digests: TypeAlias = tuple[tuple[int, str], ...]
 
 #: Marks of what came that are kept for one key, and what each takes.
 _MARKS, _MARK_BYTES = 4096, 256
-#: What is specialised takes so much beside what it keeps, and for each resident.
+#: Bytes of a specialised executable beside what it keeps, and for each resident.
 _SPECIALISED_BYTES, _DIGEST_BYTES = 1024, 256
 #: Of residents that came first at more different times, the later ones are taken together.
 _TIMES = 8
@@ -95,7 +95,7 @@ class ResidentHistory:
     def specialised(
         self, staged: StagedExecutable, residents: Recurring, most_bytes: int
     ) -> Specialised | None:
-        """What is specialised for ``residents``; None if there is no room for another.
+        """The specialised executable for ``residents``; None if there is no room for another.
 
         Room is made by what was not used since these came last. So of residents that come in turn
         and are too many the first are kept, and not each dropped for the next.
@@ -113,7 +113,7 @@ class ResidentHistory:
             return found
 
     def _made_room(self, most_bytes: int, last: int) -> bool:
-        """Whether no more is kept by now, or nothing at all."""
+        """True if no more is kept by now, or nothing at all."""
         while self._specialised and self._kept_bytes > most_bytes:
             key, (_, used) = next(iter(self._specialised.items()))
             if used >= last:
@@ -151,7 +151,7 @@ class Residents:
             changed()
 
     def staged(self, compiled: Compiled) -> bool:
-        """Whether nothing is to be compiled of a recording for those that recur."""
+        """True if nothing is to be compiled of a recording for those that recur."""
         return compiled.tiers.knows(self._recurring.numbers)
 
     def stage(self, compiled: Compiled, poll: Poll) -> None:
@@ -162,7 +162,7 @@ class Residents:
             self._changed()
 
     def executable(self, compiled: Compiled) -> Executable | Specialised:
-        """What replays a recording: where residents recur, what is specialised for these."""
+        """The replay of a recording: where residents recur, specialised for these."""
         staged = compiled.tiers.staged.get(self._recurring.numbers)
         if staged is None:
             return compiled.executable

@@ -10,7 +10,7 @@ import numpy as np
 from gradwire_engine.answer import Answer, Array
 from gradwire_engine.errors import Place, ShapeMismatch
 
-#: Which examples an answer is of, and the answer of these alone.
+#: The examples of an answer, and the answer of these alone.
 Part = tuple[Array, Answer]
 #: The members of an array by its nonzeros.
 _COORDINATES = {"indices", "values", "shape"}

@@ -19,7 +19,7 @@ _LITERALS = frozenset((bool, int, float, complex))
 
 
 class CallCache:
-    """What calls of one recording have come to, by their keys."""
+    """The results of the calls of one recording, by their keys."""
 
     def __init__(self, b: Builder) -> None:
         self._b = b

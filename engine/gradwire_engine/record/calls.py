@@ -37,7 +37,7 @@ _NUMPY = (
     *("np.", "numpy.", "jnp.", "jax.numpy.", "jax.scipy.special.", "jax.scipy.linalg."),
     *("jax.scipy.", "jax.", "scipy.special.", "special.", "scipy.linalg.", "scipy."),
 )
-#: What is not: NumPy's own draws have no key.
+#: Names that are not: NumPy's own draws have no key.
 _KEYLESS = ("np.random.", "numpy.random.")
 #: Methods of arrays, as NumPy has them.
 _METHODS = frozenset(
@@ -59,7 +59,7 @@ _VIEWS: dict[str, Callable[[dict[str, Any]], Iterable[Any]]] = {
 _COMPUTED = {"T": "transpose", "mT": "matrix_transpose", "real": "real", "imag": "imag"}
 _ATTRIBUTES = ("T", "mT", "real", "imag", "shape", "size", "ndim", "dtype")
 _STATE = {"assign": None, "assign_add": "add", "assign_sub": "subtract"}
-#: What operators call; these names mean the operation whatever variables are called.
+#: The functions of operators; these names mean the operation whatever variables are called.
 _OPERATORS = frozenset(
     "add subtract multiply divide floor_divide remainder power matmul negative positive invert "
     "equal not_equal less less_equal greater greater_equal bitwise_and bitwise_or bitwise_xor "
@@ -184,7 +184,7 @@ def constant(name: str) -> Any:
 
 
 def is_operation(name: str) -> bool:
-    """Whether a name that stands by itself is a function's."""
+    """True if a name that stands by itself is a function's."""
     if name in LANGUAGE or name in FUNCTIONS:
         return True
     return "." in name and _found(name) is not None
@@ -229,7 +229,7 @@ def _closest(name: str) -> str | None:
 
 
 def _conversion(name: str, dtype: Any) -> Function:
-    """What calling a dtype records: ``float32(x)``."""
+    """Record a call of a dtype: ``float32(x)``."""
     astype = FUNCTIONS["astype"]
 
     def convert(b: Any, x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What passes of a loop carry: which values differ from pass to pass, and of which types."""
+"""Carries of a loop: which values differ from pass to pass, and their types."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Carry:
 class Fit:
     """Fits what a pass leaves to what it began with, so that the next can begin with it.
 
-    ``given`` gathers the new values of the carries; ``again`` tells that the pass has to be
+    ``given`` gathers the new values of the carries; ``again`` says that the pass has to be
     recorded again, with carries of other types.
     """
 
@@ -91,7 +91,7 @@ def carried(x: Any, *, first: bool = True, value: Any = None) -> Any:
 
 
 def same(x: Any, y: Any) -> bool:
-    """Whether two values that are known while recording mean the same."""
+    """True if two values that are known while recording mean the same."""
     if x is y:
         return True
     if type(x) is not type(y):

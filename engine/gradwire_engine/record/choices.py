@@ -26,7 +26,7 @@ def cond(r: Recorder, predicate: Any, true: Any, false: Any, *operands: Any) -> 
 
 
 def switch(r: Recorder, index: Any, branches: Any, *operands: Any) -> Any:
-    """What branch number ``index`` gives, the nearest there is; only what is taken is recorded."""
+    """The result of branch number ``index``, the nearest there is; only that one is recorded."""
     functions = r.items(branches)
     if not functions:
         raise BadArgument("switch needs branches")

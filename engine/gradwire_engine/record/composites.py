@@ -1,4 +1,4 @@
-"""What programs do with sparse and ragged tensors: products, sums, what keeps their form."""
+"""Sparse and ragged tensors in programs: products, sums, and functions that keep their form."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from gradwire_engine.ops.sequences.bins import SearchSorted
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
 
-#: What the arguments are looked through for.
+#: Types that arguments are searched for.
 COMPOSITES = frozenset((Sparse, Ragged))
-#: What may be called as a method, and what it calls.
+#: Methods, and the functions that they call.
 METHODS = {
     **{name: name for name in "sum mean max min prod dot astype to_dense".split()},
     **dict.fromkeys(("to_tensor", "todense", "toarray"), "to_dense"),
 }
-#: What there is of a ragged tensor's rows, too.
+#: Reductions that also exist for a ragged tensor's rows.
 _REDUCTIONS = frozenset(("sum", "mean", "max", "min", "prod"))
 #: Of elements: what zeros keep, whatever adds up at one place.
 _LINEAR = frozenset("positive negative multiply divide astype copy stop_gradient".split())
@@ -60,7 +60,7 @@ def to_dense(r: Recorder, x: Any) -> Any:
 
 
 def attribute(x: Composite, name: str) -> Any:
-    """What is asked of a whole tensor, or None if it has no such attribute."""
+    """The attribute of a whole tensor, or None if it has none of this name."""
     if name == "dtype":
         return x["values"].dtype
     if isinstance(x, Sparse):
@@ -77,7 +77,7 @@ def length(x: Composite) -> int:
 
 
 def rows(r: Recorder, x: Composite) -> list[Var]:
-    """What a loop over a ragged tensor goes through."""
+    """The items of a ragged tensor that a loop goes through."""
     if not isinstance(x, Ragged):
         raise BadArgument(f"cannot go through {x}", hint=_HINT)
     return [row(r, x, i) for i in range(length(x))]
@@ -94,7 +94,7 @@ def row(r: Recorder, x: Ragged, index: Any) -> Var:
 
 
 def rule(function: Function) -> Callable[..., Any] | None:
-    """What records a function of which an argument is a tensor in parts; None if itself does."""
+    """The recorder of a function of which an argument is a tensor in parts; None if itself does."""
     meant = [dialect.meant.get(function.name) for dialect in dialects.DIALECTS]
     name = next((own for own in meant if own is not None), function.name)
     if not name:  # a dialect's own function says itself what it takes
@@ -107,7 +107,7 @@ def rule(function: Function) -> Callable[..., Any] | None:
 
 
 def _by_elements(name: str, called: str, r: Recorder, *args: Any, **named: Any) -> Composite:
-    """What is computed of each element alone keeps the tensor's form."""
+    """Apply a function to each element alone; the tensor's form stays."""
     first, *others = [x for x in args if isinstance(x, Composite)]
     if isinstance(first, Sparse) and not _is_linear(name, args):
         raise _refusal(name, first)
@@ -131,7 +131,7 @@ def _keeps_places(op: Op) -> bool:
 
 
 def _is_linear(name: str, args: Sequence[Any]) -> bool:
-    """Whether sparse operands may be taken element by element: zeros stay, and sums are kept."""
+    """True if sparse operands may be taken element by element: zeros stay, and sums are kept."""
     if all(isinstance(x, Sparse) for x in args[:2]) and len(args) == 2:
         return name in ("add", "subtract")
     return name in _LINEAR and (isinstance(args[0], Sparse) or name == "multiply")

@@ -47,7 +47,7 @@ class Concrete:
         self._values[var.slot] = value
 
     def value(self, var: Var) -> Any:
-        """The value of ``var`` for the inputs at hand."""
+        """The value of ``var`` for the present inputs."""
         needed, items = set[int](), defaultdict[int, list[int]](list)
         pending = [var.slot]
         while pending:
@@ -101,7 +101,7 @@ class Concrete:
         return int(self._decided(var))
 
     def differs(self, var: Var) -> bool:
-        """Whether the examples of the mapped functions decide differently by ``var``."""
+        """True if the examples of the mapped functions decide differently by ``var``."""
         if not self.levels or any(opened.holds(var) for opened in self._b.regions):
             return False
         every = self.everywhere(var)

@@ -1,4 +1,4 @@
-"""What no carry reaches is computed for all passes at once, before the loop.
+"""Loop fission: what no carry reaches is computed for all passes at once, before the loop.
 
 Reads by the counter, as ``x[i]``, so become one gather, and their derivative one scatter instead of
 a sum over arrays.  Source: Allen and Kennedy, Optimizing Compilers for Modern Architectures (2001),

@@ -29,7 +29,7 @@ class Method(Protocol):
     """An iteration."""
 
     def begin(self, residual: Var) -> State:
-        """What it needs besides ``x`` and the residual."""
+        """The state of the method besides ``x`` and the residual."""
 
     def step(self, product: Product, at: State) -> State:
         """The state after a pass."""

@@ -145,12 +145,12 @@ def _not(r: Recorder, x: Any) -> bool:
 
 
 def _is(r: Recorder, x: Any, y: Any) -> bool:
-    """Whether both are None, True or False alike."""
+    """True if both are None, True or False alike."""
     return x is y
 
 
 def _in(r: Recorder, x: Any, items: Any) -> bool:
-    """Whether a number, string, dtype or shape known while recording is among the items."""
+    """True if a number, string, dtype or shape known while recording is among the items."""
     if isinstance(x, Var) or isinstance(items, Var):
         raise BadArgument("in looks among items known while recording", hint="any(x == items)")
     if not all(isinstance(part, _COMPARED) for part in (x if type(x) in (list, tuple) else (x,))):
@@ -162,7 +162,7 @@ def _in(r: Recorder, x: Any, items: Any) -> bool:
     return any(x is item or x == item for item in r.items(items) if not isinstance(item, Var))
 
 
-#: What is compared as a whole, in no time that depends on how it was made.
+#: Values that are compared as a whole, in no time that depends on how they were made.
 _COMPARED = (bool, int, float, complex, str, np.dtype, type(None))
 
 

@@ -55,7 +55,7 @@ class LoopTrace:
         #: The arrays of whose rows passes take one, and the paths through the body.
         self.arrays: list[Var] = []
         self.paths: list[_TracedPath] = []
-        #: What passes write beside the carry, nested as it is.
+        #: The values that passes write beside the carry, nested as they are.
         self.beside: Any = None
         #: Whether values decide which paths are taken.
         self.by_values = False
@@ -77,12 +77,12 @@ class LoopTrace:
 
     @property
     def instructions(self) -> int:
-        """How many instructions all paths through the body record."""
+        """The number of instructions that all paths through the body record."""
         return sum(len(path.trace.instructions) for path in self.paths if path.trace)
 
     @property
     def nests(self) -> bool:
-        """Whether there is a loop in the body."""
+        """True if there is a loop in the body."""
         traces = [path.trace for path in self.paths if path.trace]
         return any(isinstance(one.op, Loop) for trace in traces for one in trace.instructions)
 
@@ -125,7 +125,7 @@ class LoopTrace:
         return ending, self._joined(written)
 
     def _joined(self, written: Sequence[Var]) -> Any:
-        """What all passes wrote, stacked: also those that were recorded by themselves."""
+        """The values that all passes wrote, stacked, with those recorded by themselves."""
         if self.beside is None:
             return None
         r, parts = self.r, iter(written)
@@ -167,7 +167,7 @@ class LoopTrace:
         return paths
 
     def _must_tell(self, endings: set[str]) -> bool:
-        """Whether what follows has to know how the loop ended, and cannot."""
+        """True if what follows has to know how the loop ended, and cannot."""
         left = (endings if self.left is None else endings | {"over"}) - {"on"}
         return len(left) > 1 and ("return" in left or self.passes.tells_endings)
 
@@ -255,7 +255,7 @@ class LoopTrace:
 
 
 def stacked(r: Recorder, written: Sequence[Any]) -> Any:
-    """What passes wrote by themselves, stacked; None where they wrote nothing."""
+    """The values that passes wrote by themselves, stacked; None where they wrote nothing."""
     if not written or written[0] is None:
         return None
     rows = [leaves(wrote) for wrote in written]

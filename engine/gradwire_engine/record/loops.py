@@ -38,7 +38,7 @@ _MOST_PEELED = 3
 class Iterations(ABC):
     """The iterations of a loop, its passes: each kind of loop is a class of these."""
 
-    #: How many passes there are, where that is known.
+    #: The number of passes, where it is known.
     length: int | None = None
     #: The body, where the program has it as a block: then passes always do the same.
     blocks: Sequence[Block] = ()
@@ -54,7 +54,7 @@ class Iterations(ABC):
         self.r = r
 
     def holds(self) -> Any:
-        """What decides whether there is another pass."""
+        """The condition for another pass."""
         return True
 
     def begins(self) -> bool:
@@ -79,14 +79,14 @@ class Iterations(ABC):
 
     @abstractmethod
     def carry(self) -> dict[str, Any]:
-        """What a pass leaves to the next, by name."""
+        """The values that a pass leaves to the next, by name."""
 
     @abstractmethod
     def put(self, carry: dict[str, Any]) -> None:
         """Go on with this carry."""
 
     def save(self) -> Callable[[], None]:
-        """What brings the present state back."""
+        """A function that restores the present state."""
         return partial(self.put, self.carry())
 
     def count(self) -> None:  # noqa: B027 - most kinds know it, or never do
@@ -140,7 +140,7 @@ def run(r: Recorder, passes: Iterations) -> tuple[str, Any]:
 
 
 def _is_short(trace: LoopTrace) -> bool:
-    """Whether passes are better recorded one by one, by their number and what they record."""
+    """True if passes are better recorded one by one, by their number and what they record."""
     if trace.left is None:
         return False
     if (trace.by_values or trace.nests) and trace.left > _SHORT_PASSES:

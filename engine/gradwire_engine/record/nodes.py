@@ -1,4 +1,4 @@
-"""What each kind of node does while recording: its handler takes the results before it."""
+"""Handlers of each kind of node while recording: each takes the results before it."""
 
 from __future__ import annotations
 

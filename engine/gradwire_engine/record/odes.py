@@ -253,7 +253,7 @@ class _Adjoint:
         return {"y": moves, **rebuild({k: state[k] for k in ("bars", "sums")}, opposite)}
 
     def _moved(self, bars: Sequence[Var], y: Any, now: Var) -> Var:
-        """How much cotangents say of values that move along the slope."""
+        """The product of cotangents with the slope."""
         do, pairs = self.r.operation, zip(bars, leaves(self.slope(y, now)), strict=True)
         moved: Var = reduce(partial(do, "add"), [do("real", do("vdot", *pair)) for pair in pairs])
         return moved

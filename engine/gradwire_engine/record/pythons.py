@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradwire_engine.errors import BadArgument, EngineError, InvalidProgram, OverBudget
 
-#: What Python and NumPy raise for values that do not fit: not hashable, not comparable, too large.
+#: Python's and NumPy's errors for values that do not fit: not hashable, not comparable, too large.
 #: Others (``AttributeError``, ``KeyError``) are no value's fault but ours, and stay what they are.
 OF_VALUES = (TypeError, ValueError, ArithmeticError, MemoryError)
 

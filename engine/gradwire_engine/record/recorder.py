@@ -74,7 +74,7 @@ class Recorder:
         self.state = state
         #: Whether every pass of a loop is recorded by itself.
         self.unroll = unroll
-        #: Where repeated lines are recorded as loops, the names of which values are asked for.
+        #: The names of which values are asked for, where repeated lines are recorded as loops.
         self._rerolled = rerolled
         #: Whether any were.
         self.rolled = False
@@ -82,14 +82,14 @@ class Recorder:
         self.singly: set[tuple[Block, bool]] = set()
         #: Instructions recorded of paths through bodies.
         self.explored = 0
-        #: How many calls of functions with checkpoints go on.
+        #: The number of calls of functions with checkpoints in progress.
         self.checkpoints = 0
         self.variables = frozenset(variables)
         self.globals = variables
         self.scope = Scope()
         self.scope.names = variables
         self.warnings: list[Notice] = []
-        #: The node at hand and the block it is in.
+        #: The present node and the block it is in.
         self.node: Node
         self.nodes: Sequence[Node] = ()
         self._calls = 0
@@ -173,7 +173,7 @@ class Recorder:
         return integer(int(value), "this")
 
     def _integer_hint(self, value: Var) -> str | None:
-        """Which variable to send as an integer, and how, where ``value`` is made of one alone."""
+        """The variable to send as an integer, and how, where ``value`` is made of one alone."""
         owners, made_of = self.state.owners, ancestors(self.b.instructions, [value.slot])
         variables = [self.b.vars[slot] for slot in made_of if slot in owners]
         if len(variables) != 1 or (value.type.size == 1 < variables[0].type.size):
@@ -216,7 +216,7 @@ class Recorder:
         raise BadArgument(f"cannot go through {describe(value)}")
 
     def feeds_loop(self) -> bool:
-        """Whether what the node at hand gives is gone through, and nothing else reads it."""
+        """True if a loop goes through the present node's result, and nothing else reads it."""
         at = next(i for i, node in enumerate(self.nodes) if node is self.node)
         for i, node in enumerate(self.nodes[at + 1 :], at + 1):
             if at in node.args:

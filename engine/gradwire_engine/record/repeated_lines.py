@@ -93,7 +93,7 @@ def _name(number: int) -> str:
 
 
 def _last_passes(r: Recorder, repetition: Repetition) -> int:
-    """How many passes are to be recorded by themselves, all if that is not known."""
+    """The number of passes to be recorded by themselves, all if that is not known."""
     block, (start, length, times) = r.program.body, repetition
     lines, after = block.nodes[start : start + length], block.nodes[start + length * times :]
     stored = _stored(lines)
@@ -124,12 +124,12 @@ class _Reader:
         self._known: dict[Block, bool] = {}
 
     def reads_arrays(self, nodes: Sequence[Node], scope: Scope) -> bool:
-        """Whether the values of all names are arrays, numbers or functions, if they are known."""
+        """True if the values of all names are arrays, numbers or functions, if they are known."""
         values = [scope.find(node.value) for node in nodes if node.kind == "load"]
         return all(x is MISSING or isinstance(x, float | Var | Closure) for x in values)
 
     def hands_on(self, nodes: Sequence[Node], block: Block, scope: Scope) -> bool:
-        """Whether whoever waits for what nodes of a block give waits for all that they read."""
+        """True if whoever waits for what nodes of a block give waits for all that they read."""
         return all(self._hands_on(node, block, scope) for node in nodes)
 
     def _hands_on(self, node: Node, block: Block, scope: Scope) -> bool:
@@ -147,7 +147,7 @@ class _Reader:
         )
 
     def _needs_all(self, function: Closure) -> bool:
-        """Whether what a function returns needs all its arguments, and nothing that lines store."""
+        """True if what a function returns needs all its arguments, and nothing that lines store."""
         body = function.body
         self.called += len(body.nodes)
         if body not in self._known:

@@ -67,7 +67,7 @@ _Operand = _Earlier | _Varying | int
 
 
 def rerolled(b: Builder, outputs: Sequence[Var]) -> dict[Var, Var]:
-    """What to replace by what, so that the longest stretch that repeats itself is a loop."""
+    """Replacements that make the longest stretch that repeats itself a loop."""
     if len(b.vars) < _FEWEST_INSTRUCTIONS:
         return {}
     slots = sorted(ancestors(b.instructions, [out.slot for out in outputs]))
@@ -215,7 +215,7 @@ class _Loop:
         self._stretch = stretch
         self._operands = operands
         self._outputs = [out.slot for out in outputs]
-        #: What is handed on: an instruction's result and how many steps it is kept.
+        #: A value that is handed on: an instruction's result and for how many steps it is kept.
         self._carried: dict[_Earlier, int] = {}
         for one in [operand for each in operands for operand in each]:
             if isinstance(one, _Earlier):

@@ -42,7 +42,7 @@ class Results(list[Any]):
 
 
 def with_names(function: str, result: Any) -> Any:
-    """What a function gave, with the names of its items where they have some."""
+    """The result of a function, with the names of its items where they have some."""
     if type(result) is not list:
         return result
     names = _BY_FUNCTION.get(function, ())

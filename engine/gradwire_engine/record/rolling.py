@@ -1,4 +1,4 @@
-"""What was recorded step by step, as loops and as expressions over arrays: a shorter tape."""
+"""Makes loops and expressions over arrays of what was recorded step by step: a shorter tape."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class Rolled:
         return len(self._found) > before
 
     def __bool__(self) -> bool:
-        """Whether anything was found."""
+        """True if anything was found."""
         return bool(self._found)
 
     def __call__(self, var: Var) -> Var:
-        """What replaces ``var``: one of the outputs, or what else is computed on the way."""
+        """The replacement of ``var``: one of the outputs, or what else is computed on the way."""
         for replaced in self._found:
             var = replaced(var)
         return var
 
 
 def _replaced(roll: _Roll, b: Builder, outputs: Sequence[Var]) -> dict[Var, Var]:
-    """What ``roll`` finds: nothing where all values at once are too large, or of another kind."""
+    """The result of ``roll``: nothing where all values at once are too large or of another kind."""
     origin = b.origin
     try:
         return roll(b, outputs)

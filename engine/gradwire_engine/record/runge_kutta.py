@@ -44,7 +44,7 @@ _DOPRI5_ERROR = [
     *(71 / 57600, 0, -71 / 16695, 71 / 1920),
     *(-17253 / 339200, 22 / 525, -1 / 40),
 ]
-#: How much of the step that an error allows is taken, and by how much steps change at once.
+#: The part that is taken of the step that an error allows, and the limits of a step's change.
 _SAFETY, _LEAST, _MOST = 0.9, 0.2, 10.0
 
 

@@ -1,4 +1,4 @@
-"""What names mean while recording: scopes, functions of the program, state of variables."""
+"""Names while recording: scopes, functions of the program, state of variables."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transformed:
-    """What a function of functions gave, as ``grad(f)``: ``call`` takes recorder and arguments."""
+    """The result of a function of functions, ``grad(f)``: ``call`` takes recorder and arguments."""
 
     call: Callable[[Any, Sequence[Any], Mapping[str, Any]], Any]
 
@@ -94,12 +94,12 @@ class State:
         self.versions[path].append(new)
 
     def is_at(self, var: Var, container: Any, key: Any) -> bool:
-        """Whether ``container[key]`` is where the variable that ``var`` is a value of lives."""
+        """True if ``container[key]`` is where the variable that ``var`` is a value of lives."""
         owner = self.owners.get(var.slot)
         return owner is not None and owner[1] is container and owner[2] == key
 
     def may_become(self, var: Var, new: Var) -> bool:
-        """Whether the shape of ``new`` may take the place of that of ``var``."""
+        """True if the shape of ``new`` may take the place of that of ``var``."""
         owner = self.owners.get(var.slot)
         return new.shape == var.shape or (owner is not None and owner[0] in self.any_shape)
 
@@ -116,7 +116,7 @@ class State:
 
 
 class Signal:
-    """What a jump gives instead of a value: it ends the blocks around it."""
+    """The result of a jump in place of a value: it ends the blocks around it."""
 
     __slots__ = ("kind", "value")
 

@@ -121,7 +121,7 @@ class _Segments:
         written = [Stacked(length, 0)(item(made, number)) for number in numbers]
         return [item(made, number) for number in range(carries)], written
 
-    # Passes until a path ends the loop: a flag among the carries tells that one did
+    # Passes until a path ends the loop: a flag among the carries says that one did
 
     def _segments(
         self, state: Sequence[Var], offset: Var, size: int, count: int | None

@@ -1,4 +1,4 @@
-"""What loops go through: the rows of arrays, several sequences side by side, ranges, lists."""
+"""Iterables of loops: the rows of arrays, several sequences side by side, ranges, lists."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Counter:
         behind = stop if start == 0 else r.operation("subtract", stop, start)
         if abs(step) != 1:
             behind = r.operation("add", behind, step - (1 if step > 0 else -1))
-        #: How many numbers there are, if it is positive.
+        #: The number of numbers, if it is positive.
         self.count = behind if step == 1 else r.operation("floor_divide", behind, step)
 
     def known(self, r: Recorder) -> range:
@@ -110,7 +110,7 @@ def _cut(part: Sequence[Any], stop: int) -> Sequence[Any]:
 
 
 def _are_tuples(items: Sequence[Any]) -> bool:
-    """Whether items are tuples of one length, of what is no tuple itself."""
+    """True if items are tuples of one length, of what is no tuple itself."""
     if not items or not all(isinstance(x, tuple) for x in items):
         return False
     return len({len(x) for x in items}) == 1 and not any(

@@ -81,7 +81,7 @@ class While(Statement):
         self.conditional = [node.kind for node in condition.nodes] != ["literal"]
 
     def holds(self) -> Any:
-        """What the condition gives now."""
+        """The present value of the condition."""
         return self.r.value(self.condition)
 
     def turn(self, number: int | Var, rows: Sequence[Var]) -> tuple[str, Any]:
@@ -108,11 +108,11 @@ class For(Statement):
             self.length = len(items)
 
     def holds(self) -> Any:
-        """Whether there is a first pass, where values decide how many there are."""
+        """True if there is a first pass, where values decide how many there are."""
         return self._is_within(0)
 
     def arrays(self, first: int) -> list[Var]:
-        """What the items are rows of."""
+        """The arrays whose rows the items are."""
         items = () if isinstance(self.items, Counter) else self.items
         return [*super().arrays(first), *(sequences.arrays(self.r, items, first) if items else ())]
 
@@ -136,7 +136,7 @@ class For(Statement):
             self.length, self.conditional = len(self.items), False
 
     def _is_within(self, number: int | Var) -> Any:
-        """Whether a range that values decide on has this number of items and more."""
+        """True if a range that values decide on has this number of items and more."""
         if not isinstance(self.items, Counter):
             return True
         return self.r.operation("less", number, self.items.count)

@@ -39,7 +39,7 @@ _BITS = 64
 
 
 def computes(name: str, args: Sequence[Any]) -> bool:
-    """Whether ``name`` of ``args`` is Python's to compute."""
+    """True if ``name`` of ``args`` is Python's to compute."""
     if name in ("equal", "not_equal") and all(isinstance(a, str | tuple | np.dtype) for a in args):
         return all(_is_static(a) for a in args)
     if len(args) != (1 if name in _OF_ONE else 2):
@@ -75,5 +75,5 @@ def _grows_too_large(name: str, args: Sequence[int]) -> bool:
 
 
 def _is_static(x: Any) -> bool:
-    """Whether a shape, a name or a dtype is known as a whole."""
+    """True if a shape, a name or a dtype is known as a whole."""
     return not isinstance(x, tuple) or all(type(item) is int for item in x)

@@ -189,7 +189,7 @@ def _is_function(x: Any) -> bool:
 def _rule(
     r: Recorder, args: Sequence[Any], backward: Callable[[Any], Any]
 ) -> Callable[[Any, Sequence[Var]], Cotangents]:
-    """What asks the program's own function: cotangents are nested as what they belong to."""
+    """A call of the program's own function: cotangents are nested as what they belong to."""
     place, levels = r.program.place(r.node.at), [*r.concrete.levels]
 
     def rule(value: Any, bars: Sequence[Var]) -> Cotangents:

@@ -15,7 +15,7 @@ from gradwire_engine.ops.patterns import Pattern
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
-#: What combines the elements with the updates, all of them where a place is repeated.
+#: The combination of elements with updates, all of them where a place is repeated.
 _SCATTERS = {
     "set": "update",
     "add": "add",
@@ -25,7 +25,7 @@ _SCATTERS = {
     "min": "min",
     "max": "max",
 }
-#: What is computed with the product of the updates at a place.
+#: The combination with the product of the updates at a place.
 _OF_PRODUCTS = {"divide": "divide", "power": "power"}
 _METHODS = ("get", *_SCATTERS, *_OF_PRODUCTS)
 

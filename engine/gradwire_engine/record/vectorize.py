@@ -40,7 +40,7 @@ _JOINS = (Stack, Concatenate)
 
 
 def vectorized(b: Builder, outputs: Sequence[Var]) -> dict[Var, Var]:
-    """What to replace by what, so that expressions of one structure are one; the outermost only."""
+    """Replacements that make expressions of one structure one; the outermost only."""
     return _Vectorizer(b, outputs).replaced()
 
 
@@ -61,7 +61,7 @@ class _Vectorizer:
         self._many: dict[tuple[int, ...], _Many] = {}
 
     def replaced(self) -> dict[Var, Var]:
-        """What to replace by what, the outermost expressions only."""
+        """Replacements of the outermost expressions only."""
         b = self._b
         made = b.instructions
         if not self._may_roll():
@@ -91,7 +91,7 @@ class _Vectorizer:
         return replaced
 
     def _may_roll(self) -> bool:
-        """Whether anything has enough operands or terms: most programs have not."""
+        """True if anything has enough operands or terms: most programs have not."""
         made = self._b.instructions
         kinds = [*map(type, map(itemgetter(0), made))]
         if not {*kinds}.isdisjoint(_JOINS) and any(
@@ -104,7 +104,7 @@ class _Vectorizer:
         return self._are_many(sums, Counter(chain.from_iterable(map(itemgetter(1), made))))
 
     def _are_many(self, sums: Sequence[int], readers: Mapping[int, int]) -> bool:
-        """Whether a sum has enough terms, a sum within it counting as one if others read it."""
+        """True if a sum has enough terms, a sum within it counting as one if others read it."""
         made, terms = self._b.instructions, dict[int, int]()
         for slot in sums:
             x, y = made[slot].args
@@ -163,7 +163,7 @@ class _Vectorizer:
         return parts[0] if len(parts) == 1 else Concatenate(op.axis)(*parts)
 
     def _laid_out(self, op: Stack | Concatenate, many: _Many, count: int) -> Var:
-        """What ``op`` makes of the values of ``count`` expressions."""
+        """The values of ``count`` expressions, computed at once by ``op``."""
         b = self._b
         value = many.value if many.differ else b.broadcast(many.value, (count, *many.value.shape))
         value = _moved(value, 0, op.axis)
@@ -280,7 +280,7 @@ class _Vectorizer:
 
 
 def _keeps(dtype: DType) -> bool:
-    """Whether a sum of an array has its dtype: of small integers it has not."""
+    """True if a sum of an array has its dtype: of small integers it has not."""
     return PRIMITIVES["sum"]((0,)).infer(ArrayType(dtype, (1,))).dtype == dtype  # type: ignore[union-attr]
 
 

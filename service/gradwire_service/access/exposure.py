@@ -28,7 +28,7 @@ def refuse_exposed(settings: Settings) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is local to this machine; the only name known is ``localhost``."""
+    """True if an address is local to this machine; the only name known is ``localhost``."""
     if host.lower() == "localhost":
         return True
     try:

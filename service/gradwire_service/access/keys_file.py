@@ -43,7 +43,7 @@ class KeysFile:
         return read_entries(content, str(self._path))
 
     def changed(self) -> bool:
-        """Whether the file has changed since it was last read."""
+        """True if the file has changed since it was last read."""
         return self._signature() != self._seen
 
     def _signature(self) -> _Signature | None:

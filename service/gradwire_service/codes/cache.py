@@ -1,6 +1,6 @@
 """Machine code of all tenants, for all workers, and how much each tenant may have compiled.
 
-Nobody is given another's code, though it be equal: how soon it came would tell what others asked.
+No tenant is given another's code, even if equal: its timing would reveal what others asked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gradwire_service.lru import ByteBoundedLRU
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 
-#: What an entry takes beside the code.
+#: Bytes of an entry beside the code.
 _ENTRY_BYTES = 400
 #: The part of a minute's seconds that must be there again before more is compiled.
 _LEAST_PART = 0.05
@@ -57,7 +57,7 @@ class CodeCache:
         self._left: dict[str, tuple[float, float]] = {}
 
     def find(self, whose: str, keys: Sequence[bytes]) -> Found:
-        """What there is of a tenant's code."""
+        """The code of a tenant."""
         found: dict[bytes, bytes] = {}
         for key in keys:
             code = self._kept.get(("code", whose, key))

@@ -200,7 +200,7 @@ def _assign_x(layers: Sequence[Sequence[Box]]) -> float:
 
 
 def _weight(link: Link) -> float:
-    """How much it matters that a link is straight: most between lanes, least below variables."""
+    """The weight of a straight link: most between lanes, least below variables."""
     if link.tail.is_lane:
         return 4.0 if link.head.is_lane else 2.0
     return 0.2 if link.tail.is_light else 1.0

@@ -21,7 +21,7 @@ from gradwire_service.problems import RequestError
 
 #: Requests that may wait behind the one that is answered: each read may bring thousands.
 MAX_PIPELINED = 100
-#: How long a client may go on sending after its last response: to close on unread input resets
+#: Time that a client may go on sending after its last response: to close on unread input resets
 #: the connection, and the client may lose the response (RFC 9112, section 9.6).
 LINGER_SECONDS = 10.0
 _RESET = struct.pack("ii", 1, 0)
@@ -48,7 +48,7 @@ class Connection(asyncio.Protocol):
         self._server_state: Any = server_state
         self._limiter = limiter
         settings = self._settings = limiter.settings
-        #: What the scopes of all its requests have in common.
+        #: The common part of the scopes of all its requests.
         self._scope: Scope = {
             "type": "http",
             "asgi": {"version": config.asgi_version, "spec_version": "2.3"},

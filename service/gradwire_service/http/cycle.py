@@ -94,12 +94,12 @@ class Cycle:
         self._news.set()
 
     def refuse(self, refusal: RequestError) -> None:
-        """Tell the application why the rest of the body does not come."""
+        """Report to the application why the rest of the body does not come."""
         self._refusal = refusal
         self._news.set()
 
     def disconnect(self) -> None:
-        """Tell the application that the client has gone."""
+        """Report to the application that the client has disconnected."""
         self._disconnected = True
         self._news.set()
 

@@ -1,4 +1,4 @@
-"""What the head of a request must be (RFC 9112), beyond what the parser asks for.
+"""Checks of a request's head (RFC 9112), beyond those of the parser.
 
 What two servers might read in two ways is refused: such differences let requests be smuggled.
 The parser itself refuses lengths that are repeated, signed, listed or beside a transfer coding,
@@ -87,7 +87,7 @@ def framing_of(named: Mapping[bytes, bytes]) -> bytes:
 
 
 def expects_continue(version: str, named: Mapping[bytes, bytes]) -> bool:
-    """Whether the client waits for ``100 Continue`` before it sends the body."""
+    """True if the client waits for ``100 Continue`` before it sends the body."""
     return version == "1.1" and named.get(b"expect", b"").strip().lower() == b"100-continue"
 
 

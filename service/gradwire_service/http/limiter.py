@@ -1,4 +1,4 @@
-"""What the connections of a process share: their number, their sizes, and one timer."""
+"""Limits on all connections of a process: their number, their sizes, and one timer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradwire_service.telemetry import ProblemMiddleware, RequestMiddleware, Req
 if TYPE_CHECKING:
     from gradwire_service.http.connection import Connection
 
-#: How often connections are checked: no request starts or stops a timer.
+#: Interval of checking connections: no request starts or stops a timer.
 INTERVAL_SECONDS = 0.25
 #: Connections beyond the most that are refused with a response; others are cut.
 MAX_REFUSED = 64
@@ -84,7 +84,7 @@ class ConnectionLimiter:
         self._idle.clear()
 
     def _cut_slowest(self) -> None:
-        """Where responses hold too much, cut the clients that read theirs most slowly."""
+        """Cut the clients that read responses most slowly, while these hold too much."""
         unsent = sum(one.write_rate.unsent_bytes for one in self._connections)
         if unsent <= self.settings.max_leaving_bytes:
             return

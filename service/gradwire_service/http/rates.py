@@ -1,4 +1,4 @@
-"""Whether bodies and responses keep a minimum rate."""
+"""Minimum rates of bodies and responses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RateWindow:
         self._end = now + self._seconds
 
     def is_late(self, now: float, moved_bytes: int) -> bool:
-        """Whether a window has ended and brought too little."""
+        """True if a window has ended and brought too little."""
         if now < self._end:
             return False
         late = moved_bytes - self._begin_bytes < self._min_bytes
@@ -62,23 +62,23 @@ class BodyRate:
         self._bytes = 0
 
     def is_late(self, now: float, *, awaited: bool) -> bool:
-        """Whether it arrives too slowly; not while the service does not read it."""
+        """True if it arrives too slowly; not while the service does not read it."""
         if not awaited:
             self._window.begin(now, self._bytes)
         return awaited and self._window.is_late(now, self._bytes)
 
 
 class WriteRate:
-    """What was answered, and what the client takes of it."""
+    """The rate at which a client takes a response."""
 
     def __init__(self, limiter: ConnectionLimiter) -> None:
         settings = limiter.settings
         self._window = RateWindow(settings.send_timeout_seconds, settings.min_bytes_per_second)
-        #: What was left at the last check, and what was taken since the check before.
+        #: The bytes left at the last check, and those taken since the check before.
         self.unsent_bytes = self.taken_bytes = 0
 
     def is_late(self, now: float, unsent_bytes: int) -> bool:
-        """Whether the client takes it too slowly, with ``unsent_bytes`` left."""
+        """True if the client takes it too slowly, with ``unsent_bytes`` left."""
         before, self.unsent_bytes = self.unsent_bytes, unsent_bytes
         self.taken_bytes = max(0, before - unsent_bytes)
         if before and 0 < unsent_bytes <= before:

@@ -10,7 +10,7 @@ from gradwire_service.openapi.headers import add_headers
 from gradwire_service.openapi.operations import component_schemas
 from gradwire_service.openapi.requests import TAPE_KINDS
 
-#: What the operations of each tag are for, in the order of the document.
+#: The purpose of each tag's operations, in the order of the document.
 _TAGS = {
     "compute": "Values and derivatives of a program, in one request.",
     "tapes": "A program run once and stored with its values, for derivatives later.",

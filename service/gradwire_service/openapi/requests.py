@@ -92,7 +92,7 @@ def _request(name: str, path: str, fields: Collection[str]) -> type[Document]:
     """The document with these fields that ``path`` takes."""
     types: dict[str, Any] = {field: kind for field, kind in _TYPES.items() if field in fields}
     assert types.keys() == set(fields)
-    return create_model(name, __base__=Document, __doc__=f"What ``{path}`` takes.", **types)
+    return create_model(name, __base__=Document, __doc__=f"The body of ``{path}``.", **types)
 
 
 TapeRequest = _request("TapeRequest", "POST /v1/tapes", TAPE_FIELDS)

@@ -12,7 +12,7 @@ from gradwire_service.openapi.values import Digest, Document, Dtype
 
 
 class RegisterRequest(Document):
-    """What ``POST /v1/programs`` takes."""
+    """The body of ``POST /v1/programs``."""
 
     program: Program
     name: Name | None = Field(None, description="A name for it.")
@@ -64,7 +64,7 @@ class HeldAmount(BaseModel):
 
 
 class HeldAmounts(BaseModel):
-    """What a tenant has in the store, which replicas may share."""
+    """The usage of a tenant in the store, which replicas may share."""
 
     programs: HeldAmount
     names: HeldAmount

@@ -13,7 +13,7 @@ from gradwire_service.problems import KINDS
 
 
 class Place(BaseModel):
-    """Where in the program."""
+    """A place in the program."""
 
     id: str | None = None
     op: str | None = None
@@ -84,7 +84,7 @@ class GradientResponse(DerivativeResponse):
 
 
 class Check(BaseModel):
-    """How a source's gradient compares with differences."""
+    """A source's gradient compared with differences."""
 
     ok: bool
     error: float | Word = Field(description="The largest of an element.")

@@ -51,7 +51,7 @@ _Bytes = Annotated[
     bytes, WithJsonSchema({"type": "string", "contentMediaType": "application/octet-stream"})
 ]
 Shape = Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=MAX_DEPTH)]
-#: Where a list takes integers, booleans are 0 and 1.
+#: In lists of integers, booleans are 0 and 1.
 Index = Annotated[int, Field(ge=0)] | bool
 
 

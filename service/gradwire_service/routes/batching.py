@@ -57,7 +57,7 @@ class ReplayTimes:
     replaying: int = 0
 
     def should_wait(self, call: Call, most: int) -> bool:
-        """Whether the next request should wait for others, up to ``most``."""
+        """True if the next request should wait for others, up to ``most``."""
         self.requests += 1
         if not self.joins or self.replays < _WARM or self.alone < _JOINING_SECONDS:
             return False
@@ -66,7 +66,7 @@ class ReplayTimes:
         return self.pays(call, most)
 
     def pays(self, call: Call, count: int) -> bool:
-        """Whether ``count`` requests take less time in a batch.
+        """True if ``count`` requests take less time in a batch.
 
         Before any measurement, half the prediction of one call is the estimate: a batch at least
         calls NumPy's functions, where a single call may use Python's floats.

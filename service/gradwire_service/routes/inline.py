@@ -17,7 +17,7 @@ class InlineLimits(NamedTuple):
     nbytes: int
 
     def allow(self, call: Call) -> bool:
-        """Whether a compiled call is predicted to be within the limits."""
+        """True if a compiled call is predicted to be within the limits."""
         return call.seconds < self.seconds and call.answer_bytes <= self.nbytes
 
     def for_groups(self) -> InlineLimits:

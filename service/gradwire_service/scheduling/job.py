@@ -71,7 +71,7 @@ class Job:
 
     @property
     def late(self) -> bool:
-        """Whether the deadline and the grace period have passed."""
+        """True if the deadline and the grace period have passed."""
         return self.deadline.remaining_seconds() + GRACE_SECONDS <= 0
 
     def start_timer(self) -> None:

@@ -192,7 +192,7 @@ class Queue:
         self._dispatch()
 
     def _may_begin(self, job: Job) -> bool:
-        """Whether a job may start: with more executors than cores, the last idle one is reserved.
+        """True if a job may start: with more executors than cores, the last idle one is reserved.
 
         It serves owners with no running task, and tasks known to be short.
         """
@@ -275,7 +275,7 @@ class Queue:
         return None
 
     def _begins_soon(self, owner: str) -> bool:
-        """Whether an executor is free as soon as the running tasks are long-running."""
+        """True if an executor is free as soon as the running tasks are long-running."""
         kept = 1 if self._running_of[owner] else 0
         return not self._waiting and len(self._idle) > kept
 

@@ -42,7 +42,7 @@ class AuthSettings(BaseModel):
 
     @property
     def has_keys(self) -> bool:
-        """Whether keys are required; an empty list of keys admits nobody."""
+        """True if keys are required; an empty list of keys admits nobody."""
         return bool(self.keys_file or self.keys)
 
     @model_validator(mode="after")

@@ -119,7 +119,7 @@ class StorageSettings(BaseModel):
     max_tensors_bytes_per_tenant: Size = Field(
         default=512 * MEBIBYTE, ge=0, description="The same for the tensors of a tenant."
     )
-    near_bytes: Size = Field(
+    local_cache_bytes: Size = Field(
         default=512 * MEBIBYTE,
         ge=0,
         description="Most bytes of tensors and programs that a process caches.",

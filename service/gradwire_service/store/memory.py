@@ -16,9 +16,11 @@ from gradwire_service.store.records import (
     Key,
     Kind,
     ListedRecord,
+    OverQuota,
     Policy,
     Record,
     StoredRecord,
+    Upload,
 )
 from gradwire_service.store.transactional import TransactionalStore
 from gradwire_service.wire.shared import Body, SharedMemory
@@ -29,6 +31,8 @@ MOST_SHARED = 128
 
 class MemoryStore(TransactionalStore):
     """Records that no other process sees and that end with the process."""
+
+    waits = False
 
     def __init__(
         self, policies: Mapping[Kind, Policy], clock: Callable[[], float] = time.time
@@ -42,7 +46,7 @@ class MemoryStore(TransactionalStore):
         self._records = {kind: OrderedDict() for kind in policies}
         #: The keys of each owner with records, in the same order.
         self._owned: dict[tuple[Kind, str], OrderedDict[Key, None]] = {}
-        #: What each owner with records stores of a kind, and under None all owners.
+        #: The usage of a kind by each owner with records, and under None by all owners.
         self._usage: dict[tuple[Kind, str | None], Amount] = {}
 
     def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
@@ -75,7 +79,21 @@ class MemoryStore(TransactionalStore):
         if isinstance(body, SharedMemory) and len(self._shared) < MOST_SHARED:
             self._shared.add(body)
             return body
-        return super()._content(body)
+        return body if isinstance(body, bytearray) else super()._content(body)
+
+    def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> list[float | None]:
+        expiries: list[float | None] = []
+        if not removed and not added:
+            return expiries
+        with self._exclusive(removed[0].kind if removed else added[0].key.kind) as now:
+            for key in removed:
+                self._remove(key)
+            for key, head, body in added:
+                try:
+                    expiries.append(self._put(key, Record(head, self._content(body)), now))
+                except OverQuota:
+                    expiries.append(None)
+        return expiries
 
     def usage(self, kind: Kind, owner: str | None = None) -> Amount:
         with self._exclusive(kind):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 from gradwire_service.problems import RequestError
 from gradwire_service.settings.errors import StartupError
@@ -14,7 +14,7 @@ from gradwire_service.wire.shared import Body, SharedMemory, unpacked
 #: A tape's recipe, a program's source, an owner's name for a program, an array, an array of an
 #: answer, and a record that was consumed, which the request that consumed it may repeat.
 Kind: TypeAlias = Literal["tapes", "programs", "names", "tensors", "results", "used"]
-#: How long a store remembers that a record was consumed.
+#: Time that a store remembers that a record was consumed.
 CONSUMED_SECONDS = 60.0
 
 
@@ -56,7 +56,7 @@ class Key(NamedTuple):
 
 
 #: A body, in this process's own memory or in what another process has shared.
-Content: TypeAlias = bytes | SharedMemory
+Content: TypeAlias = bytes | bytearray | SharedMemory
 
 
 class Record(NamedTuple):
@@ -130,7 +130,7 @@ NOTHING = Amount(0, 0)
 
 
 class Usage(NamedTuple):
-    """What one owner and all owners store of a kind, not counting the record to be replaced."""
+    """The usage of one owner and of all, of one kind, without the record to be replaced."""
 
     own: Amount
     total: Amount
@@ -150,7 +150,7 @@ class Policy(NamedTuple):
     evicts: bool = False
 
     def evicted(self, kind: Kind, new: Amount, usage: Usage) -> Amount:
-        """How much of the owner's oldest records has to be dropped for ``new``.
+        """The amount of the owner's oldest records that has to be dropped for ``new``.
 
         Raises: ``OverQuota`` where that would not be enough, or is not allowed.
         """
@@ -172,6 +172,9 @@ class Store(ABC):
 
     Every call may block, and raises ``Unavailable`` if the store does not answer.
     """
+
+    #: Whether calls wait for a disk or a server. Else an event loop may make them.
+    waits: ClassVar[bool] = True
 
     def __init__(self, policies: Mapping[Kind, Policy]) -> None:
         self.policies = policies
@@ -206,16 +209,19 @@ class Store(ABC):
         """Delete the record of ``key``; whether there was one."""
 
     def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> list[float | None]:
-        """Delete records, then store others: when each of these expires, None if it has no room."""
+        """Delete records, then store others of the same kind.
+
+        Returns when each of these expires, None if it has no room.
+        """
         for key in removed:
             self.remove(key)
-        return [self._put_if_room(*upload) for upload in added]
-
-    def _put_if_room(self, key: Key, head: str, body: Body | SharedMemory) -> float | None:
-        try:
-            return self.put(key, Record(head, self._content(body)))
-        except OverQuota:
-            return None
+        expiries: list[float | None] = []
+        for key, head, body in added:
+            try:
+                expiries.append(self.put(key, Record(head, self._content(body))))
+            except OverQuota:
+                expiries.append(None)
+        return expiries
 
     def _content(self, body: Body | SharedMemory) -> Content:
         """The form in which this store keeps a body."""
@@ -223,7 +229,7 @@ class Store(ABC):
 
     @abstractmethod
     def usage(self, kind: Kind, owner: str | None = None) -> Amount:
-        """How much one owner, or all owners together, store of a kind."""
+        """The usage of one owner, or of all together, of one kind."""
 
     @abstractmethod
     def close(self) -> None:

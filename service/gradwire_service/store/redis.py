@@ -31,13 +31,13 @@ from gradwire_service.store.records import (
     Usage,
 )
 
-#: How long an uploaded body waits for the call that moves it to its place.
+#: Time that an uploaded body waits for the call that moves it to its place.
 _UPLOAD_SECONDS = 60
 #: Of reads of 4 KiB to 1 MiB, the size that is fastest for bodies of megabytes.
 _READ_BYTES = 1 << 18
 #: Heads that one script call reads, so that it does not block Redis for long.
 _HEADS = 1000
-#: How often a write is tried while others take the room that it has found.
+#: Attempts at a write while others take the room that it has found.
 _ATTEMPTS = 100
 _UNREACHABLE = "the store cannot be reached"
 #: Failures that may end, by the client's errors; subclasses first.

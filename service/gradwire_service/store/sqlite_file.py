@@ -15,18 +15,18 @@ from gradwire_service.store.reserve import Reserve
 
 logger = logging.getLogger("gradwire")
 
-#: How long to wait for another process that writes; shorter than a request's time limit.
+#: Time to wait for another process that writes; shorter than a request's time limit.
 BUSY_SECONDS = 5.0
 #: With less free space than this, a record is written only if it certainly fits.
 _SCARCE_BYTES = 16 << 20
-#: What a record takes on the disk beyond its bytes: pages of tables and indices.
+#: Bytes of a record on the disk beyond its own: pages of tables and indices.
 _OVERHEAD_BYTES = 1 << 16
 
 Result = TypeVar("Result")
 
 
 class Failure(NamedTuple):
-    """How the file fails: the detail for clients, and a hint for operators."""
+    """A failure of the file: the detail for clients, and a hint for operators."""
 
     detail: str
     hint: str
@@ -62,7 +62,7 @@ _FAILURES = {
     sqlite3.SQLITE_PROTOCOL: BUSY,
     sqlite3.SQLITE_READONLY: _READ_ONLY,
 }
-#: How messages of SQLite and Python about an unreadable file begin.
+#: Beginnings of messages of SQLite and Python about an unreadable file.
 _UNREADABLE = "no such table", "no such column", "Could not decode to UTF-8"
 
 
@@ -236,7 +236,7 @@ class SqliteFile:
 
 
 def _failure_of(error: sqlite3.Error) -> Failure | None:
-    """How the file fails; None if the error is a bug of ours."""
+    """The failure of the file; None if the error is a bug of ours."""
     failure = _FAILURES.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
     if failure is None and str(error).startswith(_UNREADABLE):
         return DAMAGED

@@ -32,10 +32,7 @@ class TransactionalStore(Store):
 
     def put(self, key: Key, record: Record) -> float:
         with self._exclusive(key.kind) as now:
-            self._make_room(key, record.nbytes)
-            expires_at = self._expiry(key.kind, now)
-            self._insert(key, record, expires_at)
-        return expires_at
+            return self._put(key, record, now)
 
     def consume(self, key: Key, by: str = "") -> bool:
         with self._exclusive(key.kind) as now:
@@ -55,10 +52,19 @@ class TransactionalStore(Store):
 
     def remove(self, key: Key) -> bool:
         with self._exclusive(key.kind):
-            found = self._head(key) is not None or self._head(key.used) is not None
-            self._drop(key)
-            self._drop(key.used)
-            return found
+            return self._remove(key)
+
+    def _put(self, key: Key, record: Record, now: float) -> float:
+        self._make_room(key, record.nbytes)
+        expires_at = self._expiry(key.kind, now)
+        self._insert(key, record, expires_at)
+        return expires_at
+
+    def _remove(self, key: Key) -> bool:
+        found = self._head(key) is not None or self._head(key.used) is not None
+        self._drop(key)
+        self._drop(key.used)
+        return found
 
     def _make_room(self, key: Key, nbytes: int) -> None:
         """Drop what a record replaces, and what the policy evicts for it.
@@ -102,7 +108,7 @@ class TransactionalStore(Store):
 
     @abstractmethod
     def _amount(self, kind: Kind, owner: str | None = None, id: str | None = None) -> Amount:
-        """How much is stored of a kind, by one owner, or under one key."""
+        """The usage of a kind, by one owner, or under one key."""
 
     @abstractmethod
     def _drop(self, key: Key) -> None:

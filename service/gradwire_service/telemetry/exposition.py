@@ -16,7 +16,7 @@ from gradwire_service.telemetry.metrics import Metrics
 
 logger = logging.getLogger("gradwire")
 
-#: How long the store may take to count its records.
+#: Time that the store may take to count its records.
 STORE_SECONDS = 0.5
 
 

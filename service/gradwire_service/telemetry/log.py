@@ -22,7 +22,7 @@ logger = logging.getLogger("gradwire")
 #: A line, or a function by which the thread makes it.
 Line: TypeAlias = bytes | Callable[[Render], bytes]
 
-#: How long lines gather before they are written; a warning is written at once.
+#: Time that lines gather before they are written; a warning is written at once.
 GATHER_SECONDS = 0.05
 #: The longest queue; further lines are dropped and counted.
 MOST_WAITING = 20_000

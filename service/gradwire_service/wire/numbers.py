@@ -170,13 +170,13 @@ def check_rank(rank: int) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a JSON value is a number, a boolean or one of the number words."""
+    """True if a JSON value is a number, a boolean or one of the number words."""
     kind = type(value)
     return kind in _REALS or (kind is str and value in WORDS)
 
 
 def describe(value: Any) -> str:
-    """The type of a JSON value, in words."""
+    """The type of a JSON value, for error messages."""
     words: dict[type, str] = {
         str: "a string",
         bool: "a boolean",
@@ -248,7 +248,7 @@ def _malformed_at(detail: str, flat_index: int, shape: list[int]) -> Malformed:
 
 
 def _holds_numbers_only(level: list[Any]) -> bool:
-    """Whether a list contains only numbers, at any depth; each level is checked in C."""
+    """True if a list contains only numbers, at any depth; each level is checked in C."""
     while level:
         kinds = set(map(type, level))
         if not kinds <= _NESTED or (str in kinds and not _are_words(level)):
@@ -259,7 +259,7 @@ def _holds_numbers_only(level: list[Any]) -> bool:
 
 
 def _are_words(level: list[Any]) -> bool:
-    """Whether all strings on a level are number words."""
+    """True if all strings on a level are number words."""
     are_texts = map(is_, map(type, level), repeat(str))
     return WORDS.keys() >= set(compress(level, are_texts))
 

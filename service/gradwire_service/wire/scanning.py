@@ -35,7 +35,7 @@ def count(body: bytes | bytearray, byte: bytes) -> int:
 
 
 def contains(body: bytes | bytearray | mmap, word: bytes, rare: int) -> bool:
-    """Whether ``word`` occurs; the byte at its index ``rare`` is seldom found."""
+    """True if ``word`` occurs; the byte at its index ``rare`` is seldom found."""
     if len(body) < _SHORT_BYTES:
         return body.find(word) >= 0
     byte, at = word[rare : rare + 1], -1

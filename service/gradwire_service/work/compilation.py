@@ -27,7 +27,7 @@ from gradwire_service.settings import Settings
 _CPU_SECONDS, _SECONDS = 10, 60
 #: Memory that compiling needs beside the worker's, and most code of a program.
 _MEMORY_BYTES, _MOST_CODE_BYTES = 512 << 20, 16 << 20
-#: How much less often than requests it gets a core where both want one.
+#: Priority below that of requests, where both want a core.
 _NICENESS = 10
 #: Beyond the most files that Linux lets a process open, unless that is set higher.
 _MOST_FILES = 1 << 20
@@ -53,7 +53,7 @@ class Codes(Protocol):
     """The machine code of each tenant, which all workers share."""
 
     def find(self, whose: str, keys: Sequence[bytes]) -> Found:
-        """What there is of a tenant's code."""
+        """The code of a tenant."""
         ...
 
     def keep(self, whose: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
@@ -95,7 +95,7 @@ class Compiler:
 
 
 def is_compiled(settings: Settings) -> bool:
-    """Whether worker processes compile programs to machine code."""
+    """True if worker processes compile programs to machine code."""
     forks = hasattr(os, "fork") and sys.platform == "linux"
     return settings.machine_code and settings.processes > 0 and forks and native.is_available()
 

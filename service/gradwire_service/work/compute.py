@@ -67,7 +67,7 @@ class Computation:
 
     @property
     def changes_store(self) -> bool:
-        """Whether the answer leaves results in the store, or deletes some: both may block."""
+        """True if the answer leaves results in the store, or deletes some: both may block."""
         return bool(self._keep or self._release)
 
     def finish(self, poll: Poll) -> list[Body]:

@@ -141,7 +141,7 @@ class Request:
         return pieces
 
     def client_has(self, id: str) -> bool:
-        """Whether ``If-None-Match`` has the entity tag of ``id``."""
+        """True if ``If-None-Match`` has the entity tag of ``id``."""
         known = self.headers.get(b"if-none-match", b"").decode("latin-1")
         return f'"{id}"' in known or known.strip() == "*"
 

@@ -40,7 +40,7 @@ _OFFERS: Mapping[str, Offer] = {
 
 
 #: Settings that limit what is cached between requests.
-_CACHE_SETTINGS = ("cache_bytes", "near_bytes", "tape_values_bytes")
+_CACHE_SETTINGS = ("cache_bytes", "local_cache_bytes", "tape_values_bytes")
 
 
 def offer_of(task: str) -> Offer:
@@ -103,7 +103,7 @@ def open_tasks(settings: Settings, store: Store, codes: Codes, *, isolated: bool
     """All tasks on a store and machine code, with their own engines and resolver."""
     backend = native_backend(Compiler(codes)) if is_compiled(settings) else None
     engines = open_engines(settings, isolated=isolated, backend=backend)
-    resolver = ReferenceResolver(engines, store, settings.near_bytes)
+    resolver = ReferenceResolver(engines, store, settings.local_cache_bytes)
     return Tasks(engines, resolver, Tapes(engines, store, resolver, settings.tape_values_bytes))
 
 

@@ -55,7 +55,7 @@ class TensorHandlers:
 
 
 def tensor_document(tensor: Tensor, nbytes: int) -> dict[str, Any]:
-    """What answers say of a stored array in place of its elements."""
+    """The description of a stored array in answers, in place of its elements."""
     return {
         "ref": tensor.ref,
         "dtype": tensor.dtype,

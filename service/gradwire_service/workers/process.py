@@ -22,7 +22,15 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.work.messages import Task
 from gradwire_service.workers.channel import Channel, ChannelClosed
-from gradwire_service.workers.messages import STOP, Ready, Recycle, StoreCall, TimeoutChanged
+from gradwire_service.workers.messages import (
+    STOP,
+    Raised,
+    Ready,
+    Recycle,
+    Returned,
+    StoreCall,
+    TimeoutChanged,
+)
 from gradwire_service.workers.remote import dispatch
 from gradwire_service.workers.remote_codes import share_codes
 
@@ -141,8 +149,11 @@ class WorkerProcess:
 
     def _on_message(self, message: Any) -> None:
         if isinstance(message, StoreCall):
-            called = self._loop.run_in_executor(self._threads, dispatch, self._store, message)
-            called.add_done_callback(self._reply)
+            if self._store.waits:
+                called = self._loop.run_in_executor(self._threads, dispatch, self._store, message)
+                called.add_done_callback(self._called)
+            else:
+                self._reply(dispatch(self._store, message))
         elif isinstance(message, TimeoutChanged):
             if self._task is not None:
                 self._task.deadline.allow(message.allowed_ms)
@@ -157,10 +168,13 @@ class WorkerProcess:
                 self._end()
             self._complete(message)
 
-    def _reply(self, called: asyncio.Future[Any]) -> None:
+    def _called(self, called: asyncio.Future[Returned | Raised]) -> None:
         if not called.cancelled():
-            with suppress(ChannelClosed, OSError):
-                self._channel.send(called.result())
+            self._reply(called.result())
+
+    def _reply(self, answer: Returned | Raised) -> None:
+        with suppress(ChannelClosed, OSError):
+            self._channel.send(answer)
 
     def _complete(self, answer: Any) -> None:
         on_answer, self._on_answer, self._task = self._on_answer, None, None

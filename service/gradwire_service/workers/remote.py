@@ -9,9 +9,11 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Kind, Record, Store, StoredRecord, policies
 from gradwire_service.store.records import Amount, ListedRecord, Upload
 from gradwire_service.wire.shared import (
+    LARGE_BYTES,
     WHOLE_BYTES,
     Body,
     Packed,
+    Pieces,
     SharedMemory,
     packed,
     unpacked,
@@ -19,28 +21,33 @@ from gradwire_service.wire.shared import (
 from gradwire_service.workers.channel import Channel
 from gradwire_service.workers.messages import Raised, Returned, StoreCall
 
-#: Bodies in memory of their own in one message; the rest are in one.
+#: Large bodies on their own in one message; the rest are in one.
 _MOST_APART = 64
 
 
 class Bundle(NamedTuple):
-    """Records in the form that is sent to another process: large bodies apart, others in one."""
+    """Records in the form that is sent to another process: large bodies apart, others in one.
+
+    A body that arrives on its own need not be copied to be kept.
+    """
 
     #: With each record its body, or the length of its part of ``body``.
-    heads: Sequence[tuple[Key, str, SharedMemory | int]]
+    heads: Sequence[tuple[Key, str, Packed | int]]
     body: Packed
 
     @classmethod
     def of(cls, uploads: Sequence[Upload]) -> Bundle:
         """The bundle of these records."""
-        heads, rest, apart = list[tuple[Key, str, SharedMemory | int]](), list[Body](), 0
+        heads, rest, apart = list[tuple[Key, str, Packed | int]](), list[Body](), 0
+        room = WHOLE_BYTES
         for key, head, body in uploads:
             assert not isinstance(body, SharedMemory)
-            if len(body) > WHOLE_BYTES and apart < _MOST_APART:
-                shared = packed([body])
-                assert isinstance(shared, SharedMemory)
-                heads.append((key, head, shared))
+            length = len(body)
+            is_whole = length > WHOLE_BYTES
+            if (is_whole or LARGE_BYTES < length <= room) and apart < _MOST_APART:
+                heads.append((key, head, packed([body])))
                 apart += 1
+                room -= 0 if is_whole else length
             else:
                 heads.append((key, head, len(body)))
                 rest.append(body)
@@ -52,11 +59,13 @@ class Bundle(NamedTuple):
         view = memoryview(body.mapped() if isinstance(body, SharedMemory) else unpacked(body))
         uploads, start = [], 0
         for key, head, body_or_length in self.heads:
-            if isinstance(body_or_length, SharedMemory):
-                uploads.append(Upload(key, head, body_or_length))
-            else:
+            if isinstance(body_or_length, int):
                 uploads.append(Upload(key, head, view[start : start + body_or_length]))
                 start += body_or_length
+            elif isinstance(body_or_length, Pieces):
+                uploads.append(Upload(key, head, body_or_length.whole()))
+            else:
+                uploads.append(Upload(key, head, body_or_length))
         return uploads
 
 

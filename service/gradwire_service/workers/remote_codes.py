@@ -20,7 +20,7 @@ class RemoteCodes:
         self._lock = threading.Lock()
 
     def find(self, whose: str, keys: Sequence[bytes]) -> Found:
-        """What there is of a tenant's code."""
+        """The code of a tenant."""
         found: Found = self._call("find", whose, keys)
         return found
 

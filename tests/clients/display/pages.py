@@ -4,8 +4,8 @@ import re
 from html.parser import HTMLParser
 
 VOID = {"img", "br", "col", "hr", "input", "meta", "link"}
-INLINE = {"span", "img"}
-ALLOWED = set("div span style table thead tbody tr th td img details summary pre".split())
+INLINE = {"b", "span", "img"}
+ALLOWED = set("div b span style table tr th td img details summary pre".split())
 
 
 class Page(HTMLParser):

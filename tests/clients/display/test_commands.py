@@ -7,7 +7,6 @@ import httpx
 import numpy as np
 import pytest
 from gradwire.display.commands import _leaf, curl
-from gradwire.display.request_view import value_of
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -24,6 +23,19 @@ def run(command: str, **environment: str) -> bytes:
     )
     assert ran.stderr == b""
     return ran.stdout
+
+
+def value_of(leaf):
+    """The array that a leaf of the protocol in JSON means."""
+    if not isinstance(leaf, dict):
+        array = np.asarray(leaf)
+        return array if array.dtype.kind == "b" else np.asarray(leaf, np.float64)
+    if "re" in leaf:
+        real = np.asarray(leaf["re"], np.float64)
+        array = np.empty(real.shape, leaf.get("dtype", "complex128"))
+        array.real, array.imag = real, np.asarray(leaf["im"], np.float64)
+        return array
+    return np.asarray(leaf["value"], leaf["dtype"])
 
 
 def same(answer, value) -> None:

@@ -5,7 +5,6 @@ import numpy as np
 import pandas
 import pytest
 import scipy.sparse
-from gradwire.display.optional import imported
 
 
 def test_a_gradient_becomes_a_tidy_frame(client):
@@ -89,6 +88,15 @@ def test_examples_of_a_batch_share_unbatched_variables(client):
     assert list(w.value) == [2.0, 2.0]
 
 
+def test_examples_are_along_the_first_axis(client):
+    x = np.arange(4.0).reshape(2, 2)
+    for variables, axes in (({"x": x}, {"x": 1}), ({"m": {"x": x}}, {"m": 1})):
+        (path,) = ("m.x",) if "m" in variables else ("x",)
+        frame = client.gradient(f"sum({path}**2)", variables, batch=axes).to_pandas()
+        assert list(frame.gradient) == [0, 4, 2, 6]
+        np.testing.assert_array_equal(frame.gradient, 2 * frame.value)
+
+
 def test_large_arrays_sent_by_reference_have_values(service_url):
     x = np.linspace(0.0, 1.0, 20_000)
     with gradwire.Client(service_url) as client:
@@ -113,10 +121,3 @@ def test_a_missing_library_is_named(client, monkeypatch):
     monkeypatch.setattr(importlib, "import_module", without)
     with pytest.raises(ImportError, match=r"to_pandas needs pandas: pip install 'gradwire\[note"):
         client.evaluate("1").to_pandas()
-
-    def broken(module):
-        raise ModuleNotFoundError("No module named 'pytz'", name="pytz")
-
-    monkeypatch.setattr(importlib, "import_module", broken)
-    with pytest.raises(ImportError, match="pytz"):
-        imported("pandas", "to_pandas")

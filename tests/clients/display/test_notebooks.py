@@ -12,8 +12,6 @@ answer = client.gradient("sum(tanh(x @ w)**2)", {"x": np.ones((20, 30)), "w": np
 answer
 """,
     "answer.to_pandas().groupby('path').gradient.sum()",
-    "gradwire.plot_gradients(answer)",
-    "import matplotlib.pyplot\ngradwire.plot_gradients(answer)",
     "client.hessian('x**2 * y', {'x': 1.0, 'y': 2.0})",
     "print(answer.as_curl())",
     "client.close()",
@@ -35,8 +33,8 @@ def test_responses_are_shown_as_cards(outputs):
     (shown,) = outputs[0]
     assert shown["data"]["text/plain"].startswith("Gradient of ")
     assert shown["data"]["text/html"].startswith('<div class="gw"><style>')
-    (shown,) = outputs[4]
-    assert "indefinite" in shown["data"]["text/html"]
+    (shown,) = outputs[2]
+    assert "eigenvalues" in shown["data"]["text/html"]
 
 
 def test_frames_are_shown_by_pandas(outputs):
@@ -44,13 +42,7 @@ def test_frames_are_shown_by_pandas(outputs):
     assert shown["data"]["text/plain"].startswith("path\nw ")
 
 
-@pytest.mark.parametrize("cell", [2, 3])
-def test_figures_are_shown_once_with_or_without_pyplot(outputs, cell):
-    (shown,) = outputs[cell]
-    assert shown["data"]["image/png"]
-
-
 def test_commands_are_text(outputs):
-    (shown,) = outputs[5]
+    (shown,) = outputs[3]
     assert shown["name"] == "stdout"
     assert shown["text"].startswith("curl ")

@@ -46,7 +46,7 @@ def test_each_kind_of_response_is_labelled(client):
 def test_small_matrices_are_printed_completely(client):
     text = repr(client.hessian("(1 - x)**2 + 100 * (y - x**2)**2", {"x": 1.0, "y": 1.0}))
     lines = [line.split() for line in text.splitlines()]
-    at = lines.index("hessian 2 × 2, eigenvalues 0.3994 … 1002: positive definite".split())
+    at = lines.index("hessian 2 × 2, eigenvalues 0.3994 … 1002".split())
     assert lines[at + 1 : at + 4] == [["x", "y"], ["x", "802", "-400"], ["y", "-400", "200"]]
 
 
@@ -64,7 +64,7 @@ def test_nonfinite_inputs_are_reported(client):
 
 def test_the_instructions_of_a_tape_are_a_table(client):
     with client.tape("h = tanh(x)\nsum(h**2)", {"x": np.ones(9)}, persistent=True) as tape:
-        assert repr(tape).startswith(f"Tape {tape.id}\n")
+        assert repr(tape).startswith(f"Tape {tape.id}, watches x\n")
         assert "5.22" in repr(tape)
         text = repr(tape.show())
     assert "watched: x" in text
@@ -74,7 +74,7 @@ def test_the_instructions_of_a_tape_are_a_table(client):
 def test_huge_responses_have_short_texts(client):
     many = {f"k{i}": np.full(3, i) * 1.0 for i in range(3000)}
     text = repr(client.gradient("sum(k0) + sum(k1)", many))
-    assert "… and 2,980 more" in text
+    assert "… and 2,976 more" in text
     assert len(text.splitlines()) < 30
     text = repr(client.evaluate("x", {"x": np.linspace(0, 1, 10**6)}))
     assert "0 … 1, mean 0.5" in text

@@ -1,4 +1,4 @@
-"""What is known of values while a tape is under construction."""
+"""Facts known of values while a tape is under construction."""
 
 from gradwire_engine.check import interpret
 

@@ -1,4 +1,4 @@
-"""What gradients are asked for and what they mean: S1, S2, S9, S13 to S23 and S28."""
+"""Requests for gradients and their meaning: S1, S2, S9, S13 to S23 and S28."""
 
 import itertools
 from typing import Any
@@ -23,16 +23,18 @@ def equal(got, expected):
     return got is expected if expected is None else np.allclose(got, expected)
 
 
-def test_s1_reverse_mode(ask):
+@pytest.mark.rule("S1")
+def test_reverse_mode(ask):
     assert ask.gradients("sin(x)*y", {"x": 2, "y": 3}) == pytest.approx(
         {"x": 3 * np.cos(2), "y": np.sin(2)}
     )
 
 
+@pytest.mark.rule("S2")
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1), (0,), (2, 0), (3,), (2, 1, 3)])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("text", ["sum(x*x)", "x*y", "sum(x) + y", "x.reshape(-1)*2", "y"])
-def test_s2_gradients_have_their_sources_shape_and_dtype(ask, text, shape, dtype):
+def test_gradients_have_their_sources_shape_and_dtype(ask, text, shape, dtype):
     variables = {"x": np.ones(shape, dtype), "y": np.float64(2)}
     got = ask.gradients(text, variables, unconnected="zero")
     assert np.shape(got["x"]) == shape
@@ -41,26 +43,29 @@ def test_s2_gradients_have_their_sources_shape_and_dtype(ask, text, shape, dtype
     assert got["y"].dtype == "float64"
 
 
+@pytest.mark.rule("S9")
 @pytest.mark.parametrize(
     "text",
     ["y = stop_gradient(x)\nx*y", "x*stop_gradient(x)", "grad(x*stop_gradient(x)*x, x)/2"],
 )
-def test_s9_stop_gradient_is_a_constant_to_every_order(ask, text):
+def test_stop_gradient_is_a_constant_to_every_order(ask, text):
     answer = ask.answer(text, {"x": 3})
     assert answer.gradients["x"] in (3, pytest.approx(3))
 
 
-def test_s9_what_is_stopped_can_be_a_source(ask):
+@pytest.mark.rule("S9")
+def test_what_is_stopped_can_be_a_source(ask):
     assert ask.gradients("y = stop_gradient(x)\nx*y", {"x": 3}, sources=["y", "x"]) == [3, 3]
     assert ask.value("y = stop_gradient(x*x)\ngrad(x*y, y)", {"x": 3}) == 3
     assert ask.value("grad(grad(x**3*stop_gradient(x), x), x)", {"x": 2}) == 24
 
 
+@pytest.mark.rule("S13", "S14")
 @pytest.mark.parametrize(
     "sources",
     ["x", ["x"], [], {}, {"b": "x", "a": ["y", {"c": "x"}], "z": []}, [[["y"]], None, {"n": None}]],
 )
-def test_s13_s14_answers_have_the_structure_of_the_sources(ask, sources):
+def test_answers_have_the_structure_of_the_sources(ask, sources):
     def expected(names):
         if isinstance(names, dict):
             return {key: expected(name) for key, name in names.items()}
@@ -72,11 +77,13 @@ def test_s13_s14_answers_have_the_structure_of_the_sources(ask, sources):
     assert got == (expected(sources) if sources else [sources])
 
 
-def test_s15_a_source_requested_twice_gets_all_of_it_twice(ask):
+@pytest.mark.rule("S15")
+def test_a_source_requested_twice_gets_all_of_it_twice(ask):
     assert ask.gradients("x*x", {"x": 3}, sources=["x", "x", {"x": "x"}]) == [6, 6, {"x": 6}]
 
 
-def test_s16_a_target_has_slope_one_in_itself(ask):
+@pytest.mark.rule("S16")
+def test_a_target_has_slope_one_in_itself(ask):
     assert ask.gradients("y = x*x", {"x": 3}, target="y", sources=["y", "x"]) == [1, 6]
     assert ask.gradients("y = x*x\nz = 5*y", {"x": 3}, target=["y", "z"], sources=["y", "z"]) == [
         6,
@@ -85,7 +92,8 @@ def test_s16_a_target_has_slope_one_in_itself(ask):
     assert ask.gradients("1.0", {"x": X}, target="x", sources="x").tolist() == [1, 1, 1]
 
 
-def test_s17_intermediates_are_sources_and_do_not_cut_other_paths(ask):
+@pytest.mark.rule("S17")
+def test_intermediates_are_sources_and_do_not_cut_other_paths(ask):
     text = "a = x*x\nb = sin(a)\nc = a*b*x"
     a, b, x = 4.0, np.sin(4.0), 2.0
     got = ask.gradients(text, {"x": 2}, target="c", sources=["a", "b", "x"])
@@ -93,17 +101,20 @@ def test_s17_intermediates_are_sources_and_do_not_cut_other_paths(ask):
     assert got == pytest.approx([c_a, a * x, a * b + c_a * 2 * x])
 
 
-def test_s17_a_source_after_the_target_has_no_path(ask):
+@pytest.mark.rule("S17")
+def test_a_source_after_the_target_has_no_path(ask):
     answer = ask.answer("a = x*x\nb = a*2", {"x": 2}, target="a", sources="b")
     assert answer.gradients is None
     assert answer.unconnected["b"].reason == "no_path"
 
 
-def test_s18_a_target_with_axes_is_summed(ask):
+@pytest.mark.rule("S18")
+def test_a_target_with_axes_is_summed(ask):
     assert ask.gradients("x*x", {"x": X})["x"].tolist() == [2, 4, 6]
 
 
-def test_s19_several_targets_are_summed(ask):
+@pytest.mark.rule("S19")
+def test_several_targets_are_summed(ask):
     text = "a = x*x\nb = 3*x"
     for target, expected in (
         (["a", "b"], 9),
@@ -117,7 +128,8 @@ def test_s19_several_targets_are_summed(ask):
     assert ask.answer(text, {"x": 3}, target=[], sources="x").gradients is None
 
 
-def test_s20_seeds_weigh_the_targets(ask):
+@pytest.mark.rule("S20")
+def test_seeds_weigh_the_targets(ask):
     text = "a = x*x\nb = 3*x"
     seeds = [np.float64(2), np.float64(10)]
     assert ask.gradients(text, {"x": 3}, target=["a", "b"], seeds=seeds)["x"] == 42
@@ -128,18 +140,20 @@ def test_s20_seeds_weigh_the_targets(ask):
     assert ask.gradients(text, {"x": 3}, target={"a": "a", "b": ["b"]}, seeds=again)["x"] == 15
 
 
+@pytest.mark.rule("S20")
 @pytest.mark.parametrize(
     "seeds", [[], [np.float64(1)] * 2, [np.ones(2)], [np.ones((3, 1))], [np.ones(3, complex)]]
 )
-def test_s20_seeds_must_fit_the_targets(ask, seeds):
+def test_seeds_must_fit_the_targets(ask, seeds):
     with pytest.raises(InputError) as caught:
         ask.gradients("x*x", {"x": X}, seeds=seeds)
     at: Any = caught.value.at
     assert at.pointer == "/output_gradients"
 
 
+@pytest.mark.rule("S21")
 @pytest.mark.parametrize("text", ["3.0", "n*2", "x > 1", "stop_gradient(x)", "[1, 2]", "floor(x)"])
-def test_s21_targets_without_gradients(ask, text):
+def test_targets_without_gradients(ask, text):
     answer = ask.answer(text, {"x": 2, "n": np.int64(3)}, sources="x")
     assert answer.gradients is None
     assert "x" in answer.unconnected
@@ -154,7 +168,8 @@ def test_names_that_are_not_there_are_errors_with_a_pointer(ask, name):
     assert at.pointer == f"/{field}/1"
 
 
-def test_s22_zeros_where_asked(ask):
+@pytest.mark.rule("S22")
+def test_zeros_where_asked(ask):
     variables = {
         "x": np.array([1, 2], np.float32),
         "n": np.array([[1]], np.int32),
@@ -168,11 +183,13 @@ def test_s22_zeros_where_asked(ask):
     assert got["y"] == 1
 
 
+@pytest.mark.rule("S23")
 @pytest.mark.parametrize("text", ["x*0", "sign(x)", "x - x", "x**0", "0*sin(x)"])
-def test_s23_connected_is_zero(ask, text):
+def test_connected_is_zero(ask, text):
     assert ask.gradients(text, {"x": 2.5})["x"] == 0
 
 
+@pytest.mark.rule("S23")
 @pytest.mark.parametrize(
     "text",
     [
@@ -187,12 +204,13 @@ def test_s23_connected_is_zero(ask, text):
         "zeros_like(x)",
     ],
 )
-def test_s23_not_differentiable_is_none(ask, text):
+def test_not_differentiable_is_none(ask, text):
     assert ask.gradients(text, {"x": 2.5})["x"] is None
 
 
+@pytest.mark.rule("S28")
 @given(st.integers(0, 6), st.floats(-2, 2))
-def test_s28_nested_gradients_are_derivatives_of_any_order(n, x):
+def test_nested_gradients_are_derivatives_of_any_order(n, x):
     import math
 
     from gradwire_engine import Engine, Leaf, Query
@@ -205,7 +223,8 @@ def test_s28_nested_gradients_are_derivatives_of_any_order(n, x):
     assert answer.value == pytest.approx(expected, abs=1e-9)
 
 
-def test_s28_penalties_and_unrolled_updates(ask):
+@pytest.mark.rule("S28")
+def test_penalties_and_unrolled_updates(ask):
     text = "l = sum(x**3)\ng = grad(l, x)\nsum(g**2)"
     assert np.allclose(ask.gradients(text, {"x": X})["x"], 36 * X**3)
     text = "w = x\nfor i in range(3):\n  w = w - r*grad(sum(w**2), w)\nsum(w)"
@@ -214,7 +233,8 @@ def test_s28_penalties_and_unrolled_updates(ask):
     assert np.allclose(got["r"], np.sum(X) * 3 * 0.8**2 * -2)
 
 
-def test_s28_the_gradient_of_a_linear_function_has_no_path(ask):
+@pytest.mark.rule("S28")
+def test_the_gradient_of_a_linear_function_has_no_path(ask):
     answer = ask.answer("grad(3*x, x)", {"x": 2})
     assert answer.value == 3
     assert answer.gradients["x"] is None

@@ -1,4 +1,4 @@
-"""Memory that is lent, and lent again when nothing refers to it."""
+"""Pools of memory, which is used again when nothing refers to it."""
 
 import threading
 
@@ -21,7 +21,7 @@ def pool(budget):
 
 
 def in_thread(function):
-    """What ``function`` gives in a thread that has ended then."""
+    """The result of ``function`` in a thread that has ended then."""
     found = []
     thread = threading.Thread(target=lambda: found.append(function()))
     thread.start()

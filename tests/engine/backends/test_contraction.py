@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gradwire_engine.backends.numpy import contraction
 from gradwire_engine.backends.numpy.emit import INLINED, function
-from gradwire_engine.backends.numpy.lending import writing, written_operands
+from gradwire_engine.backends.numpy.pooled import writing, written_operands
 from gradwire_engine.check import check
 from gradwire_engine.ops.linalg.contraction import Contract, contract
 from gradwire_engine.tape import ArrayType

@@ -1,4 +1,4 @@
-"""What is left to backends: kernels are called there alone, and the optimiser counts, no more."""
+"""The interface of backends: kernels are called there alone, and the optimiser only counts."""
 
 import ast
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ MODULES = dict(outside())
 
 
 def attributes(tree: ast.Module, of: str) -> set[str]:
-    """What is read of a name."""
+    """The attributes that are read of a name."""
     return {
         node.attr
         for node in ast.walk(tree)

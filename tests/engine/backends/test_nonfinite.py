@@ -1,4 +1,4 @@
-"""Where values stopped being finite: the instruction that made it, and what would not have."""
+"""The first non-finite value: the instruction that made it, and what would not have."""
 
 import numpy as np
 import pytest

@@ -144,7 +144,7 @@ def test_no_text_of_a_program_reaches_the_generated_code(ask):
 
 
 def test_tenants_share_no_function_of_a_loop():
-    """How long a first call takes does not tell whether another tenant has asked the same."""
+    """The time of a first call does not reveal whether another tenant has asked the same."""
     engine = Engine()
     text = "s = x\nfor i in range(5000):\n    s = sin(s) + x\nsum(s)"
     functions = []

@@ -1,4 +1,4 @@
-"""What a replay is predicted to take."""
+"""Predictions of replays."""
 
 import numpy as np
 import pytest

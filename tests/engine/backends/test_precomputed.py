@@ -1,4 +1,4 @@
-"""What large constants give is computed once, counted, and never changes an answer."""
+"""Results of large constants are computed once, counted, and never change an answer."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

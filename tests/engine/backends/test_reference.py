@@ -86,7 +86,7 @@ def test_a_guard_that_fails_leads_to_another_recording():
 
 def test_passes_are_stopped():
     class Stopped(LimitExceeded):
-        """What a deadline raises."""
+        """Raised by a deadline."""
 
     polls = 0
 

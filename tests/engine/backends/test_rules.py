@@ -1,4 +1,4 @@
-"""What is computed by quicker operations is as near the true values as is said."""
+"""Quicker operations are as near the true values as is said."""
 
 import gradwire_engine.ops  # noqa: F401  (fills the registry)
 import numpy as np

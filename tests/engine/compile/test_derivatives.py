@@ -32,9 +32,10 @@ def turned(array, ndim):
     return np.moveaxis(array, range(ndim), range(-ndim, 0))
 
 
+@pytest.mark.rule("S33")
 @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
 @pytest.mark.parametrize("text", PROGRAMS)
-def test_s33_jacobian(ask, text, mode):
+def test_jacobian(ask, text, mode):
     variables = {"x": X, "w": W}
     answer = ask.answer(text, variables, kind="jacobian", mode=mode, unconnected="zero")
     for name, found in answer.derivatives["jacobian"].items():
@@ -42,7 +43,8 @@ def test_s33_jacobian(ask, text, mode):
     np.testing.assert_array_equal(answer.value, ask.value(text, variables))
 
 
-def test_s34_structure_of_the_sources(ask):
+@pytest.mark.rule("S34")
+def test_structure_of_the_sources(ask):
     variables = {"a": {"x": X, "n": Leaf(np.arange(2))}, "u": 1.0}
     sources = {"m": ["a.x", None, "u"], "n": "a.n"}
     answer = ask.answer("a.x**2", variables, kind="jacobian", sources=sources)
@@ -56,13 +58,15 @@ def test_s34_structure_of_the_sources(ask):
     np.testing.assert_array_equal(zeros.derivatives["jacobian"], np.zeros(3))
 
 
-def test_s34_zero_size_target_gives_zero_rows(ask):
+@pytest.mark.rule("S34")
+def test_zero_size_target_gives_zero_rows(ask):
     answer = ask.answer("x[:0]", {"x": X}, kind="jacobian", sources="x")
     assert answer.derivatives["jacobian"].shape == (0, 3)
 
 
+@pytest.mark.rule("S35")
 @pytest.mark.parametrize("target", [["a", "b"], {"a": "a"}])
-def test_s35_target_is_one_array(ask, target):
+def test_target_is_one_array(ask, target):
     with pytest.raises(InputError, match="one array") as caught:
         ask.answer("a = x\nb = 2*x", {"x": X}, kind="jacobian", target=target)
     assert caught.value.at == Place(pointer="/target")
@@ -73,7 +77,8 @@ def test_a_jacobian_too_large_is_refused_with_its_size(ask_within):
         ask_within(array_bytes=10**6).answer("x**2", {"x": np.ones(1000)}, kind="jacobian")
 
 
-def test_s31_hessian(ask):
+@pytest.mark.rule("S31")
+def test_hessian(ask):
     variables: dict[str, Any] = {"x": X, "w": W, "c": np.float64(2.0)}
     text = "sum(tanh(x @ w)**2) + c*c*x[0] + sum(w)"
     answer = ask.answer(text, variables, kind="hessian")
@@ -99,8 +104,9 @@ def test_a_hessian_has_zeros_where_a_gradient_is_constant_and_null_where_there_i
     assert list(answer.unconnected) == ["z"]
 
 
+@pytest.mark.rule("S81")
 @pytest.mark.parametrize("text", PROGRAMS)
-def test_s81_jvp_is_the_jacobian_times_the_tangents(ask, text):
+def test_jvp_is_the_jacobian_times_the_tangents(ask, text):
     variables = {"x": X, "w": W}
     dots = {"x": RNG.normal(size=3), "w": RNG.normal(size=(3, 2))}
     names = {"x": "x", "w": "w"}
@@ -112,7 +118,8 @@ def test_s81_jvp_is_the_jacobian_times_the_tangents(ask, text):
     np.testing.assert_allclose(answer.derivatives["jvp"], expected, atol=1e-7)
 
 
-def test_s81_jvp_has_the_targets_structure(ask):
+@pytest.mark.rule("S81")
+def test_jvp_has_the_targets_structure(ask):
     text, given = "a = x**2\nb = 3*y\nc = a*b", {"x": 2.0, "y": 5.0}
     asked = {"kind": "jvp", "sources": {"x": "x"}, "target": {"p": ["a", "c"], "q": "b"}}
     answer = ask.answer(text, given, {"x": np.float64(1)}, **asked)
@@ -121,7 +128,8 @@ def test_s81_jvp_has_the_targets_structure(ask):
     assert zero.derivatives["jvp"]["q"] == 0
 
 
-def test_s82_a_tangent_without_path_is_explained(ask):
+@pytest.mark.rule("S82")
+def test_a_tangent_without_path_is_explained(ask):
     given = {"x": 2.0, "n": Leaf(np.array([1, 2]))}
     dots = {"x": np.float64(1), "n": np.ones(2)}
     answer = ask.answer("x*x", given, dots, kind="jvp", sources={"x": "x", "n": "n"})
@@ -129,14 +137,16 @@ def test_s82_a_tangent_without_path_is_explained(ask):
     assert {path: why.reason for path, why in answer.unconnected.items()} == {"n": "integer_dtype"}
 
 
+@pytest.mark.rule("S82")
 @pytest.mark.parametrize(("kind", "field"), [("jvp", "tangents"), ("hvp", "vectors")])
-def test_s82_wrong_tangents_are_refused_with_what_is_needed(ask, kind, field):
+def test_wrong_tangents_are_refused_with_what_is_needed(ask, kind, field):
     with pytest.raises(InputError, match=rf"{field} needs float64\[3\] here") as caught:
         ask.answer("sum(x**2)", {"x": X}, {"x": np.ones(2)}, kind=kind, sources={"x": "x"})
     assert caught.value.at == Place(pointer=f"/{field}")
 
 
-def test_s83_hvp_is_the_hessian_times_the_vectors(ask):
+@pytest.mark.rule("S83")
+def test_hvp_is_the_hessian_times_the_vectors(ask):
     variables = {"x": X, "w": W}
     text = "sum(tanh(x @ w)**2) + prod(x)"
     vectors = {"w": RNG.normal(size=(3, 2)), "x": RNG.normal(size=3)}

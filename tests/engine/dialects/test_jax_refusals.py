@@ -1,4 +1,4 @@
-"""What JAX's functions do not take is refused, in words that say what they do take."""
+"""Refusals of arguments that JAX's functions do not take: they say which they do take."""
 
 import numpy as np
 import pytest

@@ -248,3 +248,10 @@ def test_values_decide_on_shapes_anew(ask, ask_within, text, values):
     again = ask.gradients(f"sum({text})", {"x": X, **values}, sources="x")
     fresh = ask_within().gradients(f"sum({text})", {"x": X, **values}, sources="x")
     np.testing.assert_array_equal(again, fresh)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
+def test_the_places_of_ones_may_be_of_any_integers_even_where_promotion_is_strict(ask, dtype):
+    places = Leaf(K.astype(dtype))
+    found = ask.value("tf.one_hot(k, 3, dtype='float32')", {"k": places}, promotion="strict")
+    np.testing.assert_array_equal(found, np.eye(3, dtype="float32")[K])

@@ -1,4 +1,4 @@
-"""What PyTorch's functions do not take is refused, in words that say what they do take."""
+"""Refusals of arguments that PyTorch's functions do not take: they say which they do take."""
 
 import numpy as np
 import pytest

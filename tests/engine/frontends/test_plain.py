@@ -1,4 +1,4 @@
-"""What is read without a syntax tree is what the tree gives, and all else is left to the tree."""
+"""Texts read without a syntax tree are read as by the tree; all others are left to the tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BINARY = ("+", "-", "*", "/", "//", "%", "@", "**")
 
 
 def same(one: Program, other: Program) -> bool:
-    """Whether two programs are read alike, literals with their types and signs, and placed so."""
+    """True if two programs are read alike, literals with their types and signs, and placed so."""
     return (
         repr(one.body) == repr(other.body)
         and one.output == other.output

@@ -1,4 +1,4 @@
-"""What is printed reads as the same program, and is printed alike again."""
+"""Printed text reads as the same program, and is printed alike again."""
 
 from __future__ import annotations
 

@@ -23,12 +23,12 @@ _LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 
 def is_callable(kernel: Kernel) -> bool:
-    """Whether one call is all that it takes: not where passes are made some at a time."""
+    """True if one call is all that it takes: not where passes are made some at a time."""
     return not any(isinstance(step, Repeat) and step.passes is None for step in kernel.nests)
 
 
 def ends_well(kernel: Kernel, rng: Any) -> bool:
-    """Whether a child process lives on after the kernel was called on random numbers.
+    """True if a child process lives on after the kernel was called on random numbers.
 
     Its buffers end at a page that may not be touched, then they begin behind one. What was in
     memory before is 0, then NaN or -1: it must not matter.
@@ -115,7 +115,7 @@ class _Guarded:
         ctypes.memmove(self.address, given, len(given))
 
     def bytes(self) -> bytes:
-        """What is there now."""
+        """The present contents."""
         return ctypes.string_at(self.address, self._length)
 
     def free(self) -> None:

@@ -65,7 +65,7 @@ class Writer:
         return self.builder.input(ArrayType(array.dtype, array.shape))
 
     def tape(self, *outputs: Var) -> Tape:
-        """What was written."""
+        """The tape so far, with these outputs."""
         b = self.builder
         return Tape(tuple(b.instructions), tuple(b.inputs), tuple([z.slot for z in outputs]))
 
@@ -101,7 +101,7 @@ def kernels(executable: Executable) -> list[Any]:
 
 
 def both(tape: Tape, inputs: Sequence[Any]) -> tuple[Any, Any]:
-    """What machine code and what the reference give; there must be a kernel.
+    """The results of machine code and of the reference; there must be a kernel.
 
     Some of the kernels are called on guarded memory, too.
     """

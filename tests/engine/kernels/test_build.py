@@ -39,7 +39,7 @@ FLOATS = ["float64", "float32"]
 
 
 def operands_of(name: str, char: str) -> int:
-    """How many operands a primitive has, none if it has no expression on such numbers."""
+    """The number of a primitive's operands, none if it has no expression on such numbers."""
     op = PRIMITIVES[name]
     written = PLAIN.get(name) or op.scalar or op.template
     count = sum(f"{{{k}}}" in written for k in range(3))

@@ -82,7 +82,7 @@ def programs(draw: st.DrawFn) -> str:
 
 
 def values(n: int, seed: int) -> dict[str, Leaf]:
-    """What programs begin with."""
+    """The variables of the programs."""
     rng = np.random.default_rng(seed)
     given = {
         "a": rng.uniform(0.2, 1),

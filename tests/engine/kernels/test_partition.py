@@ -117,7 +117,7 @@ def test_parts_give_what_instructions_give(w):
 
 
 def kept_by_first(tape: Tape) -> list[str]:
-    """What the first kernel leaves to others."""
+    """The results of the first kernel, which others read."""
     made = native(tape)
     kinds = [i.type for i in tape.instructions if isinstance(i.op, Input)]
     made.replay([np.full(kind.shape, 0.5) for kind in kinds], go_on)  # type: ignore[union-attr]

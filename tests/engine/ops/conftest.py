@@ -1,4 +1,4 @@
-"""What tests of operations share."""
+"""Fixtures of tests of operations."""
 
 from collections.abc import Callable
 from typing import Any

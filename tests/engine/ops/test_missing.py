@@ -1,4 +1,4 @@
-"""What leaves NaN out is NumPy's, of every dtype; its derivatives are 0 at NaN."""
+"""Functions that leave NaN out are NumPy's, of every dtype; their derivatives are 0 at NaN."""
 
 import warnings
 from math import nan

@@ -1,4 +1,4 @@
-"""What does not fit is refused when recorded, with a message that says what, instead of what."""
+"""Refusals while recording, with a message that says what was got and what was expected."""
 
 import numpy as np
 import pytest

@@ -41,12 +41,12 @@ VARIANTS: dict[str, Callable[[Any], Any]] = {
 
 
 def layouts(call: Call) -> tuple[Any, ...]:
-    """What variants differ in."""
+    """The shapes and strides of arrays, in which variants differ."""
     return tuple([(v.shape, v.strides) for v in call.values])
 
 
 def variants(call: Call) -> Iterator[tuple[str, Call]]:
-    """What the call is not itself, each once."""
+    """Variants of the call, each once."""
     met = {layouts(call)}
     for name, variant in VARIANTS.items():
         other = with_arrays(call, variant)

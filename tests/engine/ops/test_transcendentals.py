@@ -32,7 +32,7 @@ def computed(name, *operands):
 
 
 def optimised(name, *operands, fewest=1):
-    """What the optimiser makes of it, as if so few elements were many."""
+    """The optimised function, as if so few elements were many."""
     b = Builder(Limits())
     inputs = [b.input(ArrayType(x.dtype, np.shape(x))) for x in operands]
     tape = b.tape([PRIMITIVES[name]()(*inputs)])
@@ -117,7 +117,7 @@ def test_a_sum_with_one_has_the_logistic_slope(ask, text):
 
 @given(arrays(np.float64, (3, 5), elements=EXPONENTS | st.just(-np.inf)))
 def test_logsumexp_has_the_slopes_of_softmax(x):
-    """Where something is finite; a row of ``-inf`` has no slope."""
+    """In rows with finite elements; a row of ``-inf`` has no slope."""
     answer = Asker().answer("sum(where(isfinite(x), logsumexp(x, 1)[:, None], 0))", {"x": x})
     exact = x.astype(np.longdouble)
     some = np.isfinite(x).any(axis=1, keepdims=True)

@@ -1,8 +1,9 @@
 """Every function's samples with an argument that is wrong: a typed error, or an answer.
 
 Each argument in turn becomes what it may not be: another rank, dtype or length, a number out of
-range, a string, nothing.  Some are right all the same.  What recording accepts has to run; there
-only what is known of the values can fail: an index, a matrix.
+range, a string, nothing.  Some are right all the same.  What recording accepts has to run and to
+give results of the predicted types; there only what is known of the values can fail: an index, a
+matrix.
 """
 
 from contextlib import suppress
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from gradwire_engine.answer import Limits
 from gradwire_engine.check import Call, interpret
+from gradwire_engine.check.recordings import check_results
 from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.builder import Builder
 from gradwire_engine.tape import ArrayType
@@ -60,16 +62,17 @@ def wrong(call):
 
 
 def run(call):
-    """Record and run."""
+    """Record and run; every result must have the type that was predicted for it."""
     values = call.values
     b = Builder(Limits(array_bytes=10**6, instructions=10**4))
     outputs = call.record(b, *[b.input(ArrayType(v.dtype, v.shape)) for v in values])
-    interpret(b.tape([x for x in [outputs] if not isinstance(x, list | tuple)]), values)
+    results = interpret(b.tape([x for x in [outputs] if not isinstance(x, list | tuple)]), values)
+    assert [*check_results(b, results, 0)] == []
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("function", FUNCTIONS_SAMPLED)
-def test_typed_or_right(function):
+def test_a_wrong_argument_is_a_typed_error_or_has_a_result_of_the_predicted_type(function):
     for call in some(FUNCTIONS_SAMPLED[function]):
         if type(call) is not Call:  # it makes what it records from its arguments
             continue

@@ -46,7 +46,7 @@ def broadcasts(draw):
 
 
 def same(tape, better, dtype, seed=0):
-    """Whether two tapes give the same for small whole numbers, which are not rounded."""
+    """True if two tapes give the same for small whole numbers, which are not rounded."""
     rng = np.random.default_rng(seed)
     kinds = [tape.instructions[slot].type for slot in tape.inputs]
     inputs = [rng.integers(-3, 4, size=kind.shape).astype(dtype) for kind in kinds]

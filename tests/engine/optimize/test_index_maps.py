@@ -68,7 +68,7 @@ def selections(draw):
 
 
 def both(record, values):
-    """What is recorded of values, and the same optimised."""
+    """The tape recorded of values, and the same optimised."""
     b = Builder(Limits())
     inputs = [b.input(ArrayType(x.dtype, x.shape)) for x in values]
     tape = b.tape([record(b, *inputs)])

@@ -34,7 +34,7 @@ ORDER = st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), min_size=8, 
 
 
 def term(b, pattern, dtype):
-    """What the derivative of a slice is, or a whole array."""
+    """The derivative of a slice, or a whole array."""
     if pattern == "whole":
         return b.input(ArrayType(dtype, SHAPE))
     if pattern == "pad":

@@ -82,7 +82,7 @@ def test_an_exact_tape_walked_and_its_generated_code_give_the_same_bits(steps, s
 
 
 def work(tape):
-    """How many instructions compute: all but views."""
+    """The number of instructions that compute: all but views."""
     return sum(not isinstance(each.op, Reshape) for each in tape.instructions)
 
 

@@ -1,4 +1,4 @@
-"""What is known of matrices, that they are diagonal or triangular, changes no answer."""
+"""Facts known of matrices, that they are diagonal or triangular, change no answer."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is recorded, or differentiated, again as it was before is what it would have been anew."""
+"""Recordings and derivatives found in caches are as they would be anew."""
 
 from __future__ import annotations
 

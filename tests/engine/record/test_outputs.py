@@ -1,4 +1,4 @@
-"""What a request asks for takes the place of what the program returns."""
+"""Outputs that a request asks for take the place of what the program returns."""
 
 import numpy as np
 import pytest

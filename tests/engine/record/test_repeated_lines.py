@@ -76,7 +76,7 @@ def flat(found: Answer) -> list[float]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _short():
-    """What is short is repeated enough."""
+    """Short lines are repeated enough."""
     few = patch.object(repeated_lines, "_FEWEST_NODES", 0)
     with few, patch.object(loops, "_SHORT_INSTRUCTIONS", 0):
         yield

@@ -181,7 +181,8 @@ def test_mistakes_are_named_and_placed(text, words):
     assert caught.value.at
 
 
-def test_s46_the_identity_with_a_limited_gradient():
+@pytest.mark.rule("S46")
+def test_the_identity_with_a_limited_gradient():
     """The clipping pattern: identity forwards, a limit backwards."""
     clipped = "custom_gradient(lambda x: x, lambda g, y, x: clip(g, -1, 1))"
     same(ask(f"sum(5 * {clipped}(x))", x=[1, 2])[1], {"x": [1, 1]})
@@ -200,7 +201,8 @@ f = custom_gradient(log1pexp)
 """
 
 
-def test_s45_a_rule_is_differentiated_in_turn():
+@pytest.mark.rule("S45")
+def test_a_rule_is_differentiated_in_turn():
     """``log(1 + exp x)`` where the plain derivative is NaN: the sigmoid, and its own derivative."""
     x = np.array([-2.0, 0.0, 3.0])
     s = 1 / (1 + np.exp(-x))
@@ -209,7 +211,8 @@ def test_s45_a_rule_is_differentiated_in_turn():
     assert ask(LOG1PEXP + "f(x)", x=1000.0)[1]["x"] == 1.0
 
 
-def test_s43_each_output_has_a_cotangent_zero_where_it_is_unused():
+@pytest.mark.rule("S43")
+def test_each_output_has_a_cotangent_zero_where_it_is_unused():
     text = """
 def f(x):
     return [x, x * x], lambda g, h: 10 * g + h
@@ -222,7 +225,8 @@ y = custom_gradient(f)(x)
     same(ask(text + "y[0] + y[1]", x=3)[1], {"x": 11})
 
 
-def test_s44_as_many_cotangents_as_arguments_none_where_nothing_flows():
+@pytest.mark.rule("S44")
+def test_as_many_cotangents_as_arguments_none_where_nothing_flows():
     text = "custom_gradient(lambda x, k: x * k, lambda g, y, x, k: {})(x, k)"
     same(ask(text.format("[g, None]"), x=2, k=3)[1], {"x": 1, "k": None})
     with pytest.raises(BadArgument, match="each of 2 arguments"):
@@ -241,7 +245,8 @@ def test_nested_values_have_nested_cotangents():
     same(got[1], {"x": 4.0, "y": 12.0})
 
 
-def test_s45_what_a_function_with_a_rule_reads_besides_is_constant_and_said_to_be():
+@pytest.mark.rule("S45")
+def test_what_a_function_with_a_rule_reads_besides_is_constant_and_said_to_be():
     engine = Engine()
     program = engine.parse("custom_gradient(lambda x: x * k, lambda g, y, x: g)(x)")
     leaves = {"x": Leaf(np.array(2.0)), "k": Leaf(np.array(3.0))}

@@ -32,7 +32,7 @@ def seed_like(result: np.ndarray) -> np.ndarray:
 
 
 def differentiable(array: np.ndarray) -> bool:
-    """Whether gradients live in arrays like this."""
+    """True if gradients live in arrays like this."""
     return array.dtype.kind in "fc"
 
 

@@ -47,7 +47,7 @@ def close(found: Any, expected: np.ndarray[Any, Any]) -> bool:
 
 
 def differences(ask: Any, case: dict[str, Any]) -> list[str]:
-    """What differs: the value, or the gradient of a variable."""
+    """The differences: the value, or the gradient of a variable."""
     variables = {name: Leaf(unpacked(v)) for name, v in case["variables"].items()}
     value = unpacked(case["value"])
     found = np.asarray(ask.value(case["text"], variables))

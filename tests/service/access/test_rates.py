@@ -10,7 +10,7 @@ PAUSES = st.lists(st.floats(0, 3), max_size=60)
 
 
 def admitted(limiter):
-    """Whether a request is admitted; it ends immediately."""
+    """True if a request is admitted; it ends immediately."""
     return wait_told(limiter) is None
 
 

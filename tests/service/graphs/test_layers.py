@@ -35,7 +35,7 @@ def graphs(draw: Any) -> tuple[list[Box], list[Link]]:
 
 
 def overlap(one: tuple[float, ...], two: tuple[float, ...], slack: float = 1e-6) -> bool:
-    """Whether two rectangles (left, top, right, bottom) share an inner point."""
+    """True if two rectangles (left, top, right, bottom) share an inner point."""
     left, top = max(one[0], two[0]), max(one[1], two[1])
     right, bottom = min(one[2], two[2]), min(one[3], two[3])
     return right - left > slack and bottom - top > slack

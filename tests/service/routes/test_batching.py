@@ -79,7 +79,7 @@ async def at_once_till_joint(client, requests, path="/v1/gradient"):
 
 
 def alike(one, other):
-    """Whether documents are equal up to rounding."""
+    """True if documents are equal up to rounding."""
     if isinstance(one, dict):
         assert one.keys() == other.keys()
         for key in one:

@@ -33,7 +33,7 @@ async def get(client, ref, status=200, headers=None):
 
 
 async def held(client):
-    """How many results all have."""
+    """The number of results of all tenants."""
     lines = (await client.get("/metrics")).text.splitlines()
     (line,) = [line for line in lines if line.startswith('gradwire_records{kind="results"}')]
     return float(line.split()[-1])

@@ -224,7 +224,7 @@ async def test_unused_tensors_expire(kept, served):
 
 
 async def is_held_by_use(client, ref):
-    """Whether use keeps a tensor beyond its expiry."""
+    """True if use keeps a tensor beyond its expiry."""
     request = {"program": "sum(x)", "variables": {"x": {"ref": ref}}}
     for _ in range(5):
         await asyncio.sleep(0.12)
@@ -261,10 +261,12 @@ async def test_a_deletion_in_another_process_is_seen_within_seconds(tmp_path, se
         assert response.json()["missing"] == [ref]
 
 
-@pytest.mark.parametrize("near_bytes", [0, 1 << 20])
+@pytest.mark.parametrize("local_cache_bytes", [0, 1 << 20])
 @pytest.mark.parametrize("inline_body_bytes", [0, 1 << 16])
-async def test_refs_are_accepted_wherever_values_are(kept, near_bytes, inline_body_bytes, served):
-    settings = {"near_bytes": near_bytes, "inline_body_bytes": inline_body_bytes}
+async def test_refs_are_accepted_wherever_values_are(
+    kept, local_cache_bytes, inline_body_bytes, served
+):
+    settings = {"local_cache_bytes": local_cache_bytes, "inline_body_bytes": inline_body_bytes}
     async with served(**kept, **settings) as client:
         held: dict[str, np.ndarray] = {
             "x": np.array([1.0, 2.0]),

@@ -82,7 +82,7 @@ def test_a_child_that_is_killed_fails_here_alone():
 
 
 def test_a_child_has_none_of_our_connections():
-    """Who waits for the other end of one to close would wait for the child, too."""
+    """Waiting for the other end of one to close would mean waiting for the child, too."""
     reading, writing = os.pipe()
     os.close(writing)
     compile_apart([Source(ANSWER)])

@@ -43,7 +43,7 @@ class RunningProcess:
     """A worker process, its tasks, and how often it has ended."""
 
     def __init__(self, threads):
-        settings = Settings(processes=1, cache_bytes=1, near_bytes=0, tape_values_bytes=0)
+        settings = Settings(processes=1, cache_bytes=1, local_cache_bytes=0, tape_values_bytes=0)
         self.ready, self.ended = asyncio.Event(), asyncio.Event()
         self.ends = 0
         codes = CodeCache(SharedBudget(1 << 20), Metrics())

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradwire.client import AsyncClient
 from gradwire.errors import NotInstalled
-from gradwire.tracing.functions import Function, Runs
+from gradwire.tracing.functions import Runs, own_client
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def needs(extra: str) -> Iterator[None]:
 
 def blocking_client(f: Callable[..., Any], client: Runs | None) -> Runs | None:
     """The given client, or else the function's own; ``None`` for the default client."""
-    own = f.own_client if client is None and isinstance(f, Function) else client
+    own = own_client(f) if client is None else client
     if isinstance(own, AsyncClient):
         raise TypeError(
             "this adapter is synchronous: give it a gradwire.Client, not an AsyncClient"

@@ -1,6 +1,5 @@
-"""Presentation of answers: in notebooks, in terminals, as frames, figures and commands.
+"""Presentation of answers: in notebooks, in terminals, as frames and as commands.
 
-Nothing here is imported before an answer is shown, by ``gradwire.hooks``. HTML is plain: no
-scripts, no external resources, colours for light and dark pages, and bounded output for huge
-answers.
+Nothing here is imported before an answer is shown, by ``gradwire.hooks``. ``report`` describes what
+is shown, by its type, as blocks, which ``text`` writes for terminals and ``html`` for notebooks.
 """

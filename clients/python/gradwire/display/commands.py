@@ -53,22 +53,15 @@ def _address(url: httpx.URL) -> str:
     return shlex.quote(known)
 
 
-def _readable(document: Mapping[str, Any]) -> str:
-    """A document as lines of JSON, its arrays as numbers.
-
-    The client's encoding is left out, so that the answer has numbers, too.
-    """
-    members = {name: member for name, member in document.items() if name != "encoding"}
-    lines = [
-        f"  {_json(name)}: {_by_name(member) if name in BY_NAME else _json(_spelled(member))}"
-        for name, member in members.items()
-    ]
-    return "{\n" + ",\n".join(lines) + "\n}" if lines else "{}"
-
-
-def _by_name(members: Mapping[str, Any]) -> str:
-    lines = [f"    {_json(name)}: {_json(_spelled(part))}" for name, part in members.items()]
-    return "{\n" + ",\n".join(lines) + "\n  }" if lines else "{}"
+def _readable(members: Mapping[str, Any], indent: str = "") -> str:
+    """A document as lines of JSON, its arrays as numbers."""
+    lines = []
+    for name, member in members.items():
+        if name in BY_NAME and not indent:
+            lines.append(f"  {_json(name)}: {_readable(member, '  ')}")
+        elif name != "encoding" or indent:  # the client's; the command's answer has numbers, too
+            lines.append(f"{indent}  {_json(name)}: {_json(_spelled(member))}")
+    return "{\n" + ",\n".join(lines) + f"\n{indent}}}" if lines else "{}"
 
 
 def _spelled(part: Any) -> Any:

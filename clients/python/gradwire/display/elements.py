@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,84 +12,42 @@ from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
 from gradwire.trees import MISSING
 
+Index: TypeAlias = tuple[int, ...]
 
-@dataclass(frozen=True, slots=True)
-class Elements:
-    """Places in an array of ``shape``: those that a leaf has, in order."""
 
-    shape: tuple[int, ...]
-    #: Each element's index, axis by axis.
-    coordinates: tuple[NDArray[np.int64], ...]
-    count: int
+def elements(leaf: Any) -> tuple[list[Index], NDArray[Any]]:
+    """The index of each element that a leaf has, in order, and the elements."""
+    ahead: list[Index]
+    if isinstance(leaf, SparseArray):
+        once = coalesced(leaf)
+        ahead, values = [tuple(index) for index in once.indices.tolist()], once.values
+    elif isinstance(leaf, RaggedArray):
+        lengths = np.diff(leaf.row_splits).tolist()
+        ahead = [(row, i) for row, length in enumerate(lengths) for i in range(length)]
+        values = leaf.values
+    else:
+        array = np.asarray(leaf)
+        return list(np.ndindex(array.shape)), array.ravel()
+    within = list(np.ndindex(values.shape[1:]))
+    return [index + inner for index in ahead for inner in within], values.ravel()
 
-    @classmethod
-    def of(cls, *leaves: Any) -> Elements:
-        """The elements of the first leaf that there is; if there is none, one without index."""
-        for leaf in leaves:
-            if leaf is None or leaf is MISSING:
-                continue
-            if isinstance(leaf, SparseArray):
-                return cls._of_sparse(coalesced(leaf))
-            if isinstance(leaf, RaggedArray):
-                return cls._of_ragged(leaf)
-            return cls._of_array(np.shape(leaf))
-        return cls((), (), 1)
 
-    @classmethod
-    def _of_array(cls, shape: tuple[int, ...]) -> Elements:
-        size = math.prod(shape)
-        return cls(shape, np.unravel_index(np.arange(size), shape) if shape else (), size)
+def elements_at(leaf: Any, indices: list[Index]) -> NDArray[Any]:
+    """The elements of a leaf at these indices; NaN where it has none.
 
-    @classmethod
-    def _of_sparse(cls, array: SparseArray) -> Elements:
-        within = cls._of_array(array.values.shape[1:])
-        given = [np.repeat(axis, within.count) for axis in array.indices.T]
-        inner = [np.tile(axis, len(array.values)) for axis in within.coordinates]
-        return cls(array.shape, (*given, *inner), array.values.size)
-
-    @classmethod
-    def _of_ragged(cls, array: RaggedArray) -> Elements:
-        lengths = np.diff(array.row_splits)
-        row = np.repeat(np.arange(len(lengths)), lengths)
-        at = np.arange(len(row)) - array.row_splits[row]
-        within = cls._of_array(array.values.shape[1:])
-        outer = [np.repeat(axis, within.count) for axis in (row, at)]
-        inner = [np.tile(axis, len(row)) for axis in within.coordinates]
-        shape = (len(lengths), int(lengths.max(initial=0)), *within.shape)
-        return cls(shape, (*outer, *inner), array.values.size)
-
-    def indices(self) -> list[tuple[int, ...]]:
-        """The index of each."""
-        if not self.coordinates:
-            return [()] * self.count
-        return list(zip(*(axis.tolist() for axis in self.coordinates), strict=True))
-
-    def flat(self) -> NDArray[np.int64]:
-        """The place of each in the array when that is written as a vector."""
-        place = np.zeros(self.count, np.int64)
-        for axis, length in zip(self.coordinates, self.shape, strict=True):
-            place = place * length + axis
-        return place
-
-    def values(self, leaf: Any) -> NDArray[Any]:
-        """The elements of a leaf at these places; NaN where it has none."""
-        if leaf is None or leaf is MISSING:
-            return np.full(self.count, np.nan)
-        if isinstance(leaf, RaggedArray):
-            flat = leaf.values.ravel()
-            return flat if len(flat) == self.count else np.full(self.count, np.nan)
-        if isinstance(leaf, SparseArray):
-            return self._of_those_given(coalesced(leaf))
-        try:
-            return np.broadcast_to(leaf, self.shape)[self.coordinates].reshape(self.count)
-        except ValueError:  # of another shape
-            return np.full(self.count, np.nan)
-
-    def _of_those_given(self, array: SparseArray) -> NDArray[Any]:
-        """The elements of a sparse array, zeros included."""
-        given, places = self._of_sparse(array).flat(), self.flat()
-        found = np.zeros(self.count, array.values.dtype)
-        if array.shape == self.shape and given.size:
-            at = np.minimum(np.searchsorted(given, places), given.size - 1)
-            found = np.where(given[at] == places, array.values.ravel()[at], found)
-        return found
+    A dense leaf is repeated along first axes that it lacks, as others are in a batch.
+    """
+    count = len(indices)
+    if leaf is None or leaf is MISSING or count == 0:
+        return np.full(count, np.nan)
+    if isinstance(leaf, (SparseArray, RaggedArray)):
+        found = dict(zip(*elements(leaf), strict=True))
+        absent = 0 if isinstance(leaf, SparseArray) else np.nan
+        return np.array([found.get(index, absent) for index in indices])
+    array = np.asarray(leaf)
+    axes = [*np.array(indices, np.int64).T]
+    own = axes[len(axes) - array.ndim :]
+    try:
+        return np.broadcast_to(array[tuple(own)], count)
+    except (IndexError, ValueError):  # of another shape
+        return np.full(count, np.nan)

@@ -1,9 +1,8 @@
-"""Figures: numbers in few digits, and summary statistics of arrays."""
+"""Figures: numbers in few digits, and arrays in few words."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,48 +14,11 @@ from gradwire.stored import StoredTensor
 
 #: The greatest number; greater norms are clipped to it.
 GREATEST = float(np.finfo(np.float64).max)
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Summary statistics of finite elements, or of their absolute values if complex."""
-
-    size: int
-    #: The number of NaN and infinite elements.
-    nonfinite: int
-    #: None if no element is finite.
-    min: float | None
-    mean: float | None
-    max: float | None
-    #: The square root of the sum of squares.
-    norm: float
-    is_complex: bool
-
-
-def summary(leaf: Any) -> Summary | None:
-    """Summary statistics of a leaf; ``None`` for a leaf without numbers."""
-    values = numbers(leaf)
-    if values is None:
-        return None
-    size = math.prod(leaf.shape) if isinstance(leaf, SparseArray) else values.size
-    absent = size - values.size  # zeros, all of them
-    is_complex = values.dtype.kind == "c"
-    finite = np.isfinite(values)
-    nonfinite = values.size - int(np.count_nonzero(finite))
-    kept = values[finite] if nonfinite else values.ravel()
-    real = sizes(kept) if is_complex else kept
-    count = kept.size + max(absent, 0)
-    if count == 0:
-        return Summary(size, nonfinite, None, None, None, 0.0, is_complex)
-    least, most = (float(real.min()), float(real.max())) if real.size else (0.0, 0.0)
-    if absent > 0:
-        least, most = min(least, 0.0), max(most, 0.0)
-    largest = max(abs(least), abs(most))
-    # Scaled, so that neither the sum nor the squares overflow.
-    scaled = real.astype(np.float64) / largest if largest > 0 else np.zeros(real.size)
-    mean = float(scaled.sum()) / count * largest
-    norm = min(float(np.sqrt(np.square(scaled, out=scaled).sum())) * largest, GREATEST)
-    return Summary(size, nonfinite, least, mean, most, norm, is_complex)
+#: Most elements that are listed, and characters of the longest list of them.
+MOST_ELEMENTS = 6
+LONGEST_LIST = 64
+#: Most characters of a name in a line; longer ones are cut in the middle.
+WIDEST = 44
 
 
 def numbers(leaf: Any) -> NDArray[Any] | None:
@@ -82,9 +44,6 @@ def coalesced(array: SparseArray) -> SparseArray:
     if len(array.indices) == 0:
         return array
     indices, at = np.unique(array.indices, axis=0, return_inverse=True)
-    if len(indices) == len(array.indices) and array.values.dtype.kind != "b":
-        order = np.argsort(at.ravel())
-        return SparseArray(array.indices[order], array.values[order], array.shape)
     values = np.zeros((len(indices), *array.values.shape[1:]), array.values.dtype)
     with np.errstate(over="ignore", invalid="ignore"):  # a sum that is not finite is shown as such
         np.add.at(values, at.ravel(), array.values)
@@ -108,3 +67,60 @@ def digits(number: Any, precision: int = 4) -> str:
     text = f"{real:.{precision}g}"
     mantissa, _, exponent = text.partition("e")
     return f"{mantissa}e{int(exponent)}" if exponent else text
+
+
+def brief(leaf: Any) -> str:
+    """A leaf in a few characters: its elements, or its extent."""
+    if isinstance(leaf, StoredTensor):
+        return "with the service"
+    if numbers(leaf) is None:
+        return cut(repr(leaf))
+    if not isinstance(leaf, (SparseArray, RaggedArray)) and np.size(leaf) <= MOST_ELEMENTS:
+        listed = _listed(np.asarray(leaf))
+        if len(listed) <= LONGEST_LIST:
+            return listed
+    return extent(leaf)
+
+
+def extent(leaf: Any) -> str:
+    """Least, mean and greatest element, and non-finite ones: ``0.1 … 0.9, mean 0.4``.
+
+    Of complex elements, their absolute values.
+    """
+    values = numbers(leaf)
+    assert values is not None
+    zeros = math.prod(leaf.shape) - values.size if isinstance(leaf, SparseArray) else 0
+    finite = values[np.isfinite(values)]
+    real = sizes(finite) if finite.dtype.kind == "c" else finite.astype(np.float64)
+    nonfinite = values.size - real.size
+    parts = [f"{nonfinite:,} not finite"] if nonfinite else []
+    if real.size + zeros:
+        ends = real if real.size and not zeros else np.append(real, 0.0)
+        least, most = float(ends.min()), float(ends.max())
+        largest = max(-least, most) or 1.0
+        mean = float((real / largest).sum()) / (real.size + zeros) * largest  # without overflow
+        same = "all " if real.size + zeros > 1 and not nonfinite else ""
+        range_ = f"{digits(least, 3)} … {digits(most, 3)}, mean {digits(mean, 3)}"
+        range_ = range_ if least < most else same + digits(least, 3)
+        parts.insert(0, f"|·| {range_}" if values.dtype.kind == "c" else range_)
+    return ", ".join(parts) or "empty"
+
+
+def norm(values: NDArray[Any]) -> float:
+    """The square root of the sum of squares, at most the greatest number."""
+    absolute = sizes(values)
+    largest = float(absolute.max(initial=0.0)) or 1.0
+    return min(float(np.sqrt(np.square(absolute / largest).sum())) * largest, GREATEST)
+
+
+def cut(words: str, width: int = WIDEST) -> str:
+    """Text of at most this width, cut in the middle if necessary."""
+    if len(words) <= width:
+        return words
+    ahead = width // 2
+    return f"{words[:ahead]}…{words[len(words) - (width - ahead - 1) :]}"
+
+
+def _listed(array: NDArray[Any]) -> str:
+    """All elements of a small array: ``[[1, 2], [3, 4]]``."""
+    return digits(array) if array.ndim == 0 else f"[{', '.join(map(_listed, array))}]"

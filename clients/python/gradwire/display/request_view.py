@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -18,7 +17,7 @@ from gradwire import codec
 from gradwire.ragged import RaggedArray
 from gradwire.residents import REFERENTS, Referents
 from gradwire.sparse import SparseArray
-from gradwire.trees import MISSING, NONFINITE, lookup
+from gradwire.trees import MISSING, is_list, lookup
 
 NO_REFERENTS = Referents({}, None)
 
@@ -55,52 +54,29 @@ class RequestView:
         return MISSING if names is None else names
 
     def variable(self, path: str) -> Any:
-        """The value of the variable at a path; ``MISSING`` if unknown."""
-        variables = self.document.get("variables")
-        found = lookup(variables, path) if variables and path else MISSING
-        try:
-            return MISSING if found is MISSING else value_of(found, self.named.arrays)
-        except ValueError:  # a nesting level
+        """The value of the variable at a path; ``MISSING`` if unknown, or a nesting level.
+
+        Examples of a batch are along its first axis, as they are in the answer.
+        """
+        variables, batch = self.document.get("variables"), self.document.get("batch")
+        value = self._value(lookup(variables, path)) if variables and path else MISSING
+        axes = batch.items() if isinstance(batch, Mapping) else ()
+        axis = next((axis for name, axis in axes if f"{path}.".startswith(f"{name}.")), 0)
+        return np.moveaxis(value, axis, 0) if axis and isinstance(value, np.ndarray) else value
+
+    def _value(self, document: Any) -> Any:
+        """The value of a leaf as the client writes it: an array, a number, text, or members."""
+        if not isinstance(document, Mapping):
+            return MISSING if is_list(document) else document
+        if "ref" in document:
+            found = self.named.arrays.get(document["ref"])
+            return MISSING if found is None else found
+        if "values" not in document:
+            return self._value(document.get("value", MISSING))
+        values = self._value(document["values"])
+        places = self._value(document.get("indices", document.get("row_splits", MISSING)))
+        if values is MISSING or places is MISSING:
             return MISSING
-
-
-def value_of(document: Any, arrays: Mapping[str, Any] = MappingProxyType({})) -> Any:
-    """The value of a leaf of a request; ``MISSING`` if unknown."""
-    if not isinstance(document, Mapping):
-        return _array(document)
-    if "ref" in document:
-        found = arrays.get(document["ref"])
-        return MISSING if found is None else found
-    for kind, places in ((SparseArray, "indices"), (RaggedArray, "row_splits")):
-        if places in document and "values" in document:
-            values = value_of(document["values"], arrays)
-            at = value_of(document[places], arrays)
-            if values is MISSING or at is MISSING:
-                return MISSING
-            at = at.astype(np.int64)
-            if kind is RaggedArray:
-                return RaggedArray(values, at)
-            return SparseArray(at, values, tuple(document["shape"]))
-    dtype = document.get("dtype")
-    if "re" in document and "im" in document:
-        real = _array(document["re"])
-        array = np.empty(np.shape(real), dtype or np.complex128)
-        array.real, array.imag = real, _array(document["im"])  # 1j * inf would be NaN beside
-        return array
-    if "value" not in document:
-        return MISSING  # a nesting level
-    inner = document["value"]
-    return value_of(inner, arrays) if isinstance(inner, Mapping) else _array(inner, dtype)
-
-
-def _array(document: Any, dtype: str | None = None) -> Any:
-    """The array of JSON's numbers, float64 by default."""
-    if isinstance(document, np.ndarray):
-        return document
-    if isinstance(document, str) and document not in NONFINITE:
-        return document
-    if dtype is not None:
-        return np.asarray(document, dtype)
-    array = np.asarray(document)
-    # Without a dtype integers are float64, and so are the words NaN, Infinity and -Infinity.
-    return array if array.dtype.kind in "bf" else np.asarray(document, np.float64)
+        if "indices" not in document:
+            return RaggedArray(values, places)
+        return SparseArray(places, values, tuple(document["shape"]))

@@ -10,53 +10,40 @@ from gradwire.display.request_view import RequestView
 from gradwire.results import Check, Derivative, Evaluation, Gradient, Hvp, Jacobian, Jvp, Result
 from gradwire.trees import MISSING
 
+#: By kind: the head of the first column, the members of the answer by column, and the member of
+#: the request with their names. The first that an answer is an instance of describes it.
+KINDS = (
+    (Evaluation, "output", {"value": "outputs"}, "outputs"),
+    (Jvp, "target", {"value": "value", "jvp": "jvp"}, "target"),
+    (Hvp, "source", {"gradient": "gradients", "hvp": "hvp"}, ""),  # nested as the vectors are
+    (Jacobian, "source", {"jacobian": "jacobian"}, "sources"),
+    (Check, "source", {"gradient": "gradients", "difference": "differences"}, "sources"),
+    (Gradient, "source", {"gradient": "gradients"}, "sources"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
     """A table: values that are nested alike, in columns."""
 
-    #: The head of the first column: source, output or variable.
+    #: The head of the first column: source, target, output or variable.
     of: str
     #: Nested values by name; the first has the structure of all.
     columns: Mapping[str, Any]
-    #: The title, if it is not the first.
-    title: str = ""
     #: The request's names of the leaves.
     names: Any = MISSING
-    #: The columns with norms.
-    normed: tuple[str, ...] = ()
-    #: True if rows are sources, shown with values and reasons for missing derivatives.
-    of_sources: bool = False
+    #: The title, if it is not the first.
+    title: str = ""
 
 
-def sections(result: Result, asked: RequestView) -> list[Section]:
+def sections(result: Result, request: RequestView) -> list[Section]:
     """The tables of an answer, the main one first."""
-    shown = [_main(result, asked)]
+    _, of, members, names = next(kind for kind in KINDS if isinstance(result, kind[0]))
+    columns = {column: getattr(result, member) for column, member in members.items()}
+    shown = [Section(of, columns, request.names(names))]
     outputs = result.outputs if isinstance(result, Derivative) else None
     if outputs is not None:
-        shown.append(Section("output", {"value": outputs}, "outputs", asked.names("outputs")))
+        shown.append(Section("output", {"value": outputs}, request.names("outputs"), "outputs"))
     if result.updates:
-        shown.append(Section("variable", {"new value": result.updates}, "updates"))
+        shown.append(Section("variable", {"new value": result.updates}, title="updates"))
     return shown
-
-
-def _main(result: Result, asked: RequestView) -> Section:
-    if isinstance(result, Evaluation):
-        return Section("output", {"value": result.outputs}, names=asked.names("outputs"))
-    if isinstance(result, Jvp):
-        columns = {"value": result.value, "jvp": result.jvp}
-        return Section("target", columns, names=asked.names("target"), normed=("jvp",))
-    if isinstance(result, Hvp):
-        columns = {"gradient": result.gradients, "hvp": result.hvp}
-        return Section("source", columns, normed=("gradient", "hvp"), of_sources=True)
-    sources = asked.names("sources")
-    if isinstance(result, Jacobian):
-        columns = {"jacobian": result.jacobian}
-        return Section("source", columns, "", sources, ("jacobian",), True)
-    if isinstance(result, Check):
-        columns = {"gradient": result.gradients, "difference": result.differences}
-        return Section("source", columns, "", sources, of_sources=True)
-    if isinstance(result, Gradient):
-        columns = {"gradient": result.gradients}
-        return Section("source", columns, "", sources, ("gradient",), True)
-    raise TypeError(f"{type(result).__name__} is not an answer that can be shown")

@@ -146,7 +146,8 @@ class MappedFunction:
         answers: dict[int, Any] = {}
         left, guard_values = list(range(len(points))), list[Any]()
         while left:
-            traced = yield from self.function.path(_args(points[left[0]]), guard_values)
+            args = _args(points[left[0]])
+            traced, _ = yield from self.function.path(args, guard_values=guard_values)
             found = yield from _evaluated(traced, [points[i] for i in left])
             otherwise: list[tuple[int, list[Any]]] = []
             for i, outputs in zip(left, found, strict=True):

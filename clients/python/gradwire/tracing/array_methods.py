@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -13,8 +13,12 @@ Method: TypeAlias = "Callable[..., Any]"
 _np: Any = np
 
 
-def _function(name: str) -> Method:
-    """The method that is a function of the array and the same further parameters."""
+def _methods(names: str) -> list[Method]:
+    """The methods that are functions of the array and the same further parameters."""
+    return list(map(_method, names.split()))
+
+
+def _method(name: str) -> Method:
     function = getattr(np, name)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -31,34 +35,13 @@ class Methods:
 
     __slots__ = ()
 
-    all: Method = _function("all")
-    any: Method = _function("any")
-    argmax: Method = _function("argmax")
-    argmin: Method = _function("argmin")
-    argpartition: Method = _function("argpartition")
-    argsort: Method = _function("argsort")
-    conj: Method = _function("conj")
-    conjugate: Method = _function("conjugate")
-    cumprod: Method = _function("cumprod")
-    cumsum: Method = _function("cumsum")
-    diagonal: Method = _function("diagonal")
-    dot: Method = _function("dot")
-    max: Method = _function("max")
-    mean: Method = _function("mean")
-    min: Method = _function("min")
-    nonzero: Method = _function("nonzero")
-    prod: Method = _function("prod")
-    ravel: Method = _function("ravel")
-    repeat: Method = _function("repeat")
-    round: Method = _function("round")
-    searchsorted: Method = _function("searchsorted")
-    squeeze: Method = _function("squeeze")
-    std: Method = _function("std")
-    sum: Method = _function("sum")
-    take: Method = _function("take")
-    trace: Method = _function("trace")
-    var: Method = _function("var")
-    put: Method = _function("put")
+    all, any, argmax, argmin = _methods("all any argmax argmin")
+    max, mean, min, std, var = _methods("max mean min std var")
+    cumprod, cumsum, prod, sum, trace = _methods("cumprod cumsum prod sum trace")
+    argpartition, argsort, searchsorted = _methods("argpartition argsort searchsorted")
+    conj, conjugate, round, dot = _methods("conj conjugate round dot")
+    diagonal, ravel, squeeze, swapaxes = _methods("diagonal ravel squeeze swapaxes")
+    nonzero, put, repeat, take = _methods("nonzero put repeat take")
 
     def astype(
         self,
@@ -67,7 +50,7 @@ class Methods:
         casting: str = "unsafe",
         subok: bool = True,
         copy: bool = True,
-    ) -> Self:
+    ) -> Any:
         """The same values in another dtype.
 
         Raises:
@@ -80,59 +63,45 @@ class Methods:
                 f"Cannot cast array data from {of.dtype!r} to {target!r} "
                 f"according to the rule {casting!r}"
             )
-        result: Self = _np.astype(self, dtype, copy=copy)
-        return result
+        return _np.astype(self, dtype, copy=copy)
 
-    def clip(self, min: Any = None, max: Any = None, *args: Any, **kwargs: Any) -> Self:
+    def clip(self, min: Any = None, max: Any = None, *args: Any, **kwargs: Any) -> Any:
         """The elements, limited to an interval."""
-        result: Self = _np.clip(self, min, max, *args, **kwargs)
-        return result
+        return _np.clip(self, min, max, *args, **kwargs)
 
-    def compress(self, condition: Any, *args: Any, **kwargs: Any) -> Self:
+    def compress(self, condition: Any, *args: Any, **kwargs: Any) -> Any:
         """The rows for which a condition holds."""
-        result: Self = _np.compress(condition, self, *args, **kwargs)
-        return result
+        return _np.compress(condition, self, *args, **kwargs)
 
-    def copy(self, order: str = "C") -> Self:
+    def copy(self, order: str = "C") -> Any:
         """A copy."""
-        result: Self = _np.copy(self, order)
-        return result
+        return _np.copy(self, order)
 
     def fill(self, value: Any) -> None:
         """Set all elements."""
         _np.copyto(self, value)
 
-    def flatten(self, order: str = "C") -> Self:
+    def flatten(self, order: str = "C") -> Any:
         """The flattened elements, as a new array."""
-        result: Self = _np.copy(_np.ravel(self, order=order), order)
-        return result
+        return _np.copy(_np.ravel(self, order=order), order)
 
     def partition(self, *args: Any, **kwargs: Any) -> None:
         """Partition the elements, in place."""
         _np.copyto(self, _np.partition(self, *args, **kwargs))
 
-    def reshape(self, *shape: Any, **options: Any) -> Self:
+    def reshape(self, *shape: Any, **options: Any) -> Any:
         """The same elements in other axes."""
-        given = shape[0] if len(shape) == 1 else shape
-        result: Self = _np.reshape(self, given, **options)
-        return result
+        return _np.reshape(self, shape[0] if len(shape) == 1 else shape, **options)
 
     def sort(self, *args: Any, **kwargs: Any) -> None:
         """Sort in place."""
         _np.copyto(self, _np.sort(self, *args, **kwargs))
 
-    def swapaxes(self, axis1: int, axis2: int) -> Self:
-        """The array with two axes exchanged."""
-        result: Self = _np.swapaxes(self, axis1, axis2)
-        return result
-
-    def transpose(self, *axes: Any) -> Self:
+    def transpose(self, *axes: Any) -> Any:
         """The array with its axes in another order."""
-        given = None if not axes else axes[0] if len(axes) == 1 else axes
-        result: Self = _np.transpose(self, given)
-        return result
+        return _np.transpose(self, None if not axes else axes[0] if len(axes) == 1 else axes)
 
-    def to_device(self, device: str, /, *, stream: Any = None) -> Self:
+    def to_device(self, device: str, /, *, stream: Any = None) -> Any:
         """The array itself: there is one device."""
         if device != "cpu" or stream is not None:
             raise ValueError(f"the only device is 'cpu', without streams, not {device!r}")

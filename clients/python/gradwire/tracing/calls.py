@@ -1,9 +1,9 @@
-"""Calls of libraries' functions on recorded arrays, as program text."""
+"""Calls of libraries' functions on recorded arrays, as terms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -11,17 +11,14 @@ import numpy as np
 from gradwire.tracing import literals
 from gradwire.tracing.multi_output import results
 from gradwire.tracing.shapes import Aval, called
-from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, to_term
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.traces import not_traceable
 
 #: Parameters that do not change the result, or whose default is the only supported value.
 OF_NO_CONSEQUENCE = frozenset(
     "overwrite_a overwrite_b overwrite_ab overwrite_x overwrite_y check_finite lapack_driver "
     "workers subok casting kind stable copy device like assume_unique rng".split()
 )
-
-
 #: Functions of which a result's shape depends on values; those of each part, ``None`` for the sole.
 BY_VALUES: dict[str, frozenset[int | None]] = {
     "np.linalg.lstsq": frozenset({1, 2}),
@@ -43,43 +40,29 @@ IN_ORDER = frozenset(
 COUNTED = frozenset({"np.repeat", "np.delete", "np.insert"})
 
 
-def record_call(
-    trace: Trace,
-    name: str,
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-) -> Any:
+def record_call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Record ``function(*args, **kwargs)`` as a call of ``name`` in the language."""
     given = {key: value for key, value in kwargs.items() if not _is_left_out(key, value)}
-    term = literals.call(name, args, given, lambda value: to_term(value, trace))
+    term = literals.call(name, args, given, to_term)
     held = results(name, function, args, kwargs)
-    measured = BY_VALUES.get(name, frozenset())
+    by_value = BY_VALUES.get(name, frozenset())
     if name in COUNTED and not any(isinstance(value, Tracer) for value in args[1:]):
-        measured = frozenset()
+        by_value = frozenset()
+    tried = cache(partial(called, function, args, kwargs))
     if held is None:
-        if None in measured:
-            return Tracer(term, trace)
+        infer = None if None in by_value else lambda: _aval(tried())
         in_order = name in IN_ORDER and all(map(is_ordered, (*args, *kwargs.values())))
-        return Tracer(
-            term,
-            trace,
-            infer=lambda: _aval(called(function, args, kwargs)),
-            is_ordered=in_order,
-        )
-    tried: list[Any] = []
+        return Tracer(term, infer=infer, is_ordered=in_order)
 
     def aval(index: int) -> Aval | None:
-        if not tried:
-            tried.append(called(function, args, kwargs))
-        return None if tried[0] is None else _aval(tried[0][index])
+        made = tried()
+        return None if made is None else _aval(made[index])
 
-    return held.kind(
-        [
-            part(term, trace, i, None if i in measured else partial(aval, i))
-            for i in range(held.count)
-        ]
-    )
+    parts = [
+        Tracer(literals.part(term, i), infer=None if i in by_value else partial(aval, i))
+        for i in range(held.count)
+    ]
+    return held.kind(parts)
 
 
 def is_ordered(value: Any) -> bool:
@@ -91,28 +74,25 @@ def is_ordered(value: Any) -> bool:
     return not isinstance(value, (list, tuple)) or all(map(is_ordered, value))
 
 
-def part(term: Term, trace: Trace, index: int, infer: Callable[[], Aval | None] | None) -> Tracer:
-    """One of the arrays of a term with several."""
-    return Tracer(literals.part(term, index), trace, infer=infer)
+def check_recorded(target: Any) -> None:
+    """Raise an error unless recorded results can be written into an array."""
+    if not isinstance(target, Tracer):
+        raise not_traceable(
+            "a recorded result cannot be written into a plain NumPy array",
+            "write into an array that is made inside of the function, by numpy.zeros_like(x), "
+            "numpy.zeros(shape) or numpy.array(outside)",
+        )
 
 
 def into(out: Any, result: Any) -> Any:
     """Write results into the arrays of ``out=``."""
-    targets, made = listed(out), listed(result)
-    for target, value in zip(targets, made, strict=True):
-        if target is None:
-            continue
-        if not isinstance(target, Tracer):
-            raise not_traceable(
-                "a recorded result cannot be written into a plain NumPy array",
-                "write into an array that is made inside of the function, by numpy.zeros_like(x), "
-                "numpy.zeros(shape) or numpy.array(outside)",
-            )
-        target[...] = value
-    given = tuple(
-        [value if target is None else target for target, value in zip(targets, made, strict=True)]
-    )
-    return given if isinstance(result, tuple) else given[0]
+    found = []
+    for target, value in zip(listed(out), listed(result), strict=True):
+        if target is not None:
+            check_recorded(target)
+            target[...] = value
+        found.append(value if target is None else target)
+    return tuple(found) if isinstance(result, tuple) else found[0]
 
 
 def listed(value: Any) -> tuple[Any, ...]:

@@ -7,27 +7,17 @@ the methods of the objects that it reads.
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-import numpy as np
-
 from gradwire.tracing.libraries import SCIPY, substitute_of
 from gradwire.tracing.patching import PATCHES, Binding, Patch
-
-#: Functions of the standard library, of installed packages and of Gradwire are not inspected.
-_LIBRARIES = (
-    str(Path(__file__).parent.parent),
-    str(Path(np.__file__).parent.parent),
-    str(Path(inspect.__file__).parent),
-)
+from gradwire.tracing.traces import LIBRARIES
 
 
 class Captured:
@@ -104,9 +94,7 @@ def _functions(value: Any) -> Iterator[FunctionType]:
         found += [method for base in kind.__mro__[:-1] for method in vars(base).values()]
     for each in found:
         plain = each.fget if isinstance(each, property) else getattr(each, "__func__", each)
-        if isinstance(plain, FunctionType) and not plain.__code__.co_filename.startswith(
-            _LIBRARIES
-        ):
+        if isinstance(plain, FunctionType) and not plain.__code__.co_filename.startswith(LIBRARIES):
             yield plain
 
 
@@ -141,7 +129,7 @@ def _bindings(function: FunctionType) -> Iterator[Binding]:
 
 def _is_user_s(module: ModuleType | None) -> bool:
     path = getattr(module, "__file__", None)
-    return path is not None and not path.startswith(_LIBRARIES)
+    return path is not None and not path.startswith(LIBRARIES)
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from gradwire.tracing import literals
-from gradwire.tracing.bodies import Nest, Returned, applied, body_of, check_carry, written
-from gradwire.tracing.recorded import listed
+from gradwire.tracing.bodies import Nest, applied, body_of, check_carry, step_of
 from gradwire.tracing.structures import flatten, unflatten
 from gradwire.tracing.terms import Term
-from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Trace, current, not_traceable
+from gradwire.tracing.tracer import Tracer, term_of
+from gradwire.tracing.traces import current, not_traceable
 from gradwire.usage import check_function, used
 
 
@@ -34,12 +33,11 @@ def cond(
     Both must give the same structure, shapes and dtypes.
     """
     check_function(true_function, false_function)
-    trace = current()
-    if trace is None or not isinstance(predicate, Tracer):
+    if current() is None or not isinstance(predicate, Tracer):
         with used("the predicate"):
             chosen = true_function if predicate else false_function
         return chosen(*args)
-    return _chosen(trace, "lax.cond", [predicate], [true_function, false_function], args)
+    return _chosen("lax.cond", [predicate], [true_function, false_function], args)
 
 
 def switch(index: Any, functions: Sequence[Callable[..., Any]], *args: Any) -> Any:
@@ -47,10 +45,9 @@ def switch(index: Any, functions: Sequence[Callable[..., Any]], *args: Any) -> A
     with used("switch"):
         check_function(functions[0], *functions)  # there is one
         index = index if isinstance(index, Tracer) else int(index)
-    trace = current()
-    if trace is None or not isinstance(index, Tracer):
+    if current() is None or not isinstance(index, Tracer):
         return functions[min(max(index, 0), len(functions) - 1)](*args)
-    return _chosen(trace, "lax.switch", [index], functions, args)
+    return _chosen("lax.switch", [index], functions, args)
 
 
 def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], initial: Any) -> Any:
@@ -59,17 +56,15 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     The carry keeps its structure, shapes and dtypes.
     """
     check_function(condition, body)
-    trace = current()
-    if trace is None:
+    if current() is None:
         carry = initial
         while condition(carry):
             carry = body(carry)
         return carry
-    nest = Nest(trace, initial)
-    test, _ = body_of(trace, condition, [nest])
-    step, returned = body_of(trace, body, [nest])
-    check_carry(returned, nest)
-    return nest.read(written("lax.while_loop", test, step, nest.term))
+    nest = Nest(initial)
+    test, _ = body_of(condition, [nest])
+    step = step_of(body, [nest], nest)
+    return nest.read(term_of("lax.while_loop", test, step, nest.term))
 
 
 def fori(lower: Any, upper: Any, body: Callable[[Any, Any], Any], initial: Any) -> Any:
@@ -83,16 +78,14 @@ def fori(lower: Any, upper: Any, body: Callable[[Any, Any], Any], initial: Any) 
         lower, upper = [
             limit if isinstance(limit, Tracer) else int(np.int64(limit)) for limit in (lower, upper)
         ]
-    trace = current()
-    if trace is None:
+    if current() is None:
         carry = initial
         for i in range(lower, upper):
             carry = body(i, carry)
         return carry
-    nest, counter = Nest(trace, initial), Nest(trace, np.int64(0))
-    step, returned = body_of(trace, body, [counter, nest])
-    check_carry(returned, nest)
-    return nest.read(written("lax.fori_loop", lower, upper, step, nest.term))
+    nest, counter = Nest(initial), Nest(np.int64(0))
+    step = step_of(body, [counter, nest], nest)
+    return nest.read(term_of("lax.fori_loop", lower, upper, step, nest.term))
 
 
 def scan(
@@ -106,24 +99,22 @@ def scan(
     The last carry, and all the ``y`` stacked. Without ``xs`` it runs ``length`` times.
     """
     check_function(f)
-    trace = current()
-    if trace is None:
+    if current() is None:
         return _scan_here(f, initial, xs, length)
-    nest, row = Nest(trace, initial), Nest(trace, xs, rows=True)
-    returned: list[Returned] = []
+    nest, row = Nest(initial), Nest(xs, rows=True)
+    returned: list[Nest] = []
 
     def both(carry: Any, x: Any) -> Any:
-        returned.extend(map(Returned, f(carry, x)))
-        return [Tracer(listed([part._term for part in half.parts]), trace) for half in returned]
+        returned.extend(map(Nest, f(carry, x)))
+        return [Tracer(half.as_list().term) for half in returned]
 
-    step, _ = body_of(trace, both, [nest.as_list(), row.as_list()])
+    step, _ = body_of(both, [nest.as_list(), row.as_list()])
     check_carry(returned[0], nest)
-    given: list[Any] = [step, nest.as_list().term, row.as_list().term if row.count else None]
-    whole = written("lax.scan", *given, options={} if length is None else {"length": length})
+    given: list[Any] = [step, nest.as_list().term, row.as_list().term if row.leaves else None]
+    whole = term_of("lax.scan", *given, **({} if length is None else {"length": length}))
     carried, ys = (literals.part(whole, i) for i in (0, 1))
-    times = len(row.leaves[0]) if row.count else length or 0
-    parts = [literals.part(ys, i) for i in range(len(returned[1].parts))]
-    return nest.as_list().read(carried), returned[1].nested(parts, trace, (times,))
+    times = len(row.leaves[0]) if row.leaves else length or 0
+    return nest.as_list().read(carried), returned[1].as_list().read(ys, (times,))
 
 
 def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -131,39 +122,36 @@ def checkpoint(f: Callable[..., Any]) -> Callable[..., Any]:
     check_function(f)
 
     def checkpointed(*args: Any) -> Any:
-        trace = current()
-        if trace is None:
+        if current() is None:
             return f(*args)
-        nests = [Nest(trace, arg) for arg in args]
-        body, returned = body_of(trace, f, nests)
-        again = written("checkpoint", body)
-        return returned.read(applied(again, [nest.term for nest in nests]), trace)
+        nests = [Nest(arg) for arg in args]
+        body, returned = body_of(f, nests)
+        again = term_of("checkpoint", body)
+        return returned.read(applied(again, [nest.term for nest in nests]))
 
     return checkpointed
 
 
 def stop_gradient(x: Any) -> Any:
     """``x``, nested or not, as a constant in every derivative."""
-    trace = current()
-    if trace is None:
+    if current() is None:
         return x
     leaves, structure = flatten(x, lambda part: isinstance(part, Tracer))
     stopped = [
-        Tracer(Term("stop_gradient", (leaf._term,)), trace, leaf._aval, infer=leaf._infer)
+        Tracer(Term("stop_gradient", (leaf._term,)), leaf._aval, infer=leaf._infer)
         for leaf in leaves
     ]
     return unflatten(structure, iter(stopped))
 
 
 def _chosen(
-    trace: Trace,
     name: str,
     decided: Sequence[Any],
     functions: Sequence[Callable[..., Any]],
     args: Sequence[Any],
 ) -> Any:
-    nests = [Nest(trace, arg) for arg in args]
-    recorded = [body_of(trace, function, nests) for function in functions]
+    nests = [Nest(arg) for arg in args]
+    recorded = [body_of(function, nests) for function in functions]
     first = recorded[0][1]
     if any(returned.structure != first.structure for _, returned in recorded):
         raise not_traceable(
@@ -173,7 +161,7 @@ def _chosen(
     bodies: list[Any] = [body for body, _ in recorded]
     branches = [bodies] if name == "lax.switch" else bodies
     terms = [nest.term for nest in nests]
-    return first.read(written(name, *decided, *branches, *terms), trace)
+    return first.read(term_of(name, *decided, *branches, *terms))
 
 
 def _scan_here(f: Any, initial: Any, xs: Any, length: int | None) -> tuple[Any, Any]:

@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import operator
 import sys
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gradwire import hints
+from gradwire.tracing.shapes import AbstractArray
 from gradwire.tracing.terms import Term
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.traces import LIBRARIES, Trace, not_traceable
 
 #: The kinds of dtypes by which Python may decide: integers and booleans.
 _DECIDING = frozenset("biu")
 #: The classes of Python's numbers.
 _OF_PYTHON = {"f": float, "c": complex, "i": int, "b": bool}
-#: Folders of code that is not the user's: Gradwire, what is installed, and the standard library.
-_LIBRARIES = (
-    str(Path(__file__).parent.parent),
-    str(Path(np.__file__).parent.parent),
-    str(Path(inspect.__file__).parent),
-)
 
 
-class Conversions:
+class Conversions(AbstractArray):
     """``bool(x)``, ``int(x)`` and the other conversions, allowed or not."""
 
     __slots__ = ()
     _trace: Trace
-    #: True if it adopts the precision of its operands, as Python's numbers do.
-    _weak: bool
-
-    @property
-    @abstractmethod
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype."""
 
     @property
     @abstractmethod
@@ -56,7 +42,7 @@ class Conversions:
     @property  # type: ignore[misc]  # which may be set, but not here
     def __class__(self) -> Any:
         """NumPy's class, for ``isinstance`` in the user's code: as it chooses with NumPy."""
-        if sys._getframe(1).f_code.co_filename.startswith(_LIBRARIES):
+        if sys._getframe(1).f_code.co_filename.startswith(LIBRARIES):
             return type(self)
         if not self._is_number():
             return np.ndarray
@@ -75,19 +61,22 @@ class Conversions:
         return int(self._trace.decide(self._term, int))
 
     def __floor__(self) -> int:
-        return int(self._trace.decide(self._term, partial(_of_number, math.floor)))
+        return self._decided(math.floor)
 
     def __ceil__(self) -> int:
-        return int(self._trace.decide(self._term, partial(_of_number, math.ceil)))
+        return self._decided(math.ceil)
 
     def __trunc__(self) -> int:
-        return int(self._trace.decide(self._term, partial(_of_number, math.trunc)))
+        return self._decided(math.trunc)
 
     def __round__(self, digits: int | None = None) -> Any:
         if digits is not None:
             rounded: Any = np.round
             return rounded(self, digits)
-        return self._trace.decide(self._term, partial(_of_number, round))
+        return self._decided(round)
+
+    def _decided(self, convert: Callable[[Any], Any]) -> int:
+        return int(self._trace.decide(self._term, partial(_of_number, convert)))
 
     def __float__(self) -> float:
         self._check_decides("float(), or an element of a plain array,", hints.A_VALUE)

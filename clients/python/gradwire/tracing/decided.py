@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from gradwire.tracing.calls import record_call
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.traces import not_traceable, recording
 
 #: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
 
 
-def _real_if_close(trace: Trace, a: Any, tol: float = 100) -> Any:
+def _real_if_close(a: Any, tol: float = 100) -> Any:
     """The real part, if all imaginary parts are within ``tol`` machine epsilons of 0."""
     if a.dtype.kind != "c":
         return a
@@ -23,7 +23,7 @@ def _real_if_close(trace: Trace, a: Any, tol: float = 100) -> Any:
     return _np.real(a) if bool(_np.all(np.absolute(_np.imag(a)) < within)) else a
 
 
-def _trim_zeros(trace: Trace, filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     """The vector without its zeros in front, behind, or both."""
     kept = np.flatnonzero(np.asarray(np.not_equal(filt, 0)))
     if axis not in (None, 0, -1) or np.ndim(filt) != 1:
@@ -35,35 +35,30 @@ def _trim_zeros(trace: Trace, filt: Any, trim: str = "fb", axis: Any = None) -> 
 
 
 def matrix_function(
-    name: str,
-    trace: Trace,
-    original: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
+    name: str, original: Callable[..., Any], matrix: Any, *args: Any, **kwargs: Any
 ) -> Any:
     """A function of a square matrix, complex where there is no real one."""
-    matrix, *rest = args
-    made = record_call(trace, name, original, args, kwargs)
-    if matrix.dtype.kind == "c" or trace.scope is not None or bool(_np.all(np.isfinite(made))):
+    made = record_call(name, original, matrix, *args, **kwargs)
+    if matrix.dtype.kind == "c" or recording().scope or bool(_np.all(np.isfinite(made))):
         return made
-    return record_call(trace, name, original, (matrix.astype(complex), *rest), kwargs)
+    return record_call(name, original, matrix.astype(complex), *args, **kwargs)
 
 
-def _eig(trace: Trace, a: Any) -> Any:
+def _eig(a: Any) -> Any:
     """Eigenvalues and eigenvectors, real if all eigenvalues of real matrices are."""
-    made = record_call(trace, "np.linalg.eig", np.linalg.eig, (a,), {})
-    return type(made)(*_real_or_complex(trace, a, *made))
+    made = record_call("np.linalg.eig", np.linalg.eig, a)
+    return type(made)(*_real_or_complex(a, *made))
 
 
-def _eigvals(trace: Trace, a: Any) -> Any:
-    made = record_call(trace, "np.linalg.eigvals", np.linalg.eigvals, (a,), {})
-    return _real_or_complex(trace, a, made)[0]
+def _eigvals(a: Any) -> Any:
+    made = record_call("np.linalg.eigvals", np.linalg.eigvals, a)
+    return _real_or_complex(a, made)[0]
 
 
-def _real_or_complex(trace: Trace, a: Any, *made: Any) -> list[Any]:
+def _real_or_complex(a: Any, *made: Any) -> list[Any]:
     """Eigenvalues, and what else is real where they are; from NumPy 2.5 on all are complex."""
     found = [part.astype(np.result_type(a.dtype, np.complex64)) for part in made]
-    if a.dtype.kind == "c" or trace.scope is not None or _always_complex():
+    if a.dtype.kind == "c" or recording().scope or _always_complex():
         return found
     are_real = bool(_np.all(_np.imag(found[0]) == 0))
     return [_np.real(part) for part in found] if are_real else found

@@ -6,125 +6,104 @@ Also functions that read only an array's shape or dtype.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from gradwire.tracing.calls import into, record_call
+from gradwire.tracing.multi_output import named_tuple
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Trace
-from gradwire.tracing.view_functions import as_view
+from gradwire.tracing.views import as_view
 
 #: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
 
 
 def _astype(
-    trace: Trace,
-    x: Any,
-    dtype: DTypeLike,
-    /,
-    *,
-    copy: bool = True,
-    device: Literal["cpu"] | None = None,
-) -> Tracer:
+    x: Any, dtype: DTypeLike, /, *, copy: bool = True, device: Literal["cpu"] | None = None
+) -> Any:
     if device not in (None, "cpu"):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
     if not copy and x.dtype == np.dtype(dtype):
-        same: Tracer = x
-        return same
-    term = Term("np.astype", (x._term, np.dtype(dtype)))
-    shape = lambda: Aval(x.shape, np.dtype(dtype))  # noqa: E731
-    return Tracer(term, trace, infer=shape, is_ordered=x.is_ordered)
+        return x
+    target = np.dtype(dtype)
+    term = Term("np.astype", (x._term, target))
+    return Tracer(term, infer=lambda: Aval(x.shape, target), is_ordered=x.is_ordered)
 
 
-def _copy(trace: Trace, a: Any, order: str = "K", subok: bool = False) -> Tracer:
+def _copy(a: Any, order: str = "K", subok: bool = False) -> Tracer:
     in_order = order == "C" or a.is_ordered
     term = Term("copy", (a._term,))
-    return Tracer(term, trace, infer=lambda: a.aval, is_ordered=in_order)
+    return Tracer(term, infer=lambda: a.aval, is_ordered=in_order)
 
 
-def _reshape(
-    trace: Trace, a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
-) -> Any:
+def _reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Any:
     if order == "F":
         lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
         return _np.transpose(_np.reshape(_np.transpose(a), lengths[::-1]))
-    return _view(trace, np.reshape, a, shape)
+    return _view(np.reshape, a, shape)
 
 
-def _ravel(trace: Trace, a: Any, order: str = "C") -> Any:
-    return _view(trace, np.ravel, _np.transpose(a) if order == "F" else a)
+def _ravel(a: Any, order: str = "C") -> Any:
+    return _view(np.ravel, _np.transpose(a) if order == "F" else a)
 
 
-def _view(trace: Trace, function: Any, *args: Any) -> Any:
+def _view(function: Any, *args: Any) -> Any:
     base = args[0]
-    made = record_call(trace, f"np.{function.__name__}", function, args, {})
-    as_view(made, function, args, {}, may_be_copy=not base.is_ordered)
+    made = record_call(f"np.{function.__name__}", function, *args)
+    as_view(made, function, args, {}, is_writable=True, may_be_copy=not base.is_ordered)
     made._is_ordered = base.is_ordered
     return made
 
 
-def in_one_axis(a: Tracer) -> Tracer:
-    """The flattened elements as a view, in any memory order."""
-    made: Tracer = record_call(a._trace, "np.ravel", np.ravel, (a,), {})
-    as_view(made, np.ravel, (a,), {})
-    return made
-
-
-def _broadcast_arrays(trace: Trace, *args: Any, subok: bool = False) -> Any:
+def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
     shape = np.broadcast_shapes(*map(np.shape, args))
     return tuple([_np.broadcast_to(array, shape) for array in args])
 
 
-def _nan_to_num(trace: Trace, x: Any, copy: bool = True, **kwargs: Any) -> Any:
-    made = record_call(trace, "np.nan_to_num", np.nan_to_num, (x,), kwargs)
+def _nan_to_num(x: Any, copy: bool = True, **kwargs: Any) -> Any:
+    made = record_call("np.nan_to_num", np.nan_to_num, x, **kwargs)
     return made if copy else into(x, made)
 
 
 def _cross(
-    trace: Trace,
-    a: Any,
-    b: Any,
-    axisa: int = -1,
-    axisb: int = -1,
-    axisc: int = -1,
-    axis: int | None = None,
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Any:
     if axis is not None:
         axisa = axisb = axisc = axis
     vectors = _np.moveaxis(a, axisa, -1), _np.moveaxis(b, axisb, -1)
-    made = record_call(trace, "np.cross", np.cross, vectors, {})
+    made = record_call("np.cross", np.cross, *vectors)
     has_axis = 3 in (np.shape(vectors[0])[-1], np.shape(vectors[1])[-1])
     return _np.moveaxis(made, -1, axisc) if has_axis else made
 
 
-def _diag(trace: Trace, v: Any, k: int = 0) -> Any:
+def _diag(v: Any, k: int = 0) -> Any:
     if np.ndim(v) == 2:
         return _np.diagonal(v, k)
-    return record_call(trace, "np.diag", np.diag, (v, k), {})
+    return record_call("np.diag", np.diag, v, k)
 
 
-def _sort(trace: Trace, a: Any, axis: int | None = -1, *_: Any, **__: Any) -> Any:
-    return record_call(trace, "np.sort", np.sort, (a, axis), {})
+def _sort(a: Any, axis: int | None = -1, *_: Any, **__: Any) -> Any:
+    return record_call("np.sort", np.sort, a, axis)
 
 
-def _argsort(trace: Trace, a: Any, axis: int | None = -1, *_: Any, **__: Any) -> Any:
-    return record_call(trace, "np.argsort", np.argsort, (a, axis), {})
+def _argsort(a: Any, axis: int | None = -1, *_: Any, **__: Any) -> Any:
+    return record_call("np.argsort", np.argsort, a, axis)
 
 
-def _iscomplex(trace: Trace, x: Any) -> Any:
+def _iscomplex(x: Any) -> Any:
     return np.not_equal(_np.imag(x), 0)
 
 
-def _isreal(trace: Trace, x: Any) -> Any:
+def _isreal(x: Any) -> Any:
     return np.equal(_np.imag(x), 0)
 
 
-def _array_equiv(trace: Trace, a1: Any, a2: Any) -> Any:
+def _array_equiv(a1: Any, a2: Any) -> Any:
     try:
         np.broadcast_shapes(np.shape(a1), np.shape(a2))
     except ValueError:
@@ -132,21 +111,18 @@ def _array_equiv(trace: Trace, a1: Any, a2: Any) -> Any:
     return _np.all(np.equal(a1, a2))
 
 
-def _isin(
-    trace: Trace, element: Any, test_elements: Any, *_: Any, invert: bool = False, **__: Any
-) -> Any:
-    found = record_call(trace, "torch.isin", np.isin, (element, test_elements), {})
+def _isin(element: Any, test_elements: Any, *_: Any, invert: bool = False, **__: Any) -> Any:
+    found = record_call("torch.isin", np.isin, element, test_elements)
     return np.logical_not(found) if invert else found
 
 
-def _where(trace: Trace, condition: Any, *chosen: Any) -> Any:
+def _where(condition: Any, *chosen: Any) -> Any:
     if not chosen:
         return _np.nonzero(condition)
-    return record_call(trace, "np.where", np.where, (condition, *chosen), {})
+    return record_call("np.where", np.where, condition, *chosen)
 
 
 def _average(
-    trace: Trace,
     a: Any,
     axis: Any = None,
     weights: Any = None,
@@ -154,8 +130,7 @@ def _average(
     *,
     keepdims: Any = np._NoValue,
 ) -> Any:
-    options = {"axis": axis, "weights": weights, "keepdims": keepdims}
-    mean = record_call(trace, "np.average", np.average, (a,), options)
+    mean = record_call("np.average", np.average, a, axis=axis, weights=weights, keepdims=keepdims)
     if not returned:
         return mean
     if weights is None:
@@ -169,11 +144,11 @@ def _average(
     return mean, _np.broadcast_to(total, mean.shape)
 
 
-def _einsum(trace: Trace, subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
+def _einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> Any:
     if not isinstance(subscripts, str):
         subscripts, operands = _subscripts((subscripts, *operands))
     given = {name: value for name, value in kwargs.items() if name != "optimize"}
-    return record_call(trace, "np.einsum", np.einsum, (subscripts, *operands), given)
+    return record_call("np.einsum", np.einsum, subscripts, *operands, **given)
 
 
 def _subscripts(given: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
@@ -188,11 +163,9 @@ def _subscripts(given: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
     return (f"{inputs}->{text(given[-1])}" if len(given) % 2 else inputs), tuple(operands)
 
 
-def _meshgrid(
-    trace: Trace, *xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True
-) -> Any:
+def _meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> Any:
     if not sparse:
-        return record_call(trace, "np.meshgrid", np.meshgrid, xi, {"indexing": indexing})
+        return record_call("np.meshgrid", np.meshgrid, *xi, indexing=indexing)
     places = list(range(len(xi)))
     if indexing == "xy" and len(xi) > 1:
         places[:2] = [1, 0]
@@ -200,8 +173,8 @@ def _meshgrid(
     return tuple([_np.reshape(x, length) for x, length in zip(xi, lengths, strict=True)])
 
 
-def _linspace(trace: Trace, *args: Any, retstep: bool = False, **kwargs: Any) -> Any:
-    made = record_call(trace, "np.linspace", np.linspace, args, kwargs)
+def _linspace(*args: Any, retstep: bool = False, **kwargs: Any) -> Any:
+    made = record_call("np.linspace", np.linspace, *args, **kwargs)
     if not retstep:
         return made
     start, stop = args[:2]
@@ -212,37 +185,20 @@ def _linspace(trace: Trace, *args: Any, retstep: bool = False, **kwargs: Any) ->
 # Sets
 
 
-def _unique_values(trace: Trace, x: Any) -> Any:
-    return _np.unique(x)
+def _unique(function: Any, **asked: bool) -> Callable[[Any], Any]:
+    return lambda x: named_tuple(function)(*_np.unique(x, **asked))
 
 
-def _unique_counts(trace: Trace, x: Any) -> Any:
-    return _kind_of(np.unique_counts)(*_np.unique(x, return_counts=True))
-
-
-def _unique_inverse(trace: Trace, x: Any) -> Any:
-    values, inverse = _np.unique(x, return_inverse=True)
-    return _kind_of(np.unique_inverse)(values, inverse)
-
-
-def _unique_all(trace: Trace, x: Any) -> Any:
-    return _kind_of(np.unique_all)(*_np.unique(x, True, True, True))
-
-
-def _kind_of(function: Any) -> Any:
-    return type(function(np.zeros(1)))
-
-
-def _union1d(trace: Trace, ar1: Any, ar2: Any) -> Any:
+def _union1d(ar1: Any, ar2: Any) -> Any:
     return _np.unique(_np.concatenate([_np.ravel(ar1), _np.ravel(ar2)]))
 
 
-def _intersect1d(trace: Trace, ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def _intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     values = _np.unique(ar1)
     return values[_np.isin(values, ar2)]
 
 
-def _setdiff1d(trace: Trace, ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def _setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     values = ar1 if assume_unique else _np.unique(ar1)
     return values[_np.isin(values, ar2, invert=True)]
 
@@ -250,9 +206,7 @@ def _setdiff1d(trace: Trace, ar1: Any, ar2: Any, assume_unique: bool = False) ->
 # Functions that call Python functions
 
 
-def _apply_along_axis(
-    trace: Trace, func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
-) -> Any:
+def _apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     moved = _np.moveaxis(arr, axis, -1)
     outer = moved.shape[:-1]
     rows = moved.reshape(-1, moved.shape[-1])
@@ -267,42 +221,23 @@ def _apply_along_axis(
     )
 
 
-def _apply_over_axes(trace: Trace, func: Any, a: Any, axes: Any) -> Any:
+def _apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     for axis in [axes] if isinstance(axes, int) else axes:
         made = func(a, axis)
         a = made if np.ndim(made) == np.ndim(a) else _np.expand_dims(made, axis)
     return a
 
 
-def _piecewise(
-    trace: Trace, x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any
-) -> Any:
+def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any) -> Any:
     conditions = condlist if isinstance(condlist, list) and np.ndim(condlist[0]) else [condlist]
     chosen, result = list(funclist), _np.zeros_like(x)
     if len(chosen) == len(conditions) + 1:
-        conditions = [np.logical_not(_any_of(conditions)), *conditions]
+        conditions = [np.logical_not(reduce(np.logical_or, conditions)), *conditions]
         chosen = [chosen[-1], *chosen[:-1]]
     for condition, function in zip(conditions, chosen, strict=True):
         made = function(x, *args, **kwargs) if callable(function) else function
         result = _np.where(condition, made, result)
     return result.astype(x.dtype)
-
-
-def _any_of(conditions: Sequence[Any]) -> Any:
-    found = conditions[0]
-    for condition in conditions[1:]:
-        found = np.logical_or(found, condition)
-    return found
-
-
-def _own(function: Any) -> Callable[..., Any]:
-    """NumPy's own implementation, which calls recorded functions."""
-    implementation = function.__wrapped__
-    return lambda _, *args, **kwargs: implementation(*args, **kwargs)
-
-
-def _metadata(read: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda _, *args, **kwargs: read(*args, **kwargs)
 
 
 def _dtype_of(value: Any) -> Any:
@@ -312,23 +247,19 @@ def _dtype_of(value: Any) -> Any:
 
 
 DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
-    np.shape: _metadata(lambda a: a.shape),
-    np.ndim: _metadata(lambda a: a.ndim),
-    np.size: _metadata(lambda a, axis=None: a.size if axis is None else a.shape[axis]),
-    np.iscomplexobj: _metadata(lambda x: x.dtype.kind == "c"),
-    np.isrealobj: _metadata(lambda x: x.dtype.kind != "c"),
-    np.isfortran: _metadata(lambda a: False),
-    np.result_type: _metadata(lambda *given: np.result_type(*map(_dtype_of, given))),
-    np.can_cast: _metadata(
-        lambda given, to, *rest, **how: np.can_cast(given.dtype, to, *rest, **how)
-    ),
-    np.tril_indices_from: _metadata(lambda arr, k=0: np.tril_indices(len(arr), k, arr.shape[1])),
-    np.triu_indices_from: _metadata(lambda arr, k=0: np.triu_indices(len(arr), k, arr.shape[1])),
-    np.diag_indices_from: _metadata(lambda arr: np.diag_indices(len(arr), arr.ndim)),
-    np.min_scalar_type: _metadata(lambda a: a.dtype),
-    np.common_type: _metadata(
-        lambda *arrays: np.common_type(*[np.ones(1, a.dtype) for a in arrays])
-    ),
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
+    np.iscomplexobj: lambda x: x.dtype.kind == "c",
+    np.isrealobj: lambda x: x.dtype.kind != "c",
+    np.isfortran: lambda a: False,
+    np.result_type: lambda *given: np.result_type(*map(_dtype_of, given)),
+    np.can_cast: lambda given, to, *rest, **how: np.can_cast(given.dtype, to, *rest, **how),
+    np.tril_indices_from: lambda arr, k=0: np.tril_indices(len(arr), k, arr.shape[1]),
+    np.triu_indices_from: lambda arr, k=0: np.triu_indices(len(arr), k, arr.shape[1]),
+    np.diag_indices_from: lambda arr: np.diag_indices(len(arr), arr.ndim),
+    np.min_scalar_type: lambda a: a.dtype,
+    np.common_type: lambda *arrays: np.common_type(*[np.ones(1, a.dtype) for a in arrays]),
     np.astype: _astype,
     np.copy: _copy,
     np.broadcast_arrays: _broadcast_arrays,
@@ -348,16 +279,18 @@ DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
     np.einsum: _einsum,
     np.linspace: _linspace,
     np.meshgrid: _meshgrid,
-    np.unique_values: _unique_values,
-    np.unique_counts: _unique_counts,
-    np.unique_inverse: _unique_inverse,
-    np.unique_all: _unique_all,
+    np.unique_values: _np.unique,
+    np.unique_counts: _unique(np.unique_counts, return_counts=True),
+    np.unique_inverse: _unique(np.unique_inverse, return_inverse=True),
+    np.unique_all: _unique(
+        np.unique_all, return_index=True, return_inverse=True, return_counts=True
+    ),
     np.union1d: _union1d,
     np.intersect1d: _intersect1d,
     np.setdiff1d: _setdiff1d,
     np.apply_along_axis: _apply_along_axis,
     np.apply_over_axes: _apply_over_axes,
     np.piecewise: _piecewise,
-    np.rollaxis: _own(np.rollaxis),
-    np.resize: _own(np.resize),
+    np.rollaxis: _np.rollaxis.__wrapped__,
+    np.resize: _np.resize.__wrapped__,
 }

@@ -6,24 +6,19 @@ Libraries that are given recorded arrays fail in ways of their own: by endless r
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from traceback import walk_tb
-from types import FrameType, FunctionType, ModuleType
-from typing import Any
-
-import numpy as np
+from types import FrameType, ModuleType
 
 from gradwire import hints
 from gradwire.errors import GradwireError, NotTraceable, UsageError
+from gradwire.tracing.substitutes import reads_recorded
 from gradwire.tracing.terms import Place
 from gradwire.tracing.tracer import Tracer
+from gradwire.tracing.traces import LIBRARIES
 
-_OURS = str(Path(__file__).parent.parent)
-#: Functions of ours, of what is installed, and of the standard library are not the user's.
-_LIBRARIES = (_OURS, str(Path(np.__file__).parent.parent), str(Path(inspect.__file__).parent))
+_OURS = LIBRARIES[0]
 #: Frames that are looked into; recursion without end has a thousand.
 _LOOKED_INTO = 30
 
@@ -42,7 +37,9 @@ def explained(error: Exception) -> Exception:
     place, below = _below_user(frames)
     libraries = [frame for frame in below if not _is_ours(frame)]
     said = f"{type(error).__name__}: {error}"[:300]
-    if libraries and any(map(_meets_tracer, libraries[:_LOOKED_INTO])):
+    if libraries and any(
+        reads_recorded(list(frame.f_locals.values()), 3) for frame in libraries[:_LOOKED_INTO]
+    ):
         package = name or _package(libraries[0])
         if package != "numpy":
             problem = f"{package} cannot be recorded: it raised {said}"
@@ -85,7 +82,7 @@ def _below_user(frames: Sequence[tuple[FrameType, int]]) -> tuple[Place | None, 
     for frame, line in frames:
         name = frame.f_code.co_filename
         file = frame.f_globals.get("__file__") or name  # Cython's own names are of other folders
-        if _package(frame) == home or not file.startswith((*_LIBRARIES, "<frozen")):
+        if _package(frame) == home or not file.startswith((*LIBRARIES, "<frozen")):
             place, below = Place(name, line, frame.f_code.co_name), []
         else:
             below.append(frame)
@@ -103,30 +100,3 @@ def _module(frame: FrameType) -> str:
 
 def _package(frame: FrameType) -> str:
     return _module(frame).partition(".")[0]
-
-
-def _meets_tracer(frame: FrameType) -> bool:
-    """True if a function captures a recorded array, or a function that captures one."""
-    return any(map(_holds_tracer, frame.f_locals.values()))
-
-
-def _holds_tracer(value: Any, depth: int = 2) -> bool:
-    if isinstance(value, Tracer):
-        return True
-    if not depth:
-        return False
-    if isinstance(value, FunctionType):
-        cells = value.__closure__ or ()
-        return any(_holds_tracer(_content(cell), depth - 1) for cell in cells)
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, (list, tuple)):
-        return False
-    return any(_holds_tracer(item, depth - 1) for item in islice(value, 100))
-
-
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # it is empty yet
-        return None

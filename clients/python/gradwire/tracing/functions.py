@@ -15,6 +15,7 @@ from gradwire.tracing.libraries import loaded_patches, substitute_of
 from gradwire.tracing.patching import PATCHES
 from gradwire.tracing.signatures import signature
 from gradwire.tracing.structures import Structure, flatten, is_array_like, paths, unflatten
+from gradwire.tracing.terms import NOTHING
 from gradwire.tracing.traced import TracedProgram, record, with_source_notes
 from gradwire.tracing.traces import current
 from gradwire.usage import check_client, check_function, used
@@ -23,7 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 #: Most recordings that one function keeps.
-MOST_RECIPES = 256
+MOST_RECORDINGS = 256
 #: Most of them for one signature, with other values of guards.
 MOST_PATHS = 64
 
@@ -61,8 +62,10 @@ class Function(Generic[P, T]):
         check_client(client)
         update_wrapper(self, python)
         self._python = python
-        self._client = client
-        self._inline = inline_of(python) if inline is None else inline
+        #: The client that it was given, if any.
+        self.own_client: Runs | None = client
+        #: The recorded function, from recorded arrays to recorded arrays.
+        self.inline: Callable[..., Any] = inline_of(python) if inline is None else inline
         #: Positions of arguments whose integers are numbers to differentiate in.
         self._differentiated = differentiated
         #: Names of the arguments' leaves, if not those of the parameters of ``python``.
@@ -71,8 +74,6 @@ class Function(Generic[P, T]):
         self._again = again
         self._traced: dict[Any, list[TracedProgram]] = {}
         self._captured = Captured(python)
-        #: Transforms of this function, so that each is recorded once.
-        self.derived: dict[Any, Function[..., Any]] = {}
 
     def __repr__(self) -> str:
         return f"<gradwire function {self.title}>"
@@ -88,15 +89,15 @@ class Function(Generic[P, T]):
         return f"{transform.func.__name__}({name})"
 
     def _repr_html_(self) -> str:
-        return hooks.display().function_card(self)
+        return hooks.display().card(self)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickled by name if it has one, else by the arguments that it was made of."""
         if self._has_name():
             name: str = self.__qualname__  # type: ignore[attr-defined]  # from the function
             return name
-        inline = None if self._inline is inline_of(self._python) else self._inline
-        parts = (self._python, self._client, inline, self._differentiated, self._names)
+        inline = None if self.inline is inline_of(self._python) else self.inline
+        parts = (self._python, self.own_client, inline, self._differentiated, self._names)
         return self._again or (_made_again, parts)
 
     def _has_name(self) -> bool:
@@ -111,7 +112,7 @@ class Function(Generic[P, T]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """Its value, computed by the service; nested as the function nests it."""
         if current() is not None:
-            inlined: T = self._inline(*args, **kwargs)
+            inlined: T = self.inline(*args, **kwargs)
             return inlined
         answer: T = self.client.run(self.steps(*args, **kwargs))
         return answer
@@ -119,30 +120,19 @@ class Function(Generic[P, T]):
     @property
     def client(self) -> Runs:
         """Its own client, else the default client."""
-        client: Runs = hooks.default_client() if self._client is None else self._client
+        client: Runs = hooks.default_client() if self.own_client is None else self.own_client
         return client
-
-    @property
-    def own_client(self) -> Runs | None:
-        """The client that it was given, if any."""
-        return self._client
 
     @property
     def recordings(self) -> list[TracedProgram]:
         """Its recordings."""
         return [traced for known in self._traced.values() for traced in known]
 
-    @property
-    def inline(self) -> Callable[..., Any]:
-        """The recorded function, from recorded arrays to recorded arrays."""
-        return self._inline
-
     def steps(self, *args: Any, **kwargs: Any) -> Steps[Any]:
         """The steps of a call: one request, once it is recorded."""
-        leaves, known = self._known(args, kwargs)
         guard_values: Sequence[Any] = ()
         while True:
-            traced = yield from self._path(known, args, kwargs, guard_values)
+            traced, leaves = yield from self.path(args, kwargs, guard_values)
             with with_source_notes(traced.written):
                 answer = yield from traced.call(leaves)
             guard_values = traced.guard_values(answer.outputs)
@@ -151,59 +141,51 @@ class Function(Generic[P, T]):
 
     def traced(self, *args: Any, **kwargs: Any) -> Steps[tuple[TracedProgram, list[Any]]]:
         """The program for these arguments, and the arguments' leaves."""
-        leaves, known = self._known(args, kwargs)
-        return (yield from self._path(known, args, kwargs, ())), leaves
+        return self.path(args, kwargs)
 
-    def path(self, args: tuple[Any, ...], guard_values: Sequence[Any]) -> Steps[TracedProgram]:
-        """The recording for arguments with these values of guards."""
-        _, known = self._known(args, {})
-        return (yield from self._path(known, args, {}, guard_values))
-
-    def _path(
+    def path(
         self,
-        known: list[TracedProgram],
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        guard_values: Sequence[Any],
-    ) -> Steps[TracedProgram]:
-        traced = _with_guard_values(known, guard_values)
-        if traced is None:
-            traced = yield from self._record(args, kwargs, guard_values)
-            known.append(traced)
-            del known[:-MOST_PATHS]
-        return traced
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any] = NOTHING,
+        guard_values: Sequence[Any] = (),
+    ) -> Steps[tuple[TracedProgram, list[Any]]]:
+        """The same with these values of guards: the newest recording that has them."""
+        leaves, known = self._known(args, kwargs)
+        for traced in reversed(known):
+            if traced.guards_hold(guard_values):
+                return traced, leaves
+        traced = yield from self._record(args, kwargs, guard_values)
+        known.append(traced)
+        del known[:-MOST_PATHS]
+        return traced, leaves
 
     def _record(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any], guard_values: Sequence[Any]
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], guard_values: Sequence[Any]
     ) -> BlockingStep[TracedProgram]:
-        leaves, structure = flatten((self._prepared(args), kwargs))
+        given = tuple(
+            [_floats(arg) if i in self._differentiated else arg for i, arg in enumerate(args)]
+        )
+        leaves, structure = flatten((given, kwargs))
         names = self._names or leaf_names(self._python, structure)
 
         def recorded(fetch: Fetch) -> TracedProgram:
             with PATCHES.during([*loaded_patches(), *self._captured.library_patches()]):
-                return record(self._inline, names, structure, leaves, fetch, guard_values)
+                return record(self.inline, names, structure, leaves, fetch, guard_values)
 
         return BlockingStep(recorded)
 
     def _known(
-        self, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[list[Any], list[TracedProgram]]:
         """The leaves of arguments, and the recordings for their signature."""
         with used("the arguments"):
             leaves, key = signature(args, kwargs, self._differentiated)
-        if self._captured.changed() or len(self._traced) > MOST_RECIPES:
+        if self._captured.changed() or len(self._traced) > MOST_RECORDINGS:
             self._traced = {}
         known = self._traced.get(key)
         if known is None:
             known = self._traced[key] = []
         return leaves, known
-
-    def _prepared(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        if not self._differentiated:
-            return args
-        return tuple(
-            [_floats(arg) if i in self._differentiated else arg for i, arg in enumerate(args)]
-        )
 
 
 def function(python: Callable[P, T], client: Runs | None = None) -> Function[P, T]:
@@ -234,25 +216,16 @@ def inline_of(python: Callable[..., Any]) -> Callable[..., Any]:
     return python if recorded is None else recorded
 
 
-def _with_guard_values(
-    known: Sequence[TracedProgram], guard_values: Sequence[Any]
-) -> TracedProgram | None:
-    """The newest recording with these values of guards."""
-    for traced in reversed(known):
-        if traced.guards_hold(guard_values):
-            return traced
-    return None
+def own_client(python: Callable[..., Any]) -> Runs | None:
+    """The client that a ``Function`` was given, if any."""
+    return python.own_client if isinstance(python, Function) else None
 
 
 def _floats(value: Any) -> Any:
-    leaves, structure = flatten(
-        value, lambda part: is_array_like(part) or (isinstance(part, int) and part is not True)
-    )
-    if not any(isinstance(leaf, int) for leaf in leaves):
-        return value
-    return unflatten(
-        structure, iter([float(leaf) if isinstance(leaf, int) else leaf for leaf in leaves])
-    )
+    """Nested values with numbers to differentiate in, in place of integers."""
+    leaves, structure = flatten(value, lambda part: type(part) is int or is_array_like(part))
+    floats = [float(leaf) if type(leaf) is int else leaf for leaf in leaves]
+    return unflatten(structure, iter(floats))
 
 
 def leaf_names(python: Callable[..., Any], structure: Structure) -> list[str]:

@@ -1,6 +1,6 @@
-"""SciPy's integrators as solutions of differential equations that the service computes.
+"""Solutions of differential equations that the service computes, and SciPy's integrators as such.
 
-They agree with SciPy's to the tolerances that these ask for, which are at most 1.5e-8 here.
+These agree with SciPy's to the tolerances that these ask for, which are at most 1.5e-8 here.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tracing.equations import solution
+from gradwire.tracing.bodies import Nest, step_of
 from gradwire.tracing.recordable import holds_recorded
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.tracer import Tracer, term_of
+from gradwire.tracing.traces import not_traceable
 
 #: SciPy's default tolerances of ``odeint`` and ``quad``.
 TOLERANCE = 1.49012e-8
@@ -32,9 +33,22 @@ OF_NO_CONSEQUENCE = frozenset(
 _np: Any = np
 
 
-def record_odeint(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def solution(f: Callable[..., Any], options: Mapping[str, Any], y0: Any, t: Any, *args: Any) -> Any:
+    """``y`` at the times ``t``, stacked, where ``dy/dt = f(y, t, *args)`` and ``y(t[0]) = y0``."""
+    t = t if isinstance(t, Tracer) else np.asarray(t)
+    if np.ndim(t) != 1:
+        raise not_traceable(
+            f"times have one axis, got an array of shape {np.shape(t)}",
+            "a solution is given at all times of an array that begins with that of y0",
+        )
+    y, times = Nest(y0), Nest(t)
+    given = [Nest(arg) for arg in args]
+    slope = step_of(f, [y, Nest(t, rows=True), *given], y)
+    terms = [nest.term for nest in (y, times, *given)]
+    return y.read(term_of("odeint", slope, *terms, **options), (len(times.leaves[0]),))
+
+
+def record_odeint(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``scipy.integrate.odeint``: the solution at each time, as rows."""
     given = _given(original, args, kwargs, "func y0 t args rtol atol mxstep tfirst")
     slope = _slope(given["func"], _tuple(given["args"]), time_first=given["tfirst"])
@@ -42,9 +56,7 @@ def record_odeint(
     return _solved(slope, given["y0"], given["t"], tolerances, given["mxstep"])
 
 
-def record_solve_ivp(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def record_solve_ivp(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``scipy.integrate.solve_ivp`` at given times: the solution at each, as columns."""
     given = _given(original, args, kwargs, "fun t_span y0 method t_eval vectorized args rtol atol")
     if given["t_eval"] is None:
@@ -71,9 +83,7 @@ def record_solve_ivp(
     )  # fmt: skip
 
 
-def record_quad(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def record_quad(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``scipy.integrate.quad``: the integral, whose estimated error is not known (NaN)."""
     given = _given(original, args, kwargs, "func a b args epsabs epsrel")
     function, extra = given["func"], _tuple(given["args"])

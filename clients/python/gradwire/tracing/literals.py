@@ -63,6 +63,16 @@ def part(whole: Term, index: int) -> Term:
     return Term(ITEM, (whole, index))
 
 
+def raveled(term: Term) -> Term:
+    """A term's elements in one axis."""
+    return Term("np.ravel", (term,))
+
+
+def reshaped(term: Term, shape: Iterable[int]) -> Term:
+    """A term's elements in these axes."""
+    return Term("np.reshape", (term, list(shape)))
+
+
 def literal(value: Any) -> str:
     """A Python value as program text; ``NotTraceable`` if it has none."""
     if value is None or isinstance(value, (bool, str)):

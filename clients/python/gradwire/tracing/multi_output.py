@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,118 +18,97 @@ class Outputs:
     count: int
 
 
-#: A call's arguments by parameter, defaults included.
-Given = Mapping[str, Any]
+#: The number of a call's results by its arguments, defaults included; ``None`` for a single array.
+Count = Callable[[Mapping[str, Any]], int | None]
 
 
 def results(
     name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Outputs | None:
     """The container of a call's results; ``None`` for a single array."""
-    rule = RESULTS.get(name)
+    rule = COUNTS.get(name)
     if rule is None:
         return None
     bound = inspect.signature(function).bind(*args, **kwargs)
     bound.apply_defaults()
-    return rule(bound.arguments)
+    count = rule(bound.arguments)
+    if count is None:
+        return None
+    if name == "scipy.linalg.cho_factor":
+        return Outputs(lambda parts: (parts[0], bool(bound.arguments["lower"])), count)
+    if name in NAMED_TUPLES:
+        return Outputs(named_tuple(function)._make, count)
+    return Outputs(list if rule is _split else tuple, count)
 
 
-def _tuple(count: int) -> Outputs:
-    return Outputs(tuple, count)
+def named_tuple(function: Callable[..., Any]) -> Any:
+    """The class of the results of one of NumPy's functions, which has no public name."""
+    return type(function(np.ones((1, 1))))
 
 
-def _list(count: int) -> Outputs:
-    return Outputs(list, count)
+def _always(count: int) -> Count:
+    return lambda given: count
 
 
-@cache
-def _named_tuple(path: str) -> Callable[[Sequence[Any]], Any]:
-    function = getattr(np.linalg, path, None) or getattr(np, path)
-    kind: Any = type(function(np.ones((1, 1))))
-    return lambda parts: kind(*parts)
+def _inputs(parameter: str) -> Count:
+    return lambda given: len(given[parameter])
 
 
-def _linalg(name: str, count: int) -> Callable[[Given], Outputs]:
-    return lambda given: Outputs(_named_tuple(name), count)
+def _if(parameter: str, then: int | None, otherwise: int | None) -> Count:
+    return lambda given: then if given[parameter] else otherwise
 
 
-def _svd(given: Given) -> Outputs | None:
-    return Outputs(_named_tuple("svd"), 3) if given["compute_uv"] else None
-
-
-def _qr(given: Given) -> Outputs | None:
-    return None if given["mode"] == "r" else Outputs(_named_tuple("qr"), 2)
-
-
-def _scipy_qr(given: Given) -> Outputs:
-    return _tuple(1 if given["mode"] == "r" else 2)
-
-
-def _split(given: Given) -> Outputs:
+def _split(given: Mapping[str, Any]) -> int:
     sections = given["indices_or_sections"]
-    return _list(int(sections) if isinstance(sections, (int, np.integer)) else len(sections) + 1)
+    return int(sections) if isinstance(sections, (int, np.integer)) else len(sections) + 1
 
 
-def _unique(given: Given) -> Outputs | None:
+def _unique(given: Mapping[str, Any]) -> int | None:
     asked = ("return_index", "return_inverse", "return_counts")
-    count = 1 + sum(bool(given[name]) for name in asked)
-    return None if count == 1 else _tuple(count)
+    return 1 + sum(bool(given[name]) for name in asked) if any(map(given.get, asked)) else None
 
 
-def _gradient(given: Given) -> Outputs | None:
+def _gradient(given: Mapping[str, Any]) -> int | None:
     axis = given["axis"]
     if isinstance(axis, (int, np.integer)):
         return None
     count = np.ndim(given["f"]) if axis is None else len(axis)
-    return None if count == 1 and axis is None else _tuple(count)
+    return None if count == 1 and axis is None else count
 
 
-def _inputs(kind: Any, parameter: str) -> Callable[[Given], Outputs]:
-    return lambda given: Outputs(kind, len(given[parameter]))
-
-
-def _at_least(given: Given) -> Outputs | None:
-    count = len(given["arys"])
-    return None if count == 1 else _tuple(count)
-
-
-def _pair(given: Given) -> Outputs:
-    return _tuple(2)
-
-
-RESULTS: dict[str, Callable[[Given], Outputs | None]] = {
-    "np.linalg.eigh": _linalg("eigh", 2),
-    "np.linalg.eig": _linalg("eig", 2),
-    "np.linalg.slogdet": _linalg("slogdet", 2),
-    "np.linalg.svd": _svd,
-    "np.linalg.qr": _qr,
-    "np.linalg.lstsq": lambda given: _tuple(4),
+NAMED_TUPLES = frozenset(f"np.linalg.{name}" for name in ("eigh", "eig", "slogdet", "svd", "qr"))
+COUNTS: dict[str, Count] = {
+    "np.linalg.eigh": _always(2),
+    "np.linalg.eig": _always(2),
+    "np.linalg.slogdet": _always(2),
+    "np.linalg.svd": _if("compute_uv", 3, None),
+    "np.linalg.qr": lambda given: None if given["mode"] == "r" else 2,
+    "np.linalg.lstsq": _always(4),
     "np.split": _split,
     "np.array_split": _split,
     "np.hsplit": _split,
     "np.vsplit": _split,
     "np.dsplit": _split,
-    "np.unstack": lambda given: _tuple(np.shape(given["x"])[given["axis"]]),
-    "np.meshgrid": _inputs(tuple, "xi"),
-    "np.ix_": _inputs(tuple, "args"),
-    "np.atleast_1d": _at_least,
-    "np.atleast_2d": _at_least,
-    "np.atleast_3d": _at_least,
-    "np.nonzero": lambda given: _tuple(np.ndim(given["a"])),
-    "np.unravel_index": lambda given: _tuple(len(given["shape"])),
-    "np.unique": _unique,
-    "np.histogram": _pair,
-    "np.gradient": _gradient,
-    "scipy.linalg.lu": lambda given: _tuple(2 if given["permute_l"] else 3),
-    "scipy.linalg.lu_factor": _pair,
-    "scipy.linalg.cho_factor": lambda given: Outputs(
-        lambda parts: (parts[0], bool(given["lower"])), 1
+    "np.unstack": lambda given: np.shape(given["x"])[given["axis"]],
+    "np.meshgrid": _inputs("xi"),
+    "np.ix_": _inputs("args"),
+    **dict.fromkeys(
+        ("np.atleast_1d", "np.atleast_2d", "np.atleast_3d"),
+        lambda given: len(given["arys"]) if len(given["arys"]) != 1 else None,
     ),
-    "scipy.linalg.qr": _scipy_qr,
-    "scipy.linalg.svd": lambda given: _tuple(3) if given["compute_uv"] else None,
-    "scipy.linalg.eigh": lambda given: None if given["eigvals_only"] else _tuple(2),
-    "scipy.linalg.eig": lambda given: _tuple(2) if given["right"] else None,
-    "scipy.linalg.lstsq": lambda given: _tuple(4),
-    "scipy.linalg.polar": _pair,
-    "scipy.linalg.expm_frechet": lambda given: _tuple(2) if given["compute_expm"] else None,
+    "np.nonzero": lambda given: np.ndim(given["a"]),
+    "np.unravel_index": _inputs("shape"),
+    "np.unique": _unique,
+    "np.histogram": _always(2),
+    "np.gradient": _gradient,
+    "scipy.linalg.lu": _if("permute_l", 2, 3),
+    "scipy.linalg.lu_factor": _always(2),
+    "scipy.linalg.cho_factor": _always(1),
+    "scipy.linalg.qr": lambda given: 1 if given["mode"] == "r" else 2,
+    "scipy.linalg.svd": _if("compute_uv", 3, None),
+    "scipy.linalg.eigh": _if("eigvals_only", None, 2),
+    "scipy.linalg.eig": _if("right", 2, None),
+    "scipy.linalg.lstsq": _always(4),
+    "scipy.linalg.polar": _always(2),
+    "scipy.linalg.expm_frechet": _if("compute_expm", 2, None),
 }

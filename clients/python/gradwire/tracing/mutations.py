@@ -7,31 +7,30 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from gradwire.tracing.calls import into
+from gradwire.tracing.calls import check_recorded
 from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.traces import not_traceable
 
 Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 #: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
 
 
-def _copyto(
-    trace: Trace, dst: Any, src: Any, casting: Casting = "same_kind", where: Any = True
-) -> None:
+def _copyto(dst: Any, src: Any, casting: Casting = "same_kind", where: Any = True) -> None:
     kind = src.dtype if hasattr(src, "dtype") else np.asarray(src).dtype
     if not (np.isscalar(src) or np.can_cast(kind, dst.dtype, casting)):
         raise TypeError(f"Cannot cast array data from {kind!r} to {dst.dtype!r}")
-    into(dst, src if where is True else _np.where(where, src, dst))
+    check_recorded(dst)
+    dst[...] = src if where is True else _np.where(where, src, dst)
 
 
-def _putmask(trace: Trace, a: Any, mask: Any, values: Any) -> None:
-    into(a, _np.where(mask, _np.resize(values, np.shape(a)), a))
+def _putmask(a: Any, mask: Any, values: Any) -> None:
+    check_recorded(a)
+    a[...] = _np.where(mask, _np.resize(values, np.shape(a)), a)
 
 
-def _place(trace: Trace, arr: Any, mask: Any, vals: Any) -> None:
-    if not isinstance(arr, Tracer):
-        into(arr, vals)
+def _place(arr: Any, mask: Any, vals: Any) -> None:
+    check_recorded(arr)
     places = np.flatnonzero(np.asarray(mask))  # decided here, if it is recorded
     if places.size:
         arr.flat[places] = _np.resize(vals, places.shape)
@@ -45,9 +44,8 @@ _WITHIN: dict[str, Callable[[Any, int], Any]] = {
 }
 
 
-def _put(trace: Trace, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    if not isinstance(a, Tracer):
-        into(a, v)
+def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    check_recorded(a)
     places: Any = ind if isinstance(ind, Tracer) else np.asarray(ind)
     if mode not in _WITHIN:
         raise ValueError(f"clipmode must be one of {', '.join(_WITHIN)} (got {mode!r})")
@@ -55,9 +53,8 @@ def _put(trace: Trace, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     a.flat[ind] = v if np.ndim(v) == 0 else _np.resize(v, np.shape(ind))
 
 
-def _put_along_axis(trace: Trace, arr: Any, indices: Any, values: Any, axis: int | None) -> None:
-    if not isinstance(arr, Tracer):
-        into(arr, values)
+def _put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    check_recorded(arr)
     if axis is None:
         arr.flat[indices] = values
         return
@@ -66,19 +63,17 @@ def _put_along_axis(trace: Trace, arr: Any, indices: Any, values: Any, axis: int
     arr[tuple(places)] = values
 
 
-def _fill_diagonal(trace: Trace, a: Any, val: Any, wrap: bool = False) -> None:
-    if not isinstance(a, Tracer):
-        into(a, val)
+def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    check_recorded(a)
     if wrap or np.ndim(val) > 1:
         raise not_traceable(
             "numpy.fill_diagonal with wrap, or values of several axes, cannot be recorded",
             "assign to a[i, i] with i = numpy.arange(n)",
         )
-    places = np.arange(min(a.shape))
-    a[(places,) * a.ndim] = val
+    a[(np.arange(min(a.shape)),) * a.ndim] = val
 
 
-MUTATIONS: dict[Any, Callable[..., Any]] = {
+MUTATIONS: dict[Any, Callable[..., None]] = {
     np.copyto: _copyto,
     np.putmask: _putmask,
     np.place: _place,

@@ -2,72 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import update_wrapper
-from typing import Any, cast
+from collections.abc import Callable, Iterator
+from functools import partial, update_wrapper
+from typing import Any
 
 import numpy as np
 
-import gradwire.tracing.numpy_calls  # noqa: F401 - its tables name what is replaced here, later
+import gradwire.tracing.numpy_trace  # noqa: F401 - its tables name what is replaced here, later
 from gradwire.tracing.recordable import called_by_user, holds_recorded, recordable
-from gradwire.tracing.substitutes import Method, Substitute, recording
+from gradwire.tracing.substitutes import Method, Substitute, substitute, substituted_method
 from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Trace, current, not_traceable
+from gradwire.tracing.traces import current, not_traceable
 
-#: NumPy's functions of one array that are called with lists of numbers, which do not dispatch.
-OF_LISTS = (
-    "sum", "prod", "mean", "max", "min", "amax", "amin", "var", "std", "median", "average", "ptp",
-    "any", "all", "argmax", "argmin", "sort", "argsort", "cumsum", "cumprod", "diff", "dot", "vdot",
-    "inner", "outer", "kron", "cross", "trapezoid", "interp", "convolve", "polyval", "diag", "flip",
-    "append", "insert", "repeat", "roll", "clip", "round",
-    "where", "triu", "tril", "trace", "diagonal", "gradient", "nansum", "nanmean",
-    "quantile", "percentile", "atleast_1d", "atleast_2d",
-    "nan_to_num", "real", "imag", "angle", "correlate", "vander", "cov", "corrcoef", "tensordot",
-    "count_nonzero", "allclose", "isclose", "array_equal",
-    "linalg.norm", "linalg.det", "linalg.inv", "linalg.solve", "linalg.eigvalsh", "linalg.cholesky",
-    "linalg.slogdet", "linalg.eigh", "linalg.svd", "linalg.qr", "linalg.pinv",
-    "linalg.matrix_power",
-)  # fmt: skip
-#: Those of a sequence of arrays, each of which may be a list.
-OF_SEQUENCES = ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack")
+#: NumPy without its annotations, which do not know recorded arrays.
+_np: Any = np
+#: Functions of a sequence of arrays, each of which may be a list.
+OF_SEQUENCES = frozenset("concatenate stack hstack vstack dstack column_stack multi_dot".split())
+#: Functions of lists that are not arrays.
+OF_NESTED_LISTS = frozenset("block choose select piecewise histogramdd".split())
 #: Those that make an array of none.
 MAKERS = (
     "zeros", "ones", "zeros_like", "ones_like", "full_like", "arange", "linspace", "eye",
     "identity", "copy",
 )  # fmt: skip
+#: Those that make an array of a value.
+CONVERSIONS = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
 #: The ``copy`` argument of ``numpy.array`` for a copy only if needed.
 _ONLY_IF_NEEDED = (None, False, np._CopyMode.IF_NEEDED, np._CopyMode.NEVER)
 
 
 def functions() -> Iterator[Substitute]:
-    """The substitutes of functions."""
-    for path in OF_LISTS:
-        yield _of_numpy(path), recording(_of_numpy(path), _of_lists)
-    for name in OF_SEQUENCES:
-        yield _of_numpy(name), recording(_of_numpy(name), _of_sequences)
-    for name in MAKERS:
-        yield _of_numpy(name), _making(_of_numpy(name), _of_numpy(name))
-    of_array = ("array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
-    for name, record in (*[(name, _array) for name in of_array], ("full", _full)):
-        yield _of_numpy(name), _making(_of_numpy(name), recording(_of_numpy(name), record))
-    for name in ("empty", "empty_like"):  # what is in them is nothing to send
-        yield _of_numpy(name), _making(_of_numpy(name), _of_numpy(name.replace("empty", "zeros")))
-
-
-def _of_numpy(path: str) -> Any:
-    holder, _, name = path.rpartition(".")
-    return vars(np.linalg if holder else np)[name]
+    """The substitutes of functions; of two for one, the later is taken."""
+    dispatching = type(np.sum)
+    for original in (*vars(np).values(), *vars(np.linalg).values()):
+        if isinstance(original, dispatching) and original.__name__ not in OF_NESTED_LISTS:
+            takes = _of_sequences if original.__name__ in OF_SEQUENCES else _of_lists
+            yield original, substitute(original, partial(takes, original), _has_recorded_list)
+    made_by = {name: vars(np)[name] for name in MAKERS}
+    for name in CONVERSIONS:
+        made_by[name] = substitute(vars(np)[name], partial(_array, name))
+    made_by["full"] = substitute(np.full, partial(_full, np.full))
+    made_by["empty"], made_by["empty_like"] = np.zeros, np.zeros_like  # what is in them is unknown
+    for name, maker in made_by.items():
+        yield vars(np)[name], _making(vars(np)[name], maker)
 
 
 def methods() -> Iterator[Method]:
     """The substitutes of methods."""
-    found: list[tuple[type, str, Any]] = [
-        (np.vectorize, "__call__", _vectorized),
-        (type(np.r_).__mro__[1], "__getitem__", _joined),
-    ]
-    for kind, name, record in found:
-        original = vars(kind)[name]
-        yield kind, name, recording(original, record)
+    yield substituted_method(np.vectorize, "__call__", _vectorized)
+    kind = type(np.r_).__mro__[1]
+    yield substituted_method(kind, "__getitem__", partial(_joined, vars(kind)["__getitem__"]))
 
 
 def _making(original: Callable[..., Any], made_by: Callable[..., Any]) -> Callable[..., Any]:
@@ -83,63 +67,55 @@ def _making(original: Callable[..., Any], made_by: Callable[..., Any]) -> Callab
     return update_wrapper(function, original)
 
 
-def _array(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def _array(name: str, object: Any, dtype: Any = None, *_: Any, copy: Any = True, **__: Any) -> Any:
     """``np.array`` and the like: a copy, the array itself, or a list's rows stacked."""
-    given, dtype = args[0], kwargs.get("dtype", args[1] if len(args) > 1 else None)
-    made = _stacked(given)
+    made = _stacked(object)
     if dtype is not None and made.dtype != np.dtype(dtype):
         made = made.astype(dtype)
-    copied = original.__name__ == "array" and kwargs.get("copy", True) not in _ONLY_IF_NEEDED
-    in_order = original.__name__ in ("ascontiguousarray", "asfortranarray")
-    return made.copy() if (copied or in_order) and made is given else made
+    copied = name == "array" and copy not in _ONLY_IF_NEEDED
+    in_order = name in ("ascontiguousarray", "asfortranarray")
+    return made.copy() if (copied or in_order) and made is object else made
 
 
-def _of_lists(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def _has_recorded_list(args: tuple[Any, ...]) -> bool:
+    return any(isinstance(arg, (list, tuple)) and holds_recorded(arg) for arg in args)
+
+
+def _of_lists(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A function of NumPy that dispatches once lists among its arguments are arrays."""
     return original(
         *map(_stacked, args), **{name: _stacked(value) for name, value in kwargs.items()}
     )
 
 
-def _of_sequences(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def _of_sequences(original: Callable[..., Any], arrays: Any, *args: Any, **kwargs: Any) -> Any:
     """A function of a sequence of arrays, in which lists are."""
-    arrays, *rest = args
     if isinstance(arrays, (list, tuple)):
-        arrays = [_stacked(item) for item in arrays]
-    return original(arrays, *rest, **kwargs)
+        arrays = list(map(_stacked, arrays))
+    return original(arrays, *args, **kwargs)
 
 
 def _stacked(value: Any) -> Any:
-    if isinstance(value, (list, tuple)) and holds_recorded(value):
-        stack = cast(Any, np.stack)
-        rows = [_stacked(item) for item in value]
-        shapes = {np.shape(row) for row in rows}
-        if len(shapes) > 1:
-            raise not_traceable(
-                f"an array needs rows of one shape, got {sorted(shapes)}",
-                "numpy.concatenate joins arrays of unequal lengths",
-            )
-        return stack(rows)
-    return value
+    if not (isinstance(value, (list, tuple)) and holds_recorded(value)):
+        return value
+    rows = list(map(_stacked, value))
+    shapes = {np.shape(row) for row in rows}
+    if len(shapes) > 1:
+        raise not_traceable(
+            f"an array needs rows of one shape, got {sorted(shapes)}",
+            "numpy.concatenate joins arrays of unequal lengths",
+        )
+    return _np.stack(rows)
 
 
-def _vectorized(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def _vectorized(function: Any, *args: Any, **kwargs: Any) -> Any:
     """``np.vectorize(f)(…)``: ``f`` of each element."""
-    function, *given = args
     if kwargs or function.signature is not None or function.excluded:
         raise not_traceable(
             "numpy.vectorize with a signature, excluded or named arguments cannot be recorded",
             "gradwire.vmap maps a function over an axis",
         )
-    arrays: Any = np.broadcast_arrays(*given)
+    arrays = _np.broadcast_arrays(*args)
     flat = [array.reshape(-1) for array in arrays]
     each = [function.pyfunc(*[column[i] for column in flat]) for i in range(arrays[0].size)]
     if isinstance(each[0], tuple):
@@ -150,22 +126,21 @@ def _vectorized(
 
 
 def _full(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    original: Callable[..., Any],
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    *args: Any,
+    **kwargs: Any,
 ) -> Any:
-    given = dict(zip(("shape", "fill_value", "dtype"), args, strict=False)) | dict(kwargs)
-    value, dtype = given["fill_value"], given.get("dtype")
-    if not isinstance(value, Tracer):  # like=x
-        return original(*args, **kwargs)
-    broadcast: Any = np.broadcast_to
-    made = broadcast(value, given["shape"]).copy()
+    if not isinstance(fill_value, Tracer):  # like=x
+        return original(shape, fill_value, dtype, *args, **kwargs)
+    made = _np.broadcast_to(fill_value, shape).copy()
     return made if dtype is None else made.astype(dtype)
 
 
-def _joined(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def _joined(original: Callable[..., Any], joining: Any, key: Any) -> Any:
     """The arrays that ``np.r_[…]`` and ``np.c_[…]`` join."""
-    joining, key = args
     items = key if isinstance(key, tuple) else (key,)
     if any(isinstance(item, str) for item in items):
         raise not_traceable(

@@ -1,74 +1,124 @@
-"""Recordings of what NumPy dispatches: operators, ufuncs and functions."""
+"""Recordings of what NumPy dispatches: operators, ufuncs and functions.
+
+The program's language has NumPy's names and parameters, so that most calls are written out as they
+were made. Those that are not are in ``REWRITTEN``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.tracing import literals
-from gradwire.tracing.decompositions import in_one_axis
-from gradwire.tracing.numpy_calls import call_function
-from gradwire.tracing.recordable import changing, unwrapped, with_out
+from gradwire.tracing.calls import into, record_call
+from gradwire.tracing.decided import DECIDED
+from gradwire.tracing.decompositions import DECOMPOSITIONS
+from gradwire.tracing.mutations import MUTATIONS
+from gradwire.tracing.recordable import unwrapped, with_out
 from gradwire.tracing.shapes import Aval
-from gradwire.tracing.terms import Scope, Term
-from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Trace
+from gradwire.tracing.terms import ITEM, Scope, Term
+from gradwire.tracing.tracer import Tracer, term_of
+from gradwire.tracing.traces import Trace, current
 from gradwire.tracing.ufuncs import applied, call_ufunc
+from gradwire.tracing.views import VIEWS, as_view
+
+#: Modules of NumPy's functions that are top-level in the language.
+_MODULES = {"numpy.lib.stride_tricks": "np", "numpy._core.multiarray": "np"}
+#: Functions of which a call is more than a call of the same name.
+REWRITTEN = DECOMPOSITIONS | MUTATIONS | DECIDED
 
 
 class NumpyTrace(Trace):
     """A recording of code that computes with NumPy."""
 
+    mutations: ClassVar[frozenset[Any]] = frozenset(MUTATIONS)
+
     def operator(self, ufunc: np.ufunc, operands: tuple[Any, ...]) -> Any:
-        return applied(self, ufunc, unwrapped(operands), is_operator=True)
+        return self._in_recording(applied, ufunc, unwrapped(operands), is_operator=True)
 
     def ufunc(
         self, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], given: dict[str, Any]
     ) -> Any:
-        if given:
-            given = with_out(given)
-        return call_ufunc(self, ufunc, method, unwrapped(inputs), given)
+        given = with_out(given) if given else given
+        return self._in_recording(call_ufunc, ufunc, method, unwrapped(inputs), given)
 
     def function(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
-        args, kwargs = changing(function, args, kwargs)
-        given = with_out(kwargs)
-        return call_function(self, function, unwrapped(args), given)
+        return self._in_recording(call_function, function, unwrapped(args), with_out(kwargs))
 
-    def in_one_axis(self, array: Any) -> Any:
-        return in_one_axis(array)
+    def _in_recording(self, record: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Record a call, also in a thread that the function has started."""
+        if current() is self:
+            return record(*args, **kwargs)
+        with self.recording():
+            return record(*args, **kwargs)
 
     def recorded_copy(self, array: NDArray[Any], scope: Scope | None) -> Tracer:
         first = array.flat[0].item() if array.size else 0
         if np.all(array == first) and array.dtype != bool:
-            options = {"dtype": array.dtype}
-            term = literals.call("np.full", (list(array.shape), first), options, _term)
+            term = term_of("np.full", list(array.shape), first, dtype=array.dtype)
         else:
-            term = literals.call("copy", (self.constant(array),), {}, _term)
+            term = Term("copy", (self.constant(array),))
         aval = Aval(array.shape, array.dtype)
-        made = Tracer(term, self, aval, is_ordered=array.flags.c_contiguous)
+        made = Tracer(term, aval, trace=self, is_ordered=array.flags.c_contiguous)
         made._scope = scope
         return made
 
     def recorded_view(self, base: Tracer, places: NDArray[Any]) -> Tracer:
         def take(term: Term) -> Term:
-            flat = literals.call("np.ravel", (term,), {}, _term)
-            taken = literals.item(flat, self.constant(places.ravel()), _term)
-            return literals.call("np.reshape", (taken, list(places.shape)), {}, _term)
+            flat = literals.raveled(term)
+            taken = Term(ITEM, (flat, self.constant(places.ravel())))
+            return literals.reshaped(taken, places.shape)
 
         def put(old: Term, new: Term) -> Term:
-            flat, values = (literals.call("np.ravel", (term,), {}, _term) for term in (old, new))
+            flat, values = literals.raveled(old), literals.raveled(new)
             mixed = base._with_items(flat, places.ravel(), "set", values)
-            return literals.call("np.reshape", (mixed, list(base.shape)), {}, _term)
+            return literals.reshaped(mixed, base.shape)
 
-        made = Tracer(take(base._term), self, Aval(places.shape, base.dtype))
+        made = Tracer(take(base._term), Aval(places.shape, base.dtype), trace=self)
         made.be_view(base, take, put)
         return made
 
 
-def _term(value: Any) -> Term | None:
-    return value if isinstance(value, Term) else None
+def call_function(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """Record ``function(*args, **kwargs)``."""
+    names = _from_out(function)
+    if names and len(args) > len(names[0]):
+        place = len(names[0])
+        kwargs = dict(zip(names[1], args[place:], strict=False)) | dict(kwargs)
+        args = args[:place]
+    if "out" in kwargs:
+        rest = {name: value for name, value in kwargs.items() if name != "out"}
+        made = call_function(function, args, rest)
+        return made if kwargs["out"] is None else into(kwargs["out"], made)
+    rewritten = REWRITTEN.get(function)
+    if rewritten is not None:
+        return rewritten(*args, **kwargs)
+    module = function.__module__
+    home = _MODULES.get(module) or f"np{module.removeprefix('numpy')}"
+    made = record_call(f"{home}.{function.__name__}", function, *args, **kwargs)
+    if function in VIEWS and args and isinstance(args[0], Tracer):
+        as_view(made, function, args, kwargs, is_writable=VIEWS[function])
+    return made
+
+
+@cache
+def _from_out(function: Callable[..., Any]) -> tuple[Sequence[str], Sequence[str]] | None:
+    """A function's parameters before ``out`` and from it on, if it may be given by its place."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError:  # of a function in C
+        return None
+    names = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    if "out" not in names:
+        return None
+    place = names.index("out")
+    return names[:place], names[place:]

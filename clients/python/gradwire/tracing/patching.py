@@ -13,6 +13,7 @@ All is undone when the last recording ends.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -87,63 +88,53 @@ class Patch(NamedTuple):
     substitute: Any
 
 
-class _ActivePatch:
-    __slots__ = ("count", "what")
-
-    def __init__(self, what: Patch) -> None:
-        self.what = what
-        #: The number of recordings that use it.
-        self.count = 1
-
-
 class Patches:
     """The patches that are applied now."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._standing: dict[tuple[int, str], _ActivePatch] = {}
+        self._standing: dict[tuple[int, str], Patch] = {}
+        #: The numbers of recordings that use them.
+        self._uses: Counter[tuple[int, str]] = Counter()
 
     @contextmanager
     def during(self, wanted: Iterable[Patch]) -> Iterator[None]:
         """Apply patches while the context lasts."""
-        entered: list[_ActivePatch] = []
+        entered: list[tuple[int, str]] = []
         try:
             with self._lock:
-                self._enter(wanted, entered)
+                entered.extend(patch.binding.key for patch in wanted if self._enter(patch))
             yield
         finally:
             with self._lock:
-                self._leave(entered)
+                for key in entered:
+                    self._leave(key)
 
     def original(self, binding: Binding) -> Any:
         """The value of a binding without patches."""
         value = binding.read()
         standing = self._standing.get(binding.key)
-        if standing is not None and standing.what.substitute is value:
-            return standing.what.original
+        if standing is not None and standing.substitute is value:
+            return standing.original
         return value
 
-    def _enter(self, wanted: Iterable[Patch], entered: list[_ActivePatch]) -> None:
-        for what in wanted:
-            binding, original, substitute = what
-            standing = self._standing.get(binding.key)
-            if standing is not None:
-                standing.count += 1
-            elif binding.read() is original:  # else it has been replaced by others
-                standing = self._standing[binding.key] = _ActivePatch(what)
-                binding.write(substitute)
-            else:
-                continue
-            entered.append(standing)
+    def _enter(self, patch: Patch) -> bool:
+        binding, original, substitute = patch
+        if binding.key not in self._standing:
+            if binding.read() is not original:  # it has been replaced by others
+                return False
+            self._standing[binding.key] = patch
+            binding.write(substitute)
+        self._uses[binding.key] += 1
+        return True
 
-    def _leave(self, entered: Iterable[_ActivePatch]) -> None:
-        for standing in entered:
-            standing.count -= 1
-            if not standing.count:
-                binding, original, substitute = standing.what
-                del self._standing[binding.key]
-                if binding.read() is substitute:  # else it was set in the meantime
-                    binding.write(original)
+    def _leave(self, key: tuple[int, str]) -> None:
+        self._uses[key] -= 1
+        if not self._uses[key]:
+            binding, original, substitute = self._standing.pop(key)
+            del self._uses[key]
+            if binding.read() is substitute:  # else it was set in the meantime
+                binding.write(original)
 
 
 PATCHES = Patches()

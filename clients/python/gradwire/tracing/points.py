@@ -9,17 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gradwire.errors import NotTraceable, UsageError
-from gradwire.tracing.recorded import (
-    as_term,
-    is_number,
-    item_of,
-    recording,
-)
+from gradwire.tracing import literals
+from gradwire.tracing.recorded import as_recorded, as_term, numbers_of
 from gradwire.tracing.shapes import Aval
-from gradwire.tracing.structures import flatten, unflatten
+from gradwire.tracing.structures import unflatten
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.traces import not_traceable
 
 #: The differentiated positional arguments: one, or several for a tuple of derivatives.
 Argnums: TypeAlias = "int | Sequence[int]"
@@ -29,20 +25,19 @@ class Point:
     """Copies of the differentiated arguments, and derivatives with respect to them."""
 
     def __init__(self, argnums: Argnums, args: tuple[Any, ...]) -> None:
-        self._trace = recording()
         self._single = isinstance(argnums, int)
         chosen = [argnums] if isinstance(argnums, int) else list(argnums)
         chosen = [position + len(args) if position < 0 else position for position in chosen]
         if any(not 0 <= position < len(args) for position in chosen):
             given = f"{len(args)} positional arguments"
             raise UsageError(f"argnums {argnums} is out of range for {given}")
-        leaves, self._structure = flatten([args[position] for position in chosen], is_number)
+        leaves, self._structure = numbers_of([args[position] for position in chosen])
         for position in () if leaves else chosen:
             if not isinstance(args[position], (Mapping, list, tuple)):
                 kind = type(args[position]).__name__
                 message = f"argument {position} is a {kind}: a number or an array is differentiated"
                 raise UsageError(message, hint="argnums says which arguments these are")
-        self.leaves: list[Tracer] = [_copy(leaf, self._trace) for leaf in leaves]
+        self.leaves: list[Tracer] = list(map(_copy, leaves))
         copies = unflatten(self._structure, iter(self.leaves))
         by_position = dict(zip(chosen, copies, strict=True))
         self.args: tuple[Any, ...] = tuple([by_position.get(i, arg) for i, arg in enumerate(args)])
@@ -59,21 +54,21 @@ class Point:
     def items(self, whole: Term, rows: Tracer | None = None) -> list[Tracer]:
         """The parts of a list that has one for each source, like it; with the axes of ``rows``."""
         return [
-            item_of(whole, i, self._trace, infer=partial(_derivative_aval, rows, leaf))
+            Tracer(literals.part(whole, i), infer=partial(_derivative_aval, rows, leaf))
             for i, leaf in enumerate(self.leaves)
         ]
 
     def product(self, function: str, value: Tracer, directions: Sequence[Term]) -> Tracer:
         """A derivative along directions."""
         whole = self.call(function, value, directions)
-        return Tracer(whole, self._trace, infer=lambda: value.aval)
+        return Tracer(whole, infer=lambda: value.aval)
 
     def matched(self, vectors: Sequence[Any], what: str) -> list[Term]:
         """The terms of vectors that are nested as the sources are."""
-        leaves, structure = flatten(list(vectors), is_number)
+        leaves, structure = numbers_of(list(vectors))
         if structure != self._structure:
             raise unlike(what, "the arguments")
-        return [as_term(leaf, self._trace) for leaf in leaves]
+        return list(map(as_term, leaves))
 
     def nested(self, parts: Sequence[Any]) -> Any:
         """Parts nested as the arguments are."""
@@ -81,27 +76,18 @@ class Point:
         return found[0] if self._single else tuple(found)
 
 
-def _copy(value: Any, trace: Trace) -> Tracer:
-    term = as_term(value, trace)
-    copied = Term("copy", (term,))
-    if isinstance(value, Tracer):
-        return Tracer(
-            copied,
-            trace,
-            value._aval,
-            infer=lambda: value.aval,
-            weak=value._weak,
-            is_argument=True,
-            is_ordered=value._is_ordered,
-        )
-    array = np.asarray(value)
-    dtype = array.dtype if array.dtype.kind in "fc" else np.dtype(np.float64)
+def _copy(value: Any) -> Tracer:
+    given = as_recorded([value])[0]
+    aval = given._aval
+    if given is not value and given.dtype.kind not in "fc":
+        aval = Aval(given.shape, np.dtype(np.float64))
     return Tracer(
-        copied,
-        trace,
-        Aval(array.shape, dtype),
+        Term("copy", (given._term,)),
+        aval,
+        infer=lambda: given.aval,
+        weak=given._weak,
         is_argument=True,
-        is_ordered=array.flags.c_contiguous,
+        is_ordered=given._is_ordered,
     )
 
 

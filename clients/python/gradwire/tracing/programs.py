@@ -10,14 +10,11 @@ from typing import Any
 
 from gradwire.errors import ProgramSyntaxError
 from gradwire.locations import Node
-from gradwire.tracing import literals
 from gradwire.tracing.bodies import applied
 from gradwire.tracing.functions import Function, Runs
-from gradwire.tracing.literals import ToTerm
-from gradwire.tracing.recorded import is_number, recording
-from gradwire.tracing.structures import flatten
+from gradwire.tracing.recorded import numbers_of
 from gradwire.tracing.terms import VALUE, Term, TextFunction
-from gradwire.tracing.tracer import Tracer, to_term
+from gradwire.tracing.tracer import Tracer, term_of
 from gradwire.trees import inside, is_list
 from gradwire.usage import check_text, used
 
@@ -58,13 +55,7 @@ def program(text: str, *parameters: str, client: Runs | None = None) -> Function
     def called(*args: Any, **kwargs: Any) -> Any:
         with used("program"):
             given = signature.bind(*args, **kwargs).arguments
-        trace = recording()
-
-        def term_of(part: Any) -> Term | None:
-            return part if isinstance(part, Term) else to_term(part, trace)
-
-        arguments = [_argument(given[name], term_of) for name in parameters]
-        return Tracer(applied(source, arguments), trace)
+        return Tracer(applied(source, [_argument(given[name]) for name in parameters]))
 
     called.__name__ = called.__qualname__ = "program"
     called.__doc__ = text
@@ -140,22 +131,22 @@ def _named(target: ast.expr) -> str:
     return ast.unparse(target)
 
 
-def _argument(value: Any, to_term: ToTerm) -> Term:
+def _argument(value: Any) -> Term:
     """A nested value as the text of one argument."""
-    return literals.call(VALUE, (_levels(value, to_term),), {}, to_term)
+    return term_of(VALUE, _levels(value))
 
 
-def _levels(value: Any, to_term: ToTerm) -> Any:
+def _levels(value: Any) -> Any:
     """Nested values as mappings and lists; lists of numbers as arrays, as when they are sent."""
     held = inside(value)
     if isinstance(held, Mapping):
-        return {name: _levels(part, to_term) for name, part in held.items()}
+        return {name: _levels(part) for name, part in held.items()}
     if not is_list(held):
         return value
-    parts = [_levels(part, to_term) for part in held]
-    leaves, _ = flatten(value, is_number)
+    parts = list(map(_levels, held))
+    leaves, _ = numbers_of(value)
     if leaves and all(map(_is_plain_number, leaves)):
-        return literals.call("np.array", (parts,), {}, to_term)
+        return term_of("np.array", parts)
     return parts
 
 

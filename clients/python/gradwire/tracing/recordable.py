@@ -30,14 +30,19 @@ _OWN = frozenset(
     "_recorded _trace _scope _plain _value _view_of base flags plain record recorded "
     "strides".split()
 )
-#: NumPy's functions that change their first argument.
-_CHANGING = frozenset(
-    {np.copyto, np.putmask, np.put, np.put_along_axis, np.fill_diagonal, np.place}
-)
 _PLACE = np.dtype(np.intp).itemsize
 _attribute = np.ndarray.__getattribute__
 #: NumPy's own way to change a dtype in place; since 2.5 the public one is deprecated.
 _set_dtype: Any = getattr(np.ndarray, "_set_dtype", np.ndarray.dtype.__set__)  # type: ignore[attr-defined]
+
+
+def _of_value(name: str) -> Any:
+    """The method that is the one of the plain or recorded array that an array is now."""
+
+    def method(self: RecordableArray, *args: Any) -> Any:
+        return getattr(self._value(), name)(*args)
+
+    return method
 
 
 class RecordableArray(np.ndarray):
@@ -133,7 +138,10 @@ class RecordableArray(np.ndarray):
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: Any, kwargs: Mapping[str, Any]
     ) -> Any:
-        return _again(function, *changing(function, args, kwargs))
+        changes = self._trace is not None and function in self._trace.mutations
+        if changes and args and holds_recorded((args[1:], dict(kwargs))):
+            args = (_changed(args[0]), *args[1:])
+        return _again(function, args, kwargs)
 
     def __getitem__(self, key: Any) -> Any:
         if self.recorded is None and not holds_recorded(key):
@@ -185,29 +193,10 @@ class RecordableArray(np.ndarray):
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
 
-    def __bool__(self) -> bool:
-        return bool(self._value())
-
-    def __int__(self) -> int:
-        return int(self._value())
-
-    def __index__(self) -> int:
-        return self._value().__index__()  # type: ignore[no-any-return]
-
-    def __float__(self) -> float:
-        return float(self._value())
-
-    def __complex__(self) -> complex:
-        return complex(self._value())
-
-    def __repr__(self) -> str:
-        return repr(self._value())
-
-    def __str__(self) -> str:
-        return str(self._value())
-
-    def __format__(self, spec: str) -> str:
-        return format(self._value(), spec)
+    __bool__, __index__ = _of_value("__bool__"), _of_value("__index__")
+    __int__, __float__ = _of_value("__int__"), _of_value("__float__")
+    __complex__, __format__ = _of_value("__complex__"), _of_value("__format__")
+    __repr__, __str__ = _of_value("__repr__"), _of_value("__str__")
 
     def __copy__(self) -> Any:
         return self._value().copy()
@@ -257,15 +246,6 @@ def holds_recorded(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(holds_recorded, value))
     return isinstance(value, dict) and any(map(holds_recorded, value.values()))
-
-
-def changing(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
-    """A function's arguments, the first recorded if it gets recorded elements by the call."""
-    if function in _CHANGING and args and holds_recorded((args[1:], dict(kwargs))):
-        args = (_changed(args[0]), *args[1:])
-    return args, kwargs
 
 
 def with_out(kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gradwire.tracing import literals
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, is_array_like
 from gradwire.tracing.terms import VALUE, Leaf, Term
 from gradwire.tracing.tracer import Tracer, to_term
-from gradwire.tracing.traces import Trace, current
 
 
 def is_number(value: Any) -> bool:
@@ -20,23 +19,15 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (Tracer, int)) or is_array_like(value)
 
 
-def as_term(value: Any, trace: Trace) -> Term:
+def as_term(value: Any) -> Term:
     """The term of an array or a number: a variable if it is not recorded."""
-    term = to_term(value, trace)
-    if term is None:
-        term = Leaf(np.asarray(value, np.float64 if isinstance(value, int) else None))
-    return term
+    return to_term(value) or Leaf(_plain(value))
 
 
-def item_of(
-    whole: Term,
-    index: int,
-    trace: Trace,
-    aval: Aval | None = None,
-    infer: Callable[[], Aval | None] | None = None,
-) -> Tracer:
-    """A part of a term that is a list."""
-    return Tracer(literals.part(whole, index), trace, aval, infer=infer)
+def aval_of(value: Any) -> Aval:
+    """The shape and dtype of an array or a number."""
+    given = value if isinstance(value, Tracer) else _plain(value)
+    return Aval(given.shape, given.dtype)
 
 
 def listed(items: Sequence[Term | Sequence[Term | None] | None]) -> Term:
@@ -57,18 +48,13 @@ def numbers_of(value: Any) -> tuple[list[Any], Structure]:
 
 def as_recorded(parts: Sequence[Any]) -> list[Tracer]:
     """Arrays and numbers as recorded arrays."""
-    trace = recording()
-    return [part if isinstance(part, Tracer) else _plain(part, trace) for part in parts]
+    return [part if isinstance(part, Tracer) else _recorded(part) for part in parts]
 
 
-def _plain(part: Any, trace: Trace) -> Tracer:
-    array = np.asarray(part, np.float64 if isinstance(part, int) else None)
-    return Tracer(as_term(part, trace), trace, Aval(array.shape, array.dtype))
+def _recorded(part: Any) -> Tracer:
+    in_order = _plain(part).flags.c_contiguous
+    return Tracer(as_term(part), aval_of(part), is_ordered=in_order)
 
 
-def recording() -> Trace:
-    """The current recording."""
-    trace = current()
-    if trace is None:
-        raise RuntimeError("nothing is being recorded here")
-    return trace
+def _plain(value: Any) -> NDArray[Any]:
+    return np.asarray(value, np.float64 if isinstance(value, int) else None)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from gradwire.tracing.bodies import Nest, Returned, applied, body_of, written
+from gradwire.tracing.bodies import Nest, applied, body_of
 from gradwire.tracing.recorded import as_term, is_number, listed
 from gradwire.tracing.structures import LEAF, flatten
 from gradwire.tracing.terms import Body, Bound, Term
-from gradwire.tracing.traces import Trace, current, not_traceable
+from gradwire.tracing.tracer import term_of
+from gradwire.tracing.traces import current, not_traceable, recording
 from gradwire.usage import check_function
 
 
@@ -36,36 +37,33 @@ def custom_gradient(
 
     @wraps(f)
     def ruled(*args: Any) -> Any:
-        trace = current()
-        if trace is None:
+        if current() is None:
             return f(*args) if backward is not None else f(*args)[0]
-        nests = [Nest(trace, arg) for arg in args]
+        nests = [Nest(arg) for arg in args]
         if backward is not None:
-            body, returned = body_of(trace, f, nests)
-            rule = _rule(trace, backward, returned, nests)
-            function = written("custom_gradient", body, rule)
+            body, returned = body_of(f, nests)
+            rule = _rule(backward, returned, nests)
+            function = term_of("custom_gradient", body, rule)
         else:
-            body, returned = _with_rule(trace, f, nests)
-            function = written("custom_gradient", body)
-        return returned.read(applied(function, [nest.term for nest in nests]), trace)
+            body, returned = _with_rule(f, nests)
+            function = term_of("custom_gradient", body)
+        return returned.read(applied(function, [nest.term for nest in nests]))
 
     return ruled
 
 
-def _rule(
-    trace: Trace, backward: Callable[..., Any], returned: Returned, nests: Sequence[Nest]
-) -> Body:
+def _rule(backward: Callable[..., Any], returned: Nest, nests: Sequence[Nest]) -> Body:
     """The rule as a function of the cotangent, the value and the arguments."""
-    with trace.inside() as scope:
+    with recording().inside() as scope:
         bar, value, *bounds = (Bound(scope) for _ in range(2 + len(nests)))
         args = [nest.read(bound) for nest, bound in zip(nests, bounds, strict=True)]
-        found = backward(returned.read(bar, trace), returned.read(value, trace), *args)
-        return Body(scope, (bar, value, *bounds), _cotangents(trace, found, nests))
+        found = backward(returned.read(bar), returned.read(value), *args)
+        return Body(scope, (bar, value, *bounds), _cotangents(found, nests))
 
 
-def _with_rule(trace: Trace, f: Callable[..., Any], nests: Sequence[Nest]) -> tuple[Body, Returned]:
+def _with_rule(f: Callable[..., Any], nests: Sequence[Nest]) -> tuple[Body, Nest]:
     """A function that returns a pair: its value and the function of its gradient."""
-    with trace.inside() as scope:
+    with recording().inside() as scope:
         bounds = [Bound(scope) for _ in nests]
         found = f(*[nest.read(bound) for nest, bound in zip(nests, bounds, strict=True)])
         if not (isinstance(found, (tuple, list)) and len(found) == 2 and callable(found[1])):
@@ -74,17 +72,17 @@ def _with_rule(trace: Trace, f: Callable[..., Any], nests: Sequence[Nest]) -> tu
                 "return that pair, or pass the rule as second argument",
             )
         value, backward = found
-        returned = Returned(value)
-        with trace.inside() as inside:
-            bars = [Bound(inside) for _ in returned.parts]
-            given = returned.nested(bars, trace)
+        returned = Nest(value)
+        with recording().inside() as inside:
+            bars = [Bound(inside) for _ in returned.leaves]
+            given = returned.nested(bars)
             several = isinstance(value, (tuple, list))
             pulled = backward(*given) if several else backward(given)
-            rule = Body(inside, tuple(bars), _cotangents(trace, pulled, nests))
+            rule = Body(inside, tuple(bars), _cotangents(pulled, nests))
         return Body(scope, tuple(bounds), listed([returned.term, rule])), returned
 
 
-def _cotangents(trace: Trace, found: Any, nests: Sequence[Nest]) -> Term:
+def _cotangents(found: Any, nests: Sequence[Nest]) -> Term:
     """A rule's cotangents as the program's list: the arrays of each argument, or None."""
     if len(nests) == 1 and not (isinstance(found, (tuple, list)) and len(found) == 1):
         found = [found]
@@ -96,10 +94,11 @@ def _cotangents(trace: Trace, found: Any, nests: Sequence[Nest]) -> Term:
     each: list[Term | Sequence[Term | None] | None] = []
     for nest, bar in zip(nests, found, strict=True):
         leaves, structure = flatten(bar, lambda part: part is None or is_number(part))
-        terms = [None if leaf is None else as_term(leaf, trace) for leaf in leaves]
-        if bar is not None and len(terms) != nest.count:
+        terms = [None if leaf is None else as_term(leaf) for leaf in leaves]
+        got, needed = len(terms), len(nest.leaves)
+        if bar is not None and got != needed:
             raise not_traceable(
-                f"the rule returns {len(terms)} cotangents for an argument of {nest.count} arrays",
+                f"the rule returns {got} cotangents for an argument of {needed} arrays",
                 "return each cotangent nested as its argument is",
             )
         each.append(terms[0] if bar is None or structure == LEAF else terms)

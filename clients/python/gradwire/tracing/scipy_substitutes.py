@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from gradwire.tracing import literals, normal_vectors
+from gradwire.tracing import normal_vectors
 from gradwire.tracing.calls import record_call
 from gradwire.tracing.decided import matrix_function
 from gradwire.tracing.integrators import record_odeint, record_quad, record_solve_ivp
 from gradwire.tracing.recordable import holds_recorded
-from gradwire.tracing.shapes import elementwise
-from gradwire.tracing.substitutes import Method, Record, Substitute, reads_recorded, recording
+from gradwire.tracing.shapes import Aval, elementwise, stand_in
+from gradwire.tracing.substitutes import (
+    Method,
+    Substitute,
+    reads_recorded,
+    substitute,
+    substituted_method,
+)
 from gradwire.tracing.terms import Term
-from gradwire.tracing.tracer import Tracer, to_term
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.tracer import Tracer, term_of
+from gradwire.tracing.traces import not_traceable
 
 #: Their names in the language, if different.
 RENAMED = {
@@ -32,12 +37,11 @@ RENAMED = {
     "math.erfc": "scipy.special.erfc",
 }
 #: Methods of distributions, which are objects of ``scipy.stats``.
-DISTRIBUTIONS: dict[str, tuple[str, ...]] = {
-    "rv_continuous": ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"),
-    "rv_discrete": ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"),
+DISTRIBUTIONS = {
+    "rv_continuous": {"pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf"},
+    "rv_discrete": {"pmf", "logpmf", "cdf", "logcdf", "sf", "logsf"},
 }
-#: Objects with methods of their own.
-VECTOR_DISTRIBUTIONS = ("dirichlet", "multinomial")
+OF_VECTORS = {"pdf", "logpdf", "pmf", "logpmf"}
 
 
 def functions(home: str, module: ModuleType) -> Iterator[Substitute]:
@@ -45,23 +49,25 @@ def functions(home: str, module: ModuleType) -> Iterator[Substitute]:
     if module is math:
         yield from _of_math()
         return
+    concerns = reads_recorded if home == "scipy.integrate" else holds_recorded
     for name in getattr(module, "__all__", ()):
         original = vars(module).get(name)  # none, if it is imported only when it is asked for
         if not callable(original) or isinstance(original, (type, np.ufunc)):
             continue
         if any(hasattr(original, method) for method in ("logcdf", "logpdf", "logpmf")):
             continue
-        record = DECOMPOSITIONS.get(f"{home}.{name}", partial(_written, f"{home}.{name}"))
-        concerns = reads_recorded if home == "scipy.integrate" else holds_recorded
-        yield original, recording(original, record, concerns)
+        record = DECOMPOSITIONS.get(f"{home}.{name}", partial(record_call, f"{home}.{name}"))
+        yield original, substitute(original, partial(record, original), concerns)
 
 
 def methods(home: str, module: ModuleType) -> Iterator[Method]:
     """The substitutes of methods of a module's classes."""
     if home == "scipy.stats":
         yield from _of_distributions(module)
-    if home == "scipy.sparse":
-        yield from _of_sparse(module)
+    if home == "scipy.sparse":  # products with recorded arrays
+        for kind in vars(module)["csr_array"].__mro__:  # what all formats have
+            for name in {"__matmul__", "dot"} & set(vars(kind)):
+                yield substituted_method(kind, name, _product)
 
 
 def _of_math() -> Iterator[Substitute]:
@@ -70,115 +76,69 @@ def _of_math() -> Iterator[Substitute]:
         home = RENAMED.get(f"math.{name}", f"np.{name}")
         known = not home.startswith("np.") or isinstance(getattr(np, name, None), np.ufunc)
         if known and callable(original) and name not in ("floor", "ceil", "trunc"):
-            record = _logarithm if name == "log" else partial(_written, home)
-            yield original, recording(original, record)
+            record = _logarithm if name == "log" else partial(record_call, home, original)
+            yield original, substitute(original, record)
 
 
-def _logarithm(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
-    x, *base = args
-    return np.log(x) / np.log(base[0]) if base else np.log(x)
-
-
-def _of_sparse(sparse: ModuleType) -> Iterator[Method]:
-    """Products of sparse matrices with recorded arrays."""
-    for kind in vars(sparse)["csr_array"].__mro__:  # what all formats have
-        for name in ("__matmul__", "dot"):
-            original = vars(kind).get(name)
-            if original is not None:
-                yield kind, name, recording(original, _product)
+def _logarithm(x: Any, base: Any = None) -> Any:
+    return np.log(x) if base is None else np.log(x) / np.log(base)
 
 
 def _of_distributions(stats: ModuleType) -> Iterator[Method]:
-    for base, names in DISTRIBUTIONS.items():
-        kind = vars(stats)[base]
-        for name in names:
-            yield kind, name, recording(vars(kind)[name], partial(_of_distribution, name))
     yield from normal_vectors.methods(vars(stats)["multivariate_normal"])
-    for law in VECTOR_DISTRIBUTIONS:
-        kind = type(vars(stats)[law])
-        for name in {"pdf", "logpdf", "pmf", "logpmf"} & set(vars(kind)):
-            yield kind, name, recording(vars(kind)[name], partial(_of_vectors, f"{law}.{name}"))
-
-
-def _written(
-    name: str,
-    trace: Trace,
-    original: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-) -> Any:
-    return record_call(trace, name, original, args, kwargs)
-
-
-def _product(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
-    matrix, other = args
-    term = literals.call("@", (matrix, other), {}, lambda value: to_term(value, trace))
-    stand_in = np.broadcast_to(np.ones((), matrix.dtype), matrix.shape)
-    return Tracer(term, trace, infer=lambda: elementwise(np.matmul, (stand_in, other)))
+    kinds = {vars(stats)[base]: names for base, names in DISTRIBUTIONS.items()}
+    kinds |= {type(vars(stats)[law]): OF_VECTORS for law in ("dirichlet", "multinomial")}
+    for kind, names in kinds.items():
+        for name in names & vars(kind).keys():
+            record = partial(_of_distribution, stats, name, vars(kind)[name])
+            yield substituted_method(kind, name, record)
 
 
 def _of_distribution(
+    stats: ModuleType,
     method: str,
-    trace: Trace,
     original: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
+    law: Any,
+    *args: Any,
+    **kwargs: Any,
 ) -> Any:
-    distribution, *given = args
-    law = distribution.name
-    if type(getattr(sys.modules["scipy.stats"], law, None)) is not type(distribution):
+    name = getattr(law, "name", type(law).__name__.removesuffix("_gen"))
+    if type(getattr(stats, name, None)) is not type(law):
         raise not_traceable(
-            f"{law} is not a distribution of scipy.stats",
-            "compute it from NumPy's functions",
+            f"{name} is not a distribution of scipy.stats", "compute it from NumPy's functions"
         )
-    name = f"scipy.stats.{law}.{method}"
-    return record_call(trace, name, partial(original, distribution), tuple(given), kwargs)
+    return record_call(f"scipy.stats.{name}.{method}", partial(original, law), *args, **kwargs)
 
 
-def _of_vectors(
-    name: str,
-    trace: Trace,
-    original: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-) -> Any:
-    distribution, *given = args
-    return record_call(
-        trace, f"scipy.stats.{name}", partial(original, distribution), tuple(given), kwargs
-    )
+def _product(matrix: Any, other: Any) -> Any:
+    like = stand_in(Aval(matrix.shape, matrix.dtype))
+    return Tracer(term_of("@", matrix, other), infer=lambda: elementwise(np.matmul, (like, other)))
 
 
 def _cdist(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    original: Callable[..., Any], XA: Any, XB: Any, metric: Any = "euclidean", *, p: Any = 2
 ) -> Any:
     """Distances of all pairs of rows."""
-    given = dict(zip(("XA", "XB", "metric"), args, strict=False)) | dict(kwargs)
-    first, second, metric = given["XA"], given["XB"], given.get("metric", "euclidean")
     if metric == "sqeuclidean":
-        difference = first[:, None, :] - np.asarray(second)[None]
+        difference = XA[:, None, :] - np.asarray(XB)[None]
         return np.sum(difference * difference, axis=-1)
-    orders = {"euclidean": 2, "cityblock": 1, "chebyshev": math.inf, "minkowski": given.get("p", 2)}
+    orders = {"euclidean": 2, "cityblock": 1, "chebyshev": math.inf, "minkowski": p}
     if metric not in orders:
         raise not_traceable(
             f"cdist with the metric {metric!r} cannot be recorded",
             f"use one of {', '.join(orders)}",
         )
-    return record_call(trace, "torch.cdist", original, (first, second), {"p": orders[metric]})
+    return record_call("torch.cdist", original, XA, XB, p=orders[metric])
 
 
-def _lambertw(
-    trace: Trace, original: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> Any:
+def _lambertw(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Complex, also where the principal branch is real."""
-    made = record_call(trace, "scipy.special.lambertw", original, args, kwargs)
-    return Tracer(Term("np.astype", (made._term, "complex128")), trace, made.aval)
+    made = record_call("scipy.special.lambertw", original, *args, **kwargs)
+    return Tracer(Term("np.astype", (made._term, "complex128")), made.aval)
 
 
-DECOMPOSITIONS: dict[str, Record] = {
+#: Records of functions that are more than a call of the same name, given the original first.
+DECOMPOSITIONS: dict[str, Callable[..., Any]] = {
     "scipy.spatial.distance.cdist": _cdist,
     "scipy.special.lambertw": _lambertw,
     "scipy.linalg.sqrtm": partial(matrix_function, "scipy.linalg.sqrtm"),

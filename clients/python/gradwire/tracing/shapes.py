@@ -45,14 +45,14 @@ class AbstractArray:
         """Shape and dtype."""
 
     @property
-    @abstractmethod
     def shape(self) -> tuple[int, ...]:
         """The lengths of its axes."""
+        return self.aval.shape
 
     @property
-    @abstractmethod
     def dtype(self) -> np.dtype[Any]:
-        """The dtype, which may be known before the shape is."""
+        """The dtype."""
+        return self.aval.dtype
 
     @property
     def ndim(self) -> int:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from gradwire.tracing.bodies import Nest, body_of, check_carry, written
-from gradwire.tracing.equations import solution
+from gradwire.tracing.bodies import Nest, step_of
 from gradwire.tracing.functions import Function, Runs
-from gradwire.tracing.traces import current
+from gradwire.tracing.integrators import solution
+from gradwire.tracing.tracer import term_of
 from gradwire.usage import check_function
 
 #: Explicit methods of Runge and Kutta; "dopri5" chooses its steps.
@@ -77,18 +77,14 @@ def custom_root(
     check_function(f, *() if solve is None else (solve,))
 
     def found(x0: Any) -> Any:
-        trace = current()
-        assert trace is not None
-        guess = Nest(trace, x0)
-        equation, returned = body_of(trace, f, [guess])
-        check_carry(returned, guess)
+        guess = Nest(x0)
+        equation = step_of(f, [guess], guess)
         if solve is None:
-            root = written("custom_root", equation, guess.term, options={"tolerance": tolerance})
+            root = term_of("custom_root", equation, guess.term, tolerance=tolerance)
         else:
-            nothing = Nest(trace, ())  # in place of the equation, which solve calls by itself
-            solver, solution = body_of(trace, lambda _, x: solve(f, x), [nothing, guess])
-            check_carry(solution, guess)
-            root = written("custom_root", equation, guess.term, solver)
+            nothing = Nest(())  # in place of the equation, which solve calls by itself
+            solver = step_of(lambda _, x: solve(f, x), [nothing, guess], guess)
+            root = term_of("custom_root", equation, guess.term, solver)
         return guess.read(root)
 
     return Function(found, client)(x0)

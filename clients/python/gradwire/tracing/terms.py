@@ -115,11 +115,12 @@ class Body(Term):
 
     __slots__ = ("inside", "params", "result")
 
-    def __init__(self, inside: Scope, params: tuple[Bound, ...], result: Term) -> None:
+    def __init__(self, inside: Scope, params: tuple[Any, ...], result: Term) -> None:
         _bare(self, inside.parent)
         self.place: Place | None = user_place()
         self.inside: Scope = inside
-        self.params: tuple[Bound, ...] = params
+        #: Terms with a ``hint``.
+        self.params: tuple[Any, ...] = params
         self.result: Term = result
 
 
@@ -217,18 +218,20 @@ def dependencies(roots: Sequence[Term], known: Callable[[Term], bool]) -> list[T
     """
     order: list[Term] = []
     seen: set[Term] = set()
-    stack: list[tuple[Term, bool]] = [(root, False) for root in reversed(roots)]
+    #: None after the operands of the last of the terms that are open.
+    stack: list[Term | None] = [*reversed(roots)]
+    opened: list[Term] = []
     while stack:
-        term, complete = stack.pop()
-        if complete:
-            order.append(term)
+        term = stack.pop()
+        if term is None:
+            order.append(opened.pop())
             continue
         if term in seen or known(term):
             continue
         seen.add(term)
-        stack.append((term, True))
-        needed = (term.result,) if isinstance(term, Body) else term.operands
-        stack.extend((operand, False) for operand in reversed(needed))
+        opened.append(term)
+        stack.append(None)
+        stack += (term.result,) if type(term) is Body else term.operands[::-1]
     return order
 
 

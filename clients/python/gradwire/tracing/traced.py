@@ -22,7 +22,7 @@ from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, unflatten
 from gradwire.tracing.terms import Leaf, Term
 from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Guard, Trace
+from gradwire.tracing.traces import Guard
 from gradwire.tracing.writing import Written, write
 from gradwire.values import encode
 
@@ -105,9 +105,8 @@ def record(
         return values
 
     trace = NumpyTrace(fetch, guard_values)
-    tracers = [argument(leaf, trace) for leaf in inputs]
-    args, kwargs = unflatten(structure, iter(tracers))
     with trace.recording():
+        args, kwargs = unflatten(structure, map(argument, inputs))
         try:
             result = function(*args, **kwargs)
         except Exception as error:
@@ -132,17 +131,19 @@ def record(
     )
 
 
-def argument(leaf: Leaf, trace: Trace) -> Tracer:
+def argument(leaf: Leaf) -> Tracer:
     """An argument as a recorded array."""
     value = leaf.value
-    if isinstance(value, StoredTensor):
-        aval = Aval(value.shape, value.dtype)
-        return Tracer(leaf, trace, aval, weak=False, is_argument=True, is_ordered=True)
-    array = np.asarray(value)
-    weak = isinstance(value, (float, complex)) and not isinstance(value, np.generic)
-    aval = Aval(array.shape, array.dtype)
-    in_order = array.flags.c_contiguous
-    return Tracer(leaf, trace, aval, weak=weak, is_argument=True, is_ordered=in_order)
+    given = value if isinstance(value, StoredTensor) else np.asarray(value)
+    return Tracer(
+        leaf,
+        Aval(given.shape, given.dtype),
+        weak=isinstance(value, (float, complex)) and not isinstance(value, np.generic),
+        is_argument=True,
+        is_ordered=given is not value
+        or not isinstance(given, np.ndarray)
+        or given.flags.c_contiguous,
+    )
 
 
 def evaluation(

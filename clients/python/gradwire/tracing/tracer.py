@@ -13,17 +13,19 @@ from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.conversions import Conversions
 from gradwire.tracing.operators import Operators
 from gradwire.tracing.recordable import RecordableArray, unwrapped
-from gradwire.tracing.shapes import AbstractArray, Aval, item_aval, measured
+from gradwire.tracing.shapes import Aval, item_aval, measured
 from gradwire.tracing.terms import AT, Bound, Leaf, Scope, Term
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.traces import Trace, foreign, not_traceable, recording
 from gradwire.tracing.views import View
 
+#: NumPy without its annotations, which do not know recorded arrays.
+_np: Any = np
 #: Types of operands that never take over.
 _PLAIN = frozenset({int, float, bool, complex, np.ndarray, np.float64, RecordableArray})
 Infer = Callable[[], "Aval | None"]
 
 
-class Tracer(Operators, Methods, Conversions, AbstractArray):
+class Tracer(Operators, Methods, Conversions):
     """Stands for an array while a function is recorded.
 
     Shape and dtype are inferred on first use: mostly by NumPy's rules, else by the service. Views
@@ -38,17 +40,18 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
     def __init__(
         self,
         term: Term,
-        trace: Trace,
         aval: Aval | None = None,
         *,
         infer: Infer | None = None,
+        trace: Trace | None = None,
         weak: bool = False,
         is_argument: bool = False,
         is_ordered: bool = False,
         like: Tracer | None = None,
     ) -> None:
         self._own = term
-        self._trace = trace
+        #: Its recording, the current one by default.
+        self._trace = recording() if trace is None else trace
         self._aval = aval
         self._infer = infer
         #: A value of its dtype, if its shape depends on values.
@@ -59,8 +62,8 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
         self._is_argument = is_argument
         self._is_ordered = is_ordered
         #: The function of the program in which it was made.
-        self._scope: Scope | None = trace.scope
-        self._view: View[Tracer] | None = None
+        self._scope: Scope | None = self._trace.scope
+        self._view: View | None = None
         #: The number of changes of its elements, or of those that it shares.
         self._changes = 0
 
@@ -98,46 +101,41 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
         return self._aval
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of its axes."""
-        return self.aval.shape
-
-    @property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype."""
+        """The dtype, which may be known before the shape is."""
         if self._aval is None and self._like is not None:
             return self._like.dtype
         return self.aval.dtype
 
     @property
-    def T(self) -> Tracer:  # noqa: N802 - NumPy's name
+    def T(self) -> Any:  # noqa: N802 - NumPy's name
         """The array with its axes in reverse."""
         return self.transpose()
 
     @property
-    def mT(self) -> Tracer:  # noqa: N802 - NumPy's name
+    def mT(self) -> Any:  # noqa: N802 - NumPy's name
         """The array with its last two axes exchanged."""
         return self.swapaxes(-1, -2)
 
     @property
     def flat(self) -> Tracer:
-        """The elements in one axis."""
-        result: Tracer = self._trace.in_one_axis(self)
-        return result
+        """The elements in one axis, a view whatever their order in memory."""
+        raveled = literals.raveled
+        made = Tracer(
+            raveled(self._term), infer=lambda: Aval((self.size,), self.dtype), trace=self._trace
+        )
+        made.be_view(self, raveled, lambda _, new: literals.reshaped(new, self.shape))
+        return made
 
     @property
-    def real(self) -> Tracer:
+    def real(self) -> Any:
         """The real part."""
-        part: Any = np.real
-        result: Tracer = part(self)
-        return result
+        return _np.real(self)
 
     @property
-    def imag(self) -> Tracer:
+    def imag(self) -> Any:
         """The imaginary part."""
-        part: Any = np.imag
-        result: Tracer = part(self)
-        return result
+        return _np.imag(self)
 
     def __repr__(self) -> str:
         known = self._aval
@@ -163,10 +161,10 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
 
-    def __copy__(self) -> Tracer:
+    def __copy__(self) -> Any:
         return self.copy()
 
-    def __deepcopy__(self, _: Any) -> Tracer:
+    def __deepcopy__(self, _: Any) -> Any:
         return self.copy()
 
     # Elements
@@ -182,8 +180,8 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
 
         found = Tracer(
             take(self._term),
-            self._trace,
             infer=lambda: item_aval(self, key),
+            trace=self._trace,
             weak=self._weak,
             like=self,
         )
@@ -209,14 +207,12 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
         self.replace(self._with_items(self._term, key, how, self._as_elements(key, value)))
 
     def _with_items(self, term: Term, key: Any, how: str, value: Any) -> Term:
-        given = value if isinstance(value, Term) else literals.converted(value, self._to_term)
-        return Term(f"{AT}{how}", (term, literals.converted(key, self._to_term), given))
+        return literals.call(f"{AT}{how}", (term, key, value), {}, self._to_term)
 
     def _as_elements(self, key: Any, value: Any) -> Any:
         """A value as assignment converts it: of this array's dtype, less its first axes of 1."""
         if isinstance(value, (list, tuple)):
-            array: Any = np.array
-            value = array(value)
+            value = _np.array(value)
         if not isinstance(value, Tracer):
             value = np.asarray(value).astype(self.dtype)[()]
         elif not value._weak and value.dtype != self.dtype:
@@ -303,11 +299,7 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
         result: Tracer = self._applied(ufunc, self, other)
         if result is NotImplemented or self._is_number():
             return result  # numbers are not changed: the name gets another
-        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
-            raise TypeError(
-                f"Cannot cast ufunc {ufunc.__name__!r} output from {result.dtype!r} to "
-                f"{self.dtype!r} with casting rule 'same_kind'"
-            )
+        check_cast(ufunc, result, self)
         if result.shape != self.shape:
             raise ValueError(
                 f"non-broadcastable output operand with shape {self.shape} doesn't match the "
@@ -335,6 +327,15 @@ class Tracer(Operators, Methods, Conversions, AbstractArray):
         return to_term(value, self._trace)
 
 
+def check_cast(ufunc: np.ufunc, made: Any, target: Any, casting: Any = "same_kind") -> None:
+    """Raise NumPy's error unless a ufunc may write its result into an array."""
+    if not np.can_cast(made.dtype, target.dtype, casting):
+        raise TypeError(
+            f"Cannot cast ufunc {ufunc.__name__!r} output from {made.dtype!r} to "
+            f"{target.dtype!r} with casting rule {casting!r}"
+        )
+
+
 def _unknown_copy() -> Exception:
     return not_traceable(
         "elements are changed after a reshape that may be a view or a copy, depending on their "
@@ -343,29 +344,33 @@ def _unknown_copy() -> Exception:
     )
 
 
-def to_term(value: Any, trace: Trace) -> Term | None:
-    """The term of a recorded value; ``None`` for a value to write out."""
+def to_term(value: Any, trace: Trace | None = None) -> Term | None:
+    """The term of a value of a recording, by default the current one; ``None`` to write it out."""
+    if isinstance(value, Term):
+        return value
     if isinstance(value, Tracer):
         return to_own_term(value, trace)
     if isinstance(value, RecordableArray):
         return to_term(unwrapped(value), trace)
     if isinstance(value, np.ndarray):
-        return trace.constant(wrappers.checked(value))
+        return (trace or recording()).constant(wrappers.checked(value))
     if hasattr(value, "tocoo"):
-        return trace.constant(value)
+        return (trace or recording()).constant(value)
     if hasattr(value, "__array__") and not isinstance(value, (np.generic, type)):
-        return trace.constant(np.asarray(value))
+        return (trace or recording()).constant(np.asarray(value))
     return None
 
 
-def to_own_term(value: Tracer, trace: Trace) -> Term:
+def to_own_term(value: Tracer, trace: Trace | None = None) -> Term:
     """The term of a recorded array, which must belong to this recording."""
-    if value._trace is not trace:
-        raise not_traceable(
-            "a recorded array was used outside of its recording",
-            "pass it as an argument, or return it",
-        )
+    if value._trace is not (trace or recording()):
+        raise foreign()
     return value._term
+
+
+def term_of(op: str, *args: Any, **kwargs: Any) -> Term:
+    """``op(*args, **kwargs)`` as a term."""
+    return literals.call(op, args, kwargs, to_term)
 
 
 def is_basic(key: Any) -> bool:

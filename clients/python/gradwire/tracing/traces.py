@@ -6,12 +6,14 @@ decided is kept as a guard: the recording answers for other values only where th
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,12 @@ class Guard:
     outcome: Any
 
 
+#: Folders of code that is not the user's: Gradwire, what is installed, and the standard library.
+LIBRARIES = (
+    str(Path(__file__).parent.parent),
+    str(Path(np.__file__).parent.parent),
+    str(Path(inspect.__file__).parent),
+)
 #: The attributes that a sparse array is made of.
 _PARTS = ("row", "col", "data")
 _CURRENT: ContextVar[Trace | None] = ContextVar("gradwire_trace", default=None)
@@ -39,6 +47,9 @@ _CURRENT: ContextVar[Trace | None] = ContextVar("gradwire_trace", default=None)
 
 class Trace(ABC):
     """A recording: its guards, constants and scope, and how calls become terms."""
+
+    #: NumPy's functions that change their first argument.
+    mutations: ClassVar[frozenset[Any]] = frozenset()
 
     def __init__(self, fetch: Fetch, guard_values: Sequence[Any] = ()) -> None:
         self.guards: list[Guard] = []
@@ -64,10 +75,6 @@ class Trace(ABC):
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
         """Record a call of one of NumPy's functions."""
-
-    @abstractmethod
-    def in_one_axis(self, array: Any) -> Any:
-        """The elements of a recorded array in one axis, as a view."""
 
     @abstractmethod
     def recorded_copy(self, array: NDArray[Any], scope: Scope | None) -> Any:
@@ -144,6 +151,22 @@ def _same(array: Any, other: Any) -> bool:
 def current() -> Trace | None:
     """The current recording, if any."""
     return _CURRENT.get()
+
+
+def recording() -> Trace:
+    """The current recording, of what is recorded alone."""
+    trace = _CURRENT.get()
+    if trace is None:
+        raise foreign()
+    return trace
+
+
+def foreign() -> NotTraceable:
+    """The error for a recorded array where another recording is made, or none."""
+    return not_traceable(
+        "a recorded array was used outside of its recording",
+        "pass it as an argument, or return it",
+    )
 
 
 def unknown_inside(_: Scope) -> NotTraceable:

@@ -14,25 +14,24 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradwire.errors import NotTraceable, UsageError
+from gradwire.errors import UsageError
 from gradwire.tracing import literals
-from gradwire.tracing.bodies import applied, written
-from gradwire.tracing.functions import Function, Runs, inline_of
+from gradwire.tracing.bodies import Nest, applied
+from gradwire.tracing.functions import Function, Runs, inline_of, own_client
 from gradwire.tracing.points import Argnums, Point, unlike
 from gradwire.tracing.recorded import (
     as_recorded,
     as_term,
+    aval_of,
     is_number,
-    item_of,
-    listed,
+    numbers_of,
     outputs,
-    recording,
 )
 from gradwire.tracing.shapes import Aval
-from gradwire.tracing.structures import flatten, is_array_like, unflatten
-from gradwire.tracing.terms import Body, Bound, Term
-from gradwire.tracing.tracer import Tracer
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.structures import unflatten
+from gradwire.tracing.terms import Body, Bound, Scope
+from gradwire.tracing.tracer import Tracer, term_of
+from gradwire.tracing.traces import not_traceable, recording
 from gradwire.usage import check_client, check_function
 
 Axes: TypeAlias = "int | Sequence[int | None] | None"
@@ -125,15 +124,15 @@ def jvp(
     client: Runs | None = None,
 ) -> Any:
     """The value of ``f(*primals)`` and its derivative along ``tangents``, nested alike."""
+    return _at(f, client, _along)(*_tuples(primals=primals, tangents=tangents))
 
-    def along(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        point = Point(range(len(primals)), tuple(primals))
-        directions = point.matched(tangents, "tangents")
-        parts, shape = outputs(inline_of(f)(*point.args))
-        derivatives = [point.product("jvp", part, directions) for part in parts]
-        return unflatten(shape, iter(parts)), unflatten(shape, iter(derivatives))
 
-    return _at(f, client, along)(*_tuples(primals=primals, tangents=tangents))
+def _along(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    point = Point(range(len(primals)), tuple(primals))
+    directions = point.matched(tangents, "tangents")
+    parts, shape = outputs(inline_of(f)(*point.args))
+    derivatives = [point.product("jvp", part, directions) for part in parts]
+    return unflatten(shape, iter(parts)), unflatten(shape, iter(derivatives))
 
 
 def vjp(
@@ -147,18 +146,18 @@ def vjp(
 
     ``cotangents`` are nested as the value is.
     """
+    return _at(f, client, _back)(*_tuples(primals=primals), cotangents)
 
-    def back(primals: Sequence[Any], cotangents: Any) -> Any:
-        point = Point(range(len(primals)), tuple(primals))
-        value = inline_of(f)(*point.args)
-        parts, shape = outputs(value)
-        seeds, seeded = flatten(cotangents, is_number)
-        if seeded != shape:
-            raise unlike("cotangents", "the function's value")
-        weighted = [np.sum(np.conj(seed) * part) for seed, part in zip(seeds, parts, strict=True)]
-        return value, point.nested(point.derivatives("grad", sum(weighted[1:], weighted[0])))
 
-    return _at(f, client, back)(*_tuples(primals=primals), cotangents)
+def _back(f: Callable[..., Any], primals: Sequence[Any], cotangents: Any) -> Any:
+    point = Point(range(len(primals)), tuple(primals))
+    value = inline_of(f)(*point.args)
+    parts, shape = outputs(value)
+    seeds, seeded = numbers_of(cotangents)
+    if seeded != shape:
+        raise unlike("cotangents", "the function's value")
+    weighted = [np.sum(np.conj(seed) * part) for seed, part in zip(seeds, parts, strict=True)]
+    return value, point.nested(point.derivatives("grad", sum(weighted[1:], weighted[0])))
 
 
 def hvp(
@@ -169,15 +168,15 @@ def hvp(
     client: Runs | None = None,
 ) -> Any:
     """The gradients of ``f`` at ``primals``, and its Hessian times ``vectors``."""
+    return _at(f, client, _product)(*_tuples(primals=primals, vectors=vectors))
 
-    def product(primals: Sequence[Any], vectors: Sequence[Any]) -> Any:
-        point = Point(range(len(primals)), tuple(primals))
-        directions = point.matched(vectors, "vectors")
-        value = _one(inline_of(f)(*point.args))
-        along = point.call("hvp", value, directions)
-        return point.nested(point.derivatives("grad", value)), point.nested(point.items(along))
 
-    return _at(f, client, product)(*_tuples(primals=primals, vectors=vectors))
+def _product(f: Callable[..., Any], primals: Sequence[Any], vectors: Sequence[Any]) -> Any:
+    point = Point(range(len(primals)), tuple(primals))
+    directions = point.matched(vectors, "vectors")
+    value = _one(inline_of(f)(*point.args))
+    along = point.call("hvp", value, directions)
+    return point.nested(point.derivatives("grad", value)), point.nested(point.items(along))
 
 
 def vmap(
@@ -192,30 +191,33 @@ def vmap(
     """
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        trace = recording()
         axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else in_axes
         if len(axes) != len(args):
             raise UsageError(f"in_axes has {len(axes)} axes for {len(args)} arguments")
-        given: list[tuple[Term, int]] = []
-        params: list[Bound] = []
-        with trace.inside() as scope:
+        given: list[tuple[Any, int]] = []
+        rows: list[Tracer] = []
+
+        def examples(arg: Any, axis: int, scope: Scope) -> Any:
+            leaves, structure = numbers_of(arg)
+            given.extend((leaf, axis) for leaf in leaves)
+            made = [Tracer(Bound(scope), _without(leaf, axis)) for leaf in leaves]
+            rows.extend(made)
+            return unflatten(structure, iter(made))
+
+        with recording().inside() as scope:
             each = [
-                arg if axis is None else _examples(arg, axis, trace, scope, given, params)
+                arg if axis is None else examples(arg, axis, scope)
                 for arg, axis in zip(args, axes, strict=True)
             ]
-            parts, shape = outputs(inline_of(f)(*each, **kwargs))
+            returned = Nest(inline_of(f)(*each, **kwargs)).as_list()
+            params: Any = tuple([row._term for row in rows])
+            body = Body(scope, params, returned.term)
         if not given:
             raise UsageError("vmap needs an argument with an axis to map over")
-        returned = listed([part._term for part in parts])
-        body = Body(scope, tuple(params), returned)
-        options = {"in_axes": [axis for _, axis in given], "out_axes": out_axes}
-        whole = applied(written("vmap", body, options=options), [term for term, _ in given])
-        count = _length(args, axes)
-        stacked = [
-            item_of(whole, i, trace, infer=partial(_stacked_aval, part, count, out_axes))
-            for i, part in enumerate(parts)
-        ]
-        return unflatten(shape, iter(stacked))
+        mapping = term_of("vmap", body, in_axes=[axis for _, axis in given], out_axes=out_axes)
+        whole = applied(mapping, [as_term(leaf) for leaf, _ in given])
+        leaf, axis = given[0]
+        return returned.read(whole, (np.shape(leaf)[axis],), out_axes)
 
     return _made(f, mapped, (), client, partial(vmap, in_axes=in_axes, out_axes=out_axes))
 
@@ -228,7 +230,7 @@ def _made(
     again: partial[Function[..., Any]],
 ) -> Function[..., Any]:
     check_function(f)
-    own = f._client if client is None and isinstance(f, Function) else client
+    own = own_client(f) if client is None else client
     chosen: Any = (argnums,) if isinstance(argnums, int) else argnums
     if not (isinstance(chosen, Sequence) and all(isinstance(i, int) for i in chosen)):
         got = type(argnums).__name__
@@ -238,20 +240,22 @@ def _made(
     return Function(f, own, inline=inline, differentiated=tuple(chosen), again=made_again)
 
 
-def _at(
-    f: Callable[..., Any], client: Runs | None, inline: Callable[..., Any]
-) -> Function[..., Any]:
-    """Keep a transform with its function, so that it is recorded once."""
+def _at(f: Callable[..., Any], client: Runs | None, transform: Callable[..., Any]) -> Any:
+    """A transform of a function, the same for each call, so that it is recorded once."""
     check_function(f)
     check_client(client)
-    function = f if isinstance(f, Function) else _function_of(f)
-    own = function.own_client if client is None else client
-    key = (inline.__name__, own)
-    kept = function.derived.get(key)
-    if kept is None:
-        kept = Function(f, own, inline=inline, differentiated=(0, 1))
-        function.derived[key] = kept
-    return kept
+    own: Any = own_client(f) if client is None else client
+    try:
+        return _kept(transform, f, own)
+    except TypeError:  # it has no hash
+        return _kept.__wrapped__(transform, f, own)
+
+
+@lru_cache(maxsize=128)
+def _kept(
+    transform: Callable[..., Any], f: Callable[..., Any], client: Runs | None
+) -> Function[..., Any]:
+    return Function(f, client, inline=partial(transform, f), differentiated=(0, 1))
 
 
 def _tuples(**given: Any) -> Iterator[tuple[Any, ...]]:
@@ -265,18 +269,6 @@ def _tuples(**given: Any) -> Iterator[tuple[Any, ...]]:
         yield tuple(values)
 
 
-def _function_of(python: Callable[..., Any]) -> Function[..., Any]:
-    try:
-        return _kept(python)
-    except TypeError:  # it has no hash
-        return Function(python)
-
-
-@lru_cache(maxsize=128)
-def _kept(python: Callable[..., Any]) -> Function[..., Any]:
-    return Function(python)
-
-
 def _pulled(
     f: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: Any
 ) -> tuple[Any, Any]:
@@ -288,9 +280,7 @@ def _pulled(
 
 def _one(value: Any) -> Tracer:
     """The one array that a function returned, to differentiate."""
-    if isinstance(value, Tracer):
-        return value
-    if not is_array_like(value) and not isinstance(value, int):
+    if not is_number(value):
         raise not_traceable(
             f"a gradient needs a function that returns one array, got a {type(value).__name__}",
             "has_aux=True is for a pair of which the first is differentiated",
@@ -298,41 +288,10 @@ def _one(value: Any) -> Tracer:
     return as_recorded([value])[0]
 
 
-def _examples(
-    value: Any, axis: int, trace: Trace, scope: Any, given: list[Any], params: list[Bound]
-) -> Any:
-    """One example of an argument: its arrays without the axis, as parameters of the function."""
-    leaves, structure = flatten(value, is_number)
-    each = []
-    for leaf in leaves:
-        shape = np.shape(leaf)
-        if not -len(shape) <= axis < len(shape):
-            raise UsageError(f"vmap maps over axis {axis}, which an array of shape {shape} lacks")
-        param = Bound(scope)
-        params.append(param)
-        given.append((as_term(leaf, trace), axis))
-        dtype = leaf.dtype if isinstance(leaf, Tracer) else np.asarray(leaf).dtype
-        rest = list(shape)
-        del rest[axis]
-        each.append(Tracer(param, trace, Aval(tuple(rest), dtype)))
-    return unflatten(structure, iter(each))
-
-
-def _length(args: Sequence[Any], axes: Sequence[int | None]) -> int:
-    """The number of examples."""
-    lengths: list[int] = [
-        np.shape(leaf)[axis]
-        for arg, axis in zip(args, axes, strict=True)
-        if axis is not None
-        for leaf in flatten(arg, is_number)[0]
-    ]
-    return lengths[0]
-
-
-def _stacked_aval(part: Tracer, count: int, axis: int) -> Aval | None:
-    try:
-        shape = list(part.shape)
-    except NotTraceable:  # unknown by NumPy's rules: the service infers the whole
-        return None
-    shape.insert(axis if axis >= 0 else axis + len(shape) + 1, count)
-    return Aval(tuple(shape), part.dtype)
+def _without(leaf: Any, axis: int) -> Aval:
+    """An array's shape without an axis."""
+    shape, dtype = aval_of(leaf)
+    if not -len(shape) <= axis < len(shape):
+        raise UsageError(f"vmap maps over axis {axis}, which an array of shape {shape} lacks")
+    place = axis % len(shape)
+    return Aval(shape[:place] + shape[place + 1 :], dtype)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from typing import Any
 
 import numpy as np
 
 from gradwire.tracing import literals
-from gradwire.tracing.calls import into, is_ordered, listed, part
+from gradwire.tracing.calls import check_recorded, into, is_ordered, listed
 from gradwire.tracing.shapes import Aval, elementwise
 from gradwire.tracing.terms import Term
-from gradwire.tracing.tracer import Tracer, to_own_term, to_term
-from gradwire.tracing.traces import Trace, not_traceable
+from gradwire.tracing.tracer import Tracer, check_cast, term_of, to_own_term, to_term
+from gradwire.tracing.traces import not_traceable
 
-INFIX: dict[np.ufunc, str] = {
+#: NumPy without its annotations, which do not know recorded arrays.
+_np: Any = np
+OPERATORS: dict[np.ufunc, str] = {
+    np.negative: "-",
     np.add: "+",
     np.subtract: "-",
     np.multiply: "*",
@@ -70,34 +73,34 @@ UPDATED: dict[np.ufunc, str] = {
 
 
 def call_ufunc(
-    trace: Trace, ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Any:
     """Record ``ufunc.method(*inputs, **kwargs)``."""
     if not kwargs and method == "__call__":
-        return applied(trace, ufunc, inputs)
+        return applied(ufunc, inputs)
     given = dict(kwargs)
-    out = given.pop("out", None)
-    casting = given.get("casting", "same_kind")
-    if method in ("__call__", "outer") and given.get("where", True) is not True:
-        return _where(trace, ufunc, method, inputs, given, out)
-    for name in ("where", "casting", "subok", "order"):
-        if method in ("__call__", "outer"):
-            given.pop(name, None)
-    made = _METHODS[method](trace, ufunc, inputs, given)
+    out, where, casting = given.pop("out", None), True, given.get("casting", "same_kind")
+    if method in ("__call__", "outer"):
+        where = given.pop("where", True)
+        given = {name: given[name] for name in given.keys() - {"casting", "subok", "order"}}
+    if out is None and where is not True:
+        raise not_traceable(
+            f"numpy.{ufunc.__name__} with where= leaves elements undefined",
+            "give out=numpy.zeros_like(x), or choose with numpy.where",
+        )
+    made = _METHODS[method](ufunc, inputs, given)
     if out is None:
         return made
-    for target, value in zip(listed(out), listed(made), strict=True):
-        if target is not None and not np.can_cast(value.dtype, target.dtype, casting):
-            raise TypeError(
-                f"Cannot cast ufunc {ufunc.__name__!r} output from {value.dtype!r} to "
-                f"{target.dtype!r} with casting rule {casting!r}"
-            )
-    return into(out, made)
+    found = list(listed(made))
+    for i, target in enumerate(listed(out)):
+        if target is not None:
+            check_cast(ufunc, found[i], target, casting)
+            if where is not True:
+                found[i] = _np.where(where, found[i], target)
+    return into(out, tuple(found) if isinstance(made, tuple) else found[0])
 
 
-def applied(
-    trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], *, is_operator: bool = False
-) -> Any:
+def applied(ufunc: np.ufunc, inputs: tuple[Any, ...], *, is_operator: bool = False) -> Any:
     """Record ``ufunc(*inputs)``, or a Python operator, of which numbers give numbers."""
     if ufunc in DECOMPOSITIONS:
         return DECOMPOSITIONS[ufunc](*inputs)
@@ -105,102 +108,62 @@ def applied(
     if numbers and ufunc in OF_INTEGERS:
         inputs = tuple(map(_as_integer, inputs))
     given = _unweakened(inputs)
-
-    def term_of(value: Any) -> Term | None:
-        return to_term(value, trace)
-
-    symbol = INFIX.get(ufunc)
-    if symbol is not None:
-        left, right = given
-        if isinstance(left, Tracer) and isinstance(right, Tracer):  # most are, so without detours
-            term = Term(symbol, (to_own_term(left, trace), to_own_term(right, trace)))
-        else:
-            term = literals.call(symbol, given, {}, term_of)
-    elif ufunc is np.negative:
-        term = literals.call("-", given, {}, term_of)
+    op = OPERATORS.get(ufunc) or _name(ufunc)
+    if all(isinstance(value, Tracer) for value in given):  # most are, so without detours
+        term = Term(op, tuple(map(to_own_term, given)))
     else:
-        term = literals.call(_name(ufunc), given, {}, term_of)
+        term = literals.call(op, given, {}, to_term)
     if ufunc.nout == 1:
         ordered = all(map(is_ordered, inputs))
-        return Tracer(
-            term,
-            trace,
-            infer=lambda: elementwise(ufunc, given),
-            weak=numbers,
-            is_ordered=ordered,
-        )
-    return tuple(
-        [part(term, trace, i, partial(elementwise, ufunc, given, i)) for i in range(ufunc.nout)]
-    )
+        infer = partial(elementwise, ufunc, given)
+        return Tracer(term, infer=infer, weak=numbers, is_ordered=ordered)
+    parts = [
+        Tracer(literals.part(term, i), infer=partial(elementwise, ufunc, given, i))
+        for i in range(ufunc.nout)
+    ]
+    return tuple(parts)
 
 
 def _as_integer(value: Any) -> Any:
     """A truth value as the integer that it is for Python's operators."""
     if not isinstance(value, Tracer) or value.dtype.kind != "b":
         return value
-    return Tracer(value.astype(np.int64)._term, value._trace, _INTEGER, weak=True)
+    return Tracer(value.astype(np.int64)._term, _INTEGER, weak=True)
 
 
 def _is_weak(value: Any) -> bool:
     return value._weak if isinstance(value, Tracer) else type(value) in (int, float, bool, complex)
 
 
-def _call(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
+def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
     dtype = given.pop("dtype", None)
-    axis, axes = given.pop("axis", None), given.pop("axes", None)
-    if given or axis is not None or axes is not None:
-        named = [*given, *["axis"] * (axis is not None), *["axes"] * (axes is not None)]
+    named = [name for name in given if name not in ("axis", "axes") or given[name] is not None]
+    if named:
         raise not_traceable(
             f"numpy.{ufunc.__name__} with {', '.join(named)} cannot be recorded",
             "move the axes with numpy.moveaxis first",
         )
     if dtype is None or ufunc.nout > 1:
-        return applied(trace, ufunc, inputs)
+        return applied(ufunc, inputs)
     if np.dtype(dtype) == bool:
-        return applied(trace, ufunc, inputs).astype(bool)
-    asarray: Any = _as_dtype
-    return applied(trace, ufunc, tuple([asarray(value, np.dtype(dtype)) for value in inputs]))
+        return applied(ufunc, inputs).astype(bool)
+    return applied(ufunc, tuple([_as_dtype(value, np.dtype(dtype)) for value in inputs]))
 
 
 def _as_dtype(value: Any, dtype: np.dtype[Any]) -> Any:
     return value.astype(dtype) if isinstance(value, Tracer) else np.asarray(value, dtype)
 
 
-def _where(
-    trace: Trace,
-    ufunc: np.ufunc,
-    method: str,
-    inputs: tuple[Any, ...],
-    given: dict[str, Any],
-    out: Any,
-) -> Any:
-    """A call that leaves elements of ``out`` as they are: these are chosen, not computed."""
-    chosen = given.pop("where")
-    if out is None:
-        raise not_traceable(
-            f"numpy.{ufunc.__name__} with where= leaves elements undefined",
-            "give out=numpy.zeros_like(x), or choose with numpy.where",
-        )
-    made = call_ufunc(trace, ufunc, method, inputs, given)
-    where: Any = np.where
-    results = made if isinstance(made, tuple) else (made,)
-    kept = out if isinstance(out, tuple) else (out,)
-    mixed = [where(chosen, new, old) for new, old in zip(results, kept, strict=True)]
-    return into(out, tuple(mixed) if isinstance(made, tuple) else mixed[0])
-
-
-def _outer(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
+def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
     first, second = inputs
-    reshape: Any = np.reshape
-    wide = reshape(first, (*np.shape(first), *[1] * np.ndim(second)))
-    return _call(trace, ufunc, (wide, second), given)
+    wide = _np.reshape(first, (*np.shape(first), *[1] * np.ndim(second)))
+    return _call(ufunc, (wide, second), given)
 
 
-def _reduce(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
+def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
     options = {"axis": 0, **given}
     if ufunc in REDUCED:
-        reduced: Any = REDUCED[ufunc]
-        return reduced(*inputs, **options)
+        return REDUCED[ufunc](*inputs, **options)
     array, axis, keepdims = inputs[0], options.pop("axis"), options.pop("keepdims", False)
     initial = options.pop("initial", None)
     if options.pop("where", True) is not True or options.pop("dtype", None) is not None:
@@ -218,38 +181,33 @@ def _rows(array: Any, axis: Any) -> list[Any]:
     """The reduced array, along one axis, several or all."""
     if axis is None:
         return list(array.reshape(-1))
-    if isinstance(axis, tuple):
-        if len(axis) != 1:
-            moved: Any = np.moveaxis(array, axis, range(len(axis)))
-            return list(moved.reshape(-1, *moved.shape[len(axis) :]))
-        axis = axis[0]
-    first: Any = np.moveaxis(array, axis, 0)
-    return list(first)
+    if isinstance(axis, tuple) and len(axis) != 1:
+        moved = _np.moveaxis(array, axis, range(len(axis)))
+        return list(moved.reshape(-1, *moved.shape[len(axis) :]))
+    return list(_np.moveaxis(array, axis, 0))
 
 
-def _accumulate(
-    trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]
-) -> Any:
+def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
     array, axis = inputs[0], given.get("axis", inputs[1] if len(inputs) > 1 else 0)
     if given.get("dtype") is not None:
         array = array.astype(given["dtype"])
     name = ACCUMULATED.get(ufunc)
     if name is not None:
-        term = literals.call(name, (array, axis), {}, lambda value: to_term(value, trace))
-        return Tracer(term, trace, infer=lambda: elementwise(ufunc, (array, array)))
+        infer = partial(elementwise, ufunc, (array, array))
+        return Tracer(term_of(name, array, axis), infer=infer)
     rows = _rows(array, axis)
     for i in range(1, len(rows)):
         rows[i] = ufunc(rows[i - 1], rows[i])
     return np.stack(rows, axis)
 
 
-def _reduceat(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
+def _reduceat(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
     array, indices, *more = inputs
     axis = given.get("axis", more[0] if more else 0)
     if isinstance(indices, Tracer):
         raise _no_method(ufunc, "reduceat")
     starts = [int(i) for i in indices]
-    first: Any = np.moveaxis(array, axis, 0)
+    first = _np.moveaxis(array, axis, 0)
     ends = [*starts[1:], first.shape[0]]
     rows = [
         ufunc.reduce(first[i:j], axis=0) if i < j else first[i]
@@ -258,10 +216,9 @@ def _reduceat(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dic
     return np.stack(rows, axis)
 
 
-def _at(trace: Trace, ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> None:
+def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> None:
     array, index, *values = inputs
-    if not isinstance(array, Tracer):
-        into(array, values[0] if values else array)
+    check_recorded(array)
     name = UPDATED.get(ufunc)
     if name is not None:
         array.update(index, name, values[0])
@@ -314,8 +271,7 @@ def _adapted(value: Any, strong: list[np.dtype[Any]]) -> Any:
 
 def _frexp(x: Any) -> tuple[Any, Any]:
     """``x = m * 2**e`` with ``0.5 <= |m| < 1``: one step corrects the logarithm's last bit."""
-    where: Any = np.where
-    is_zero = np.equal(x, 0)
+    where, is_zero = _np.where, np.equal(x, 0)
     e = where(is_zero, 0, np.floor(np.log2(np.abs(where(is_zero, 1, x)))) + 1)
     m = x * np.exp2(-e)
     up, down = np.abs(m) >= 1, (np.abs(m) < 0.5) & ~is_zero
@@ -328,24 +284,15 @@ def _ldexp(x: Any, n: Any) -> Any:
 
 
 DECOMPOSITIONS: dict[np.ufunc, Callable[..., Any]] = {np.frexp: _frexp, np.ldexp: _ldexp}
-_NAMES: dict[np.ufunc, str] = {}
 
 
+@cache
 def _name(ufunc: np.ufunc) -> str:
     """A ufunc's name in the language."""
-    known = _NAMES.get(ufunc)
-    if known is None:
-        known = _NAMES[ufunc] = f"{_home(ufunc)}.{ufunc.__name__}"
-    return known
-
-
-def _home(ufunc: np.ufunc) -> str:
-    if getattr(np, ufunc.__name__, None) is ufunc:
-        return "np"
-    special = sys.modules.get("scipy.special")
-    if special is not None and getattr(special, ufunc.__name__, None) is ufunc:
-        return "scipy.special"
+    name = ufunc.__name__
+    for home, module in (("np", np), ("scipy.special", sys.modules.get("scipy.special"))):
+        if getattr(module, name, None) is ufunc:
+            return f"{home}.{name}"
     raise not_traceable(
-        f"{ufunc.__name__} is not a ufunc of NumPy or scipy.special",
-        "compute it from their functions",
+        f"{name} is not a ufunc of NumPy or scipy.special", "compute it from their functions"
     )

@@ -7,10 +7,12 @@ is a ``def`` with the statements that depend on its parameters; what does not st
 
 from __future__ import annotations
 
+import itertools
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from gradwire.errors import NotTraceable
@@ -76,6 +78,8 @@ class _Writer:
         self.quoted: set[str] = set()
         #: The names of variables and parameters.
         self.taken: set[str] = set()
+        #: How many names begin with a stem.
+        self._counts: dict[str, int] = {}
         self._names: dict[Term, str] = {}
         self._leaves: dict[str, Leaf] = {}
         self._used: set[str] = set()
@@ -96,11 +100,12 @@ class _Writer:
 
     def _state(self, roots: Sequence[Term], blocks: Mapping[Scope | None, _Block]) -> None:
         """Add a statement for all that the roots need, each to the block of its scope."""
+        names = self._names
         for term in dependencies(roots, self._is_known):
-            if term in self._names:  # by a function that was defined since
+            if term in names:  # by a function that was defined since
                 continue
             for operand in term.operands:
-                if operand in self._names:
+                if operand in names:
                     continue
                 if isinstance(operand, Body):
                     self._define(operand, blocks)
@@ -115,7 +120,7 @@ class _Writer:
             name = f"v{self._statements}"
             self._statements += 1
             blocks[term.scope].add(f"{name} = {self._text(term)}", term.place)
-            self._names[term] = name
+            names[term] = name
 
     def _quote(self, source: TextFunction, block: _Block) -> None:
         self._names[source] = name = self._function_name()
@@ -165,14 +170,22 @@ class _Writer:
         return True
 
     def _unique(self, hint: str) -> str:
-        stem = re.sub(r"\W", "_", hint, flags=re.ASCII) or "c"
-        if not stem.isidentifier():
-            stem = f"_{stem}"
-        if keyword.iskeyword(stem) or stem in RESERVED or _MADE.fullmatch(stem):
-            stem += "_"
-        name, count = stem, 1
-        while name in self.taken or name in self.avoided:
-            count += 1
-            name = f"{stem}_{count}"
+        stem = _stem(hint)
+        for count in itertools.count(self._counts.get(stem, 0) + 1):
+            name = stem if count == 1 else f"{stem}_{count}"
+            if name not in self.taken and name not in self.avoided:
+                break
+        self._counts[stem] = count
         self.taken.add(name)
         return name
+
+
+@lru_cache(maxsize=4096)
+def _stem(hint: str) -> str:
+    """A name like the hint that has no other meaning."""
+    stem = re.sub(r"\W", "_", hint, flags=re.ASCII) or "c"
+    if not stem.isidentifier():
+        stem = f"_{stem}"
+    if keyword.iskeyword(stem) or stem in RESERVED or _MADE.fullmatch(stem):
+        stem += "_"
+    return stem

@@ -1,6 +1,4 @@
 """``tf.autodiff``: tapes for derivatives in reverse and in forward mode."""
 
-from gradwire.tf.accumulators import ForwardAccumulator
-from gradwire.tf.tapes import GradientTape
-
-__all__ = ["ForwardAccumulator", "GradientTape"]
+from gradwire.tf.accumulators import ForwardAccumulator as ForwardAccumulator
+from gradwire.tf.tapes import GradientTape as GradientTape

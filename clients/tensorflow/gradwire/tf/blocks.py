@@ -11,7 +11,7 @@ from gradwire.tf import static
 from gradwire.tf.arrays import pad, reshape, transpose
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
-from gradwire.tf.operations.nn import conv2d, conv2d_transpose
+from gradwire.tf.operations.layers import conv2d, conv2d_transpose
 from gradwire.tf.operations.types import Ints, Padding, TensorLike
 from gradwire.tf.tensors import Tensor
 

@@ -87,6 +87,8 @@ def finished(node: TensorNode, now: bool = False) -> Tensor:
 #: What operations gave of which nothing was known here, by their text and operands' specs.
 _specs: dict[Any, list[Spec]] = {}
 LONGEST_MEMORY: int = 4096
+#: Numbers that are too long to be written, by their type, text and dtype.
+_numbers: dict[tuple[type, str, str], TensorNode] = {}
 
 
 def _is_complete(spec: Spec) -> bool:
@@ -135,20 +137,33 @@ def argument(value: Any, dtype: DType | None = None) -> Tensor | int | float | c
     if isinstance(value, (int, float, complex)) and not isinstance(value, (bool, np.generic)):
         if dtype is None or dtype.name in ("bool", "string"):
             return convert_to_tensor(value, dtype)
-        held = array_of(value, dtype)  # it may be refused
+        is_held = isinstance(value, (int, float)) and dtype.is_floating
+        held = value if is_held else array_of(value, dtype)  # it may be refused
         wraps = isinstance(value, int) and dtype.is_integer and held != value
         if len(repr(value)) <= LONGEST_LITERAL and _is_finite(value) and not wraps:
             return value
+        return number(value, dtype)
     if isinstance(value, Operand):
         return convert_to_tensor(value)
     return convert_to_tensor(value, dtype)
+
+
+def number(value: complex, dtype: DType) -> Tensor:
+    """A number as a tensor: the same for all places where it stands, so it is sent once."""
+    key = type(value), repr(value), dtype.name
+    found = _numbers.get(key)
+    if found is None:
+        if len(_numbers) >= LONGEST_MEMORY:
+            _numbers.clear()
+        found = _numbers[key] = convert_to_tensor(value, dtype)._node
+    return Tensor(found)
 
 
 def shape_of(value: Any) -> tuple[int, ...] | None:
     """An argument's shape where it is known without asking."""
     if isinstance(value, Tensor):
         return value._node.shape
-    return tuple(np.shape(value))
+    return () if isinstance(value, (int, float, complex)) else tuple(np.shape(value))
 
 
 def static_shape(value: Any) -> tuple[int, ...]:

@@ -14,19 +14,13 @@ from gradwire.tf.dtypes import DType, bool_, string
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Shape, Spec
 from gradwire.tf.rowwise import elementwise
+from gradwire.tf.static import listed
 from gradwire.tf.tensors import Operand, Tensor
 
 FLOATS: tuple[str, ...] = ("bfloat16", "half", "float", "double")
 INEXACT: tuple[str, ...] = (*FLOATS, "complex64", "complex128")
-INTEGERS: tuple[str, ...] = (
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
+INTEGERS: tuple[str, ...] = tuple(
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 )
 NUMBERS: tuple[str, ...] = (*FLOATS, *INTEGERS, "complex64", "complex128")
 #: Operations that take numbers only.
@@ -133,26 +127,29 @@ def check_same_dtype(op: str, tensors: Sequence[Tensor]) -> None:
 
 def check_allowed(op: str, dtype: DType, allowed: Sequence[str]) -> None:
     """Raise unless an operation takes elements of the dtype."""
-    if tuple(allowed) == ("bool",) and dtype != bool_:
+    if dtype.names_in_errors in allowed:
+        return
+    if tuple(allowed) == ("bool",):
         raise mismatch(op, bool_, dtype, 0)
-    if dtype.names_in_errors not in allowed:
-        raise invalid(
-            f"Value for attr 'T' of {dtype.names_in_errors} is not in the list of allowed values: "
-            f"{', '.join(allowed)}\n\t; NodeDef: {{{{node {op}}}}} [Op:{op}] name: "
-        )
+    raise invalid(
+        f"Value for attr 'T' of {dtype.names_in_errors} is not in the list of allowed values: "
+        f"{', '.join(allowed)}\n\t; NodeDef: {{{{node {op}}}}} [Op:{op}] name: "
+    )
 
 
 def broadcast(op: str, left: Shape, right: Shape) -> Shape:
     """The shape that both are broadcast to."""
     if left is None or right is None:
         return None
-    if left == right:
+    if left == right or not right:
         return left
+    if not left:
+        return right
     try:
         return np.broadcast_shapes(left, right)
     except ValueError:
         raise invalid(
-            f"Incompatible shapes: {_listed(left)} vs. {_listed(right)} [Op:{op}] name: "
+            f"Incompatible shapes: {listed(left)} vs. {listed(right)} [Op:{op}] name: "
         ) from None
 
 
@@ -164,7 +161,7 @@ def matmul_shape(left: Shape, right: Shape) -> Shape:
         raise invalid(f"In[0] and In[1] ndims must be == 2: {len(left)} [Op:MatMul] name: ")
     if len(left) != len(right) and min(len(left), len(right)) < 2:
         raise invalid(
-            f"In[0] and In[1] has different ndims: {_listed(left)} vs. {_listed(right)} "
+            f"In[0] and In[1] has different ndims: {listed(left)} vs. {listed(right)} "
             "[Op:MatMul] name: "
         )
     for position, shape in enumerate((left, right)):
@@ -172,7 +169,7 @@ def matmul_shape(left: Shape, right: Shape) -> Shape:
             raise invalid(f"In[{position}] ndims must be >= 2 [Op:MatMul] name: ")
     if left[-1] != right[-2]:
         raise invalid(
-            f"Matrix size-incompatible: In[0]: {_listed(left)}, In[1]: {_listed(right)} "
+            f"Matrix size-incompatible: In[0]: {listed(left)}, In[1]: {listed(right)} "
             "[Op:MatMul] name: "
         )
     outer = broadcast("BatchMatMulV2", left[:-2], right[:-2])
@@ -184,7 +181,10 @@ def reduced_shape(op: str, shape: Shape, axis: Any, keepdims: bool) -> Shape:
     if shape is None:
         return None
     rank = len(shape)
-    axes = range(rank) if axis is None else np.atleast_1d(np.asarray(axis, np.int64)).tolist()
+    if axis is None or isinstance(axis, int):
+        axes: Sequence[int] = range(rank) if axis is None else (axis,)
+    else:
+        axes = np.atleast_1d(np.asarray(axis, np.int64)).tolist()
     for given in axes:
         if not -rank <= given < rank:
             raise invalid(
@@ -205,7 +205,3 @@ def reduced_shape(op: str, shape: Shape, axis: Any, keepdims: bool) -> Shape:
 def comparison(op: str, sign: str, x: Any, y: Any) -> Tensor:
     """An operation on pairs of elements whose result is true or false."""
     return binary(op, sign, x, y, bool_)
-
-
-def _listed(shape: Sequence[int]) -> str:
-    return f"[{','.join(map(str, shape))}]"

@@ -11,7 +11,7 @@ from gradwire.tf.arrays import transpose
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.nodes import Spec
-from gradwire.tf.operations.math import log_softmax
+from gradwire.tf.operations.reductions import log_softmax
 from gradwire.tf.operations.types import TensorLike
 from gradwire.tf.tensors import Tensor
 

@@ -40,22 +40,42 @@ __all__ = [
 class DType:
     """An element type; ``tf.float32`` equals ``"float32"`` and NumPy's type of that name too."""
 
-    __slots__ = ("_numpy", "name", "names_in_errors")
+    __slots__ = (
+        "as_numpy_dtype",
+        "is_bool",
+        "is_complex",
+        "is_differentiable",
+        "is_floating",
+        "is_integer",
+        "is_numeric",
+        "is_quantized",
+        "is_unsigned",
+        "name",
+        "names_in_errors",
+        "size",
+        "storage",
+    )
 
     def __init__(self, name: str, numpy_type: Any, in_errors: str | None = None) -> None:
+        storage: np.dtype[Any] = np.dtype(numpy_type or object)
+        kind = "" if numpy_type is None else storage.kind
         self.name: str = name
         self.names_in_errors: str = in_errors or name
-        self._numpy: np.dtype[Any] | None = None if numpy_type is None else np.dtype(numpy_type)
-
-    @property
-    def as_numpy_dtype(self) -> Any:
-        """NumPy's type for such elements."""
-        return np.object_ if self._numpy is None else self._numpy.type
-
-    @property
-    def storage(self) -> np.dtype[Any]:
-        """The dtype that values have here."""
-        return np.dtype(object) if self._numpy is None else self._numpy
+        #: NumPy's type for such elements.
+        self.as_numpy_dtype: Any = storage.type
+        #: The dtype that values have here.
+        self.storage: np.dtype[Any] = storage
+        #: Bytes of an element.
+        self.size: int = 2 if name == "bfloat16" else 1 if not kind else storage.itemsize
+        self.is_bool: bool = kind == "b"
+        self.is_quantized: bool = name.startswith(("qint", "quint"))
+        self.is_integer: bool = kind in ("i", "u") and not self.is_quantized
+        self.is_unsigned: bool = self.is_integer and kind == "u"
+        self.is_floating: bool = kind == "f"
+        self.is_complex: bool = kind == "c"
+        #: Whether there are derivatives in such elements.
+        self.is_differentiable: bool = self.is_floating or self.is_complex
+        self.is_numeric: bool = self.is_differentiable or self.is_integer
 
     @property
     def base_dtype(self) -> DType:
@@ -68,54 +88,9 @@ class DType:
         return {"complex64": float32, "complex128": float64}.get(self.name, self)
 
     @property
-    def is_floating(self) -> bool:
-        """Whether elements are real numbers in floating point."""
-        return self.name in ("float16", "bfloat16", "float32", "float64")
-
-    @property
-    def is_complex(self) -> bool:
-        """Whether elements are complex."""
-        return self.name in ("complex64", "complex128")
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether elements are integers."""
-        return self._numpy is not None and self._numpy.kind in "iu" and not self.is_quantized
-
-    @property
-    def is_unsigned(self) -> bool:
-        """Whether elements are integers without a sign."""
-        return self.is_integer and self.storage.kind == "u"
-
-    @property
-    def is_bool(self) -> bool:
-        """Whether elements are truth values."""
-        return self.name == "bool"
-
-    @property
-    def is_quantized(self) -> bool:
-        """Whether elements are of a quantized type."""
-        return self.name.startswith(("qint", "quint"))
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether elements are numbers."""
-        return self.is_floating or self.is_complex or self.is_integer
-
-    @property
-    def is_differentiable(self) -> bool:
-        """Whether there are derivatives in such elements."""
-        return self.is_floating or self.is_complex
-
-    @property
     def is_numpy_compatible(self) -> bool:
         """Whether NumPy has arrays of such elements."""
         return True
-
-    @property
-    def size(self) -> int:
-        """Bytes of an element."""
-        return 2 if self.name == "bfloat16" else 1 if self._numpy is None else self.storage.itemsize
 
     @property
     def min(self) -> Any:
@@ -154,8 +129,8 @@ class DType:
         return getattr(found, which)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, DType):
-            return self.name == other.name
+        if other is self or isinstance(other, DType):
+            return other is self or self.name == other.name
         if other is None:
             return False
         try:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradwire.tf import checks, dtypes, static
 from gradwire.tf.arguments import only
-from gradwire.tf.arrays import expand_dims, reshape
+from gradwire.tf.arrays import reshape
 from gradwire.tf.calls import call
 from gradwire.tf.clipping import clip_by_norm
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
@@ -232,22 +232,22 @@ def one_hot(
     count = static.integer(depth)
     if count < 0:
         raise invalid(f"depth must be non-negative, got: {count} [Op:OneHot] name: ")
-    on, off = (
-        convert_to_tensor(default, kind) if value is None else value
-        for value, default in zip(given, (1, 0), strict=True)
-    )
-    lengths = places._lengths()
     along = -1 if axis is None else axis
-    shape = list(lengths)
-    shape.insert(along % (len(lengths) + 1), count)
-    outline = [1] * len(shape)
-    outline[along % (len(lengths) + 1)] = count
-    counter = np.arange(count, dtype=places.dtype.storage).reshape(outline)
-    same = call(
-        "np.equal", expand_dims(places, along), counter, spec=Spec(dtypes.bool_, tuple(shape))
-    )
+    shape = list(places._lengths())
+    shape.insert(along % (len(shape) + 1), count)
+
+    def written(of: dtypes.DType) -> Tensor:
+        spec = Spec(of, tuple(shape))
+        return call("tf.one_hot", places, count, axis=along, dtype=of.storage.name, spec=spec)
+
     with paused():  # it has no gradient in TensorFlow
-        return where(same, on, off)
+        if not found:
+            return written(kind)
+        on, off = (
+            convert_to_tensor(default, kind) if value is None else value
+            for value, default in zip(given, (1, 0), strict=True)
+        )
+        return where(written(dtypes.bool_), on, off)
 
 
 def dynamic_partition(

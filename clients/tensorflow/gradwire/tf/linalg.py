@@ -1,97 +1,49 @@
 """``tf.linalg``: matrices."""
 
-from gradwire.tf.clipping import global_norm
-from gradwire.tf.creation import eye
-from gradwire.tf.factorizations import banded_triangular_solve, eigh_tridiagonal, lu, svd
-from gradwire.tf.operations.linalg import (
-    adjoint,
-    band_part,
-    cholesky,
-    cholesky_solve,
-    cross,
-    det,
-    diag,
-    diag_part,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    expm,
-    inv,
-    logdet,
-    logm,
-    lstsq,
-    lu_matrix_inverse,
-    lu_reconstruct,
-    lu_solve,
-    matrix_rank,
-    matrix_transpose,
-    matvec,
-    norm,
-    normalize,
-    pinv,
-    qr,
-    set_diag,
-    slogdet,
-    solve,
-    sqrtm,
-    tensor_diag,
-    tensor_diag_part,
-    trace,
-    triangular_solve,
-    tridiagonal_matmul,
-    tridiagonal_solve,
-)
-from gradwire.tf.operations.nn import l2_normalize
-from gradwire.tf.operators import matmul
-from gradwire.tf.products import einsum, tensordot
-
-__all__ = [
-    "adjoint",
-    "band_part",
-    "banded_triangular_solve",
-    "cholesky",
-    "cholesky_solve",
-    "cross",
-    "det",
-    "diag",
-    "diag_part",
-    "eig",
-    "eigh",
-    "eigh_tridiagonal",
-    "eigvals",
-    "eigvalsh",
-    "einsum",
-    "expm",
-    "eye",
-    "global_norm",
-    "inv",
-    "l2_normalize",
-    "logdet",
-    "logm",
-    "lstsq",
-    "lu",
-    "lu_matrix_inverse",
-    "lu_reconstruct",
-    "lu_solve",
-    "matmul",
-    "matrix_rank",
-    "matrix_transpose",
-    "matvec",
-    "norm",
-    "normalize",
-    "pinv",
-    "qr",
-    "set_diag",
-    "slogdet",
-    "solve",
-    "sqrtm",
-    "svd",
-    "tensor_diag",
-    "tensor_diag_part",
-    "tensordot",
-    "trace",
-    "triangular_solve",
-    "tridiagonal_matmul",
-    "tridiagonal_solve",
-]
+from gradwire.tf.clipping import global_norm as global_norm
+from gradwire.tf.creation import eye as eye
+from gradwire.tf.factorizations import banded_triangular_solve as banded_triangular_solve
+from gradwire.tf.factorizations import eigh_tridiagonal as eigh_tridiagonal
+from gradwire.tf.factorizations import lu as lu
+from gradwire.tf.factorizations import svd as svd
+from gradwire.tf.operations.linalg import adjoint as adjoint
+from gradwire.tf.operations.linalg import band_part as band_part
+from gradwire.tf.operations.linalg import cholesky as cholesky
+from gradwire.tf.operations.linalg import cholesky_solve as cholesky_solve
+from gradwire.tf.operations.linalg import cross as cross
+from gradwire.tf.operations.linalg import det as det
+from gradwire.tf.operations.linalg import diag as diag
+from gradwire.tf.operations.linalg import diag_part as diag_part
+from gradwire.tf.operations.linalg import eig as eig
+from gradwire.tf.operations.linalg import eigh as eigh
+from gradwire.tf.operations.linalg import eigvals as eigvals
+from gradwire.tf.operations.linalg import eigvalsh as eigvalsh
+from gradwire.tf.operations.linalg import expm as expm
+from gradwire.tf.operations.linalg import inv as inv
+from gradwire.tf.operations.linalg import logdet as logdet
+from gradwire.tf.operations.linalg import logm as logm
+from gradwire.tf.operations.linalg import lstsq as lstsq
+from gradwire.tf.operations.linalg import lu_matrix_inverse as lu_matrix_inverse
+from gradwire.tf.operations.linalg import lu_reconstruct as lu_reconstruct
+from gradwire.tf.operations.linalg import lu_solve as lu_solve
+from gradwire.tf.operations.linalg import matrix_rank as matrix_rank
+from gradwire.tf.operations.linalg import matrix_transpose as matrix_transpose
+from gradwire.tf.operations.linalg import matvec as matvec
+from gradwire.tf.operations.linalg import norm as norm
+from gradwire.tf.operations.linalg import normalize as normalize
+from gradwire.tf.operations.linalg import pinv as pinv
+from gradwire.tf.operations.linalg import qr as qr
+from gradwire.tf.operations.linalg import set_diag as set_diag
+from gradwire.tf.operations.linalg import slogdet as slogdet
+from gradwire.tf.operations.linalg import solve as solve
+from gradwire.tf.operations.linalg import sqrtm as sqrtm
+from gradwire.tf.operations.linalg import tensor_diag as tensor_diag
+from gradwire.tf.operations.linalg import tensor_diag_part as tensor_diag_part
+from gradwire.tf.operations.linalg import trace as trace
+from gradwire.tf.operations.linalg import triangular_solve as triangular_solve
+from gradwire.tf.operations.linalg import tridiagonal_matmul as tridiagonal_matmul
+from gradwire.tf.operations.linalg import tridiagonal_solve as tridiagonal_solve
+from gradwire.tf.operations.nn import l2_normalize as l2_normalize
+from gradwire.tf.operators import matmul as matmul
+from gradwire.tf.products import einsum as einsum
+from gradwire.tf.products import tensordot as tensordot

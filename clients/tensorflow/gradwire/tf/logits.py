@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwire.tf.conversion import convert_to_tensor
-from gradwire.tf.operations import math
+from gradwire.tf.operations import math, reductions
 from gradwire.tf.operations.types import TensorLike
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Operand, Tensor
@@ -31,7 +31,7 @@ def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
 def softmax(logits: TensorLike, axis: int | None = None, name: str | None = None) -> Tensor:
     """Exponentials normalised to sum 1 over ``axis``: ``z = exp(x) / sum exp(x)``."""
     tensor = _one_tensor(logits)
-    output = math.softmax(tensor, axis, name)
+    output = reductions.softmax(tensor, axis, name)
     if SEEDS.outer is not None and axis in (None, -1, len(output._lengths()) - 1):
         remember(output, tensor, "Softmax")
     return output

@@ -1,273 +1,132 @@
 """``tf.math``: elementwise functions, reductions, order, segments."""
 
-from gradwire.tf.logits import sigmoid, softmax
-from gradwire.tf.operations import special
-from gradwire.tf.operations.math import (
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    betainc,
-    ceil,
-    cos,
-    cosh,
-    cumprod,
-    cumsum,
-    cumulative_logsumexp,
-    digamma,
-    divide_no_nan,
-    erf,
-    erfc,
-    erfcinv,
-    erfinv,
-    exp,
-    expm1,
-    floor,
-    igamma,
-    igammac,
-    in_top_k,
-    invert_permutation,
-    is_finite,
-    is_inf,
-    is_nan,
-    lbeta,
-    lgamma,
-    log,
-    log1p,
-    log_sigmoid,
-    log_softmax,
-    maximum,
-    minimum,
-    multiply_no_nan,
-    ndtri,
-    polygamma,
-    reciprocal,
-    reciprocal_no_nan,
-    reduce_all,
-    reduce_any,
-    reduce_euclidean_norm,
-    reduce_logsumexp,
-    reduce_max,
-    reduce_mean,
-    reduce_min,
-    reduce_prod,
-    reduce_sum,
-    rint,
-    round,
-    rsqrt,
-    sign,
-    sin,
-    sinh,
-    softplus,
-    softsign,
-    sqrt,
-    square,
-    squared_difference,
-    tan,
-    tanh,
-    xdivy,
-    xlog1py,
-    xlogy,
-    zero_fraction,
-    zeta,
-)
-from gradwire.tf.operations.nn import l2_normalize
-from gradwire.tf.operations.special import bessel_i0, bessel_i0e, bessel_i1, bessel_i1e
-from gradwire.tf.operators import (
-    abs,
-    add,
-    equal,
-    floordiv,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    mod,
-    multiply,
-    negative,
-    not_equal,
-    pow,
-    subtract,
-    truediv,
-)
-from gradwire.tf.operators import (
-    mod as floormod,
-)
-from gradwire.tf.operators import (
-    truediv as divide,
-)
-from gradwire.tf.ordering import (
-    argmax,
-    argmin,
-    bincount,
-    confusion_matrix,
-    count_nonzero,
-    is_non_decreasing,
-    is_strictly_increasing,
-    top_k,
-)
-from gradwire.tf.products import (
-    accumulate_n,
-    add_n,
-    angle,
-    conj,
-    imag,
-    nextafter,
-    polyval,
-    real,
-    reduce_std,
-    reduce_variance,
-    scalar_mul,
-)
-from gradwire.tf.segments import (
-    segment_max,
-    segment_mean,
-    segment_min,
-    segment_prod,
-    segment_sum,
-    unsorted_segment_max,
-    unsorted_segment_mean,
-    unsorted_segment_min,
-    unsorted_segment_prod,
-    unsorted_segment_sqrt_n,
-    unsorted_segment_sum,
-)
+from gradwire.tf.logits import sigmoid as sigmoid
+from gradwire.tf.logits import softmax as softmax
+from gradwire.tf.operations import special as special
+from gradwire.tf.operations.math import acos as acos
+from gradwire.tf.operations.math import acosh as acosh
+from gradwire.tf.operations.math import asin as asin
+from gradwire.tf.operations.math import asinh as asinh
+from gradwire.tf.operations.math import atan as atan
+from gradwire.tf.operations.math import atan2 as atan2
+from gradwire.tf.operations.math import atanh as atanh
+from gradwire.tf.operations.math import betainc as betainc
+from gradwire.tf.operations.math import ceil as ceil
+from gradwire.tf.operations.math import cos as cos
+from gradwire.tf.operations.math import cosh as cosh
+from gradwire.tf.operations.math import digamma as digamma
+from gradwire.tf.operations.math import divide_no_nan as divide_no_nan
+from gradwire.tf.operations.math import erf as erf
+from gradwire.tf.operations.math import erfc as erfc
+from gradwire.tf.operations.math import erfcinv as erfcinv
+from gradwire.tf.operations.math import erfinv as erfinv
+from gradwire.tf.operations.math import exp as exp
+from gradwire.tf.operations.math import expm1 as expm1
+from gradwire.tf.operations.math import floor as floor
+from gradwire.tf.operations.math import igamma as igamma
+from gradwire.tf.operations.math import igammac as igammac
+from gradwire.tf.operations.math import is_finite as is_finite
+from gradwire.tf.operations.math import is_inf as is_inf
+from gradwire.tf.operations.math import is_nan as is_nan
+from gradwire.tf.operations.math import lgamma as lgamma
+from gradwire.tf.operations.math import log as log
+from gradwire.tf.operations.math import log1p as log1p
+from gradwire.tf.operations.math import log_sigmoid as log_sigmoid
+from gradwire.tf.operations.math import maximum as maximum
+from gradwire.tf.operations.math import minimum as minimum
+from gradwire.tf.operations.math import multiply_no_nan as multiply_no_nan
+from gradwire.tf.operations.math import ndtri as ndtri
+from gradwire.tf.operations.math import polygamma as polygamma
+from gradwire.tf.operations.math import reciprocal as reciprocal
+from gradwire.tf.operations.math import reciprocal_no_nan as reciprocal_no_nan
+from gradwire.tf.operations.math import rint as rint
+from gradwire.tf.operations.math import round as round
+from gradwire.tf.operations.math import rsqrt as rsqrt
+from gradwire.tf.operations.math import sign as sign
+from gradwire.tf.operations.math import sin as sin
+from gradwire.tf.operations.math import sinh as sinh
+from gradwire.tf.operations.math import softplus as softplus
+from gradwire.tf.operations.math import softsign as softsign
+from gradwire.tf.operations.math import sqrt as sqrt
+from gradwire.tf.operations.math import square as square
+from gradwire.tf.operations.math import squared_difference as squared_difference
+from gradwire.tf.operations.math import tan as tan
+from gradwire.tf.operations.math import tanh as tanh
+from gradwire.tf.operations.math import xdivy as xdivy
+from gradwire.tf.operations.math import xlog1py as xlog1py
+from gradwire.tf.operations.math import xlogy as xlogy
+from gradwire.tf.operations.math import zeta as zeta
+from gradwire.tf.operations.nn import l2_normalize as l2_normalize
+from gradwire.tf.operations.reductions import cumprod as cumprod
+from gradwire.tf.operations.reductions import cumsum as cumsum
+from gradwire.tf.operations.reductions import cumulative_logsumexp as cumulative_logsumexp
+from gradwire.tf.operations.reductions import in_top_k as in_top_k
+from gradwire.tf.operations.reductions import invert_permutation as invert_permutation
+from gradwire.tf.operations.reductions import lbeta as lbeta
+from gradwire.tf.operations.reductions import log_softmax as log_softmax
+from gradwire.tf.operations.reductions import reduce_all as reduce_all
+from gradwire.tf.operations.reductions import reduce_any as reduce_any
+from gradwire.tf.operations.reductions import reduce_euclidean_norm as reduce_euclidean_norm
+from gradwire.tf.operations.reductions import reduce_logsumexp as reduce_logsumexp
+from gradwire.tf.operations.reductions import reduce_max as reduce_max
+from gradwire.tf.operations.reductions import reduce_mean as reduce_mean
+from gradwire.tf.operations.reductions import reduce_min as reduce_min
+from gradwire.tf.operations.reductions import reduce_prod as reduce_prod
+from gradwire.tf.operations.reductions import reduce_sum as reduce_sum
+from gradwire.tf.operations.reductions import zero_fraction as zero_fraction
+from gradwire.tf.operations.special import bessel_i0 as bessel_i0
+from gradwire.tf.operations.special import bessel_i0e as bessel_i0e
+from gradwire.tf.operations.special import bessel_i1 as bessel_i1
+from gradwire.tf.operations.special import bessel_i1e as bessel_i1e
+from gradwire.tf.operators import abs as abs
+from gradwire.tf.operators import add as add
+from gradwire.tf.operators import equal as equal
+from gradwire.tf.operators import floordiv as floordiv
+from gradwire.tf.operators import greater as greater
+from gradwire.tf.operators import greater_equal as greater_equal
+from gradwire.tf.operators import less as less
+from gradwire.tf.operators import less_equal as less_equal
+from gradwire.tf.operators import logical_and as logical_and
+from gradwire.tf.operators import logical_not as logical_not
+from gradwire.tf.operators import logical_or as logical_or
+from gradwire.tf.operators import logical_xor as logical_xor
+from gradwire.tf.operators import mod as mod
+from gradwire.tf.operators import multiply as multiply
+from gradwire.tf.operators import negative as negative
+from gradwire.tf.operators import not_equal as not_equal
+from gradwire.tf.operators import pow as pow
+from gradwire.tf.operators import subtract as subtract
+from gradwire.tf.operators import truediv as truediv
+from gradwire.tf.ordering import argmax as argmax
+from gradwire.tf.ordering import argmin as argmin
+from gradwire.tf.ordering import bincount as bincount
+from gradwire.tf.ordering import confusion_matrix as confusion_matrix
+from gradwire.tf.ordering import count_nonzero as count_nonzero
+from gradwire.tf.ordering import is_non_decreasing as is_non_decreasing
+from gradwire.tf.ordering import is_strictly_increasing as is_strictly_increasing
+from gradwire.tf.ordering import top_k as top_k
+from gradwire.tf.products import accumulate_n as accumulate_n
+from gradwire.tf.products import add_n as add_n
+from gradwire.tf.products import angle as angle
+from gradwire.tf.products import conj as conj
+from gradwire.tf.products import imag as imag
+from gradwire.tf.products import nextafter as nextafter
+from gradwire.tf.products import polyval as polyval
+from gradwire.tf.products import real as real
+from gradwire.tf.products import reduce_std as reduce_std
+from gradwire.tf.products import reduce_variance as reduce_variance
+from gradwire.tf.products import scalar_mul as scalar_mul
+from gradwire.tf.segments import segment_max as segment_max
+from gradwire.tf.segments import segment_mean as segment_mean
+from gradwire.tf.segments import segment_min as segment_min
+from gradwire.tf.segments import segment_prod as segment_prod
+from gradwire.tf.segments import segment_sum as segment_sum
+from gradwire.tf.segments import unsorted_segment_max as unsorted_segment_max
+from gradwire.tf.segments import unsorted_segment_mean as unsorted_segment_mean
+from gradwire.tf.segments import unsorted_segment_min as unsorted_segment_min
+from gradwire.tf.segments import unsorted_segment_prod as unsorted_segment_prod
+from gradwire.tf.segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
+from gradwire.tf.segments import unsorted_segment_sum as unsorted_segment_sum
 
-__all__ = [
-    "abs",
-    "accumulate_n",
-    "acos",
-    "acosh",
-    "add",
-    "add_n",
-    "angle",
-    "argmax",
-    "argmin",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "bessel_i0",
-    "bessel_i0e",
-    "bessel_i1",
-    "bessel_i1e",
-    "betainc",
-    "bincount",
-    "ceil",
-    "confusion_matrix",
-    "conj",
-    "cos",
-    "cosh",
-    "count_nonzero",
-    "cumprod",
-    "cumsum",
-    "cumulative_logsumexp",
-    "digamma",
-    "divide",
-    "divide_no_nan",
-    "equal",
-    "erf",
-    "erfc",
-    "erfcinv",
-    "erfinv",
-    "exp",
-    "expm1",
-    "floor",
-    "floordiv",
-    "floormod",
-    "greater",
-    "greater_equal",
-    "igamma",
-    "igammac",
-    "imag",
-    "in_top_k",
-    "invert_permutation",
-    "is_finite",
-    "is_inf",
-    "is_nan",
-    "is_non_decreasing",
-    "is_strictly_increasing",
-    "l2_normalize",
-    "lbeta",
-    "less",
-    "less_equal",
-    "lgamma",
-    "log",
-    "log1p",
-    "log_sigmoid",
-    "log_softmax",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "maximum",
-    "minimum",
-    "mod",
-    "multiply",
-    "multiply_no_nan",
-    "ndtri",
-    "negative",
-    "nextafter",
-    "not_equal",
-    "polygamma",
-    "polyval",
-    "pow",
-    "real",
-    "reciprocal",
-    "reciprocal_no_nan",
-    "reduce_all",
-    "reduce_any",
-    "reduce_euclidean_norm",
-    "reduce_logsumexp",
-    "reduce_max",
-    "reduce_mean",
-    "reduce_min",
-    "reduce_prod",
-    "reduce_std",
-    "reduce_sum",
-    "reduce_variance",
-    "rint",
-    "round",
-    "rsqrt",
-    "scalar_mul",
-    "segment_max",
-    "segment_mean",
-    "segment_min",
-    "segment_prod",
-    "segment_sum",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sinh",
-    "softmax",
-    "softplus",
-    "softsign",
-    "special",
-    "sqrt",
-    "square",
-    "squared_difference",
-    "subtract",
-    "tan",
-    "tanh",
-    "top_k",
-    "truediv",
-    "unsorted_segment_max",
-    "unsorted_segment_mean",
-    "unsorted_segment_min",
-    "unsorted_segment_prod",
-    "unsorted_segment_sqrt_n",
-    "unsorted_segment_sum",
-    "xdivy",
-    "xlog1py",
-    "xlogy",
-    "zero_fraction",
-    "zeta",
-]
+divide = truediv
+floormod = mod

@@ -14,9 +14,11 @@ from gradwire.trees import default_factory, nested
 
 def is_nested(seq: Any) -> bool:
     """Whether it is a list, tuple or dictionary."""
+    if isinstance(seq, (list, tuple, dict)):
+        return True
     if isinstance(seq, Operand):
         return False
-    return isinstance(seq, (list, tuple, Mapping)) or _is_attrs(seq)
+    return isinstance(seq, Mapping) or _is_attrs(seq)
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
@@ -46,8 +48,8 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
     expand = kwargs.pop("expand_composites", False)
     for other in structure[1:]:
         assert_same_structure(structure[0], other, check_types=check)
-    parts = zip(*(flatten(each, expand) for each in structure), strict=True)
-    return pack_sequence_as(structure[0], [func(*part) for part in parts], expand)
+    parts = zip(*[flatten(each, expand) for each in structure], strict=True)
+    return _rebuilt(structure[0], iter([func(*part) for part in parts]), expand)
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
@@ -66,6 +68,8 @@ def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool
 def _rebuilt(structure: Any, values: Iterator[Any], expand: bool) -> Any:
     if is_nested(structure):
         made = {key: _rebuilt(item, values, expand) for key, item in _items(structure)}
+        if type(structure) in (list, tuple):
+            return type(structure)(made.values())
         if _is_attrs(structure):
             return type(structure)(**made)
         keys = structure if isinstance(structure, Mapping) else made

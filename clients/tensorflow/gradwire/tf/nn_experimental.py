@@ -1,5 +1,3 @@
 """``tf.nn.experimental``."""
 
-from gradwire.tf.nn_losses import stateless_dropout
-
-__all__ = ["stateless_dropout"]
+from gradwire.tf.nn_losses import stateless_dropout as stateless_dropout

@@ -19,8 +19,9 @@ from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import operands
 from gradwire.tf.operations.arrays import broadcast_to
 from gradwire.tf.operations.image import extract_patches
-from gradwire.tf.operations.math import divide_no_nan, reduce_sum, sqrt, square
+from gradwire.tf.operations.math import divide_no_nan, sqrt, square
 from gradwire.tf.operations.nn import batch_normalization
+from gradwire.tf.operations.reductions import reduce_sum
 from gradwire.tf.operations.types import Axis, Ints, Shape, TensorLike
 from gradwire.tf.operators import cast, multiply
 from gradwire.tf.operators import truediv as divide

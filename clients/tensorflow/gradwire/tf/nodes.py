@@ -11,7 +11,7 @@ import numpy as np
 
 from gradwire.tf.dtypes import DType, of_numpy, rounded
 from gradwire.tf.remote import RemoteArray
-from gradwire.tracing.terms import NOTHING, Leaf, Term
+from gradwire.tracing.terms import NOTHING, Leaf, Scope, Term
 
 #: ``None`` where it is not known without asking the service.
 Shape = tuple[int, ...] | None
@@ -115,11 +115,25 @@ class TensorNode(Term):
 
 def known(value: Any, dtype: DType, hint: str = "c") -> TensorNode:
     """A node whose value is known from the beginning."""
+    node = _bare(Spec(dtype, np.shape(value)), hint)
+    node.value = value
+    return node
+
+
+def parameter(scope: Scope, of: TensorNode) -> TensorNode:
+    """A parameter of a function of the program, for values such as another node's."""
+    node = _bare(of.spec, of.hint)
+    node.scope = scope
+    return node
+
+
+def _bare(spec: Spec, hint: str) -> TensorNode:
+    """A node without an operation."""
     node: TensorNode = TensorNode.__new__(TensorNode)
     node.op, node.args, node.kwargs, node.operands = "", (), NOTHING, ()
     node.scope, node.place = None, None
-    node.dtype, node.shape = dtype, np.shape(value)
-    node.value, node.hint, node.kept, node.owner = value, hint, 0, None
+    node.dtype, node.shape = spec
+    node.value, node.hint, node.kept, node.owner = None, hint, 0, None
     node.rows, node.depth, node.assigned, node.computed = None, 0, False, False
     node.joints = ()
     return node

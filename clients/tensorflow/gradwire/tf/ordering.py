@@ -12,7 +12,7 @@ from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import kinds
-from gradwire.tf.operations.math import reduce_sum
+from gradwire.tf.operations.reductions import reduce_sum
 from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
 from gradwire.tf.operators import cast, not_equal
 from gradwire.tf.tensors import Tensor

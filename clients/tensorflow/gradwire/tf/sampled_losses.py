@@ -16,7 +16,8 @@ from gradwire.tf.nn_losses import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
 )
-from gradwire.tf.operations.math import log, reduce_sum
+from gradwire.tf.operations.math import log
+from gradwire.tf.operations.reductions import reduce_sum
 from gradwire.tf.operators import cast, matmul
 from gradwire.tf.random.candidates import log_uniform_candidate_sampler
 from gradwire.tf.seeds import SEEDS

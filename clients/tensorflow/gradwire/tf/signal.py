@@ -1,77 +1,36 @@
 """``tf.signal``: Fourier transforms, windows, frames."""
 
-from gradwire.tf.operations.signal import (
-    dct,
-    fft,
-    fft2d,
-    fft3d,
-    fftnd,
-    fftshift,
-    frame,
-    idct,
-    ifft,
-    ifft2d,
-    ifft3d,
-    ifftnd,
-    ifftshift,
-    irfft,
-    irfft2d,
-    irfft3d,
-    irfftnd,
-    overlap_and_add,
-    rfft,
-    rfft2d,
-    rfft3d,
-    rfftnd,
-)
-from gradwire.tf.windows import (
-    hamming_window,
-    hann_window,
-    inverse_mdct,
-    inverse_stft,
-    inverse_stft_window_fn,
-    kaiser_bessel_derived_window,
-    kaiser_window,
-    linear_to_mel_weight_matrix,
-    mdct,
-    mfccs_from_log_mel_spectrograms,
-    stft,
-    vorbis_window,
-)
-
-__all__ = [
-    "dct",
-    "fft",
-    "fft2d",
-    "fft3d",
-    "fftnd",
-    "fftshift",
-    "frame",
-    "hamming_window",
-    "hann_window",
-    "idct",
-    "ifft",
-    "ifft2d",
-    "ifft3d",
-    "ifftnd",
-    "ifftshift",
-    "inverse_mdct",
-    "inverse_stft",
-    "inverse_stft_window_fn",
-    "irfft",
-    "irfft2d",
-    "irfft3d",
-    "irfftnd",
-    "kaiser_bessel_derived_window",
-    "kaiser_window",
-    "linear_to_mel_weight_matrix",
-    "mdct",
-    "mfccs_from_log_mel_spectrograms",
-    "overlap_and_add",
-    "rfft",
-    "rfft2d",
-    "rfft3d",
-    "rfftnd",
-    "stft",
-    "vorbis_window",
-]
+from gradwire.tf.operations.signal import dct as dct
+from gradwire.tf.operations.signal import fft as fft
+from gradwire.tf.operations.signal import fft2d as fft2d
+from gradwire.tf.operations.signal import fft3d as fft3d
+from gradwire.tf.operations.signal import fftnd as fftnd
+from gradwire.tf.operations.signal import fftshift as fftshift
+from gradwire.tf.operations.signal import frame as frame
+from gradwire.tf.operations.signal import idct as idct
+from gradwire.tf.operations.signal import ifft as ifft
+from gradwire.tf.operations.signal import ifft2d as ifft2d
+from gradwire.tf.operations.signal import ifft3d as ifft3d
+from gradwire.tf.operations.signal import ifftnd as ifftnd
+from gradwire.tf.operations.signal import ifftshift as ifftshift
+from gradwire.tf.operations.signal import irfft as irfft
+from gradwire.tf.operations.signal import irfft2d as irfft2d
+from gradwire.tf.operations.signal import irfft3d as irfft3d
+from gradwire.tf.operations.signal import irfftnd as irfftnd
+from gradwire.tf.operations.signal import overlap_and_add as overlap_and_add
+from gradwire.tf.operations.signal import rfft as rfft
+from gradwire.tf.operations.signal import rfft2d as rfft2d
+from gradwire.tf.operations.signal import rfft3d as rfft3d
+from gradwire.tf.operations.signal import rfftnd as rfftnd
+from gradwire.tf.windows import hamming_window as hamming_window
+from gradwire.tf.windows import hann_window as hann_window
+from gradwire.tf.windows import inverse_mdct as inverse_mdct
+from gradwire.tf.windows import inverse_stft as inverse_stft
+from gradwire.tf.windows import inverse_stft_window_fn as inverse_stft_window_fn
+from gradwire.tf.windows import kaiser_bessel_derived_window as kaiser_bessel_derived_window
+from gradwire.tf.windows import kaiser_window as kaiser_window
+from gradwire.tf.windows import linear_to_mel_weight_matrix as linear_to_mel_weight_matrix
+from gradwire.tf.windows import mdct as mdct
+from gradwire.tf.windows import mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms
+from gradwire.tf.windows import stft as stft
+from gradwire.tf.windows import vorbis_window as vorbis_window

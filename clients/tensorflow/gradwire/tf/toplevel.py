@@ -1,303 +1,156 @@
 """The functions that stand in ``tf`` itself."""
 
-from gradwire.tf.arrays import (
-    ensure_shape,
-    expand_dims,
-    pad,
-    reshape,
-    reverse_sequence,
-    slice,
-    squeeze,
-    strided_slice,
-    tile,
-    transpose,
-)
-from gradwire.tf.blocks import batch_to_space, required_space_to_batch_paddings, space_to_batch
-from gradwire.tf.blocks import space_to_batch as space_to_batch_nd
-from gradwire.tf.clipping import clip_by_global_norm, clip_by_norm, clip_by_value
-from gradwire.tf.control import (
-    case,
-    cond,
-    group,
-    identity_n,
-    no_op,
-    switch_case,
-    tuple,
-    while_loop,
-)
-from gradwire.tf.creation import eye, fill, linspace, ones, ones_like, range, zeros, zeros_like
-from gradwire.tf.creators import variable_creator_scope
-from gradwire.tf.gathering import (
-    bitcast,
-    boolean_mask,
-    dynamic_partition,
-    dynamic_stitch,
-    gather,
-    gather_nd,
-    one_hot,
-    scatter_nd,
-    where,
-)
-from gradwire.tf.joining import concat, parallel_stack, split, stack, unstack
-from gradwire.tf.logits import sigmoid
-from gradwire.tf.mapping import foldl, foldr, map_fn, scan, vectorized_map
-from gradwire.tf.operations.arrays import (
-    broadcast_to,
-    repeat,
-    reverse,
-    roll,
-    tensor_scatter_nd_add,
-    tensor_scatter_nd_max,
-    tensor_scatter_nd_min,
-    tensor_scatter_nd_sub,
-    tensor_scatter_nd_update,
-    unravel_index,
-)
-from gradwire.tf.operations.linalg import eig, eigvals, norm
-from gradwire.tf.operations.math import (
-    acos,
-    acosh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    cos,
-    cosh,
-    cumsum,
-    exp,
-    floor,
-    maximum,
-    minimum,
-    realdiv,
-    reduce_all,
-    reduce_any,
-    reduce_logsumexp,
-    reduce_max,
-    reduce_mean,
-    reduce_min,
-    reduce_prod,
-    reduce_sum,
-    round,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    square,
-    tan,
-    tanh,
-    truncatediv,
-    truncatemod,
-)
-from gradwire.tf.operators import (
-    abs,
-    add,
-    cast,
-    equal,
-    greater,
-    greater_equal,
-    identity,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    matmul,
-    multiply,
-    negative,
-    not_equal,
-    pow,
-    subtract,
-    truediv,
-)
-from gradwire.tf.operators import truediv as divide
-from gradwire.tf.ordering import (
-    argmax,
-    argmin,
-    argsort,
-    histogram_fixed_width,
-    histogram_fixed_width_bins,
-    searchsorted,
-    sort,
-    unique,
-    unique_with_counts,
-)
-from gradwire.tf.products import add_n, complex, einsum, saturate_cast, scalar_mul, tensordot
-from gradwire.tf.shape_ops import (
-    broadcast_dynamic_shape,
-    broadcast_static_shape,
-    meshgrid,
-    rank,
-    sequence_mask,
-    shape,
-    shape_n,
-    size,
-)
-from gradwire.tf.stubs import (
-    control_dependencies,
-    device,
-    get_current_name_scope,
-    get_logger,
-    get_static_value,
-    is_symbolic_tensor,
-    is_tensor,
-    print,
-    timestamp,
-)
-from gradwire.tf.tensor_arrays import TensorArray
+from gradwire.tf.arrays import ensure_shape as ensure_shape
+from gradwire.tf.arrays import expand_dims as expand_dims
+from gradwire.tf.arrays import pad as pad
+from gradwire.tf.arrays import reshape as reshape
+from gradwire.tf.arrays import reverse_sequence as reverse_sequence
+from gradwire.tf.arrays import slice as slice
+from gradwire.tf.arrays import squeeze as squeeze
+from gradwire.tf.arrays import strided_slice as strided_slice
+from gradwire.tf.arrays import tile as tile
+from gradwire.tf.arrays import transpose as transpose
+from gradwire.tf.blocks import batch_to_space as batch_to_space
+from gradwire.tf.blocks import required_space_to_batch_paddings as required_space_to_batch_paddings
+from gradwire.tf.blocks import space_to_batch as space_to_batch
+from gradwire.tf.clipping import clip_by_global_norm as clip_by_global_norm
+from gradwire.tf.clipping import clip_by_norm as clip_by_norm
+from gradwire.tf.clipping import clip_by_value as clip_by_value
+from gradwire.tf.control import case as case
+from gradwire.tf.control import cond as cond
+from gradwire.tf.control import group as group
+from gradwire.tf.control import identity_n as identity_n
+from gradwire.tf.control import no_op as no_op
+from gradwire.tf.control import switch_case as switch_case
+from gradwire.tf.control import tuple as tuple
+from gradwire.tf.control import while_loop as while_loop
+from gradwire.tf.creation import eye as eye
+from gradwire.tf.creation import fill as fill
+from gradwire.tf.creation import linspace as linspace
+from gradwire.tf.creation import ones as ones
+from gradwire.tf.creation import ones_like as ones_like
+from gradwire.tf.creation import range as range
+from gradwire.tf.creation import zeros as zeros
+from gradwire.tf.creation import zeros_like as zeros_like
+from gradwire.tf.creators import variable_creator_scope as variable_creator_scope
+from gradwire.tf.gathering import bitcast as bitcast
+from gradwire.tf.gathering import boolean_mask as boolean_mask
+from gradwire.tf.gathering import dynamic_partition as dynamic_partition
+from gradwire.tf.gathering import dynamic_stitch as dynamic_stitch
+from gradwire.tf.gathering import gather as gather
+from gradwire.tf.gathering import gather_nd as gather_nd
+from gradwire.tf.gathering import one_hot as one_hot
+from gradwire.tf.gathering import scatter_nd as scatter_nd
+from gradwire.tf.gathering import where as where
+from gradwire.tf.joining import concat as concat
+from gradwire.tf.joining import parallel_stack as parallel_stack
+from gradwire.tf.joining import split as split
+from gradwire.tf.joining import stack as stack
+from gradwire.tf.joining import unstack as unstack
+from gradwire.tf.logits import sigmoid as sigmoid
+from gradwire.tf.mapping import foldl as foldl
+from gradwire.tf.mapping import foldr as foldr
+from gradwire.tf.mapping import map_fn as map_fn
+from gradwire.tf.mapping import scan as scan
+from gradwire.tf.mapping import vectorized_map as vectorized_map
+from gradwire.tf.operations.arrays import broadcast_to as broadcast_to
+from gradwire.tf.operations.arrays import repeat as repeat
+from gradwire.tf.operations.arrays import reverse as reverse
+from gradwire.tf.operations.arrays import roll as roll
+from gradwire.tf.operations.arrays import tensor_scatter_nd_add as tensor_scatter_nd_add
+from gradwire.tf.operations.arrays import tensor_scatter_nd_max as tensor_scatter_nd_max
+from gradwire.tf.operations.arrays import tensor_scatter_nd_min as tensor_scatter_nd_min
+from gradwire.tf.operations.arrays import tensor_scatter_nd_sub as tensor_scatter_nd_sub
+from gradwire.tf.operations.arrays import tensor_scatter_nd_update as tensor_scatter_nd_update
+from gradwire.tf.operations.arrays import unravel_index as unravel_index
+from gradwire.tf.operations.linalg import eig as eig
+from gradwire.tf.operations.linalg import eigvals as eigvals
+from gradwire.tf.operations.linalg import norm as norm
+from gradwire.tf.operations.math import acos as acos
+from gradwire.tf.operations.math import acosh as acosh
+from gradwire.tf.operations.math import asin as asin
+from gradwire.tf.operations.math import asinh as asinh
+from gradwire.tf.operations.math import atan as atan
+from gradwire.tf.operations.math import atan2 as atan2
+from gradwire.tf.operations.math import atanh as atanh
+from gradwire.tf.operations.math import cos as cos
+from gradwire.tf.operations.math import cosh as cosh
+from gradwire.tf.operations.math import exp as exp
+from gradwire.tf.operations.math import floor as floor
+from gradwire.tf.operations.math import maximum as maximum
+from gradwire.tf.operations.math import minimum as minimum
+from gradwire.tf.operations.math import realdiv as realdiv
+from gradwire.tf.operations.math import round as round
+from gradwire.tf.operations.math import sign as sign
+from gradwire.tf.operations.math import sin as sin
+from gradwire.tf.operations.math import sinh as sinh
+from gradwire.tf.operations.math import sqrt as sqrt
+from gradwire.tf.operations.math import square as square
+from gradwire.tf.operations.math import tan as tan
+from gradwire.tf.operations.math import tanh as tanh
+from gradwire.tf.operations.math import truncatediv as truncatediv
+from gradwire.tf.operations.math import truncatemod as truncatemod
+from gradwire.tf.operations.reductions import cumsum as cumsum
+from gradwire.tf.operations.reductions import reduce_all as reduce_all
+from gradwire.tf.operations.reductions import reduce_any as reduce_any
+from gradwire.tf.operations.reductions import reduce_logsumexp as reduce_logsumexp
+from gradwire.tf.operations.reductions import reduce_max as reduce_max
+from gradwire.tf.operations.reductions import reduce_mean as reduce_mean
+from gradwire.tf.operations.reductions import reduce_min as reduce_min
+from gradwire.tf.operations.reductions import reduce_prod as reduce_prod
+from gradwire.tf.operations.reductions import reduce_sum as reduce_sum
+from gradwire.tf.operators import abs as abs
+from gradwire.tf.operators import add as add
+from gradwire.tf.operators import cast as cast
+from gradwire.tf.operators import equal as equal
+from gradwire.tf.operators import greater as greater
+from gradwire.tf.operators import greater_equal as greater_equal
+from gradwire.tf.operators import identity as identity
+from gradwire.tf.operators import less as less
+from gradwire.tf.operators import less_equal as less_equal
+from gradwire.tf.operators import logical_and as logical_and
+from gradwire.tf.operators import logical_not as logical_not
+from gradwire.tf.operators import logical_or as logical_or
+from gradwire.tf.operators import matmul as matmul
+from gradwire.tf.operators import multiply as multiply
+from gradwire.tf.operators import negative as negative
+from gradwire.tf.operators import not_equal as not_equal
+from gradwire.tf.operators import pow as pow
+from gradwire.tf.operators import subtract as subtract
+from gradwire.tf.operators import truediv as truediv
+from gradwire.tf.ordering import argmax as argmax
+from gradwire.tf.ordering import argmin as argmin
+from gradwire.tf.ordering import argsort as argsort
+from gradwire.tf.ordering import histogram_fixed_width as histogram_fixed_width
+from gradwire.tf.ordering import histogram_fixed_width_bins as histogram_fixed_width_bins
+from gradwire.tf.ordering import searchsorted as searchsorted
+from gradwire.tf.ordering import sort as sort
+from gradwire.tf.ordering import unique as unique
+from gradwire.tf.ordering import unique_with_counts as unique_with_counts
+from gradwire.tf.products import add_n as add_n
+from gradwire.tf.products import complex as complex
+from gradwire.tf.products import einsum as einsum
+from gradwire.tf.products import saturate_cast as saturate_cast
+from gradwire.tf.products import scalar_mul as scalar_mul
+from gradwire.tf.products import tensordot as tensordot
+from gradwire.tf.shape_ops import broadcast_dynamic_shape as broadcast_dynamic_shape
+from gradwire.tf.shape_ops import broadcast_static_shape as broadcast_static_shape
+from gradwire.tf.shape_ops import meshgrid as meshgrid
+from gradwire.tf.shape_ops import rank as rank
+from gradwire.tf.shape_ops import sequence_mask as sequence_mask
+from gradwire.tf.shape_ops import shape as shape
+from gradwire.tf.shape_ops import shape_n as shape_n
+from gradwire.tf.shape_ops import size as size
+from gradwire.tf.stubs import control_dependencies as control_dependencies
+from gradwire.tf.stubs import device as device
+from gradwire.tf.stubs import get_current_name_scope as get_current_name_scope
+from gradwire.tf.stubs import get_logger as get_logger
+from gradwire.tf.stubs import get_static_value as get_static_value
+from gradwire.tf.stubs import is_symbolic_tensor as is_symbolic_tensor
+from gradwire.tf.stubs import is_tensor as is_tensor
+from gradwire.tf.stubs import print as print
+from gradwire.tf.stubs import timestamp as timestamp
+from gradwire.tf.tensor_arrays import TensorArray as TensorArray
 
-__all__ = [
-    "TensorArray",
-    "abs",
-    "acos",
-    "acosh",
-    "add",
-    "add_n",
-    "argmax",
-    "argmin",
-    "argsort",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "batch_to_space",
-    "bitcast",
-    "boolean_mask",
-    "broadcast_dynamic_shape",
-    "broadcast_static_shape",
-    "broadcast_to",
-    "case",
-    "cast",
-    "clip_by_global_norm",
-    "clip_by_norm",
-    "clip_by_value",
-    "complex",
-    "concat",
-    "cond",
-    "control_dependencies",
-    "cos",
-    "cosh",
-    "cumsum",
-    "device",
-    "divide",
-    "dynamic_partition",
-    "dynamic_stitch",
-    "eig",
-    "eigvals",
-    "einsum",
-    "ensure_shape",
-    "equal",
-    "exp",
-    "expand_dims",
-    "eye",
-    "fill",
-    "floor",
-    "foldl",
-    "foldr",
-    "gather",
-    "gather_nd",
-    "get_current_name_scope",
-    "get_logger",
-    "get_static_value",
-    "greater",
-    "greater_equal",
-    "group",
-    "histogram_fixed_width",
-    "histogram_fixed_width_bins",
-    "identity",
-    "identity_n",
-    "is_symbolic_tensor",
-    "is_tensor",
-    "less",
-    "less_equal",
-    "linspace",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "map_fn",
-    "matmul",
-    "maximum",
-    "meshgrid",
-    "minimum",
-    "multiply",
-    "negative",
-    "no_op",
-    "norm",
-    "not_equal",
-    "one_hot",
-    "ones",
-    "ones_like",
-    "pad",
-    "parallel_stack",
-    "pow",
-    "print",
-    "range",
-    "rank",
-    "realdiv",
-    "reduce_all",
-    "reduce_any",
-    "reduce_logsumexp",
-    "reduce_max",
-    "reduce_mean",
-    "reduce_min",
-    "reduce_prod",
-    "reduce_sum",
-    "repeat",
-    "required_space_to_batch_paddings",
-    "reshape",
-    "reverse",
-    "reverse_sequence",
-    "roll",
-    "round",
-    "saturate_cast",
-    "scalar_mul",
-    "scan",
-    "scatter_nd",
-    "searchsorted",
-    "sequence_mask",
-    "shape",
-    "shape_n",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sinh",
-    "size",
-    "slice",
-    "sort",
-    "space_to_batch",
-    "space_to_batch_nd",
-    "split",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "strided_slice",
-    "subtract",
-    "switch_case",
-    "tan",
-    "tanh",
-    "tensor_scatter_nd_add",
-    "tensor_scatter_nd_max",
-    "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update",
-    "tensordot",
-    "tile",
-    "timestamp",
-    "transpose",
-    "truediv",
-    "truncatediv",
-    "truncatemod",
-    "tuple",
-    "unique",
-    "unique_with_counts",
-    "unravel_index",
-    "unstack",
-    "variable_creator_scope",
-    "vectorized_map",
-    "where",
-    "while_loop",
-    "zeros",
-    "zeros_like",
-]
+divide = truediv
+space_to_batch_nd = space_to_batch

@@ -114,19 +114,27 @@ class Variable(Scattered, metaclass=Created):
         for recorder in active():
             recorder.note_made(self)
 
-    def _set(self, tensor: Tensor) -> None:
-        """Make a tensor's value the current one, a fresh leaf to every tape."""
+    def _set(self, tensor: Tensor, *, is_new: bool = False) -> None:
+        """Make a tensor's value the current one, a fresh leaf to every tape.
+
+        One that ``is_new`` has been recorded by no tape, and nobody else has it.
+        """
         of = tensor._node
         hint = self._stem.rpartition("/")[2]
         if of.value is not None:
             node = known(of.value, self._of, hint)
         else:
-            node = TensorNode(VALUE, (of,), spec=Spec(self._of, of.shape))
+            node = of if is_new else TensorNode(VALUE, (of,), spec=Spec(self._of, of.shape))
             node.hint, node.assigned = hint, True
             note_assigned(self)
         node.owner = weakref.ref(self)
         self._node = node
         self._was_read, self._is_read = self._is_read, False
+
+    def _replace(self, tensor: Tensor) -> None:
+        """Take the value of a tensor of its dtype and shape that nobody else has."""
+        settle()
+        self._set(tensor, is_new=True)
 
     def _to_tensor(self) -> Tensor:
         """A read of the value that it has now."""
@@ -254,7 +262,7 @@ class Variable(Scattered, metaclass=Created):
                     f"Cannot update variable with shape {mine} using a Tensor with shape {given}, "
                     f"shapes must be equal. [Op:{op}] name: "
                 )
-            self._set(METHODS[method](of, change))
+            self._set(METHODS[method](of, change), is_new=True)
 
     def count_up_to(self, limit: int) -> Tensor:
         """Its value, which is then one more."""

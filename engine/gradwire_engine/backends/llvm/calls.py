@@ -48,7 +48,7 @@ Piece: TypeAlias = tuple[Kernel, Sequence[int], Code]
 
 
 class Given(NamedTuple):
-    """What a kernel is given: of each operand the order of its axes in memory if it is not theirs.
+    """The arguments of a kernel: the order of each operand's axes in memory if it is not their own.
 
     ``stacks`` are the numbers of those that may be lists; after the operands come ``constants``.
     """
@@ -70,11 +70,11 @@ class Given(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether operands are taken as they are."""
+        """True if operands are taken as they are."""
         return not self.stacks and all(order is None for order in self.orders)
 
     def pointers(self) -> dict[int, Pointer]:
-        """What machine code takes of the buffers that are given."""
+        """The pointers that machine code takes of the given buffers."""
         count, known = len(self.orders), enumerate(self.constants, len(self.orders))
         operands: dict[int, Pointer] = {number: Argument(number) for number in range(count)}
         return operands | {number: np.ascontiguousarray(value) for number, value in known}
@@ -98,7 +98,7 @@ class Whole:
     ) -> None:
         self._kernel, self._given, self._shapes = kernel, given, shapes
         buffers, own = kernel.buffers, range(kernel.operands, kernel.passed)
-        #: What Python looks at afterwards, and the numbers of buffers that it makes: these, and
+        #: The buffers that Python checks afterwards, and those that it makes: these, and
         #: large ones, which it takes from its pool.
         self._checked_after = {*kernel.faults, *kernel.statuses}
         large = [number for number in own if nbytes(buffers[number]) >= POOLED_BYTES]
@@ -185,8 +185,8 @@ def in_pieces(
         names[buffer] if shape or kernel.buffers[buffer].grows else f"{names[buffer]}[{element}]"
         for (buffer, element), shape in zip(kernel.results, shapes, strict=True)
     ]
-    told = " + ".join([f"{names[number]}.item()" for number in kernel.flags])
-    text.write(f"return {', '.join([*made, told])}")
+    flags = " + ".join([f"{names[number]}.item()" for number in kernel.flags])
+    text.write(f"return {', '.join([*made, flags])}")
     return text
 
 

@@ -16,7 +16,7 @@ logger = logging.getLogger("gradwire")
 
 
 class Waiting(Protocol):
-    """What is to be compiled."""
+    """A kernel to be compiled."""
 
     @property
     def whose(self) -> str:

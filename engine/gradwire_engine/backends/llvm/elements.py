@@ -61,11 +61,11 @@ class ElementPrinter:
         self._analyse()
         self._values: list[str] = [""] * len(nest.nodes)
         self._splats: dict[Value, str] = {}
-        #: Which lanes of a vector were not computed before, where some were.
+        #: The lanes of a vector that were not computed before, where some were.
         self._mask: str | None = None
         self._in_place = nest.is_in_place
         self._accumulated: dict[Part, str] = {}
-        #: What the pass before gave on.
+        #: The values carried over from the pass before.
         self._carried: list[str] = []
         self._by_level: list[list[Value]] = [[] for _ in range(self._loops + 1)]
         for value, level in enumerate(self._levels):
@@ -130,7 +130,7 @@ class ElementPrinter:
         return 0 if self._along is None else index.coefficients[self._nest.outer + self._along]
 
     def _level(self, index: Affine) -> int:
-        """How many of the nest's loops are around what needs an index."""
+        """The number of the nest's loops around the code that needs an index."""
         own = index.coefficients[self._nest.outer :]
         return max([loop + 1 for loop, c in enumerate(own) if c], default=0)
 
@@ -200,11 +200,11 @@ class ElementPrinter:
         return total
 
     def _is_scattered(self, index: Affine) -> bool:
-        """Whether terms of an index differ between lanes."""
+        """True if terms of an index differ between lanes."""
         return any(self._vector[value] for value, _ in index.terms)
 
     def _within(self, node: Within, *, wide: bool) -> str:
-        """One comparison without sign tells both."""
+        """One comparison without sign decides both."""
         p = self._p
         kind = type_of("l", wide=wide)
         low, span = (
@@ -391,7 +391,7 @@ class ElementPrinter:
         p.do(f"store {kind} {p.let(f'{add} {kind} {old}, {value}')}, ptr {at}, align {size}")
 
     def _lane_at(self, buffer: int, places: str, lane: int, memory: str) -> str:
-        """Where the place of a lane is in memory."""
+        """The address of a lane."""
         p = self._p
         place = p.let(f"extractelement {type_of('l', wide=True)} {places}, i32 {lane}")
         return p.let(f"getelementptr {memory}, ptr %b{buffer}, i64 {place}")

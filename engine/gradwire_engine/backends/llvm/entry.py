@@ -1,4 +1,4 @@
-"""What CPython calls as a function in C: it takes addresses, makes results, calls machine code.
+"""The C function that CPython calls: it takes addresses, makes results, calls machine code.
 
 It goes by the table of integers that it is bound to, an array: the address of the code, the number
 of flags, the bytes of scratch memory, the numbers of pointers and of results, where in the table
@@ -18,7 +18,7 @@ from gradwire_engine.backends.layout import PLAIN, array_api
 HEAD, PER_POINTER, PER_RESULT = 7, 2, 6
 #: Kinds of pointers: to what an argument holds, into scratch memory, to a result, an address.
 ARGUMENT, SCRATCH, RESULT, ADDRESS = range(4)
-#: How elements are looked at, by their dtype.
+#: Checks of elements, by their dtype.
 CHECKS = {"d": 1, "f": 2}
 
 _TEXT = """
@@ -189,28 +189,28 @@ call:
   br i1 %alone, label %held, label %released
 held:
   call void %code(ptr %pointers)
-  br label %told
+  br label %flagged
 released:
   %thread = call ptr @PyEval_SaveThread()
   call void %code(ptr %pointers)
   call void @PyEval_RestoreThread(ptr %thread)
-  br label %told
+  br label %flagged
 
-told:
-  %g = phi i64 [ 0, %held ], [ 0, %released ], [ %g.next, %tell ]
-  %told.sum = phi double [ 0.0, %held ], [ 0.0, %released ], [ %tell.sum, %tell ]
+flagged:
+  %g = phi i64 [ 0, %held ], [ 0, %released ], [ %g.next, %collect ]
+  %flagged.sum = phi double [ 0.0, %held ], [ 0.0, %released ], [ %collect.sum, %collect ]
   %g.more = icmp slt i64 %g, %flags
-  br i1 %g.more, label %tell, label %finish
-tell:
-  %tell.at = getelementptr double, ptr %scratch, i64 %g
-  %tell.one = load double, ptr %tell.at
-  %tell.sum = fadd double %told.sum, %tell.one
+  br i1 %g.more, label %collect, label %finish
+collect:
+  %collect.at = getelementptr double, ptr %scratch, i64 %g
+  %collect.one = load double, ptr %collect.at
+  %collect.sum = fadd double %flagged.sum, %collect.one
   %g.next = add i64 %g, 1
-  br label %told
+  br label %flagged
 
 finish:
-  %s = phi i64 [ 0, %told ], [ %s.next, %looked ]
-  %sum = phi double [ %told.sum, %told ], [ %looked.sum, %looked ]
+  %s = phi i64 [ 0, %flagged ], [ %s.next, %looked ]
+  %sum = phi double [ %flagged.sum, %flagged ], [ %looked.sum, %looked ]
   %s.more = icmp slt i64 %s, %made
   br i1 %s.more, label %last, label %finished
 last:
@@ -249,13 +249,13 @@ looked:
   br label %finish
 
 finished:
-  %told.item = call ptr @PyFloat_FromDouble(double %sum)
-  %told.none = icmp eq ptr %told.item, null
-  br i1 %told.none, label %failed, label %done
+  %flagged.item = call ptr @PyFloat_FromDouble(double %sum)
+  %flagged.none = icmp eq ptr %flagged.item, null
+  br i1 %flagged.none, label %failed, label %done
 done:
-  %told.at.0 = getelementptr i8, ptr %tuple, i64 24
-  %told.at = getelementptr ptr, ptr %told.at.0, i64 %made
-  store ptr %told.item, ptr %told.at
+  %flagged.at.0 = getelementptr i8, ptr %tuple, i64 24
+  %flagged.at = getelementptr ptr, ptr %flagged.at.0, i64 %made
+  store ptr %flagged.item, ptr %flagged.at
   call void @PyMem_RawFree(ptr %scratch)
   ret ptr %tuple
 failed:

@@ -52,7 +52,7 @@ class NativeExecutable(NumpyExecutable):
         self._compile = compile_texts or compile_here
         self._waits = compile_texts is None
         self._asked = False
-        #: How often NumPy has replayed while machine code was awaited, and what has come.
+        #: The number of NumPy's replays while machine code was awaited, and the code that has come.
         self._replays = 0
         self._compiled: _Compiled | None = None
         self._is_settled = False
@@ -174,7 +174,7 @@ class _Compiled(NamedTuple):
 class NativeBackend(NumpyBackend):
     """NumPy, and machine code for what it would compute element by element.
 
-    It is compiled in the background by ``compile_texts``, which is told ``whose`` it is; without
+    It is compiled in the background by ``compile_texts``, which is given ``whose`` it is; without
     one at once, and waited for.
     """
 
@@ -186,7 +186,7 @@ class NativeBackend(NumpyBackend):
     def __init__(self, compile_texts: Compile | None = None, whose: str = "") -> None:
         super().__init__()
         self._compile = compile_texts
-        #: Functions that programs share, but not those of others: who had one tells who asked what.
+        #: Functions that programs of a tenant share; a common one would reveal what others asked.
         self._library = Library(whose)
 
     def apart(self, whose: str = "") -> NativeBackend:

@@ -1,4 +1,4 @@
-"""Which kernels a tape has, and the tape that calls them: in the bodies of its loops, too."""
+"""Divides a tape into kernels, and makes the tape that calls them: in bodies of loops, too."""
 
 from __future__ import annotations
 

@@ -25,12 +25,12 @@ from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Instruction, StackType, Tape, Type
 
-#: How often nodes are computed, on average, from which on optimised code saves enough.
+#: The average number of times that nodes are computed from which on optimised code saves enough.
 _OPTIMISED_STEPS = 64
 
 
 class NativeKernel(FusedGroup):
-    """What the instructions of a ``part`` of ``tape`` do, once its code is loaded."""
+    """A function for the instructions of a ``part`` of ``tape``, once its code is loaded."""
 
     name = "native"
 
@@ -70,7 +70,7 @@ class NativeKernel(FusedGroup):
         ]
         pieces = self.form.apart(STEPS_BETWEEN_POLLS) if self._is_long else [self.form]
         self._pieces = [_Piece.of(piece) for piece in pieces]
-        #: Where a call is all that there is.
+        #: The call, where there is nothing else.
         self._call: Whole | None = None
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class NativeKernel(FusedGroup):
 
     @property
     def sources(self) -> list[Source]:
-        """What is to be compiled."""
+        """The texts to be compiled."""
         return [
             Source(piece.text, piece.kernel.steps >= _OPTIMISED_STEPS * piece.kernel.length)
             for piece in self._pieces
@@ -107,7 +107,7 @@ class NativeKernel(FusedGroup):
         self._lines, self._passes = text.lines, text.function("native")
 
     def _counted(self, made: Sequence[Instruction], form: Kernel) -> Passing | None:
-        """How passes are counted, of a loop that tells how many when they are made."""
+        """The count of passes, of a loop that reports how many it made."""
         op, args, _, _ = made[self.slots[0]]
         if not isinstance(op, Loop) or passes_of(made, self.slots[0]) is not None:
             return None

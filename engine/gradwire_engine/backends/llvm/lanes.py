@@ -1,4 +1,4 @@
-"""Which loop of a nest is vectorised: that along which lanes cost least."""
+"""Chooses the loop of a nest that is vectorised: the one along which lanes cost least."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gradwire_engine.kernels.form import (
     Within,
 )
 
-#: What a vector takes, in arithmetic on vectors: one whose elements are not neighbours in memory,
+#: Costs of a vector, in arithmetic on vectors: one whose elements are not neighbours in memory,
 #: a function, and putting the lanes of one together.
 _FAR, _FUNCTION, _ACROSS = LANES, 20, 24
 #: And one whose elements are so far apart.

@@ -38,7 +38,7 @@ class NestPrinter(ElementPrinter):
 
     @property
     def _bounded(self) -> int:
-        """How many of its loops, from the outermost on, go from ``begin`` to ``end``."""
+        """The number of its loops, from the outermost on, that go from ``begin`` to ``end``."""
         return self._p.bounded if self._p.ranged and not self._nest.outer else 0
 
     # Loops
@@ -110,7 +110,7 @@ class NestPrinter(ElementPrinter):
         self._places.pop()
 
     def _begins(self, root: Reduce) -> int:
-        """How many loops are around what a reduction goes over."""
+        """The number of loops around the range of a reduction."""
         return 0 if root.kind in EVERYWHERE else self._nest.kept
 
     def _finish_reductions(self, level: int) -> None:
@@ -128,7 +128,7 @@ class NestPrinter(ElementPrinter):
                 self._finish_reduction(root, reduced, level)
 
     def _overlapping(self, i: str, length: int, n: str) -> str:
-        """Where a vector begins: the last one ends with the last element."""
+        """The first element of a vector: the last one ends with the last element."""
         p = self._p
         if length % LANES == 0:
             self._mask = None
@@ -237,7 +237,7 @@ class NestPrinter(ElementPrinter):
         self._accumulated.update({Part(root, of): value for of, value in found.items()})
 
     def _counts_twice(self, root: Reduce) -> bool:
-        """Whether what vectors compute again would be added up again."""
+        """True if what vectors compute again would be added up again."""
         assert self._along is not None
         return root.kind == "finite" or (root.kind == "sum" and self._along >= self._nest.kept)
 
@@ -324,5 +324,5 @@ class NestPrinter(ElementPrinter):
 
 
 def _bounds(level: int) -> tuple[str, str]:
-    """Where a bounded loop begins and ends."""
+    """The first and last index of a bounded loop."""
     return (f"%begin{level}", f"%end{level}") if level else ("%begin", "%end")

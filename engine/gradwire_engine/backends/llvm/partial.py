@@ -14,7 +14,7 @@ import numpy as np
 from gradwire_engine.answer import Array
 from gradwire_engine.kernels.form import EVERYWHERE, Kernel, Load, Nest, Reduce, Store
 
-#: What changes nothing, and how two are put together.
+#: The neutral element, and the combination of two.
 _NEUTRAL = {"sum": 0.0, "finite": 0.0, "all": False, "max": -inf, "min": inf}
 _JOINED = {
     "sum": np.add,
@@ -49,7 +49,7 @@ class Partial(NamedTuple):
 
 
 def partials(kernel: Kernel) -> list[Partial] | None:
-    """What threads must each have of a kernel, to share its outermost loop; None if they cannot."""
+    """The partial results of threads that share a kernel's outermost loop; None if they cannot."""
     nest, *more = kernel.nests
     if more or not isinstance(nest, Nest) or nest.outer:
         return None

@@ -1,4 +1,4 @@
-"""What kernels compute sooner of its parts, and what they do not need rewritten for NumPy."""
+"""Rewrites for kernels: what they compute sooner of its parts, and which of NumPy's they skip."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gradwire_engine.ops.sequences.cumulative import LinearRecurrence
 from gradwire_engine.ops.signals.convolution import Convolve, ConvolveWithin
 from gradwire_engine.optimize.expressions import Expression, Rule, Settled, ValueTable, constant
 
-#: What kernels compute sooner than what rules for NumPy make of it.
+#: Operations that kernels compute sooner than what rules for NumPy make of them.
 _OWN = Sin, Cos, Hypot, Sum, LinearRecurrence
 #: Most columns of a matrix that kernels add up one by one.
 _MOST_COLUMNS = 16
@@ -142,7 +142,7 @@ def _convolved_within(op: Op, args: Sequence[int], values: ValueTable) -> Expres
 
 
 def _is_short(length: int, x: int, y: int, values: ValueTable) -> bool:
-    """Whether a convolution of two vectors is worth so many terms."""
+    """True if a convolution of two vectors is worth so many terms."""
     vectors = len(values.shape(x)) == len(values.shape(y)) == 1
     return vectors and 0 < length <= _MOST_COLUMNS and values.dtype(x).char in FLOATS
 

@@ -24,7 +24,7 @@ from gradwire_engine.tape import Shape
 
 
 class Argument(NamedTuple):
-    """What Python gives at this place."""
+    """Python's object at this place of the arguments."""
 
     number: int
 
@@ -41,7 +41,7 @@ class Result(NamedTuple):
     number: int
 
 
-#: What machine code is given an address of; a constant array is given as it is.
+#: Objects whose address machine code is given; a constant array is given as it is.
 Pointer: TypeAlias = "Argument | Scratch | Result | Array"
 
 
@@ -58,9 +58,9 @@ class Made(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What machine code is called with: its pointers, results to be made, and scratch memory.
+    """The arguments of machine code: its pointers, results to be made, and scratch memory.
 
-    That begins with so many ``flags``, which begin with 0 and end with NaN where what they tell of
+    That begins with so many ``flags``, which begin with 0 and end with NaN where their result
     is not finite.
     """
 
@@ -97,7 +97,7 @@ def _method() -> _Method:
 
 
 class _Table(np.ndarray[Any, Any]):
-    """What calls machine code has this, and so all that it needs."""
+    """A table that callers of machine code hold, and that keeps all that it needs alive."""
 
     code: Code
     method: _Method

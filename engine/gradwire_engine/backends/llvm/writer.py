@@ -15,7 +15,7 @@ LANES = vectors.LANES
 #: LLVM's types of elements in registers and in memory.
 TYPES = {"d": "double", "f": "float", "l": "i64", "i": "i32", "?": "i1"}
 MEMORY = {**TYPES, "?": "i8"}
-#: How names of LLVM's functions end that take elements in memory, and bytes of these.
+#: Endings of names of LLVM's functions that take elements in memory, and their bytes.
 SUFFIXES = {"double": "f64", "float": "f32", "i64": "i64", "i32": "i32", "i8": "i8"}
 SIZES = {"double": 8, "float": 4, "i64": 8, "i32": 4, "i8": 1}
 
@@ -47,14 +47,14 @@ def zero(*, wide: bool) -> str:
 
 
 def _is_ranged(step: Step) -> bool:
-    """Whether some passes of the outermost loop can be made, and others later."""
+    """True if some passes of the outermost loop can be made, and others later."""
     if isinstance(step, Nest):
         return bool(step.lengths) and (step.kept > 0 or not step.carries)
     return isinstance(step, Repeat)
 
 
 def bounds_of(bounded: int) -> int:
-    """How many integers tell where loops begin and end, if so many are bounded."""
+    """The number of integers that say where loops begin and end, if so many are bounded."""
     return BOUNDS + 2 * (bounded - 1)
 
 
@@ -63,7 +63,7 @@ class Writer:
 
     def __init__(self, kernel: Kernel, bounded: int = 1) -> None:
         self.lines: list[str] = []
-        #: How many loops of the only nest, the outermost first, begin and end at arguments.
+        #: The number of loops of the only nest, outermost first, that begin and end at arguments.
         self.bounded = bounded
         self.declared: set[str] = set()
         self.integers = {n: number + bounds_of(bounded) for n, number in kernel.integers().items()}

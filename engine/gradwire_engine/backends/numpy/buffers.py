@@ -1,13 +1,13 @@
 """Memory for large arrays that is used again once nothing refers to it.
 
 The kernel zeroes every page that it gives a process anew; for an array of a million numbers this
-takes as long as several operations on it. A thread's pool keeps the memory of large arrays. What
-it has lent is free again when nothing but the pool refers to it: arrays of an answer too, as soon
-as the answer has been sent and forgotten. What blocks are computed in never leaves a function, so
-it is taken and given back.
+takes as long as several operations on it. A thread's pool keeps the memory of large arrays. It is
+free again when nothing but the pool refers to it: arrays of an answer too, as soon as the answer
+has been sent and forgotten. What blocks are computed in never leaves a function, so it is taken and
+given back.
 
 The pools of all threads share a budget, which is counted only where memory is made or dropped:
-lending again what is there takes no lock.
+reusing what is there takes no lock.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gradwire_engine.answer import Array
 from gradwire_engine.shared_budget import BudgetShare, SharedBudget
 from gradwire_engine.tape import DType, Shape
 
-#: Arrays from this size on are lent by pools; the allocator is quick with smaller ones.
+#: Arrays from this size on come from pools; the allocator is quick with smaller ones.
 POOLED_BYTES = 1 << 16
 #: Most memory that the pools of all threads keep, unless it is set.
 _MOST_BYTES = 1 << 27
@@ -34,7 +34,7 @@ _LINE = 64
 
 
 class _Memory(BudgetShare):
-    """What one thread's pool keeps: blocks that it lends, and sets of buffers.
+    """The contents of one thread's pool: blocks that it reuses, and sets of buffers.
 
     Its own thread reads it without the lock, while others may drop what is oldest: so a list of
     blocks is replaced, not changed, and what else is read is taken out in one step.
@@ -91,7 +91,7 @@ class Pool(threading.local):
         self._memory = _Memory(budget)
 
     def forget(self) -> None:
-        """Keep nothing; what is lent is its users' alone."""
+        """Keep nothing; what is in use is its users' alone."""
         self._memory = _Memory(self._memory.budget)
 
     def empty(self, shape: Shape, dtype: DType) -> Array:
@@ -103,7 +103,7 @@ class Pool(threading.local):
         size = nbytes + -nbytes % (1 << nbytes.bit_length() - 4)  # an eighth more at most
         blocks = memory.blocks.get(size, ())
         for i in range(len(blocks)):
-            if _references(blocks, i) == _UNLENT:
+            if _references(blocks, i) == _UNUSED:
                 block = blocks[i]
                 break
         else:
@@ -142,10 +142,10 @@ def _references(blocks: Sequence[Array], i: int) -> int:
     return getrefcount(blocks[i].base)
 
 
-#: What this counts of a block that is not lent; it depends on the version of Python.
-_UNLENT = _references([_aligned(_LINE)], 0)
+#: The count of a block that is not in use; it depends on the version of Python.
+_UNUSED = _references([_aligned(_LINE)], 0)
 
-#: What the pools of all threads may keep.
+#: The budget of the pools of all threads.
 BUDGET = SharedBudget(_MOST_BYTES)
 #: Lends to the thread that asks.
 POOL = Pool(BUDGET)

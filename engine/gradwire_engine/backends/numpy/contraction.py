@@ -1,4 +1,4 @@
-"""How NumPy contracts two arrays quickest: BLAS on views, or its loops where these are few.
+"""NumPy's quickest contraction of two arrays: BLAS on views, or its loops where these are few.
 
 Axes are of four kinds: those of the batch, which both operands and the result have, rows and
 columns, which one operand has, and the inner ones, which are summed.
@@ -83,7 +83,7 @@ def _text(x: str, steps: _Steps) -> str:
 
 @lru_cache(maxsize=4096)
 def lowered(op: Contract, x: Shape, y: Shape, kind: str) -> Lowering:
-    """How to contract arrays of these shapes, and of a ``kind`` of dtype."""
+    """The way to contract arrays of these shapes, and of a ``kind`` of dtype."""
     left, right, result = op.labels
     lengths = op.lengths(x, y)
     batch = "".join([i for i in result if i in left and i in right])
@@ -177,7 +177,7 @@ def _as_stack(labels: str, batch: str, first: str, second: str, lengths: _Length
 
 
 def _copied(labels: str, outer: str, inner: str, lengths: _Lengths) -> int:
-    """How many elements are copied to make a matrix of an array."""
+    """The number of elements that are copied to make a matrix of an array."""
     return 0 if labels in (outer + inner, inner + outer) else _size(labels, lengths)
 
 
@@ -208,7 +208,7 @@ def _(op: Contract, bind: Bind, *types: ArrayType) -> str:
 
 
 def as_matmul(op: Contract) -> tuple[str, str] | None:
-    """What to write after two matrices so that matmul contracts them, if it does."""
+    """The transposes, ``.T`` or nothing, with which matmul contracts two matrices, if it does."""
     left, right, result = op.labels
     inner = "".join([i for i in left if i not in result])
     if len(result) != 2 or len(inner) != 1:

@@ -1,4 +1,4 @@
-"""How NumPy computes operations quickest: as code to be inlined, and as functions to be called.
+"""NumPy's quickest code for operations: to be inlined, and as functions to be called.
 
 Tables by the type of the operation; what is in none is called by its kernel.
 """
@@ -40,7 +40,7 @@ _FEWEST_TAKEN = 4096
 
 
 class ByType(dict[type[Op], Callable[..., Any]]):
-    """What computes an operation, by its type or by the nearest of its base classes.
+    """Emitters of operations, by their type or by the nearest of its base classes.
 
     As ``functools.singledispatch``, in a third of its time: it is asked for each instruction.
     """

@@ -13,10 +13,10 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup, Line, Listing, note_place, noted_place
 from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.backends.numpy.fusion import fuse
-from gradwire_engine.backends.numpy.lending import lending
 from gradwire_engine.backends.numpy.loops import Functions, bound
 from gradwire_engine.backends.numpy.loops import written as loop_text
 from gradwire_engine.backends.numpy.lower import lower, written
+from gradwire_engine.backends.numpy.pooled import pooled_function
 from gradwire_engine.backends.numpy.scalars import LEFT
 from gradwire_engine.backends.numpy.text import failing
 from gradwire_engine.backends.plan import plan
@@ -54,7 +54,7 @@ class NumpyExecutable(TieredExecutable):
     ) -> None:
         super().__init__(tape, poll, exact=exact)
         self._threads = threads
-        #: What is replayed, with its plan: both at once, since one thread may walk the tape while
+        #: The replayed tape, with its plan: both at once, since one thread may walk the tape while
         #: another groups it.
         self._replayed = tape, plan(tape, poll)
         if self.peak_bytes >= _GROUPED_AT_ONCE:
@@ -126,7 +126,7 @@ class NumpyExecutable(TieredExecutable):
         computes: dict[Op, Callable[..., Any]] = {}
         tape, planned = self._replayed
         dead, polls = planned.dead, planned.polls
-        lends = planned.peak_bytes >= POOLED_BYTES
+        pools = planned.peak_bytes >= POOLED_BYTES
         instruction: Instruction | None = None
         try:
             for slot, instruction in enumerate(polled(tape.instructions, poll)):
@@ -138,8 +138,8 @@ class NumpyExecutable(TieredExecutable):
                     compute = computes.get(op)
                     if compute is None:
                         compute = computes[op] = bound(op, poll, self._loops, quick=not self.exact)
-                    if lends and kind.nbytes >= POOLED_BYTES:
-                        compute = lending(op, kind) or compute
+                    if pools and kind.nbytes >= POOLED_BYTES:
+                        compute = pooled_function(op, kind) or compute
                     values.append(compute(*[values[a] for a in args]))
                 for gone in dead[slot]:
                     values[gone] = None

@@ -1,4 +1,4 @@
-"""Code that tells which outputs are finite."""
+"""Code that checks which outputs are finite."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ _LISTED = 256
 
 
 def unsure(
-    results: Sequence[tuple[int, str, Type]], bind: Callable[..., str], told: Sequence[str] = ()
+    results: Sequence[tuple[int, str, Type]], bind: Callable[..., str], flags: Sequence[str] = ()
 ) -> str:
     """Code for those of the results ``z`` that are not known to be finite.
 
     Of these numbers, names and types they are those that are not small. All of them are, unless a
-    sum over the small ones is finite, which it is only if they are. Numbers have ``told`` the same
-    of results that are not listed. BLAS sums squares sooner than NumPy looks at elements.
+    sum over the small ones is finite, which it is only if they are. The numbers ``flags`` are
+    finite if results are that are not listed. BLAS sums squares sooner than NumPy looks at
+    elements.
     """
-    terms = [*told]
-    most = len(told) + _FEW
+    terms = [*flags]
+    most = len(flags) + _FEW
     left: list[int] = []
     for number, name, kind in results:
         if not isinstance(kind, ArrayType) or kind.size > _SMALL or len(terms) == most:

@@ -43,7 +43,7 @@ LEAST_SPARED, LEAST_SHARE = 1 << 22, 1.0
 
 
 class SweptKernel(FusedGroup):
-    """What the instructions of a ``part`` of ``tape`` do; no program can name it.
+    """A function for the instructions of a ``part`` of ``tape``; no program can name it.
 
     Its blocks are computed by as many ``threads``, that of the caller among them. Of the results
     among ``outputs``, of the numbers ``checked``, the squares are added up block by block.
@@ -73,7 +73,7 @@ class SweptKernel(FusedGroup):
 
     @property
     def is_arrays(self) -> bool:
-        """Whether no element is chosen among pieces."""
+        """True if no element is chosen among pieces."""
         nests = nests_of(self.form.nests)
         return not any(isinstance(node, Within) for nest in nests for node in nest.nodes)
 
@@ -94,7 +94,7 @@ class SweptKernel(FusedGroup):
 
     @cached_property
     def passes(self) -> Callable[..., tuple[Any, ...]]:
-        """From the poll and operands to results, and what tells if they are finite."""
+        """From the poll and operands to results, and a number that is finite if they are."""
         return self._written[0].function("swept")
 
     @cached_property
@@ -135,15 +135,15 @@ class SweptKernel(FusedGroup):
             f"b{of}.reshape({kind.shape}), " if kind.shape else f"b{of}[{element}], "
             for (of, element), kind in zip(form.results, kinds, strict=True)
         ]
-        told = f"{text.bind(sum, 'sum')}(squares), " if self.checked else ""
-        text.write(f"return ({''.join(given)}{told})")
+        total = f"{text.bind(sum, 'sum')}(squares), " if self.checked else ""
+        text.write(f"return ({''.join(given)}{total})")
         return text, most
 
 
 def fuse(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: bool = True) -> Tape:
     """An equivalent tape in which each kernel is one instruction, for as many threads.
 
-    If its outputs are ``returned``, it is told of them whether they are finite.
+    If its outputs are ``returned``, they are checked to be finite.
     """
     if not any(i.type.nbytes >= SMALLEST_BYTES for i in polled(tape.instructions, poll)):
         return tape
@@ -159,7 +159,7 @@ def fuse(tape: Tape, poll: Poll = unhurried, threads: int = 1, *, returned: bool
 
 
 def is_swept(op: Op, kind: Type, types: Sequence[Type]) -> bool:
-    """Whether NumPy computes an instruction in kernels: on a large array, by its elements.
+    """True if NumPy computes an instruction in kernels: on a large array, by its elements.
 
     What reduces rows, or multiplies matrices, gains nothing.
     """
@@ -183,7 +183,7 @@ def is_swept(op: Op, kind: Type, types: Sequence[Type]) -> bool:
 
 
 def _pays(tape: Tape, views: Views, part: Part) -> bool:
-    """Whether it spares as much as it moves: to make large results as a whole, and to read them."""
+    """True if it spares as much as it moves: to make large results as a whole, and to read them."""
     made, within = tape.instructions, {*part.slots}
     bases = [views.bases[arg] for slot in part.slots for arg in made[slot].args]
     moved = {*part.results, *[base for base in bases if base not in within]}

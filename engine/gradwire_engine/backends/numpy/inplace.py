@@ -1,4 +1,4 @@
-"""Which arithmetic of a generated function leaves its result in the memory of an operand."""
+"""In-place arithmetic: which results of a generated function reuse the memory of an operand."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ def overwriting(op: Op, operands: Sequence[str], place: int, text: Text) -> str:
 
 
 def _is_new(op: Op) -> bool:
-    """Whether the result shares no memory with operands, being a ufunc's."""
+    """True if the result shares no memory with operands, being a ufunc's."""
     return op.elementwise and op.is_ufunc and isinstance(getattr(np, op.ufunc, None), np.ufunc)
 
 
 def _may_overwrite(op: Op) -> bool:
-    """Whether the ufunc is as quick as what else there is."""
+    """True if the ufunc is as quick as what else there is."""
     return _is_new(op) and (not op.template or isinstance(op, _PLAIN))

@@ -15,7 +15,7 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup
 from gradwire_engine.backends.numpy.emit import function
 from gradwire_engine.backends.numpy.fusion import fuse
-from gradwire_engine.backends.numpy.lending import lent
+from gradwire_engine.backends.numpy.pooled import pooled_code
 from gradwire_engine.backends.numpy.scalars import LEFT, Scalars
 from gradwire_engine.backends.numpy.text import PART, Text
 from gradwire_engine.backends.reference.loops import stack_check
@@ -38,7 +38,7 @@ _Numbered: TypeAlias = tuple[int, Path]
 
 
 def bound(op: Op, poll: Poll, loops: Functions, *, quick: bool = True) -> Callable[..., Any]:
-    """What computes ``op`` from its operands; loops and fused kernels look at the deadline, too."""
+    """The function that computes ``op``; loops and fused kernels poll the deadline, too."""
     if isinstance(op, Loop):
         return partial(function_of(op, poll, loops, quick=quick), poll)
     return partial(op.passes, poll) if isinstance(op, FusedGroup) else function(op)
@@ -46,7 +46,7 @@ def bound(op: Op, poll: Poll, loops: Functions, *, quick: bool = True) -> Callab
 
 def expression(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
     """The right-hand side that computes ``slot`` from the values that have ``names``."""
-    if code := lent(slot, op, names, scalars, text) or scalars.code(slot, names):
+    if code := pooled_code(slot, op, names, scalars, text) or scalars.code(slot, names):
         return code
     called = _call(op, scalars.operands(slot, names), text, quick=scalars.quick)
     return scalars.entering(slot, called)

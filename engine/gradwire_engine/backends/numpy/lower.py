@@ -71,9 +71,9 @@ def written(
     """
     instructions = tape.instructions
     whole = len(instructions) <= part
-    text = Text(f"def replay(inputs, poll{'' if whole else ', v, z, told'}):", poll, loops)
-    #: Numbers that tell whether what groups gave is finite.
-    told: list[str] = []
+    text = Text(f"def replay(inputs, poll{'' if whole else ', v, z, flags'}):", poll, loops)
+    #: Numbers that are finite if the results of groups are.
+    flags: list[str] = []
     scalars = Scalars(tape, text, quick=quick)
     dead = plan.dead
     places = reused(tape, dead, poll) if quick else {}
@@ -107,13 +107,13 @@ def written(
             registers.release([result])
         text.write(line, instruction)
         if isinstance(op, FusedGroup) and op.checked:
-            told.append(f"told{slot}" if whole else f"told[{len(told)}]")
-            keep = f"{told[-1]} = {{}}" if whole else "told.append({})"
+            flags.append(f"flags{slot}" if whole else f"flags[{len(flags)}]")
+            keep = f"{flags[-1]} = {{}}" if whole else "flags.append({})"
             text.write(keep.format(f"{result}[-1]"), instruction)
         if due:
             text.write("poll()", instruction)
             due = False
-    _return(tape, scalars, where, text, told, None if whole else part)
+    _return(tape, scalars, where, text, flags, None if whole else part)
     return text
 
 
@@ -122,10 +122,10 @@ def _return(
     scalars: Scalars,
     where: Mapping[int, str],
     text: Text,
-    told: Sequence[str],
+    flags: Sequence[str],
     part: int | None,
 ) -> None:
-    """Write what is returned, so many items in a ``part``; ``told`` is of checked ones."""
+    """Write what is returned, so many items in a ``part``; ``flags`` is of checked ones."""
     given = [f"{scalars.leaving(slot, where[slot])}, " for slot in polled(tape.outputs, text.poll)]
     if part is None:
         text.write(f"z = ({''.join(given)})")
@@ -140,11 +140,11 @@ def _return(
         for number, slot in enumerate(polled(tape.outputs, text.poll))
         if slot not in checked
     ]
-    text.write(f"return z, {unsure(results, text.bind, told)}")
+    text.write(f"return z, {unsure(results, text.bind, flags)}")
 
 
 def _is_checked(tape: Tape, slot: int) -> bool:
-    """Whether it was told of a result if it is finite, where it was made."""
+    """True if a result was checked to be finite where it was made."""
     op, args, _, _ = tape.instructions[slot]
     kernel = tape.instructions[args[0]].op if isinstance(op, Item) else None
     return isinstance(kernel, FusedGroup) and op.index in kernel.checked  # type: ignore[attr-defined]

@@ -210,7 +210,7 @@ class RowOrder(_Plan):
 
 @register("row_starts", public=False)
 class RowStarts(_Plan):
-    """Where each of ``count`` rows starts in that order, and after the last where it ends."""
+    """The start of each of ``count`` rows in that order, and after the last one its end."""
 
     count: int
 

@@ -18,7 +18,7 @@ class Registers:
         self._last = last
         self._free: dict[bool, list[str]] = {False: [], True: []}
         self._locals = 0
-        #: How long the list is.
+        #: The length of the list.
         self.length = 0
 
     def take(self, slot: int) -> str:
@@ -38,7 +38,7 @@ class Registers:
             self._free[name[0] == "v"].append(name)
 
     def suits(self, slot: int, name: str) -> bool:
-        """Whether a slot's value may take the place of another that has ``name``."""
+        """True if a slot's value may take the place of another that has ``name``."""
         return name[0] == "v" or slot not in self._last
 
 

@@ -1,4 +1,4 @@
-"""What NumPy computes one by one, made of operations that it computes by vector instructions.
+"""Functions that NumPy computes one by one, as operations that it computes by vector instructions.
 
 Where it finds AVX-512, a float64 tangent takes a quarter of the time of a sine. A power of a
 negative number takes as long as fifty products.
@@ -64,7 +64,7 @@ _FEWEST_ANGLES = 2048
 _FEWEST_BY_PARTS = 2048
 #: The same of powers.
 _FEWEST_POWERS = 64
-#: What BLAS takes for an element of a system of two bands.
+#: The time of BLAS for an element of a system of two bands.
 _NANOSECONDS_OF_BANDS = 6
 #: The same of rows that are added at indices, and of what each has.
 _FEWEST_ADDED, _FEWEST_WIDE = 1024, 2
@@ -173,7 +173,7 @@ def _log_add_exp(op: Op, args: Sequence[int], values: ValueTable) -> Expression 
 
 
 def _softplus(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """What its kernel does: of few elements by one call; of many by instructions, for buffers."""
+    """Its kernel's formula: few elements by one call; many by instructions, for buffers."""
     (x,) = args
     zero = constant(0, values.dtype(x))
     if values.shape(x) and values.size(x) < _FEWEST_QUICK:
@@ -188,7 +188,7 @@ def _log_of_sum(gap: Expression, top: Expression) -> Expression:
 
 
 def _sigmoid(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """What its kernel does."""
+    """Its kernel's formula."""
     (x,) = args
     if values.size(x) < _FEWEST_BY_PARTS:
         return None
@@ -226,7 +226,7 @@ def _x_log_y(op: Op, args: Sequence[int], values: ValueTable) -> Expression | No
 
 
 def _softmax(op: Op, args: Sequence[int], values: ValueTable) -> Expression | None:
-    """What it is made of, so that each part is made in the quickest way."""
+    """Its parts, so that each is computed in the quickest way."""
     assert isinstance(op, Softmax)
     (x,) = args
     shape = values.shape(x)

@@ -1,4 +1,4 @@
-"""Which values of a generated function are Python's floats and bools, not NumPy's scalars.
+"""Finds the values of a generated function that are Python's floats and bools, not NumPy's scalars.
 
 Operators on Python's floats take a third of the time of those on NumPy's scalars, and functions of
 ``math`` a quarter of that of ufuncs.  Where they raise, IEEE arithmetic may have an answer (1 / 0
@@ -19,9 +19,9 @@ from gradwire_engine.ops.constants import Constant
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import Tape, Type, scalar_char
 
-#: What leaves a quick function: errors of Python's arithmetic and of ``math``.
+#: Exceptions that leave a quick function: those of Python's arithmetic and of ``math``.
 LEFT = (ArithmeticError, ValueError)
-#: What makes NumPy's scalars, by the dtypes' characters.
+#: Constructors of NumPy's scalars, by the dtypes' characters.
 _NUMPY = {"d": "float64", "?": "truth"}
 #: The names that code has, functions of ``math`` without the module that they would be sought in.
 _NAMES = {
@@ -92,7 +92,7 @@ class Scalars:
         return self.entering(slot, code.format(*self.operands(slot, names))) if code else ""
 
     def operands(self, slot: int, names: Mapping[int, str]) -> list[str]:
-        """What the operation of a slot without scalar code is called with."""
+        """The arguments of an operation whose slot has no scalar code."""
         op, args, _, _ = self._tape.instructions[slot]
         if not op.elementwise or self._char(slot):
             return [self.leaving(a, names[a]) for a in args]

@@ -36,9 +36,9 @@ from gradwire_engine.kernels.windows import Rows, Windows
 from gradwire_engine.ops.base import SINGLETONS
 from gradwire_engine.tape import Shape
 
-#: What the arrays of a block take: half of a core's second cache, as measured.
+#: Bytes of the arrays of a block: half of a core's second cache, as measured.
 BLOCK_BYTES = 1 << 20
-#: Where there are many arrays, blocks are at least so large: else calling outweighs computing.
+#: Least size of blocks where there are many arrays: else calling outweighs computing.
 FEWEST_ELEMENTS = 4096
 #: Blocks of more rows than this are of a multiple of it, so that all begin at a line of the cache.
 ALIGNED = 64
@@ -48,7 +48,7 @@ _ELEMENTS_BETWEEN_POLLS = 200_000
 FEW_STEPS = 512
 #: Operations by which pieces of arrays are put together, where their names are not these.
 _LOGICAL = {"and": "logical_and", "or": "logical_or", "not": "logical_not"}
-#: What puts reductions of parts together.
+#: Functions that combine reductions of parts.
 JOINS = {"sum": np.add, "max": np.maximum, "min": np.minimum}
 #: The dtype, the rows beyond those of the block, and the inner shape of arrays that can be in one
 #: buffer.
@@ -130,7 +130,7 @@ class Sweep:
 
     def __init__(self, text: Text, nest: Nest, number: int, numbers: Sequence[float]) -> None:
         self._text, self._nest, self._numbers = text, nest, numbers
-        #: What tells the names of this nest from those of others.
+        #: A suffix for the names of this nest.
         self._own = f"_{number}"
         windows = Windows(nest)
         self._arrays = windows.arrays
@@ -283,7 +283,7 @@ class Sweep:
         return self._view(len(self._arrays) + k, root.buffer, root.at, char, (0, 0))
 
     def _is_inner_product(self, number: int) -> bool:
-        """Whether products are read only to be summed, which BLAS does."""
+        """True if products are read only to be summed, which BLAS does."""
         rows = self._arrays[number]
         summed = [r for r, (of, _) in self._roots if of == number]
         return (
@@ -299,14 +299,14 @@ class Sweep:
         return f"{x}.reshape(-1).dot({y}.reshape(-1))"
 
     def _is_full(self, number: int) -> bool:
-        """Whether an array varies along all loops."""
+        """True if an array varies along all loops."""
         loops = self._arrays[number].loops
         return len(loops) == len(self._nest.lengths) and all(loops)
 
     # Windows, and the buffers that they are on
 
     def _moved(self, rows: Rows) -> list[tuple[int, tuple[int, int]]]:
-        """Which rows of its operands an array is computed from."""
+        """The rows of its operands from which an array is computed."""
         return [(arg, (rows.low + moved, rows.high + moved)) for arg, moved in rows.args]
 
     def _window(self, number: int, window: tuple[int, int]) -> str:
@@ -318,7 +318,7 @@ class Sweep:
         return f"{name}[{low - rows.low}:{_plus('n', high - rows.low)}]"
 
     def _buffer(self, number: int, rows: Rows) -> str:
-        """Where an array is computed: in the place of an operand, or in a buffer."""
+        """The memory in which an array is computed: that of an operand, or a buffer."""
         inner = self._nest.lengths[1:]
         along = [*rows.loops[1:], *[False] * len(inner)]
         kind = (

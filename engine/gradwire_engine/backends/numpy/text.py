@@ -16,7 +16,7 @@ from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import Instruction
 
 #: Among a generated function's globals, the lines of each text by the name of its file. Equal texts
-#: of several tapes make equal code, so code does not tell of which instructions it is.
+#: of several tapes make equal code, so code does not identify its instructions.
 _LINES = "lines of files"
 #: So many instructions are computed by one generated function: Python compiles a function in one
 #: go, during which nothing else runs; 5 to 15 ms for so many.
@@ -68,7 +68,7 @@ class Text:
 
     @property
     def lines(self) -> list[Line]:
-        """What has been written, and of which instruction each line is."""
+        """The text so far, and the instruction of each line."""
         own = [line for lines in self._parts for line in lines]
         return [*own, *[line for _, called in self._called for line in called.lines]]
 

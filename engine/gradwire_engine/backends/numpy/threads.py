@@ -11,7 +11,7 @@ from gradwire_engine.backends.quiet import quiet
 
 
 def on_threads(rows: int, block: int, threads: int, part: Callable[[int, int], Any]) -> list[Any]:
-    """What ``part`` gives of all rows, in order: on each thread whole blocks of them."""
+    """The results of ``part`` for all rows, in order: on each thread whole blocks of them."""
 
     def elsewhere(first: int, last: int) -> Any:
         return quiet.run(part, first, last)

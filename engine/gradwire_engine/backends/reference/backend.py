@@ -94,7 +94,7 @@ class ReferenceBackend(Backend):
         return ReferenceExecutable(self, tape, poll, exact=exact)
 
     def explain(self, op: Op, error: Exception) -> EngineError | None:
-        """What NumPy's exceptions mean."""
+        """The program's errors for NumPy's exceptions."""
         return explained(op, error)
 
 

@@ -1,4 +1,4 @@
-"""What NumPy's exceptions mean in the terms of a program."""
+"""Explains NumPy's exceptions in the terms of a program."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def run(op: Loop, operands: Sequence[Any], poll: Poll, evaluate: Callable[..., A
 
 
 def stack_check(op: Loop) -> Callable[[int], None]:
-    """What refuses stacks of so many passes that take more memory than is allowed."""
+    """A function that refuses stacks of so many passes that take more memory than is allowed."""
     each, most = op.kept_bytes, op.most_bytes
 
     def check(passes: int) -> None:

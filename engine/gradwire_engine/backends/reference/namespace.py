@@ -29,7 +29,7 @@ def _namespace() -> Any:
 
 
 def _quick() -> frozenset[str]:
-    """What this NumPy computes by vector instructions on this processor, and not on each.
+    """The functions that this NumPy computes by vector instructions on this processor only.
 
     Only what rules of the optimiser ask for is looked at: float64 tangents.
     """

@@ -84,7 +84,7 @@ def dot_product_attention(
 def _window(
     b: Builder, queries: int, keys: int, is_causal: Any, local_window_size: Any
 ) -> Var | None:
-    """Which keys each query may look at by its place, ``None`` for all."""
+    """The keys that each query may look at by its place, ``None`` for all."""
     causal = flag(is_causal, "is_causal")
     if local_window_size is None and not causal:
         return None

@@ -90,7 +90,7 @@ def conv_general_dilated_patches(
     rhs_dilation: Static = None,
     dimension_numbers: Static = None,
 ) -> Any:
-    """What each window of a convolution holds, along the channels' axis: all of a channel first."""
+    """The windows of a convolution, along the channels' axis: all of a channel first."""
     x = b.array(lhs)
     given, _, wanted = axis_orders(dimension_numbers, x.ndim)
     lengths = "".join(name for name in given if name not in "NC")

@@ -24,7 +24,7 @@ Rule = Callable[..., Any]
 Support = tuple[Any, Any]
 LINE: Support = (-math.inf, math.inf)
 POSITIVE: Support = (0.0, math.inf)
-#: What each function of a value is, and of which other one it is the logarithm or the rest to 1.
+#: The meaning of each function of a value, and of which other one it is the logarithm or rest to 1.
 _VALUES = {
     "cdf": "Distribution function P(X ≤ x) of {}.",
     "sf": "Probability P(X > x) for {}.",
@@ -46,7 +46,7 @@ class Law:
         written = [word.partition("=") for word in f"builder {parameters}".split()]
         defaults = [int(default) if equals else Parameter.empty for _, equals, default in written]
         kind = Parameter.POSITIONAL_OR_KEYWORD
-        #: What ``inspect.signature`` gives.
+        #: Read by ``inspect.signature``.
         self.__signature__ = Signature(
             [
                 Parameter(name, kind, default=default)

@@ -155,20 +155,20 @@ def count_nonzero(
     keepdims: Static = None,
     dtype: Static = "int64",
 ) -> Any:
-    """How many elements over ``axis`` are nonzero."""
+    """The number of nonzero elements over ``axis``."""
     count = recorded("count_nonzero")(b, input, axis, bool(keepdims))
     return recorded("astype")(b, count, dtype)
 
 
 @TF.macro("math.is_non_decreasing")
 def is_non_decreasing(b: Builder, x: Any) -> Any:
-    """Whether no element in row-major order is less than the one before."""
+    """True if no element in row-major order is less than the one before."""
     return _rises(b, x, "greater_equal")
 
 
 @TF.macro("math.is_strictly_increasing")
 def is_strictly_increasing(b: Builder, x: Any) -> Any:
-    """Whether each element in row-major order is greater than the one before."""
+    """True if each element in row-major order is greater than the one before."""
     return _rises(b, x, "greater")
 
 

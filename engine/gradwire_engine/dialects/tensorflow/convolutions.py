@@ -1,4 +1,4 @@
-"""TensorFlow's convolutions and poolings, whose channels come last unless told."""
+"""TensorFlow's convolutions and poolings, whose channels come last by default."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def log1p(b: Builder, x: Any) -> Any:
 
 @TF.macro("formulas.floormod")
 def floormod(b: Builder, x: Any, y: Any) -> Any:
-    """What is left of ``x``, by 1 in ``x`` and ``-floor(x / y)`` in ``y``."""
+    """The remainder of ``x``, with derivative 1 in ``x`` and ``-floor(x / y)`` in ``y``."""
     return by_formula("remainder", lambda x, y: recorded("remainder")(b, x, y), *b.promote(x, y))
 
 

@@ -97,6 +97,8 @@ def one_hot(
     """``on_value`` where the index along the new ``axis`` is the given one, else ``off_value``."""
     index = b.array(indices)
     place = axis_of(-1 if axis is None else axis, index.ndim + 1, "one_hot")
+    if index.dtype.kind in "iu":  # the counter's dtype, for strict promotion
+        index = recorded("astype")(b, index, "int64")
     counter = recorded("arange")(b, integer(depth, "depth"))
     shape = [-1 if i == place else 1 for i in range(index.ndim + 1)]
     same = recorded("equal")(

@@ -120,7 +120,7 @@ def _parted(b: Builder, x: Any, heads: int) -> Any:
 
 
 def _joined_masks(b: Builder, q: Var, attn_mask: Any, key_padding_mask: Any) -> Any:
-    """What is added to the scores, ``None`` for nothing."""
+    """The term that is added to the scores, ``None`` for nothing."""
     joined = None
     if attn_mask is not None:
         joined = _added(b, attn_mask, q)

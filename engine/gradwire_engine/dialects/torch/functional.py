@@ -13,7 +13,7 @@ from gradwire_engine.ops.base import Static
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
-#: What the modes of padding are called without prefix.
+#: The modes of padding, by their names without prefix.
 _PADDINGS = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 #: Modes that repeat what is left when negative widths are cut off; the others what was there.
 _CUT_FIRST = ("constant", "circular")

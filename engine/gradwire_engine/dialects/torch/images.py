@@ -36,7 +36,7 @@ TORCH.entry(
     f"{_F}.group_norm", "", "input:x num_groups:groups weight=None bias=None eps:epsilon=1e-5"
 )
 
-#: How many axes each mode takes besides examples and channels.
+#: The number of axes of each mode besides examples and channels.
 _LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3}
 _ELSE = ("nearest", "nearest-exact", "area", "bicubic")
 

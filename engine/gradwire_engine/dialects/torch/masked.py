@@ -14,7 +14,7 @@ from gradwire_engine.ops.base import Static
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
 
-#: Which operation each is, and what changes nothing there.
+#: The operation of each, and its neutral element.
 _REDUCTIONS = {
     "sum": ("sum", 0),
     "prod": ("prod", 1),

@@ -1,4 +1,4 @@
-"""What PyTorch has as methods alone: ``x.view(2, -1)``, or ``torch.Tensor.view(x, 2, -1)``."""
+"""PyTorch's methods: ``x.view(2, -1)``, or ``torch.Tensor.view(x, 2, -1)``."""
 
 from __future__ import annotations
 

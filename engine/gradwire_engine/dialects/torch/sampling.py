@@ -155,7 +155,7 @@ def gumbel_softmax(
 ) -> Any:
     """A relaxed choice of class along ``dim`` for a ``key``; straight-through if ``hard``.
 
-    ``eps`` means nothing, as in PyTorch.
+    ``eps`` has no effect, as in PyTorch.
     """
     key = _given(key, "gumbel_softmax")
     return recorded("random.gumbel_softmax")(b, key, logits, tau, hard, dim)

@@ -8,7 +8,7 @@ from typing import Any
 from gradwire_engine.dialects.base import Dialect, Recorded, recorded
 from gradwire_engine.ops.builder import Var
 
-#: What parameters that name axes are called.
+#: Names of parameters that name axes.
 _AXES = ("dim", "dims", "dim0", "dim1", "axis0", "axis1", "source", "destination")
 #: Functions that need an array with axes, or say themselves what they make of one without.
 _APART = frozenset(
@@ -56,7 +56,7 @@ class Axes(LiteralAxes):
 
 
 def is_axis_of_scalar(x: Any, axes: Any) -> bool:
-    """Whether ``x`` is an array without axes, and ``axes`` name the one that it has all the same.
+    """True if ``x`` is an array without axes, and ``axes`` name the one that it has all the same.
 
     Naming it twice is left to the function to refuse.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def diagonal_length(rows: int, columns: int, offset: int) -> int:
-    """How many elements lie on a diagonal."""
+    """The number of elements on a diagonal."""
     return max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
 
 

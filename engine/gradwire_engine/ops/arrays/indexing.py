@@ -43,11 +43,11 @@ class Indexed(Op):
 
     @property
     def selects_rows(self) -> bool:
-        """Whether one index array selects along the first axis, and all along the others."""
+        """True if one index array selects along the first axis, and all along the others."""
         return self.pattern[:1] == (ARRAY,) and {*self.pattern[1:]} <= {FULL}
 
     def index(self, xp: Any, arrays: Sequence[Any]) -> Any:
-        """What NumPy is given, with ``arrays`` in the pattern's gaps."""
+        """The index that NumPy is given, with ``arrays`` in the pattern's gaps."""
         return index_of(self.pattern, tuple([signed(xp, array) for array in arrays]))
 
     def flops(self, result: Type, *types: ArrayType) -> int:
@@ -189,7 +189,7 @@ class SetItem(Indexed):
 
 @register("last_writer", public=False)
 class LastWriter(Indexed):
-    """Which of the selected elements are not selected again later."""
+    """The selected elements that are not selected again later."""
 
     pattern: Pattern
     shape: Shape

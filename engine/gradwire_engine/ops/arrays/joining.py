@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _listed(b: Builder, arrays: Any, op: str, dtype: Any = None) -> list[Var]:
-    """What is to be joined, promoted: the items of a list, or an array's along its first axis."""
+    """The arrays to be joined, promoted: the items of a list, or of an array's first axis."""
     from gradwire_engine.ops.builder import Var
 
     if isinstance(arrays, Var) and arrays.ndim:

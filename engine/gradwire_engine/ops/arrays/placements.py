@@ -57,7 +57,7 @@ class Placed(Op):
         return place
 
     def overlaps(self, xp: Any) -> tuple[list[bool], bool]:
-        """Which parts come before all others there, and whether these are everything."""
+        """The parts that come before all others there, and whether these are everything."""
         if math.prod(self.shape) > _MARKED:
             fresh = [True, *[False] * (len(self.patterns) - 1)]
             return fresh, self.patterns[0] == (FULL,) * len(self.shape)

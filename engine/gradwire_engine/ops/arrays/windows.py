@@ -142,7 +142,7 @@ def per_axis(value: Any, count: int, name: str, least: int = 1) -> Shape:
 
 
 def borders(padding: Any, shape: Shape, sizes: Shape, strides: Shape, dilations: Shape) -> Pairs:
-    """What ``padding`` puts before and after each axis of ``shape``, negative where it cuts off.
+    """The widths of ``padding`` before and after each axis of ``shape``, negative to cut off.
 
     A number, one for each axis, or a pair for each; ``valid`` is nothing, and ``same`` what gives
     ``ceil(length / stride)`` windows, half of it before, the odd one after.

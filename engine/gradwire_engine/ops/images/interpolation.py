@@ -61,7 +61,7 @@ def _modulo(index: Var, period: int) -> Var:
     return Remainder()(index, index.builder.scalar(period, index.dtype))
 
 
-#: Which element stands for one beyond the edges.
+#: The element that stands for one beyond the edges.
 BORDERS: dict[str, Callable[[Var, int], Var]] = {
     "mirror": _mirrored,
     "reflect": _reflected,
@@ -128,14 +128,14 @@ def _neighbours(position: Var, stencil: Stencil, around: tuple[int, ...]) -> tup
 
 
 def within(x: Var, length: int) -> Var:
-    """Whether ``x`` is an index of ``length`` elements, or between two."""
+    """True if ``x`` is an index of ``length`` elements, or between two."""
     b = x.builder
     below, above = b.scalar(0, x.dtype), b.scalar(length - 1, x.dtype)
     return LogicalAnd()(GreaterEqual()(x, below), LessEqual()(x, above))
 
 
 def inside(x: Var, positions: Sequence[Var], first: int = 0) -> Var:
-    """Whether the positions lie between the outermost elements of the axes from ``first``."""
+    """True if the positions lie between the outermost elements of the axes from ``first``."""
     found = [within(p, n) for p, n in zip(positions, x.type.shape[first:], strict=False)]
     known = found[0]
     for other in found[1:]:

@@ -92,7 +92,7 @@ def kernel_weights(
 
 
 def centre(i: Any, scale: float) -> Any:
-    """Where the middle of element ``i`` lies, as long as ``scale`` of the old ones."""
+    """The middle of element ``i``, as long as ``scale`` of the old ones."""
     return (i + 0.5) * scale - 0.5
 
 

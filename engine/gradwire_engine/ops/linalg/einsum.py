@@ -54,7 +54,7 @@ def einsum(b: Builder, subscripts: Static, *operands: Any) -> Any:
     inputs, output = _parsed(subscripts, [x.ndim for x in arrays])
     lengths = _lengths(inputs, arrays)
     terms = [_simple(x, letters, lengths) for x, letters in zip(arrays, inputs, strict=True)]
-    #: How many terms have each letter, and whether the result does.
+    #: The number of terms that have each letter, and whether the result does.
     uses = Counter("".join([output, *[t.letters for t in terms]]))
     terms = [_summed(t, [i for i in t.letters if uses[i] == 1]) for t in terms]
     for pair in _path(terms, output):
@@ -143,7 +143,7 @@ def _summed(term: Term, letters: Iterable[str]) -> Term:
 
 
 def _path(terms: Sequence[Term], output: str) -> list[tuple[int, ...]]:
-    """Which terms to multiply next, until one is left."""
+    """The order of multiplying terms, until one is left."""
     if len(terms) < 3:
         return [tuple(range(len(terms)))]
     if len(terms) > _COMPARED:

@@ -1,4 +1,4 @@
-"""What rests on singular values: pseudoinverse, least squares, rank, condition."""
+"""Functions that rest on singular values: pseudoinverse, least squares, rank, condition."""
 
 from __future__ import annotations
 

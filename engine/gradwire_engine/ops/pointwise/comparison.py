@@ -26,7 +26,7 @@ class BinaryBits(Binary):
 
 @register("equal")
 class Equal(Comparison):
-    """Whether ``x == y``."""
+    """True where ``x == y``."""
 
     template = "{0} == {1}"
     ufunc = "equal"
@@ -34,7 +34,7 @@ class Equal(Comparison):
 
 @register("not_equal")
 class NotEqual(Comparison):
-    """Whether ``x != y``; true where either is NaN."""
+    """True where ``x != y``, or either is NaN."""
 
     template = "{0} != {1}"
     ufunc = "not_equal"
@@ -42,7 +42,7 @@ class NotEqual(Comparison):
 
 @register("less")
 class Less(Comparison):
-    """Whether ``x < y``; complex numbers in the order of their real, then imaginary parts."""
+    """True where ``x < y``; complex numbers in the order of their real, then imaginary parts."""
 
     template = "{0} < {1}"
     ufunc = "less"
@@ -50,7 +50,7 @@ class Less(Comparison):
 
 @register("less_equal")
 class LessEqual(Comparison):
-    """Whether ``x <= y``; complex numbers in the order of their real, then imaginary parts."""
+    """True where ``x <= y``; complex numbers in the order of their real, then imaginary parts."""
 
     template = "{0} <= {1}"
     ufunc = "less_equal"
@@ -58,7 +58,7 @@ class LessEqual(Comparison):
 
 @register("greater")
 class Greater(Comparison):
-    """Whether ``x > y``; complex numbers in the order of their real, then imaginary parts."""
+    """True where ``x > y``; complex numbers in the order of their real, then imaginary parts."""
 
     template = "{0} > {1}"
     ufunc = "greater"
@@ -66,7 +66,7 @@ class Greater(Comparison):
 
 @register("greater_equal")
 class GreaterEqual(Comparison):
-    """Whether ``x >= y``; complex numbers in the order of their real, then imaginary parts."""
+    """True where ``x >= y``; complex numbers in the order of their real, then imaginary parts."""
 
     template = "{0} >= {1}"
     ufunc = "greater_equal"
@@ -74,7 +74,7 @@ class GreaterEqual(Comparison):
 
 @register("logical_and")
 class LogicalAnd(Comparison):
-    """Whether both are nonzero."""
+    """True where both are nonzero."""
 
     ufunc = "logical_and"
     scalar = "{0} and {1}"
@@ -83,7 +83,7 @@ class LogicalAnd(Comparison):
 
 @register("logical_or")
 class LogicalOr(Comparison):
-    """Whether either is nonzero."""
+    """True where either is nonzero."""
 
     ufunc = "logical_or"
     scalar = "{0} or {1}"
@@ -92,7 +92,7 @@ class LogicalOr(Comparison):
 
 @register("logical_xor")
 class LogicalXor(Comparison):
-    """Whether exactly one is nonzero."""
+    """True where exactly one is nonzero."""
 
     ufunc = "logical_xor"
     scalar = "{0} != {1}"
@@ -101,7 +101,7 @@ class LogicalXor(Comparison):
 
 @register("logical_not")
 class LogicalNot(Question):
-    """Whether ``x`` is zero."""
+    """True where ``x`` is zero."""
 
     ufunc = "logical_not"
     scalar = "not {0}"
@@ -110,7 +110,7 @@ class LogicalNot(Question):
 
 @register("isnan")
 class IsNan(Question):
-    """Whether ``x`` is NaN, in either part if complex."""
+    """True where ``x`` is NaN, in either part if complex."""
 
     ufunc = "isnan"
     scalar = "math.isnan({0})"
@@ -118,7 +118,7 @@ class IsNan(Question):
 
 @register("isinf")
 class IsInf(Question):
-    """Whether ``x`` is infinite, in either part if complex."""
+    """True where ``x`` is infinite, in either part if complex."""
 
     ufunc = "isinf"
     scalar = "math.isinf({0})"
@@ -126,7 +126,7 @@ class IsInf(Question):
 
 @register("isfinite")
 class IsFinite(Question):
-    """Whether ``x`` is neither infinite nor NaN, in both parts if complex."""
+    """True where ``x`` is neither infinite nor NaN, in both parts if complex."""
 
     ufunc = "isfinite"
     scalar = "math.isfinite({0})"

@@ -40,7 +40,7 @@ class Lcm(Divisibility):
 
 @register("signbit")
 class SignBit(Predicate):
-    """Whether ``x`` has a minus sign, also before 0 and NaN."""
+    """True where ``x`` has a minus sign, also before 0 and NaN."""
 
     ufunc = "signbit"
     kinds = "iuf"

@@ -174,7 +174,7 @@ def drawn_dtype(dtype: Any, natural: DType) -> DType:
 
 @macro("random.key", "random.PRNGKey", differentiable=False)
 def key(b: Builder, seed: Any) -> Any:
-    """The key, a pair of integers, that ``seed``, one integer, stands for: any of them is good.
+    """The key, a pair of integers, that ``seed`` stands for, which is any integer.
 
     Every draw takes a key first, which may be such an integer itself.  Equal keys draw equal
     numbers, whatever the distribution, so give each draw a key of its own by ``split``.

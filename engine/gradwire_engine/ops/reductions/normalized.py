@@ -63,7 +63,7 @@ class Softmax(Normalized):
 
 @register("shift", public=False)
 class Shift(Reduction):
-    """What exponents are lessened by so that none overflows: the largest, 0 if it is not finite.
+    """The shift of exponents so that none overflows: the largest, 0 if it is not finite.
 
     Nothing depends on it that is raised by as much afterwards, so it has no derivative.
     """

@@ -53,7 +53,7 @@ _METHODS = [
 
 @register("quantile_place", public=False)
 class QuantilePlace(RealBinary):
-    """Where quantile ``q`` of ``n`` sorted numbers lies: 0 is the first, 0.5 halfway to the next.
+    """The place of quantile ``q`` of ``n`` sorted numbers: 0 is the first, 0.5 halfway to the next.
 
     Source: Hyndman and Fan, Sample Quantiles in Statistical Packages (1996); "lower", "higher",
     "midpoint" and "nearest" are of ``(n - 1) q``.
@@ -110,7 +110,7 @@ class OrderStatistic(Op):
         return ArrayType(x.dtype, broadcast_shapes(x.shape[:-1], index.shape), x.weak)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Sort; NaNs come last, so the last element tells."""
+        """Sort; NaNs come last, so the last element shows whether there are any."""
         x, index = operands
         rows = xp.sort(x, axis=-1)
         shape = xp.broadcast_shapes(rows.shape[:-1], xp.shape(index))

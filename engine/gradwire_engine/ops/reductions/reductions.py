@@ -25,7 +25,7 @@ class Reduction(Op):
     axes: tuple[int, ...]
     #: Whether there is a result for no elements.
     has_identity: ClassVar[bool] = True
-    #: What stands for an element that does not count; without one, ``initial`` does.
+    #: The value of an element that does not count; without one, ``initial`` is.
     neutral: ClassVar[bool | int | None] = None
     #: The operation that brings in ``initial``, and is repeated, if it is a ufunc.
     pairwise: ClassVar[str] = ""
@@ -101,14 +101,14 @@ class Accumulation(Reduction):
 
 
 def widened(dtype: DType) -> DType:
-    """Where NumPy adds and multiplies many: booleans and small integers in 64 bits."""
+    """The dtype in which NumPy adds and multiplies many: booleans and small integers in 64 bits."""
     if dtype.kind in "bi":
         return DTYPES["int64"]
     return DTYPES["uint64"] if dtype.kind == "u" else dtype
 
 
 def spread(z: Var, axes: tuple[int, ...], shape: Shape) -> Var:
-    """What a reduction over ``axes`` gave, aligned with the operand's ``shape`` to broadcast."""
+    """The result of a reduction over ``axes``, reshaped to broadcast to the operand's ``shape``."""
     if axes == tuple(range(len(axes))):
         return z
     return reshape(z, with_ones(shape, axes))
@@ -246,7 +246,7 @@ class Quantifier(Reduction):
 
 @register("any", "reduce_any")
 class AnyOf(Quantifier):
-    """Whether some element over ``axis`` is nonzero."""
+    """True if some element over ``axis`` is nonzero."""
 
     axes: tuple[int, ...]
     ufunc = "any"
@@ -256,7 +256,7 @@ class AnyOf(Quantifier):
 
 @register("all", "reduce_all")
 class AllOf(Quantifier):
-    """Whether every element over ``axis`` is nonzero."""
+    """True if every element over ``axis`` is nonzero."""
 
     axes: tuple[int, ...]
     ufunc = "all"
@@ -266,7 +266,7 @@ class AllOf(Quantifier):
 
 @macro("count_nonzero", differentiable=False)
 def count_nonzero(b: Builder, a: Any, axis: Static = None, keepdims: Static = False) -> Any:
-    """How many elements over ``axis`` are nonzero."""
+    """The number of nonzero elements over ``axis``."""
     from gradwire_engine.ops.pointwise.comparison import NotEqual
 
     x = b.array(a)

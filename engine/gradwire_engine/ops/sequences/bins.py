@@ -1,4 +1,4 @@
-"""Where values lie among rising numbers, and how many lie in each bin."""
+"""Bins: the places of values among rising numbers, and the number of values in each bin."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class SearchSorted(Op):
 
 @macro("bincount")
 def bincount(b: Builder, x: Any, weights: Any = None, minlength: Static = 0) -> Any:
-    """How often each of ``0 … minlength - 1`` is in ``x``, or the sum of its ``weights``.
+    """The count of each of ``0 … minlength - 1`` in ``x``, or the sum of its ``weights``.
 
     The length of the result must be known, so ``x`` is to be below ``minlength``.
     """

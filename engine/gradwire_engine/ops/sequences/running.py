@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RunningPlace(Op):
-    """Where along ``axis`` the extreme of the elements up to each is; a NaN stays."""
+    """The index along ``axis`` of the extreme of the elements up to each; a NaN stays."""
 
     workspace = 2.2
     axis: int

@@ -116,7 +116,7 @@ def conv_transpose(
 
 
 def _lengths(x: Var, w: Var, op: str) -> int:
-    """How many axes of lengths the filters ``w`` and the layer's input ``x`` end in."""
+    """The number of axes of lengths that the filters ``w`` and the layer's input ``x`` end in."""
     n = w.ndim - 2
     if n < 1 or x.ndim <= n:
         raise ShapeMismatch(
@@ -262,7 +262,7 @@ def block(z: Var, bounds: Sequence[tuple[int, int]]) -> Var:
 
 
 def part(z: Var, x: Shape, y: Shape, mode: Any, middle: Sequence[tuple[int, int]]) -> Var:
-    """What ``mode`` keeps of the full convolution of shapes ``x`` and ``y``."""
+    """The part that ``mode`` keeps of the full convolution of shapes ``x`` and ``y``."""
     if mode == "full":
         return z
     if mode == "same":

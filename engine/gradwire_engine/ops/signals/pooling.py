@@ -37,11 +37,11 @@ class Axis(NamedTuple):
 
     @property
     def starts(self) -> Any:
-        """Where each window begins; some before the axis."""
+        """The start of each window; some before the axis."""
         return np.arange(self.number) * self.stride - self.before
 
     def steps_to(self, place: int) -> Any:
-        """How many elements of each window lie before ``place``."""
+        """The number of elements of each window before ``place``."""
         return (-((self.starts - place) // self.dilation)).clip(0, self.size)
 
 

@@ -1,7 +1,7 @@
 """Sums of waves, not normalised: what Fourier transforms are made of.
 
 Gradients are the adjoint sums: ``dL/dRe + i dL/dIm``, so that of ``F`` is ``F^H``. None is
-``linear`` in the sense of ``Op``: waves cancel, so a transform of ones does not tell what is used.
+``linear`` in the sense of ``Op``: waves cancel, so a transform of ones does not show what is used.
 """
 
 from __future__ import annotations
@@ -109,6 +109,6 @@ class InverseRealFourier(Transform):
 
 
 def _multiplicity(x: Var, axis: int, n: int) -> Var:
-    """How often each of the frequencies ``0 … n // 2`` is among all ``n``, along ``axis``."""
+    """The number of times that each frequency ``0 … n // 2`` is among all ``n``, along ``axis``."""
     shape = tuple([n // 2 + 1 if i == axis else 1 for i in range(x.ndim)])
     return x.builder.table(shape, lambda *k: 1 + (k[axis] * 2 % max(n, 1) != 0), x.dtype)

@@ -59,7 +59,7 @@ class KlDiv(SpecialBinary):
 
 
 def _ratio(x: Var, y: Var) -> tuple[Var, Var]:
-    """Where not both are 0, and ``x / y`` with 1 in place of 0 / 0."""
+    """``x / y`` with 1 in place of 0 / 0, and where not both are 0."""
     none = LogicalAnd()(x.equals(0), y.equals(0))
     one = x.builder.scalar(1, x.dtype)
     return LogicalNot()(none), Where()(none, one, x) / Where()(none, one, y)

@@ -17,7 +17,7 @@ from gradwire_engine.tape import ArrayType
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
 
-#: How far an argument is moved to the right, and the last term of the asymptotic series there.
+#: The shift of an argument to the right, and the last term of the asymptotic series there.
 _MOVED, _TERMS = 16, 20
 #: The highest order of polygamma of complex numbers: beyond, factors of its series overflow.
 _HIGHEST_COMPLEX = 100

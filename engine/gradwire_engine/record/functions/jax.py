@@ -57,7 +57,7 @@ def _argwhere(r: Recorder, a: Any, *, size: Any = None, fill_value: Any = None) 
 def _bincount(
     r: Recorder, x: Any, weights: Any = None, minlength: Any = 0, *, length: Any = None
 ) -> Any:
-    """How often each of 0, 1, 2, … up to ``length`` is in ``x``, or the sum of its ``weights``."""
+    """The count of each of 0, 1, 2, … up to ``length`` in ``x``, or the sum of its ``weights``."""
     least = minlength if length is None else length
     counts = COUNTED["bincount"](r, x, weights, least)
     return counts if length is None else r.operation("split", counts, [r.integer(length)])[0]

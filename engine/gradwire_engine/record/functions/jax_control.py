@@ -74,7 +74,7 @@ def _scan(
 
 
 def _map(r: Recorder, f: Any, xs: Any) -> Any:
-    """What ``f`` gives for each row of ``xs``, stacked."""
+    """The results of ``f`` for each row of ``xs``, stacked."""
     return mapped(r, lambda row: r.apply(f, (row,), {}), arrays_of(r, xs))
 
 

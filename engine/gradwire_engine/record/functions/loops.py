@@ -68,7 +68,7 @@ class _Applied(Iterations):
         self.length = length if rows is None else _length(rows)
 
     def holds(self) -> Any:
-        """What the function of the carry gives."""
+        """The result of the function of the carry."""
         return True if self._holds is None else self._holds(self.value)
 
     def arrays(self, first: int) -> list[Var]:
@@ -106,7 +106,7 @@ def arrays_of(r: Recorder, nested: Any) -> Any:
 
 
 def mapped(r: Recorder, f: Callable[[Any], Any], rows: Any) -> Any:
-    """What ``f`` gives for each of the rows of nested arrays, stacked."""
+    """The results of ``f`` for each of the rows of nested arrays, stacked."""
     _, made = repeat(r, (), lambda number, carry, row: (carry, f(row)), rows=rows)
     if made is None:
         raise BadArgument("of no rows the shape of the result is not known")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
 
 
-#: What stands in a list of functions for itself.
+#: Types of values that stand for themselves in a list of functions.
 _NUMBERS = (Var, bool, int, float, complex)
 
 
@@ -57,7 +57,7 @@ def _extract(r: Recorder, condition: Any, arr: Any) -> Any:
 
 
 def _bincount(r: Recorder, x: Any, weights: Any = None, minlength: Any = 0) -> Any:
-    """How often each of 0, 1, 2, … is in ``x``, or the sum of its ``weights``.
+    """The count of each of 0, 1, 2, … in ``x``, or the sum of its ``weights``.
 
     As many counts as the largest of ``x`` needs, at least ``minlength``.
     """

@@ -59,7 +59,7 @@ def _segments(reduction: str, none: str) -> Callable[..., Any]:
 
 
 def _least_above(r: Recorder, numbers: Var) -> int:
-    """What follows the largest of whole numbers, 0 without any."""
+    """The successor of the largest of whole numbers, 0 without any."""
     return r.integer(r.operation("max", numbers)) + 1 if numbers.type.size else 0
 
 
@@ -72,7 +72,7 @@ def _bincount(
     dtype: Any = "int32",
     name: Any = None,
 ) -> Any:
-    """How often each of 0, 1, 2, … is in ``arr``, or the sum of its ``weights``.
+    """The count of each of 0, 1, 2, … in ``arr``, or the sum of its ``weights``.
 
     As many counts as the largest needs, at least ``minlength``, at most ``maxlength``.
     """
@@ -94,7 +94,7 @@ def _confusion_matrix(
     dtype: Any = "int32",
     name: Any = None,
 ) -> Any:
-    """How often each prediction was made for each label; by default of as many classes as occur."""
+    """The count of each prediction for each label; by default of as many classes as occur."""
     if num_classes is None:
         num_classes = _least_above(r, r.operation("stack", [labels, predictions]))
     given = (labels, predictions, num_classes, weights, dtype)
@@ -104,7 +104,7 @@ def _confusion_matrix(
 def _sequence_mask(
     r: Recorder, lengths: Any, maxlen: Any = None, dtype: Any = "bool", name: Any = None
 ) -> Any:
-    """Whether a place along a new last axis is below the given length; else up to the largest."""
+    """True where a place along a new last axis is below the given length, else the largest."""
     if maxlen is None:
         maxlen = r.operation("max", lengths)
     return r.operation("tf.sequence_mask", lengths, maxlen, dtype)

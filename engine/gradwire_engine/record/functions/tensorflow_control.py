@@ -22,7 +22,7 @@ def _cond(r: Recorder, pred: Any, true_fn: Any, false_fn: Any, name: Any = None)
 
 
 def _case(r: Recorder, pred_fn_pairs: Any, default: Any = None, name: Any = None) -> Any:
-    """What the function beside the first predicate that holds gives, else ``default()``."""
+    """The result of the function beside the first predicate that holds, else of ``default()``."""
     for pair in r.items(pred_fn_pairs):
         if len(r.iterate(pair)) != 2:
             raise BadArgument("case needs pairs of a predicate and a function")
@@ -37,7 +37,7 @@ def _case(r: Recorder, pred_fn_pairs: Any, default: Any = None, name: Any = None
 def _switch_case(
     r: Recorder, branch_index: Any, branch_fns: Any, default: Any = None, name: Any = None
 ) -> Any:
-    """What function number ``branch_index`` gives; of others ``default``, else the last one."""
+    """The result of function number ``branch_index``; of others ``default``, else the last one."""
     functions, index = r.items(branch_fns), r.integer(branch_index)
     if not functions:
         raise BadArgument("switch_case needs functions")

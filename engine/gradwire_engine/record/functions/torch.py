@@ -41,7 +41,7 @@ def _masked_select(r: Recorder, input: Any, mask: Any) -> Var:
 
 
 def _bincount(r: Recorder, input: Any, weights: Any = None, minlength: Any = 0) -> Any:
-    """How often each of 0, 1, 2, … is in ``input``, or the sum of its ``weights``."""
+    """The count of each of 0, 1, 2, … in ``input``, or the sum of its ``weights``."""
     return COUNTED["bincount"](r, input, weights, minlength)
 
 

@@ -116,7 +116,7 @@ EXACT: dict[str, Callable[..., Any]] = {
 
 
 def ulps(name: str, *xs: np.ndarray, without: str = "") -> np.ndarray:
-    """How far the values are from the true ones, in units in the last place of these."""
+    """The errors of the values, in units in the last place of the true ones."""
     exact = EXACT.get(name) or getattr(mpmath, name)
     off = []
     with mpmath.workprec(1400 if name in ("sin", "cos", "tan", "fmod") else 250):
@@ -138,7 +138,7 @@ def worst(name: str, *xs: np.ndarray) -> tuple[float, float]:
 
 
 def domain(name: str, x: np.ndarray) -> np.ndarray:
-    """What of ``x`` the function has a finite argument for."""
+    """The elements of ``x`` for which the function has a finite argument."""
     most = {"exp": 746, "expm1": 746, "exp2": 1100, "sinh": 711, "cosh": 711, "erfc": 1e6}
     if name in most:
         return x[np.abs(x) < most[name]]

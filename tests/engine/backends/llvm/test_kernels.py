@@ -84,7 +84,7 @@ def test_all_large_results_are_looked_at():
 
 
 class Stopped(Exception):
-    """What a poll raises."""
+    """Raised by a poll."""
 
 
 def stopping(calls: list[int], at: int) -> None:

@@ -1,4 +1,4 @@
-"""Which loop is vectorised: never one whose passes must come one after the other."""
+"""The vectorised loop: never one whose passes must come one after the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kernels compute of its parts has the values of what it stands for."""
+"""Parts that kernels compute have the values of what they stand for."""
 
 from __future__ import annotations
 

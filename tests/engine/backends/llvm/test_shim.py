@@ -151,7 +151,7 @@ entry:
 
 
 def copying(x: np.ndarray, *, releases: bool = False) -> Any:
-    """What makes a copy of an array, looking through it."""
+    """A function that copies an array, looking through it."""
     pointers: list[Pointer] = [Argument(0), Result(0), np.array([x.nbytes])]
     frame = Frame(pointers, [Made(x.dtype.char, x.shape, checked=True)])
     return callable_of(load_text(COPY_ALL), frame, releases=releases)

@@ -12,7 +12,7 @@ from gradwire.tf.arguments import only
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.data import Dataset
 from gradwire.tf.distribute.reductions import CrossDeviceOps, ReduceOp
-from gradwire.tf.operations.math import reduce_mean, reduce_sum
+from gradwire.tf.operations.reductions import reduce_mean, reduce_sum
 
 
 class _Entered(threading.local):

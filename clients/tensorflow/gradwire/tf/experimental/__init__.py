@@ -1,5 +1,3 @@
 """``tf.experimental``: NumPy's names for tensors."""
 
-from gradwire.tf.experimental import numpy
-
-__all__ = ["numpy"]
+from gradwire.tf.experimental import numpy as numpy

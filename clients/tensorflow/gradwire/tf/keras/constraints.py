@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras.objects import Configured, deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.configurable import configurable
+from gradwire.tf.keras.objects import (
+    Configured,
+    deserialize_keras_object,
+    resolved,
+    serialize_keras_object,
+)
 from gradwire.tf.keras.settings import epsilon
 
 
@@ -25,23 +31,23 @@ class NonNeg(Constraint):
         return w * tf.cast(w >= 0.0, w.dtype)
 
 
+@configurable
 class UnitNorm(Constraint):
     """Norms of 1 along axes."""
 
-    def __init__(self, axis: Any = 0) -> None:
-        self.axis: Any = axis
+    axis: Any = 0
 
     def __call__(self, w: Any) -> Any:
         w = tf.convert_to_tensor(w)
         return w / (epsilon() + _norms(w, self.axis))
 
 
+@configurable
 class MaxNorm(Constraint):
     """Norms of ``max_value`` at most along axes."""
 
-    def __init__(self, max_value: float = 2, axis: Any = 0) -> None:
-        self.max_value: float = max_value
-        self.axis: Any = axis
+    max_value: float = 2
+    axis: Any = 0
 
     def __call__(self, w: Any) -> Any:
         w = tf.convert_to_tensor(w)
@@ -49,16 +55,14 @@ class MaxNorm(Constraint):
         return w * (tf.clip_by_value(norms, 0.0, float(self.max_value)) / (epsilon() + norms))
 
 
+@configurable
 class MinMaxNorm(Constraint):
     """Norms between two bounds along axes, reached by ``rate`` in each step."""
 
-    def __init__(
-        self, min_value: float = 0.0, max_value: float = 1.0, rate: float = 1.0, axis: Any = 0
-    ) -> None:
-        self.min_value: float = min_value
-        self.max_value: float = max_value
-        self.rate: float = rate
-        self.axis: Any = axis
+    min_value: float = 0.0
+    max_value: float = 1.0
+    rate: float = 1.0
+    axis: Any = 0
 
     def __call__(self, w: Any) -> Any:
         w = tf.convert_to_tensor(w)
@@ -84,23 +88,14 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
     return deserialize_keras_object(config, custom_objects)
 
 
+_BY_NAME = {
+    "non_neg": NonNeg, "unit_norm": UnitNorm, "max_norm": MaxNorm, "min_max_norm": MinMaxNorm
+}  # fmt: skip
+
+
 def get(identifier: Any) -> Any:
-    """A constraint by its name, or as it is."""
-    if identifier is None or callable(identifier):
-        return identifier() if isinstance(identifier, type) else identifier
-    known: dict[str, type[Constraint]] = {
-        name: kind
-        for kind, names in (
-            (NonNeg, "NonNeg non_neg"),
-            (UnitNorm, "UnitNorm unit_norm"),
-            (MaxNorm, "MaxNorm max_norm"),
-            (MinMaxNorm, "MinMaxNorm min_max_norm"),
-        )
-        for name in names.split()
-    }
-    if identifier not in known:
-        raise ValueError(f"Could not interpret constraint identifier: {identifier}")
-    return known[identifier]()
+    """A constraint by its name, its class, its configuration, or as it is."""
+    return resolved(identifier, "constraint", _BY_NAME)
 
 
 def _norms(w: Any, axis: Any) -> Any:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.keras import random
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.names import snake_case
-from gradwire.tf.keras.objects import deserialize_keras_object
+from gradwire.tf.keras.objects import Configured, resolved
 from gradwire.tf.keras.seeds import SeedGenerator, checked, default_seed
 from gradwire.tf.keras.settings import floatx
 
@@ -23,25 +24,17 @@ _DISTRIBUTIONS = ("uniform", "truncated_normal", "untruncated_normal")
 _TRUNCATED_DEVIATION = 0.87962566103423978
 
 
-class Initializer:
+class Initializer(Configured):
     """Makes a tensor of a shape and a dtype."""
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         """The first value of a weight."""
         raise NotImplementedError(f"{type(self).__name__} must have a method __call__")
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments of another one like this one."""
-        return {}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
-        """The initialiser that ``get_config`` describes."""
-        return cls(**config)
-
     def clone(self) -> Self:
         """Another one like this one, with a new seed if this one was given none."""
-        return type(self).from_config(self.get_config())
+        made: Self = type(self).from_config(self.get_config())
+        return made
 
 
 class Zeros(Initializer):
@@ -58,25 +51,22 @@ class Ones(Initializer):
         return tf.ones(_lengths(shape), _kind(dtype))
 
 
+@configurable
 class Constant(Initializer):
     """The same value everywhere, or that of an array."""
 
-    def __init__(self, value: Any = 0.0) -> None:
-        self.value: Any = value
+    value: Any = 0.0
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         value = tf.cast(self.value, _kind(dtype))  # Python's numbers are float32 before that
         return tf.broadcast_to(value, _lengths(shape))
 
-    def get_config(self) -> dict[str, Any]:
-        return {"value": self.value}
 
-
+@configurable
 class Identity(Initializer):
     """``gain`` times the identity matrix."""
 
-    def __init__(self, gain: float = 1.0) -> None:
-        self.gain: float = gain
+    gain: float = 1.0
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         lengths, kind = _lengths(shape), _kind(dtype)
@@ -87,9 +77,6 @@ class Identity(Initializer):
             )
         return tf.constant((self.gain * np.eye(*lengths)).astype(kind.as_numpy_dtype), dtype=kind)
 
-    def get_config(self) -> dict[str, Any]:
-        return {"gain": self.gain}
-
 
 class RandomInitializer(Initializer):
     """Draws the same numbers each time; without a seed, Python's ``random`` gives it one."""
@@ -99,28 +86,26 @@ class RandomInitializer(Initializer):
         self.seed: Any = default_seed() if seed is None else seed
 
     def get_config(self) -> dict[str, Any]:
-        seeded = isinstance(self._given, SeedGenerator)
-        return {"seed": self._given.get_config() if seeded else self._given}
+        given = self._given
+        seed = given.get_config() if isinstance(given, SeedGenerator) else given
+        return {**super().get_config(), "seed": seed}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
         seed = config.get("seed")
         return cls(**{**config, "seed": SeedGenerator(**seed) if isinstance(seed, dict) else seed})
 
 
+@configurable
 class RandomNormal(RandomInitializer):
     """Normally distributed."""
 
-    def __init__(self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None) -> None:
-        super().__init__(seed)
-        self.mean: float = mean
-        self.stddev: float = stddev
+    mean: float = 0.0
+    stddev: float = 0.05
+    seed: Any = None
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         return random.normal(_lengths(shape), self.mean, self.stddev, dtype, self.seed)
-
-    def get_config(self) -> dict[str, Any]:
-        return {"mean": self.mean, "stddev": self.stddev, **super().get_config()}
 
 
 class TruncatedNormal(RandomNormal):
@@ -130,27 +115,24 @@ class TruncatedNormal(RandomNormal):
         return random.truncated_normal(_lengths(shape), self.mean, self.stddev, dtype, self.seed)
 
 
+@configurable
 class RandomUniform(RandomInitializer):
     """Evenly distributed from ``minval`` to ``maxval``."""
 
-    def __init__(self, minval: float = -0.05, maxval: float = 0.05, seed: Any = None) -> None:
-        super().__init__(seed)
-        self.minval: float = minval
-        self.maxval: float = maxval
+    minval: float = -0.05
+    maxval: float = 0.05
+    seed: Any = None
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         return random.uniform(_lengths(shape), self.minval, self.maxval, dtype, self.seed)
 
-    def get_config(self) -> dict[str, Any]:
-        return {"minval": self.minval, "maxval": self.maxval, **super().get_config()}
 
-
+@configurable
 class Orthogonal(RandomInitializer):
     """Orthonormal rows or columns, whichever are fewer."""
 
-    def __init__(self, gain: float = 1.0, seed: Any = None) -> None:
-        super().__init__(seed)
-        self.gain: float = gain
+    gain: float = 1.0
+    seed: Any = None
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         lengths, kind = _lengths(shape), _kind(dtype)
@@ -167,35 +149,30 @@ class Orthogonal(RandomInitializer):
         values = self.gain * (q if rows >= columns else q.T).reshape(lengths)
         return tf.constant(values.astype(drawn.dtype), dtype=kind)
 
-    def get_config(self) -> dict[str, Any]:
-        return {"gain": self.gain, **super().get_config()}
 
-
+@configurable
 class VarianceScaling(RandomInitializer):
     """Of a variance of ``scale`` by the number of inputs, outputs, or their mean."""
 
-    def __init__(
-        self,
-        scale: float = 1.0,
-        mode: str = "fan_in",
-        distribution: str = "truncated_normal",
-        seed: Any = None,
-    ) -> None:
-        if scale <= 0:
-            raise ValueError(f"Argument `scale` must be positive float. Received: scale={scale}")
-        if mode not in _MODES:
-            raise ValueError(f"Invalid `mode` argument: {mode}. Please use one of {_MODES}")
-        distribution = distribution.lower()
-        distribution = "truncated_normal" if distribution == "normal" else distribution
-        if distribution not in _DISTRIBUTIONS:
+    scale: float = 1.0
+    mode: str = "fan_in"
+    distribution: str = "truncated_normal"
+    seed: Any = None
+
+    def __post_init__(self) -> None:
+        if self.scale <= 0:
+            raise ValueError(
+                f"Argument `scale` must be positive float. Received: scale={self.scale}"
+            )
+        if self.mode not in _MODES:
+            raise ValueError(f"Invalid `mode` argument: {self.mode}. Please use one of {_MODES}")
+        distribution = self.distribution.lower()
+        self.distribution = "truncated_normal" if distribution == "normal" else distribution
+        if self.distribution not in _DISTRIBUTIONS:
             raise ValueError(
                 f"Invalid `distribution` argument: {distribution}."
                 f"Please use one of {_DISTRIBUTIONS}"
             )
-        super().__init__(seed)
-        self.scale: float = scale
-        self.mode: str = mode
-        self.distribution: str = distribution
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         lengths = _lengths(shape)
@@ -210,58 +187,49 @@ class VarianceScaling(RandomInitializer):
         deviation = math.sqrt(variance) / _TRUNCATED_DEVIATION
         return random.truncated_normal(lengths, 0.0, deviation, dtype, self.seed)
 
-    def get_config(self) -> dict[str, Any]:
-        own = {"scale": self.scale, "mode": self.mode, "distribution": self.distribution}
-        return {**own, **super().get_config()}
-
 
 class _Scaled(VarianceScaling):
     """A variance scaling of which only the seed is chosen."""
 
-    def get_config(self) -> dict[str, Any]:
-        return RandomInitializer.get_config(self)
+    _chosen: ClassVar[tuple[float, str, str]] = (1.0, "fan_in", "truncated_normal")
+
+    def __init__(self, seed: Any = None) -> None:
+        scale, mode, distribution = self._chosen
+        super().__init__(scale, mode, distribution, seed)
 
 
 class GlorotUniform(_Scaled):
     """Glorot and Bengio's, evenly distributed."""
 
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(1.0, "fan_avg", "uniform", seed)
+    _chosen = (1.0, "fan_avg", "uniform")
 
 
 class GlorotNormal(_Scaled):
     """Glorot and Bengio's, normally distributed."""
 
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(1.0, "fan_avg", "truncated_normal", seed)
+    _chosen = (1.0, "fan_avg", "truncated_normal")
 
 
 class HeUniform(_Scaled):
     """He's, evenly distributed."""
 
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(2.0, "fan_in", "uniform", seed)
+    _chosen = (2.0, "fan_in", "uniform")
 
 
 class HeNormal(_Scaled):
     """He's, normally distributed."""
 
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(2.0, "fan_in", "truncated_normal", seed)
+    _chosen = (2.0, "fan_in", "truncated_normal")
 
 
 class LecunUniform(_Scaled):
     """LeCun's, evenly distributed."""
 
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(1.0, "fan_in", "uniform", seed)
+    _chosen = (1.0, "fan_in", "uniform")
 
 
 class LecunNormal(_Scaled):
     """LeCun's, normally distributed."""
-
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(1.0, "fan_in", "truncated_normal", seed)
 
 
 #: Keras's names in lower case, which initialisers may be given by.
@@ -281,36 +249,17 @@ he_normal = HeNormal
 lecun_uniform = LecunUniform
 lecun_normal = LecunNormal
 
-_BY_NAME: dict[str, type[Initializer]] = {
-    "zeros": Zeros, "zero": Zeros, "ones": Ones, "one": Ones, "constant": Constant,
-    "identity": Identity, "random_normal": RandomNormal, "normal": RandomNormal,
-    "random_uniform": RandomUniform, "uniform": RandomUniform,
-    "truncated_normal": TruncatedNormal, "orthogonal": Orthogonal,
-    "variance_scaling": VarianceScaling, "glorot_uniform": GlorotUniform,
-    "glorot_normal": GlorotNormal, "he_uniform": HeUniform, "he_normal": HeNormal,
-    "lecun_uniform": LecunUniform, "lecun_normal": LecunNormal,
-}  # fmt: skip
+_BY_NAME = {
+    snake_case(kind.__name__): kind
+    for kind in list(globals().values())
+    if isinstance(kind, type) and issubclass(kind, Initializer)
+} | {"zero": Zeros, "one": Ones, "normal": RandomNormal, "uniform": RandomUniform}
 
 
 def get(identifier: Any) -> Callable[..., Any] | None:
     """An initialiser by its name, its class, its configuration, or as it is."""
-    if identifier is None or (callable(identifier) and not isinstance(identifier, type)):
-        found: Callable[..., Any] | None = identifier
-        return found
-    if isinstance(identifier, Mapping):
-        made: Callable[..., Any] | None = deserialize_keras_object(identifier)
-        return made
-    if isinstance(identifier, type):
-        return identifier()  # type: ignore[no-any-return]  # a class of initialisers
-    name = snake_case(str(identifier))
-    if name not in _BY_NAME:
-        raise ValueError(f"Could not interpret initializer identifier: {identifier}")
-    return _BY_NAME[name]()
-
-
-def cloned(initializer: Any) -> Any:
-    """Another initialiser like one, with a new seed if that was given none."""
-    return initializer.clone() if isinstance(initializer, Initializer) else initializer
+    found: Callable[..., Any] | None = resolved(identifier, "initializer", _BY_NAME)
+    return found
 
 
 def _lengths(shape: Shape) -> tuple[int, ...]:

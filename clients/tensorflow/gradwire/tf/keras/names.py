@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 
 from gradwire.tf.keras.settings import forget_layer_dtype
@@ -27,3 +28,9 @@ def clear_session() -> None:
     """Begin to count names anew, and let ``floatx`` apply to layers."""
     _GIVEN.clear()
     forget_layer_dtype()
+
+
+def listed(package: str) -> list[str]:
+    """The names that the modules of a package, as far as they are imported, list as theirs."""
+    modules = [each for name, each in sys.modules.items() if name.rpartition(".")[0] == package]
+    return sorted(name for each in modules for name in getattr(each, "__all__", ()))

@@ -12,6 +12,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.keras.configurable import parameters
+from gradwire.tf.keras.names import snake_case
+
+__all__ = [
+    "CustomObjectScope",
+    "custom_object_scope",
+    "deserialize_keras_object",
+    "get_custom_objects",
+    "get_registered_name",
+    "get_registered_object",
+    "register_keras_serializable",
+    "serialize_keras_object",
+]
 
 T = TypeVar("T")
 _OURS = "gradwire.tf.keras."
@@ -81,24 +94,6 @@ def custom_object_scope(custom_objects: Mapping[str, Any] | None) -> Iterator[No
 
 
 CustomObjectScope = custom_object_scope
-
-
-def parameters(kind: type) -> list[str]:
-    """The names of a class's parameters, its bases' included as far as ``**kwargs`` reach."""
-    found: list[str] = []
-    for base in kind.__mro__:
-        if "__init__" not in vars(base) or base is object:
-            continue
-        given = list(inspect.signature(vars(base)["__init__"]).parameters.values())[1:]
-        found += [
-            each.name
-            for each in given
-            if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
-            and each.name not in found
-        ]
-        if not any(each.kind is each.VAR_KEYWORD for each in given):
-            break
-    return found
 
 
 def is_ours(kind: type) -> bool:
@@ -259,3 +254,21 @@ def _located(config: Mapping[str, Any]) -> Any:
                 return found
     kind = "function" if name == "function" else "class"
     raise TypeError(f"Could not locate {kind} '{wanted}'. {_HINT} Full object config: {config}")
+
+
+def resolved(identifier: Any, what: str, known: Mapping[str, Any]) -> Any:
+    """What an identifier stands for: a configuration, a class, a name of a class, or itself.
+
+    Raises:
+        ValueError: for a name that is not known.
+    """
+    if isinstance(identifier, Mapping):
+        return deserialize_keras_object(identifier)
+    if isinstance(identifier, type):
+        return identifier()
+    if identifier is None or callable(identifier):
+        return identifier
+    for name in (str(identifier).lower(), snake_case(str(identifier))):
+        if name in known:
+            return known[name]()
+    raise ValueError(f"Could not interpret {what} identifier: {identifier}")

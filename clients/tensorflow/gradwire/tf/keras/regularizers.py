@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras.objects import Configured, deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.configurable import configurable
+from gradwire.tf.keras.objects import (
+    Configured,
+    deserialize_keras_object,
+    resolved,
+    serialize_keras_object,
+)
 
 
 class Regularizer(Configured):
@@ -16,12 +22,15 @@ class Regularizer(Configured):
         raise NotImplementedError(f"{type(self).__name__} must be callable")
 
 
+@configurable
 class L1L2(Regularizer):
     """``l1 sum(|x|) + l2 sum(x^2)``."""
 
-    def __init__(self, l1: float = 0.0, l2: float = 0.0) -> None:
-        self.l1: float = float(l1)
-        self.l2: float = float(l2)
+    l1: float = 0.0
+    l2: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.l1, self.l2 = float(self.l1), float(self.l2)
 
     def __call__(self, x: Any) -> Any:
         value: Any = tf.constant(0.0, dtype=x.dtype)
@@ -67,12 +76,5 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
 
 
 def get(identifier: Any) -> Any:
-    """A penalty by its name, or as it is."""
-    if identifier is None or callable(identifier):
-        return identifier
-    if isinstance(identifier, dict):
-        return deserialize(identifier)
-    known = {"l1": L1, "l2": L2, "l1_l2": L1L2, "L1": L1, "L2": L2, "L1L2": L1L2}
-    if identifier not in known:
-        raise ValueError(f"Could not interpret regularizer identifier: {identifier}")
-    return known[identifier]()
+    """A penalty by its name, its class, its configuration, or as it is."""
+    return resolved(identifier, "regularizer", {"l1": L1, "l2": L2, "l1_l2": L1L2, "l1l2": L1L2})

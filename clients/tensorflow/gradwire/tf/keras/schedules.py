@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.objects import Configured
 
 
@@ -24,56 +25,41 @@ class LearningRateSchedule(Configured):
         raise NotImplementedError(f"{type(self).__name__} must have a method rate or __call__")
 
 
+@configurable
 class ExponentialDecay(LearningRateSchedule):
     """``initial * decay_rate ** (step / decay_steps)``."""
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        decay_steps: float,
-        decay_rate: float,
-        staircase: bool = False,
-        name: str = "ExponentialDecay",
-    ) -> None:
-        self.initial_learning_rate: float = initial_learning_rate
-        self.decay_steps: float = decay_steps
-        self.decay_rate: float = decay_rate
-        self.staircase: bool = staircase
-        self.name: str = name
+    initial_learning_rate: float
+    decay_steps: float
+    decay_rate: float
+    staircase: bool = False
+    name: str = "ExponentialDecay"
 
     def rate(self, step: float) -> float:
+        return float(self.initial_learning_rate * self.decay_rate ** self._passed(step))
+
+    def _passed(self, step: float) -> float:
         passed = step / self.decay_steps
-        passed = math.floor(passed) if self.staircase else passed
-        return float(self.initial_learning_rate * self.decay_rate**passed)
+        return math.floor(passed) if self.staircase else passed
 
 
 class InverseTimeDecay(ExponentialDecay):
     """``initial / (1 + decay_rate * step / decay_steps)``."""
 
     def rate(self, step: float) -> float:
-        passed = step / self.decay_steps
-        passed = math.floor(passed) if self.staircase else passed
-        return float(self.initial_learning_rate / (1.0 + self.decay_rate * passed))
+        return float(self.initial_learning_rate / (1.0 + self.decay_rate * self._passed(step)))
 
 
+@configurable
 class PolynomialDecay(LearningRateSchedule):
     """From the initial to the end rate within ``decay_steps``, by a power."""
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        decay_steps: float,
-        end_learning_rate: float = 0.0001,
-        power: float = 1.0,
-        cycle: bool = False,
-        name: str = "PolynomialDecay",
-    ) -> None:
-        self.initial_learning_rate: float = initial_learning_rate
-        self.decay_steps: float = decay_steps
-        self.end_learning_rate: float = end_learning_rate
-        self.power: float = power
-        self.cycle: bool = cycle
-        self.name: str = name
+    initial_learning_rate: float
+    decay_steps: float
+    end_learning_rate: float = 0.0001
+    power: float = 1.0
+    cycle: bool = False
+    name: str = "PolynomialDecay"
 
     def rate(self, step: float) -> float:
         steps = self.decay_steps
@@ -84,6 +70,7 @@ class PolynomialDecay(LearningRateSchedule):
         return float(span * left**self.power + self.end_learning_rate)
 
 
+@configurable
 class CosineDecay(LearningRateSchedule):
     """Half a cosine from the initial rate to ``alpha`` times it, within ``decay_steps``.
 
@@ -91,25 +78,18 @@ class CosineDecay(LearningRateSchedule):
     ``warmup_steps``, and the cosine falls from there.
     """
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        decay_steps: float,
-        alpha: float = 0.0,
-        name: str = "CosineDecay",
-        warmup_target: float | None = None,
-        warmup_steps: float = 0,
-    ) -> None:
-        if decay_steps <= 0:
+    initial_learning_rate: float
+    decay_steps: float
+    alpha: float = 0.0
+    name: str = "CosineDecay"
+    warmup_target: float | None = None
+    warmup_steps: float = 0
+
+    def __post_init__(self) -> None:
+        if self.decay_steps <= 0:
             raise ValueError(
-                f"Argument `decay_steps` must be > 0. Received: decay_steps={decay_steps}"
+                f"Argument `decay_steps` must be > 0. Received: decay_steps={self.decay_steps}"
             )
-        self.initial_learning_rate: float = initial_learning_rate
-        self.decay_steps: float = decay_steps
-        self.alpha: float = alpha
-        self.name: str = name
-        self.warmup_target: float | None = warmup_target
-        self.warmup_steps: float = warmup_steps
 
     def rate(self, step: float) -> float:
         top, first = self.initial_learning_rate, 0.0
@@ -123,62 +103,55 @@ class CosineDecay(LearningRateSchedule):
         return float(top * ((1.0 - self.alpha) * cosine + self.alpha))
 
 
+@configurable
 class CosineDecayRestarts(LearningRateSchedule):
     """Half cosines one after another, each ``t_mul`` times as long and ``m_mul`` times as high."""
 
-    def __init__(
-        self,
-        initial_learning_rate: float,
-        first_decay_steps: float,
-        t_mul: float = 2.0,
-        m_mul: float = 1.0,
-        alpha: float = 0.0,
-        name: str = "SGDRDecay",
-    ) -> None:
-        if first_decay_steps <= 0:
+    initial_learning_rate: float
+    first_decay_steps: float
+    t_mul: float = 2.0
+    m_mul: float = 1.0
+    alpha: float = 0.0
+    name: str = "SGDRDecay"
+
+    def __post_init__(self) -> None:
+        if self.first_decay_steps <= 0:
             raise ValueError(
                 "Argument `first_decay_steps` must be > 0. Received: "
-                f"first_decay_steps={first_decay_steps}"
+                f"first_decay_steps={self.first_decay_steps}"
             )
-        self.initial_learning_rate: float = initial_learning_rate
-        self.first_decay_steps: float = first_decay_steps
-        self.alpha: float = alpha
-        self.name: str = name
-        self._t_mul, self._m_mul = t_mul, m_mul
 
     def rate(self, step: float) -> float:
         passed = step / self.first_decay_steps
-        if self._t_mul == 1.0:
+        if self.t_mul == 1.0:
             period = math.floor(passed)
             passed -= period
         else:
-            grown = np.float32(1.0 - passed * (1.0 - self._t_mul))
+            grown = np.float32(1.0 - passed * (1.0 - self.t_mul))
             # In single precision, as TensorFlow does: it decides on which side a restart falls.
-            period = int(np.floor(np.log(grown) / np.log(np.float32(self._t_mul))))
-            before = (1.0 - self._t_mul**period) / (1.0 - self._t_mul)
-            passed = (passed - before) / self._t_mul**period
-        cosine = 0.5 * self._m_mul**period * (1.0 + math.cos(math.pi * passed))
+            period = int(np.floor(np.log(grown) / np.log(np.float32(self.t_mul))))
+            before = (1.0 - self.t_mul**period) / (1.0 - self.t_mul)
+            passed = (passed - before) / self.t_mul**period
+        cosine = 0.5 * self.m_mul**period * (1.0 + math.cos(math.pi * passed))
         return float(self.initial_learning_rate * ((1.0 - self.alpha) * cosine + self.alpha))
 
 
+@configurable
 class PiecewiseConstantDecay(LearningRateSchedule):
     """One of ``values`` up to each of ``boundaries``, and the last beyond."""
 
-    def __init__(
-        self,
-        boundaries: Sequence[float],
-        values: Sequence[float],
-        name: str = "PiecewiseConstantDecay",
-    ) -> None:
-        if len(boundaries) != len(values) - 1:
+    boundaries: Sequence[float]
+    values: Sequence[float]
+    name: str = "PiecewiseConstantDecay"
+
+    def __post_init__(self) -> None:
+        if len(self.boundaries) != len(self.values) - 1:
             raise ValueError(
                 "The length of boundaries should be 1 less than the length of values. Received: "
-                f"boundaries={boundaries} of length {len(boundaries)}, and values={values} of "
-                f"length {len(values)}."
+                f"boundaries={self.boundaries} of length {len(self.boundaries)}, and "
+                f"values={self.values} of length {len(self.values)}."
             )
-        self.boundaries: list[float] = list(boundaries)
-        self.values: list[float] = list(values)
-        self.name: str = name
+        self.boundaries, self.values = list(self.boundaries), list(self.values)
 
     def rate(self, step: float) -> float:
         return float(self.values[sum(step > boundary for boundary in self.boundaries)])

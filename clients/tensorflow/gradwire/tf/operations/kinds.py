@@ -9,10 +9,8 @@ from gradwire.tf import checks
 Names: TypeAlias = "tuple[str, ...]"
 
 FLOATS: Names = checks.FLOATS
-REAL: Names = FLOATS
 INEXACT: Names = checks.INEXACT
 INTEGERS: Names = checks.INTEGERS
-INTEGER: Names = INTEGERS
 BOOL: Names = ("bool",)
 COMPLEX: Names = ("complex64", "complex128")
 LAYER: Names = ("half", "bfloat16", "float", "double")
@@ -44,7 +42,5 @@ SUMS: Names = (
     *("uint16", "complex128", "half", "uint32", "uint64"),
 )
 EXTREMES: Names = (*ORDERED, "qint8", "quint8", "qint32", "qint16", "quint16")
-NUMBER: Names = ARITHMETIC
-PRODUCTS: Names = ARITHMETIC
 SOLVABLE: Names = ("double", "float", "half", *COMPLEX)
 DETERMINABLE: Names = ("half", "float", "double", *COMPLEX)

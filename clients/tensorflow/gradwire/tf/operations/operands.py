@@ -11,15 +11,12 @@ import numpy as np
 from gradwire.tf import checks
 from gradwire.tf.calls import argument, integers
 from gradwire.tf.conversion import convert_to_tensor
-from gradwire.tf.dtypes import DType, as_dtype, bool_
+from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import invalid
+from gradwire.tf.operations.declaring import Operation, Tensors
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.static import listed
 from gradwire.tf.tensors import Operand, Tensor
-
-#: Dtypes by TensorFlow's names in messages, in its order.
-Kinds = Sequence[str] | None
-Tensors = Mapping[str, Any]
 
 #: Operations on square matrices.
 _SQUARE = frozenset(
@@ -37,13 +34,11 @@ def check_square(op: str, tensor: Tensor) -> None:
         raise invalid(f"Input matrix must be square. [Op:{op}] name: ")
 
 
-def operand_of(value: Any, op: str, kinds: Kinds) -> Tensor:
+def operand_of(value: Any, of: Operation) -> Tensor:
     """A value as a tensor of one of the dtypes."""
     tensor = convert_to_tensor(value)
-    if kinds == ("bool",) and tensor.dtype != bool_:
-        raise checks.mismatch(op, bool_, tensor.dtype, 0)
-    if kinds is not None:
-        checks.check_allowed(op, tensor.dtype, kinds)
+    if of.kinds is not None:
+        checks.check_allowed(of.op, tensor.dtype, of.kinds)
     return tensor
 
 
@@ -56,8 +51,8 @@ def complex_of(dtype: DType) -> DType:
 
 def axes(axis: Any) -> int | builtins.list[int] | None:
     """Axes as numbers."""
-    if axis is None:
-        return None
+    if axis is None or type(axis) is int:
+        return axis
     if isinstance(axis, Operand):
         axis = axis._value()
     found = integers(axis)
@@ -92,15 +87,16 @@ def check_scatter(op: str, places: Tensor, lengths: Sequence[int]) -> None:
         )
 
 
-def operands_of(op: str, kinds: Kinds, tensors: Tensors, places: Sequence[str]) -> dict[str, Any]:
+def operands_of(of: Operation, tensors: Tensors) -> dict[str, Any]:
     """The tensors of one dtype, that of the first which has one; numbers are written out."""
+    op, places = of.op, of.places
     own = {name: value for name, value in tensors.items() if name not in places} or tensors
     first = next((v for v in own.values() if isinstance(v, (Operand, np.ndarray))), None)
     if first is None:
         first = next(value for value in own.values() if value is not None)
     dtype = convert_to_tensor(first).dtype
-    if kinds is not None:
-        checks.check_allowed(op, dtype, kinds)
+    if of.kinds is not None:
+        checks.check_allowed(op, dtype, of.kinds)
     given: dict[str, Any] = {}
     for position, (name, value) in enumerate(tensors.items()):
         if value is None:

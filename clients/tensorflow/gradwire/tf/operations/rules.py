@@ -1,13 +1,12 @@
 """What an operation gives: its dtype and shape as far as they are known before it is computed.
 
-Every rule takes the function's name in the language, the operation's in messages, and the dtypes
-that it takes, then its tensors and what is written into the program, by parameter.
+Every rule takes the operation, its tensors, and what is written into the program, by parameter.
 """
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,8 @@ from gradwire.tf.conversion import tensor_of
 from gradwire.tf.dtypes import as_dtype, bool_
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import UNKNOWN, Spec
+from gradwire.tf.operations.declaring import Operation, Rule, Static, Tensors
 from gradwire.tf.operations.operands import (
-    Kinds,
-    Tensors,
     axes,
     complex_of,
     dtype_of,
@@ -29,11 +27,8 @@ from gradwire.tf.operations.operands import (
     operands_of,
     written,
 )
-from gradwire.tf.rowwise import elementwise
 from gradwire.tf.static import listed
 from gradwire.tf.tensors import Tensor
-
-Static = Mapping[str, Any]
 
 #: What the language computes of narrow integers as NumPy does, in wider ones.
 _WIDENING = frozenset(
@@ -41,114 +36,120 @@ _WIDENING = frozenset(
 )
 
 
-@elementwise
-def unary(function: str, op: str, kinds: Kinds, x: Any) -> Tensor:
+def _rowwise(rule: Rule) -> Rule:
+    """Apply the rule to the elements of ragged operands, and keep their rows."""
+
+    @functools.wraps(rule)
+    def applied(of: Operation, tensors: Tensors, static: Static) -> Any:
+        for each in tensors.values():
+            if hasattr(each, "_elementwise"):
+
+                def flat(*values: Any) -> Any:
+                    return rule(of, dict(zip(tensors, values, strict=True)), static)
+
+                return each._elementwise(flat, *tensors.values())
+        return rule(of, tensors, static)
+
+    return applied
+
+
+@_rowwise
+def unary(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """Of each element, one of the same dtype."""
-    tensor = operand_of(x, op, kinds)
-    return call(function, tensor, spec=Spec(tensor.dtype, tensor._node.shape))
+    (value,) = tensors.values()
+    tensor = operand_of(value, of)
+    return call(of.function, tensor, spec=Spec(tensor.dtype, tensor._node.shape))
 
 
-@elementwise
-def bool_unary(function: str, op: str, kinds: Kinds, x: Any) -> Tensor:
+@_rowwise
+def bool_unary(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """Of each element, whether something is so."""
-    tensor = operand_of(x, op, kinds)
-    return call(function, tensor, spec=Spec(bool_, tensor._node.shape))
+    (value,) = tensors.values()
+    tensor = operand_of(value, of)
+    return call(of.function, tensor, spec=Spec(bool_, tensor._node.shape))
 
 
-@elementwise
-def binary(function: str, op: str, kinds: Kinds, x: Any, y: Any) -> Tensor:
+def binary(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """Of pairs of elements, one of their dtype."""
-    return checks.binary(op, function, x, y, allowed=kinds or ())
+    return checks.binary(of.op, of.function, *tensors.values(), allowed=of.kinds or ())
 
 
-@elementwise
-def ternary(function: str, op: str, kinds: Kinds, x: Any, y: Any, z: Any) -> Tensor:
+@_rowwise
+def ternary(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """Of three elements each, one of their dtype."""
-    given = operands_of(op, kinds, {"x": x, "y": y, "z": z}, ())
+    given = operands_of(of, tensors)
     shape: tuple[int, ...] | None = ()
     for value in given.values():
         known = value._node.shape if isinstance(value, Tensor) else ()
-        shape = checks.broadcast(op, shape, known)
-    return call(function, *given.values(), spec=Spec(dtype_of(given), shape))
+        shape = checks.broadcast(of.op, shape, known)
+    return call(of.function, *given.values(), spec=Spec(dtype_of(given), shape))
 
 
-def reduce(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
+def reduce(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """The elements along some axes as one."""
     ((name, value),) = tensors.items()
     if hasattr(value, "_reduced"):  # rows of any lengths
 
         def along(each: Any, axis: int | None) -> Tensor:
-            return reduce(function, op, kinds, {name: each}, {"axis": axis, "keepdims": False})
+            return reduce(of, {name: each}, {"axis": axis, "keepdims": False})
 
-        rows: Tensor = value._reduced(function, along, static["axis"], static["keepdims"])
+        rows: Tensor = value._reduced(of.function, along, static["axis"], static["keepdims"])
         return rows
-    tensor = operand_of(value, op, kinds)
+    tensor = operand_of(value, of)
     axis, keepdims = axes(static["axis"]), bool(static["keepdims"])
-    shape = checks.reduced_shape(op, tensor._node.shape, axis, keepdims)
-    if op in ("Max", "Min") and 0 in tensor._lengths() and 0 not in (shape or ()):
-        limit = np.full(shape or (), limit_of(tensor.dtype, op), tensor.dtype.storage)
+    shape = checks.reduced_shape(of.op, tensor._node.shape, axis, keepdims)
+    spec = Spec(tensor.dtype, shape)
+    if of.op in ("Max", "Min") and 0 in tensor._lengths() and 0 not in (shape or ()):
+        limit = np.full(shape or (), limit_of(tensor.dtype, of.op), tensor.dtype.storage)
         if not tensor.dtype.is_differentiable:
             return tensor_of(limit, tensor.dtype)
         # The sum of no elements, 0, depends on them all the same.
-        total = call(
-            "tf.reduce_sum", tensor, axis=axis, keepdims=keepdims, spec=Spec(tensor.dtype, shape)
-        )
-        return call("np.add", total, limit, spec=Spec(tensor.dtype, shape))
+        total = call("tf.reduce_sum", tensor, axis=axis, keepdims=keepdims, spec=spec)
+        return call("np.add", total, limit, spec=spec)
     given: dict[str, Any] = {} if axis is None else {"axis": axis}
     if keepdims:
         given["keepdims"] = True
-    return _kept(function, tensor, given, shape)
+    return _kept(of, tensor, given, shape)
 
 
-def scan(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
+def scan(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """The elements so far along an axis as one, at each place."""
-    ((_, value),) = tensors.items()
-    tensor = operand_of(value, op, kinds)
+    (value,) = tensors.values()
+    tensor = operand_of(value, of)
     (axis,) = integers(static["axis"])
     rank = len(tensor._lengths())
     if not -rank <= axis < rank:
         raise invalid(
             f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {axis} "
-            f"[Op:{op}] name: "
+            f"[Op:{of.op}] name: "
         )
     given = {"axis": axis} | {name: True for name in ("exclusive", "reverse") if static[name]}
-    return _kept(function, tensor, given, tensor._node.shape)
+    return _kept(of, tensor, given, tensor._node.shape)
 
 
-def same(
-    function: str,
-    op: str,
-    kinds: Kinds,
-    tensors: Tensors,
-    static: Static,
-    *,
-    places: Sequence[str] = (),
-    refuses: bool = False,
-) -> Tensor:
+@_rowwise
+def same(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """Dtype and shape of the first tensor, which the others are broadcast to."""
-    ragged = next((each for each in tensors.values() if hasattr(each, "_elementwise")), None)
-    if ragged is not None:
-
-        def flat(*values: Any) -> Tensor:
-            named = dict(zip(tensors, values, strict=True))
-            return same(function, op, kinds, named, static, places=places, refuses=refuses)
-
-        rows: Tensor = ragged._elementwise(flat, *tensors.values())
-        return rows
-    given = operands_of(op, kinds, tensors, places)
+    given = operands_of(of, tensors)
     first = next(value for value in given.values() if isinstance(value, Tensor))
     lengths = first._lengths()
-    _check_axes(op, static.get("axis"), len(lengths))
+    _check_axes(of.op, static.get("axis"), len(lengths))
     for value in given.values():
         if isinstance(value, Tensor) and value is not first:
             beside = value._lengths()
-            if op == "BiasAdd":
+            if of.op == "BiasAdd":
                 _check_bias(beside, lengths, static.get("data_format"))
-            elif checks.broadcast(op, lengths, beside) != lengths:
+            elif checks.broadcast(of.op, lengths, beside) != lengths:
                 raise invalid(
-                    f"Incompatible shapes: {listed(lengths)} vs. {listed(beside)} [Op:{op}] name: "
+                    f"Incompatible shapes: {listed(lengths)} vs. {listed(beside)} "
+                    f"[Op:{of.op}] name: "
                 )
-    return _called(function, given, static, Spec(first.dtype, lengths), refuses)
+    return _called(of, given, static, Spec(first.dtype, lengths))
+
+
+def along_last(of: Operation, tensors: Tensors, static: Static) -> Any:
+    """The same, along the last axis if none is given."""
+    return same(of, tensors, {"axis": -1 if static["axis"] is None else static["axis"]})
 
 
 def _check_axes(op: str, axis: Any, rank: int) -> None:
@@ -170,180 +171,111 @@ def _check_bias(bias: tuple[int, ...], lengths: tuple[int, ...], data_format: An
         )
 
 
-def like(
-    function: str,
-    op: str,
-    kinds: Kinds,
-    tensors: Tensors,
-    static: Static,
-    *,
-    places: Sequence[str] = (),
-    refuses: bool = False,
-) -> Tensor:
+def like(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """Dtype of the tensors, and a shape of its own."""
-    given = operands_of(op, kinds, tensors, places)
-    return _called(function, given, static, Spec(dtype_of(given)), refuses)
+    given = operands_of(of, tensors)
+    return _called(of, given, static, Spec(dtype_of(given)))
 
 
-def real_like(
-    function: str,
-    op: str,
-    kinds: Kinds,
-    tensors: Tensors,
-    static: Static,
-    *,
-    refuses: bool = False,
-) -> Tensor:
+def real_like(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """Dtype of the real parts, and a shape of its own."""
-    given = operands_of(op, kinds, tensors, ())
-    return _called(function, given, static, Spec(dtype_of(given).real_dtype), refuses)
+    given = operands_of(of, tensors)
+    return _called(of, given, static, Spec(dtype_of(given).real_dtype))
 
 
-def complex(
-    function: str,
-    op: str,
-    kinds: Kinds,
-    tensors: Tensors,
-    static: Static,
-    *,
-    refuses: bool = False,
-) -> Tensor:
+def complex(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """Complex numbers, and a shape of its own."""
-    given = operands_of(op, kinds, tensors, ())
-    return _called(function, given, static, Spec(complex_of(dtype_of(given))), refuses)
+    given = operands_of(of, tensors)
+    return _called(of, given, static, Spec(complex_of(dtype_of(given))))
 
 
-def typed(
-    dtype: str,
-    function: str,
-    op: str,
-    kinds: Kinds,
-    tensors: Tensors,
-    static: Static,
-    *,
-    places: Sequence[str] = (),
-) -> Tensor:
+def typed(dtype: str) -> Rule:
     """One dtype always, and a shape of its own."""
-    given = operands_of(op, kinds, tensors, places)
-    result = _called(function, given, static, UNKNOWN, False)
-    return call("tf.cast", result, dtype, spec=Spec(as_dtype(dtype)))
+
+    def rule(of: Operation, tensors: Tensors, static: Static) -> Tensor:
+        result = _called(of, operands_of(of, tensors), static, UNKNOWN)
+        return call("tf.cast", result, dtype, spec=Spec(as_dtype(dtype)))
+
+    return rule
 
 
-def any(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
-    """Found out by asking."""
-    return _called(function, operands_of(op, kinds, tensors, ()), static, UNKNOWN, False)
-
-
-def scalar(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
+def scalar(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """One element."""
-    given = operands_of(op, kinds, tensors, ())
-    return _called(function, given, static, Spec(dtype_of(given), ()), False)
+    given = operands_of(of, tensors)
+    return _called(of, given, static, Spec(dtype_of(given), ()))
 
 
-def batch(
-    inner: int,
-    function: str,
-    op: str,
-    kinds: Kinds,
-    tensors: Tensors,
-    static: Static,
-    *,
-    refuses: bool = False,
-) -> Tensor:
-    """One element for each array in the last ``inner`` axes."""
-    given = operands_of(op, kinds, tensors, ())
+def matrices(of: Operation, tensors: Tensors, static: Static) -> Tensor:
+    """One element for each matrix, an array in the last two axes."""
+    given = operands_of(of, tensors)
     (tensor,) = given.values()
     shape = tensor._lengths()
-    if len(shape) < inner:
-        raise invalid(f"Input tensor 0 must have rank >= {inner}, got {len(shape)} [Op:{op}]")
-    return _called(function, given, static, Spec(tensor.dtype, shape[:-inner]), refuses)
+    if len(shape) < 2:
+        raise invalid(f"Input tensor 0 must have rank >= 2, got {len(shape)} [Op:{of.op}]")
+    return _called(of, given, static, Spec(tensor.dtype, shape[:-2]))
 
 
-def real_reduce(function: str, op: str, kinds: Kinds, tensors: Tensors, static: Static) -> Tensor:
+def norm(of: Operation, tensors: Tensors, static: Static) -> Tensor:
     """A length of the elements along some axes."""
-    ((_, value),) = tensors.items()
+    (value,) = tensors.values()
     order, along = static["ord"], static["axis"]
-    matrix = isinstance(along, (tuple, builtins.list)) and len(along) == 2
+    matrix = isinstance(along, (tuple, list)) and len(along) == 2
     if (
         not matrix
         and order not in ("euclidean", np.inf)
         and (isinstance(order, str) or not order > 0)
     ):
         raise ValueError(f"'ord' must be a supported vector norm, got {order}")
-    tensor = operand_of(value, op, kinds)
-    axis, keepdims = axes(static["axis"]), bool(static["keepdims"])
-    shape = checks.reduced_shape(op, tensor._node.shape, axis, keepdims)
+    tensor = operand_of(value, of)
+    axis, keepdims = axes(along), bool(static["keepdims"])
+    shape = checks.reduced_shape(of.op, tensor._node.shape, axis, keepdims)
     spec = Spec(tensor.dtype.real_dtype, shape)
     given = {**static, "axis": axis, "keepdims": keepdims}
-    return _called(function, {"tensor": tensor}, given, spec, False)
+    return _called(of, {"tensor": tensor}, given, spec)
 
 
-def list(
-    count: int,
-    function: str,
-    op: str,
-    kinds: Kinds,
-    tensors: Tensors,
-    static: Static,
-    *,
-    refuses: bool = False,
-) -> builtins.list[Tensor]:
-    """So many tensors of the first one's dtype."""
-    given = operands_of(op, kinds, tensors, ())
-    return _listed(function, given, static, [Spec(dtype_of(given))] * count, refuses)
+def two(of: Operation, tensors: Tensors, static: Static) -> list[Tensor]:
+    """Two tensors of the first one's dtype."""
+    given = operands_of(of, tensors)
+    return _listed(of, given, static, [Spec(dtype_of(given))] * 2)
 
 
-def spectrum(
-    count: int,
-    function: str,
-    op: str,
-    kinds: Kinds,
-    tensors: Tensors,
-    static: Static,
-    *,
-    refuses: bool = False,
-) -> builtins.list[Tensor]:
+def pair(kind: Callable[..., Any]) -> Rule:
+    """The same, by names."""
+    return lambda of, tensors, static: kind(*two(of, tensors, static))
+
+
+def spectrum(of: Operation, tensors: Tensors, static: Static) -> list[Tensor]:
     """Real numbers, and a tensor of the first one's dtype."""
-    given = operands_of(op, kinds, tensors, ())
+    given = operands_of(of, tensors)
     dtype = dtype_of(given)
-    return _listed(function, given, static, [Spec(dtype.real_dtype), Spec(dtype)], refuses)
+    return _listed(of, given, static, [Spec(dtype.real_dtype), Spec(dtype)])
 
 
-def complex_list(
-    count: int,
-    function: str,
-    op: str,
-    kinds: Kinds,
-    tensors: Tensors,
-    static: Static,
-    *,
-    refuses: bool = False,
-) -> builtins.list[Tensor]:
-    """So many complex tensors."""
-    given = operands_of(op, kinds, tensors, ())
-    return _listed(function, given, static, [Spec(complex_of(dtype_of(given)))] * count, refuses)
+def two_complex(of: Operation, tensors: Tensors, static: Static) -> list[Tensor]:
+    """Two complex tensors."""
+    given = operands_of(of, tensors)
+    return _listed(of, given, static, [Spec(complex_of(dtype_of(given)))] * 2)
 
 
 def _kept(
-    function: str, tensor: Tensor, given: Mapping[str, Any], shape: tuple[int, ...] | None
+    of: Operation, tensor: Tensor, given: Mapping[str, Any], shape: tuple[int, ...] | None
 ) -> Tensor:
     """A result of the tensor's own dtype, also where the language takes a wider one."""
     spec = Spec(tensor.dtype, shape)
-    if function not in _WIDENING or not tensor.dtype.is_integer:
-        return call(function, tensor, **given, spec=spec)
-    wide = call(function, tensor, **given, spec=Spec(None, shape))
+    if of.function not in _WIDENING or not tensor.dtype.is_integer:
+        return call(of.function, tensor, **given, spec=spec)
+    wide = call(of.function, tensor, **given, spec=Spec(None, shape))
     return call("tf.cast", wide, tensor.dtype.name, spec=spec)
 
 
-def _called(
-    function: str, given: Mapping[str, Any], static: Static, spec: Spec, refuses: bool
-) -> Tensor:
+def _called(of: Operation, given: Mapping[str, Any], static: Static, spec: Spec) -> Tensor:
     text = {name: written(value) for name, value in static.items()}
-    return call(function, **given, **text, spec=spec, now=refuses)
+    return call(of.function, **given, **text, spec=spec, now=of.refuses)
 
 
 def _listed(
-    function: str, given: Mapping[str, Any], static: Static, specs: Sequence[Spec], refuses: bool
-) -> builtins.list[Tensor]:
+    of: Operation, given: Mapping[str, Any], static: Static, specs: Sequence[Spec]
+) -> list[Tensor]:
     text = {name: written(value) for name, value in static.items()}
-    return calls(function, **given, **text, specs=specs, now=refuses)
+    return calls(of.function, **given, **text, specs=specs, now=of.refuses)

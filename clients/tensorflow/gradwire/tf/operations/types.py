@@ -27,19 +27,12 @@ Floats: TypeAlias = Sequence[float]
 Axis: TypeAlias = "Ints | None"
 Shape: TypeAlias = "Ints | TensorShape"
 DTypeLike: TypeAlias = "DType | str | np.dtype[Any] | type[Any]"
+#: A tensor of indices.
+Places: TypeAlias = "TensorLike"
+#: Names of operations in a graph, and what else has no meaning here.
+Name: TypeAlias = "str | None"
+Unused: TypeAlias = Any
 #: ``"SAME"``, ``"VALID"``, or pairs for each axis.
 Padding: TypeAlias = "str | Sequence[Sequence[int]]"
 #: Which norm: ``"euclidean"``, ``"fro"``, 1, 2, ``np.inf``.
 Order: TypeAlias = "str | float"
-
-__all__ = [
-    "Axis",
-    "DTypeLike",
-    "Floats",
-    "Ints",
-    "Order",
-    "Padding",
-    "Shape",
-    "SupportsArray",
-    "TensorLike",
-]

@@ -13,6 +13,7 @@ from gradwire.tf.arguments import only_philox
 from gradwire.tf.conversion import constant, convert_to_tensor
 from gradwire.tf.gathering import gather
 from gradwire.tf.operations import rules
+from gradwire.tf.operations.declaring import Operation
 from gradwire.tf.operations.types import DTypeLike, Shape, TensorLike
 from gradwire.tf.operators import add, multiply, subtract
 from gradwire.tf.philox import Philox
@@ -137,13 +138,15 @@ def stateless_parameterized_truncated_normal(
 ) -> Tensor:
     """Normal numbers between ``minvals`` and ``maxvals``; others than TensorFlow's."""
     key = np.array(laws.words_of(source_of(seed)), np.int64)
-    return rules.like(
+    operation = Operation(
         "tf.random.stateless_parameterized_truncated_normal",
         "StatelessParameterizedTruncatedNormal",
-        None,
+        places=("seed",),
+    )
+    return rules.like(
+        operation,
         {"means": means, "stddevs": stddevs, "minvals": minvals, "maxvals": maxvals, "seed": key},
         {"shape": static.lengths(shape)},
-        places=("seed",),
     )
 
 

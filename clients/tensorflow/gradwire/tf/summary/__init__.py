@@ -6,28 +6,15 @@
 ...         tf.summary.scalar("loss", 1.0 / (step + 1), step=step)
 """
 
-from gradwire.tf.summary import experimental
-from gradwire.tf.summary.events import histogram, image, scalar, text, write
-from gradwire.tf.summary.writers import (
-    SummaryWriter,
-    create_file_writer,
-    create_noop_writer,
-    flush,
-    record_if,
-    should_record_summaries,
-)
-
-__all__ = [
-    "SummaryWriter",
-    "create_file_writer",
-    "create_noop_writer",
-    "experimental",
-    "flush",
-    "histogram",
-    "image",
-    "record_if",
-    "scalar",
-    "should_record_summaries",
-    "text",
-    "write",
-]
+from gradwire.tf.summary import experimental as experimental
+from gradwire.tf.summary.events import histogram as histogram
+from gradwire.tf.summary.events import image as image
+from gradwire.tf.summary.events import scalar as scalar
+from gradwire.tf.summary.events import text as text
+from gradwire.tf.summary.events import write as write
+from gradwire.tf.summary.writers import SummaryWriter as SummaryWriter
+from gradwire.tf.summary.writers import create_file_writer as create_file_writer
+from gradwire.tf.summary.writers import create_noop_writer as create_noop_writer
+from gradwire.tf.summary.writers import flush as flush
+from gradwire.tf.summary.writers import record_if as record_if
+from gradwire.tf.summary.writers import should_record_summaries as should_record_summaries

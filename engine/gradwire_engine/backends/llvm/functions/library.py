@@ -50,13 +50,13 @@ _WRITTEN: Mapping[str, Callable[[], str]] = {
     "digamma": special.digamma,
 }
 _OF_TWO = frozenset(("pow", "hypot", "atan2", "fmod"))
-#: What the C library does not have: numbers are computed as vectors of them.
+#: Functions that the C library does not have: numbers are computed as vectors of them.
 _NOT_IN_C = frozenset(("erfcx", "digamma"))
 NAMES = tuple(_WRITTEN)
 
 
 def operands(name: str) -> int:
-    """How many operands a function has."""
+    """The number of operands of a function."""
     return 2 if name in _OF_TWO else 1
 
 

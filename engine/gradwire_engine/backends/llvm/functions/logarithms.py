@@ -27,7 +27,7 @@ _LOG = (
     3.999999999940941908e-01,
     6.666666666666735130e-01,
 )
-#: What numbers add up to that doubles do not have: 2/3, 1 / ln 2, 1 / ln 10.
+#: Numbers that doubles do not have, as sums: 2/3, 1 / ln 2, 1 / ln 10.
 _TWO_THIRDS = 0.6666666666666666, 3.700743415417188e-17
 _PER_LN_2 = 1.4426950408889634, 2.0355273740931033e-17
 _PER_LN_10 = 0.4342944819032518, 1.098319650216765e-17

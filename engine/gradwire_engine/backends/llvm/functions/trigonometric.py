@@ -186,7 +186,7 @@ def atan2() -> str:
 
 
 def _arcsine(f: VectorFunction, size: str) -> tuple[str, str, str]:
-    """Whether ``size`` is at most 1/2, and ``s`` and the rest: ``asin s = s + rest``.
+    """True if ``size`` is at most 1/2, and ``s`` and the rest: ``asin s = s + rest``.
 
     ``s`` is ``size``, or beyond 1/2 ``sqrt((1 - size) / 2)``.  Source: DLMF 4.24.1.
     """

@@ -100,11 +100,11 @@ class VectorFunction:
         return self.let(f"fcmp {predicate} {VECTOR} {x}, {y}")
 
     def both(self, x: str, y: str) -> str:
-        """Whether two conditions hold."""
+        """True if two conditions hold."""
         return self.let(f"and {TRUTHS} {x}, {y}")
 
     def either(self, x: str, y: str) -> str:
-        """Whether one of two conditions holds."""
+        """True if one of two conditions holds."""
         return self.let(f"or {TRUTHS} {x}, {y}")
 
     def pick(self, condition: str, x: str, y: str) -> str:
@@ -181,7 +181,7 @@ class VectorFunction:
     # Ends
 
     def any(self, condition: str) -> str:
-        """Whether a condition holds in some lane."""
+        """True if a condition holds in some lane."""
         return self.let(f"call i1 @llvm.vector.reduce.or.v{LANES}i1({TRUTHS} {condition})")
 
     def return_unless(self, condition: str, result: str) -> None:

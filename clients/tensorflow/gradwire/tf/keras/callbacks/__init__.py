@@ -1,26 +1,9 @@
 """Callbacks: what training calls at its stages."""
 
-from gradwire.tf.keras.callbacks.base import (
-    Callback,
-    CallbackList,
-    History,
-    LambdaCallback,
-    ProgbarLogger,
-)
-from gradwire.tf.keras.callbacks.checkpoint import ModelCheckpoint
-from gradwire.tf.keras.callbacks.epochs import CSVLogger, LearningRateScheduler, TerminateOnNaN
-from gradwire.tf.keras.callbacks.monitoring import EarlyStopping, ReduceLROnPlateau
+from gradwire.tf.keras.callbacks.base import *
+from gradwire.tf.keras.callbacks.checkpoint import *
+from gradwire.tf.keras.callbacks.epochs import *
+from gradwire.tf.keras.callbacks.monitoring import *
+from gradwire.tf.keras.names import listed
 
-__all__ = [
-    "CSVLogger",
-    "Callback",
-    "CallbackList",
-    "EarlyStopping",
-    "History",
-    "LambdaCallback",
-    "LearningRateScheduler",
-    "ModelCheckpoint",
-    "ProgbarLogger",
-    "ReduceLROnPlateau",
-    "TerminateOnNaN",
-]
+__all__ = listed(__name__)

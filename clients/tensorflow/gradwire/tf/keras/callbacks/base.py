@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+__all__ = ["Callback", "CallbackList", "History", "LambdaCallback", "ProgbarLogger"]
+
 Logs: TypeAlias = Mapping[str, Any] | None
 
 

@@ -8,8 +8,12 @@ from typing import Any
 
 from gradwire.tf.keras.callbacks.base import Logs
 from gradwire.tf.keras.callbacks.monitoring import MonitorCallback
+from gradwire.tf.keras.configurable import configurable
+
+__all__ = ["ModelCheckpoint"]
 
 
+@configurable
 class ModelCheckpoint(MonitorCallback):
     """Saves a model after epochs, or each ``save_freq`` batches; maybe only better ones.
 
@@ -18,39 +22,34 @@ class ModelCheckpoint(MonitorCallback):
     which ``Model.load_weights`` reads.
     """
 
-    def __init__(
-        self,
-        filepath: Any,
-        monitor: str = "val_loss",
-        verbose: int = 0,
-        save_best_only: bool = False,
-        save_weights_only: bool = False,
-        mode: str = "auto",
-        save_freq: str | int = "epoch",
-        initial_value_threshold: float | None = None,
-    ) -> None:
-        super().__init__(monitor, mode, initial_value_threshold)
-        if save_freq != "epoch" and not isinstance(save_freq, int):
+    filepath: Any
+    monitor: str = "val_loss"
+    verbose: int = 0
+    save_best_only: bool = False
+    save_weights_only: bool = False
+    mode: str = "auto"
+    save_freq: str | int = "epoch"
+    initial_value_threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.save_freq != "epoch" and not isinstance(self.save_freq, int):
             raise ValueError(
-                f"Unrecognized save_freq: {save_freq}. "
+                f"Unrecognized save_freq: {self.save_freq}. "
                 "Expected save_freq are 'epoch' or integer values"
             )
-        self.filepath: str = os.fspath(filepath)
-        if not save_weights_only and not self.filepath.endswith((".h5", ".keras")):
+        self.filepath = os.fspath(self.filepath)
+        if not self.save_weights_only and not self.filepath.endswith((".h5", ".keras")):
             raise ValueError(
                 "The filepath provided must end in `.keras` (Keras model format). Received: "
                 f"filepath={self.filepath}"
             )
-        if save_weights_only and not self.filepath.endswith(".weights.h5"):
+        if self.save_weights_only and not self.filepath.endswith(".weights.h5"):
             raise ValueError(
                 "When using `save_weights_only=True` in `ModelCheckpoint`, the filepath provided "
                 "must end in `.weights.h5` (Keras weights format). Received: "
                 f"filepath={self.filepath}"
             )
-        self.verbose: int = verbose
-        self.save_best_only: bool = save_best_only
-        self.save_weights_only: bool = save_weights_only
-        self.save_freq: str | int = save_freq
+        self.best = self.initial_value_threshold
         self._epoch: int = 0
         self._batches: int = 0
 

@@ -11,15 +11,17 @@ from typing import Any, TextIO
 import numpy as np
 
 from gradwire.tf.keras.callbacks.base import Callback, Logs
+from gradwire.tf.keras.configurable import configurable
+
+__all__ = ["CSVLogger", "LearningRateScheduler", "TerminateOnNaN"]
 
 
+@configurable
 class LearningRateScheduler(Callback):
     """Sets the rate before each epoch: ``schedule(epoch, rate)``, or ``schedule(epoch)``."""
 
-    def __init__(self, schedule: Callable[..., Any], verbose: int = 0) -> None:
-        super().__init__()
-        self.schedule: Callable[..., Any] = schedule
-        self.verbose: int = verbose
+    schedule: Callable[..., Any]
+    verbose: int = 0
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
         optimizer = self.model.optimizer
@@ -42,12 +44,11 @@ class LearningRateScheduler(Callback):
             logs["learning_rate"] = float(self.model.optimizer.learning_rate.numpy())
 
 
+@configurable
 class TerminateOnNaN(Callback):
     """Stops training at a loss that is not finite."""
 
-    def __init__(self, raise_error: bool = False) -> None:
-        super().__init__()
-        self.raise_error: bool = raise_error
+    raise_error: bool = False
 
     def on_batch_end(self, batch: int, logs: Logs = None) -> None:
         loss = (logs or {}).get("loss")

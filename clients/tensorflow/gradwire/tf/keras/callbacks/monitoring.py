@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf.keras.callbacks.base import Callback, Logs
+from gradwire.tf.keras.configurable import configurable
+
+__all__ = ["EarlyStopping", "ReduceLROnPlateau"]
 
 
 class MonitorCallback(Callback):
     """Knows whether a figure improved: ``mode`` is min, max, or auto, which asks the metric."""
 
-    def __init__(
-        self,
-        monitor: str = "val_loss",
-        mode: str = "auto",
-        baseline: float | None = None,
-        min_delta: float = 0,
-    ) -> None:
+    #: By how much a figure has to be better.
+    min_delta: float = 0
+
+    def __init__(self, monitor: str = "val_loss", mode: str = "auto") -> None:
         super().__init__()
         if mode not in ("auto", "min", "max"):
             warnings.warn(
@@ -29,8 +29,7 @@ class MonitorCallback(Callback):
             mode = "auto"
         self.monitor: str = monitor
         self.mode: str = mode
-        self.best: float | None = baseline
-        self.min_delta: float = abs(min_delta)
+        self.best: float | None = None
         self._wants_more: bool | None = None
 
     def _more_is_better(self) -> bool:
@@ -71,26 +70,21 @@ class MonitorCallback(Callback):
         return value
 
 
+@configurable
 class EarlyStopping(MonitorCallback):
     """Stops when a figure has not improved for ``patience`` epochs."""
 
-    def __init__(
-        self,
-        monitor: str = "val_loss",
-        min_delta: float = 0,
-        patience: int = 0,
-        verbose: int = 0,
-        mode: str = "auto",
-        baseline: float | None = None,
-        restore_best_weights: bool = False,
-        start_from_epoch: int = 0,
-    ) -> None:
-        super().__init__(monitor, mode, min_delta=min_delta)
-        self.patience: int = patience
-        self.verbose: int = verbose
-        self.baseline: float | None = baseline
-        self.restore_best_weights: bool = restore_best_weights
-        self.start_from_epoch: int = start_from_epoch
+    monitor: str = "val_loss"
+    min_delta: float = 0
+    patience: int = 0
+    verbose: int = 0
+    mode: str = "auto"
+    baseline: float | None = None
+    restore_best_weights: bool = False
+    start_from_epoch: int = 0
+
+    def __post_init__(self) -> None:
+        self.min_delta = abs(self.min_delta)
         self.on_train_begin()
 
     def on_train_begin(self, logs: Logs = None) -> None:
@@ -129,30 +123,25 @@ class EarlyStopping(MonitorCallback):
             self.model.set_weights(self.best_weights)
 
 
+@configurable
 class ReduceLROnPlateau(MonitorCallback):
     """Multiplies the rate by ``factor`` when a figure has not improved for ``patience`` epochs."""
 
-    def __init__(
-        self,
-        monitor: str = "val_loss",
-        factor: float = 0.1,
-        patience: int = 10,
-        verbose: int = 0,
-        mode: str = "auto",
-        min_delta: float = 0.0001,
-        cooldown: int = 0,
-        min_lr: float = 0.0,
-    ) -> None:
-        super().__init__(monitor, mode, min_delta=min_delta)
-        if factor >= 1.0:
+    monitor: str = "val_loss"
+    factor: float = 0.1
+    patience: int = 10
+    verbose: int = 0
+    mode: str = "auto"
+    min_delta: float = 0.0001
+    cooldown: int = 0
+    min_lr: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.factor >= 1.0:
             raise ValueError(
-                f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={factor}"
+                f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={self.factor}"
             )
-        self.factor: float = factor
-        self.min_lr: float = min_lr
-        self.patience: int = patience
-        self.verbose: int = verbose
-        self.cooldown: int = cooldown
+        self.min_delta = abs(self.min_delta)
         self.on_train_begin()
 
     def on_train_begin(self, logs: Logs = None) -> None:

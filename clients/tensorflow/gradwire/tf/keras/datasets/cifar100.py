@@ -21,6 +21,5 @@ def load_data(label_mode: str = "fine") -> Split:
             f'`label_mode` must be one of `"fine"`, `"coarse"`. Received: label_mode={label_mode}.'
         )
     path = folder("cifar-100-python", _ORIGIN)
-    return batch(path / "train", f"{label_mode}_labels"), batch(
-        path / "test", f"{label_mode}_labels"
-    )
+    labels = f"{label_mode}_labels"
+    return batch(path / "train", labels), batch(path / "test", labels)

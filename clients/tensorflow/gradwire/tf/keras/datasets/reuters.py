@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gradwire.tf.keras.datasets.sources import ORIGIN, Split, arrays_of, shuffled
+from gradwire.tf.keras.datasets.sources import ORIGIN, Split, arrays_of, shuffled, word_index
 from gradwire.tf.keras.datasets.words import limited, numbered, shorter
-from gradwire.tf.keras.utils.cache import get_file
 
 
 def load_data(
@@ -48,10 +45,7 @@ def get_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
     Raises:
         FileNotFoundError: says which file has to be put where.
     """
-    found: dict[str, int] = json.loads(
-        Path(get_file(path, f"{ORIGIN}reuters_word_index.json")).read_text()
-    )
-    return found
+    return word_index("reuters", path)
 
 
 def get_label_names() -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import pickle
 import zipfile
 from pathlib import Path
@@ -60,6 +61,13 @@ def _array(content: bytes) -> Any:
     if dtype.hasobject:
         return ArrayUnpickler(file).load()
     return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+
+
+def word_index(name: str, path: str) -> dict[str, int]:
+    """The rank of each word of a data set."""
+    file = Path(get_file(path, f"{ORIGIN}{name}_word_index.json"))
+    found: dict[str, int] = json.loads(file.read_text())
+    return found
 
 
 def shuffled(seed: int, *arrays: Any) -> tuple[Any, ...]:

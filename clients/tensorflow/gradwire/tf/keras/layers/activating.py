@@ -5,26 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras import activations, constraints, initializers, regularizers
+from gradwire.tf.keras import activations
+from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.base import Layer
 
+__all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax"]
 
+
+@configurable
 class ReLU(Layer):
     """``max(x, 0)``, with a slope below and a greatest value if they are given."""
 
     supports_masking = True
-
-    def __init__(
-        self,
-        max_value: float | None = None,
-        negative_slope: float = 0.0,
-        threshold: float = 0.0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.threshold: float = threshold
-        self.max_value: float | None = max_value
-        self.negative_slope: float = negative_slope
+    max_value: float | None = None
+    negative_slope: float = 0.0
+    threshold: float = 0.0
 
     def call(self, inputs: Any) -> Any:
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
@@ -44,64 +39,49 @@ class LeakyReLU(Layer):
         return tf.nn.leaky_relu(inputs, self.negative_slope)
 
 
+@configurable
 class ELU(Layer):
     """``x`` above 0 and ``alpha (exp(x) - 1)`` below."""
 
     supports_masking = True
-
-    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.alpha: float = alpha
+    alpha: float = 1.0
 
     def call(self, inputs: Any) -> Any:
         return activations.elu(inputs, self.alpha)
 
 
+@configurable
 class PReLU(Layer):
     """``x`` above 0 and a trained slope times it below."""
 
     supports_masking = True
+    alpha_initializer: Any = "zeros"
+    alpha_regularizer: Any = None
+    alpha_constraint: Any = None
+    shared_axes: Any = None
+    alpha: Any = unset()
 
-    def __init__(
-        self,
-        alpha_initializer: Any = "zeros",
-        alpha_regularizer: Any = None,
-        alpha_constraint: Any = None,
-        shared_axes: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.alpha_initializer: Any = initializers.get(alpha_initializer)
-        self.alpha_regularizer: Any = regularizers.get(alpha_regularizer)
-        self.alpha_constraint: Any = constraints.get(alpha_constraint)
-        axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes
-        self.shared_axes: list[int] | None = None if axes is None else list(axes)
-        self.alpha: Any = None
+    def __post_init__(self) -> None:
+        if self.shared_axes is not None:
+            axes = self.shared_axes
+            self.shared_axes = [axes] if isinstance(axes, int) else list(axes)
 
     def build(self, input_shape: Any) -> None:
         shape = list(input_shape[1:])
         for axis in self.shared_axes or ():
             shape[axis - 1] = 1
-        self.alpha = self.add_weight(
-            shape,
-            self.alpha_initializer,
-            regularizer=self.alpha_regularizer,
-            constraint=self.alpha_constraint,
-            name="alpha",
-        )
+        self._add("alpha", shape)
 
     def call(self, inputs: Any) -> Any:
         return tf.nn.relu(inputs) - self.alpha * tf.nn.relu(-inputs)
 
 
+@configurable
 class Softmax(Layer):
     """``exp(x)`` divided by its sum along an axis, or several; 0 where a mask leaves it out."""
 
     supports_masking = True
-
-    def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.axis: Any = axis
+    axis: Any = -1
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
         if mask is not None:

@@ -11,6 +11,8 @@ import gradwire.tf as tf
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.settings import epsilon
 
+__all__ = ["Normalization"]
+
 
 class Normalization(Layer):
     """``(x - mean) / max(sqrt(variance), epsilon)``, along all axes but ``axis``, or its inverse.

@@ -8,10 +8,14 @@ import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.keras import random
+from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.seeds import SeedGenerator
 
+__all__ = ["AdditiveAttention", "Attention"]
 
+
+@configurable
 class Attention(Layer):
     """``softmax(scores) value`` of ``[query, value]`` or ``[query, value, key]``.
 
@@ -21,28 +25,21 @@ class Attention(Layer):
 
     supports_masking = True
 
-    def __init__(
-        self,
-        use_scale: bool = False,
-        score_mode: str = "dot",
-        dropout: float = 0.0,
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        if score_mode not in ("dot", "concat"):
+    use_scale: bool = False
+    score_mode: str = "dot"
+    dropout: float = 0.0
+    seed: int | None = None
+    scale: Any = unset()
+    concat_score_weight: Any = unset()
+
+    def __post_init__(self) -> None:
+        if self.score_mode not in ("dot", "concat"):
             raise ValueError(
                 "Invalid value for argument score_mode. Expected one of {'dot', 'concat'}. "
-                f"Received: score_mode={score_mode}"
+                f"Received: score_mode={self.score_mode}"
             )
-        self.use_scale: bool = use_scale
-        self.score_mode: str = score_mode
-        self.dropout: float = dropout
-        self.seed: int | None = seed
-        if dropout > 0:
-            self.seed_generator: SeedGenerator = SeedGenerator(seed)
-        self.scale: Any = None
-        self.concat_score_weight: Any = None
+        if self.dropout > 0:
+            self.seed_generator: SeedGenerator = SeedGenerator(self.seed)
 
     def build(self, input_shape: Any) -> None:
         _assert_inputs(type(self).__name__, input_shape)

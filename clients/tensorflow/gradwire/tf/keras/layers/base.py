@@ -6,13 +6,14 @@ import functools
 import inspect
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras import regularizers
+from gradwire.tf.keras import activations, constraints, initializers, regularizers
+from gradwire.tf.keras.configurable import configurable, option, parameters
 from gradwire.tf.keras.layers.specs import check_inputs
 from gradwire.tf.keras.layers.tracking import Owner, as_list
 from gradwire.tf.keras.masks import is_masked, mask_of, masks_of, set_mask
@@ -20,18 +21,42 @@ from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.objects import (
     deserialize_keras_object,
     is_ours,
-    parameters,
     serialize_keras_object,
 )
 from gradwire.tf.keras.settings import layer_dtype
 from gradwire.tf.keras.symbolic import Call, KerasTensor, is_symbolic
 
+__all__ = ["Layer"]
+
 #: What ``Layer`` itself takes, and has in each configuration.
 _BASIC = ("name", "trainable", "dtype", "activity_regularizer", "autocast")
+#: How arguments are read, by the last words of their names.
+_READ: dict[str, Callable[[Any], Any]] = {
+    "activation": activations.get,
+    "constraint": constraints.get,
+    "initializer": initializers.get,
+    "regularizer": regularizers.get,
+}
 _CALLS = threading.local()
 
+if TYPE_CHECKING:
 
-class Layer(Owner):
+    @configurable
+    class _Options:
+        """What the classes of layers take besides, by name."""
+
+        _name: Any = option(default=None, kw_only=True, alias="name")
+        _is_trainable: Any = option(default=True, kw_only=True, alias="trainable")
+        _kind: Any = option(default=None, kw_only=True, alias="dtype")
+        _penalty: Any = option(default=None, kw_only=True, alias="activity_regularizer")
+        _casts: Any = option(default=True, kw_only=True, alias="autocast")
+        _first_shape: Any = option(default=None, kw_only=True, alias="input_shape")
+        _first_length: Any = option(default=None, kw_only=True, alias="input_dim")
+else:
+    _Options = object
+
+
+class Layer(Owner, _Options):
     """A function with weights.
 
     Subclasses make these in ``__init__`` or ``build(input_shape)`` by ``add_weight``, and compute
@@ -77,6 +102,25 @@ class Layer(Owner):
         if type(self).compute_mask is not Layer.compute_mask:
             self.supports_masking = True  # unless its own __init__ says otherwise
 
+    def _option(self, name: str, value: Any) -> Any:
+        """An argument as the attribute that it becomes."""
+        read = _READ.get(name.rpartition("_")[2])
+        return value if read is None else read(value)
+
+    def _add(
+        self, name: str, shape: Sequence[int], of: str | None = None, first: Any = None
+    ) -> None:
+        """Make a weight by the initializer, the regularizer and the constraint of its name."""
+        of = of or name
+        weight = self.add_weight(
+            shape,
+            first or getattr(self, f"{of}_initializer"),
+            regularizer=getattr(self, f"{of}_regularizer"),
+            constraint=getattr(self, f"{of}_constraint"),
+            name=name,
+        )
+        setattr(self, name, weight)
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         build = cls.__dict__.get("build")
@@ -85,10 +129,6 @@ class Layer(Owner):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
-
-    def add_loss(self, loss: Any) -> None:
-        """Add what the last call is to be penalised by."""
-        self._losses.extend(loss if isinstance(loss, (list, tuple)) else [loss])
 
     def build(self, input_shape: Any) -> None:
         """Make the weights that depend on the input's shape."""

@@ -2,134 +2,130 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import gradwire.tf as tf
-from gradwire.tf.arguments import channels_last, only
-from gradwire.tf.keras.layers.base import Layer
-from gradwire.tf.keras.layers.convolution import lengths
-from gradwire.tf.keras.layers.specs import InputSpec
+from gradwire.tf.arguments import only
+from gradwire.tf.keras.configurable import configurable
+from gradwire.tf.keras.layers.spatial import Spatial
+
+__all__ = [
+    "Cropping1D", "Cropping2D", "Cropping3D", "UpSampling1D", "UpSampling2D", "UpSampling3D",
+    "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D",
+]  # fmt: skip
 
 
-class Padding(Layer):
+class _Bordered(Spatial):
+    """A layer with a number before and after each axis of space."""
+
+    def _option(self, name: str, value: Any) -> Any:
+        if name in ("padding", "cropping"):
+            pairs = _pairs(value, self._rank)
+            return pairs[0] if self._rank == 1 else pairs
+        return super()._option(name, value)
+
+    def _each(self, value: Any) -> Any:
+        return (value,) if self._rank == 1 else value
+
+
+@configurable
+class ZeroPadding(_Bordered):
     """Zeros before and after axes of space."""
 
-    _rank: int = 1
-
-    def __init__(self, padding: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        channels_last(type(self).__name__, data_format)
-        self.input_spec: Any = InputSpec(ndim=self._rank + 2)
-        pairs = _pairs(padding, self._rank)
-        self.padding: Any = pairs[0] if self._rank == 1 else pairs
-        self.data_format: str = "channels_last"
-        self._pairs = pairs
+    padding: Any = 1
+    data_format: str | None = None
 
     def call(self, inputs: Any) -> Any:
-        return tf.pad(inputs, [[0, 0], *map(list, self._pairs), [0, 0]])
+        return tf.pad(inputs, [[0, 0], *map(list, self._each(self.padding)), [0, 0]])
 
 
-class ZeroPadding1D(Padding):
+class ZeroPadding1D(ZeroPadding, rank=1):
     """Zeros before and after an axis of space."""
 
 
-class ZeroPadding2D(Padding):
+class ZeroPadding2D(ZeroPadding):
     """Zeros around both axes of space."""
 
-    _rank = 2
 
-
-class ZeroPadding3D(Padding):
+class ZeroPadding3D(ZeroPadding, rank=3):
     """Zeros around all three axes of space."""
 
-    _rank = 3
+
+class _Cropping(_Bordered):
+    """Without some elements at the ends of axes of space."""
+
+    cropping: Any
+
+    def call(self, inputs: Any) -> Any:
+        kept = (slice(first, -last or None) for first, last in self._each(self.cropping))
+        return inputs[(slice(None), *kept)]
 
 
-class Cropping1D(Layer):
+@configurable
+class Cropping1D(_Cropping, rank=1):
     """Without some elements at the ends of an axis of space."""
 
-    def __init__(self, cropping: Any = 1, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.input_spec: Any = InputSpec(ndim=3)
-        self.cropping: Any = _pairs(cropping, 1)[0]
-
-    def call(self, inputs: Any) -> Any:
-        return _cropped(inputs, (self.cropping,))
+    cropping: Any = 1
 
 
-class Cropping2D(Layer):
+@configurable
+class Cropping2D(_Cropping):
     """Without some elements at the ends of both axes of space."""
 
-    _rank: int = 2
-
-    def __init__(self, cropping: Any = 0, data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        channels_last(type(self).__name__, data_format)
-        self.input_spec: Any = InputSpec(ndim=self._rank + 2)
-        self.cropping: tuple[tuple[int, int], ...] = _pairs(cropping, self._rank)
-        self.data_format: str = "channels_last"
-
-    def call(self, inputs: Any) -> Any:
-        return _cropped(inputs, self.cropping)
+    cropping: Any = 0
+    data_format: str | None = None
 
 
-class Cropping3D(Cropping2D):
+@configurable
+class Cropping3D(_Cropping, rank=3):
     """Without some elements at the ends of all three axes of space."""
 
-    _rank = 3
-
-    def __init__(self, cropping: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(cropping, data_format, **kwargs)
+    cropping: Any = 1
+    data_format: str | None = None
 
 
-class UpSampling1D(Layer):
-    """Each element repeated along an axis of space."""
+class _UpSampling(Spatial):
+    """Each element repeated along axes of space."""
 
-    def __init__(self, size: int = 2, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.input_spec: Any = InputSpec(ndim=3)
-        self.size: int = int(size)
+    _lengths: ClassVar[tuple[str, ...]] = ("size",)
+    size: Any
 
     def call(self, inputs: Any) -> Any:
-        return tf.repeat(inputs, self.size, axis=1)
-
-
-class UpSampling2D(Layer):
-    """Each element repeated along both axes of space."""
-
-    def __init__(
-        self,
-        size: Any = 2,
-        data_format: str | None = None,
-        interpolation: str = "nearest",
-        **kwargs: Any,
-    ) -> None:
-        only("UpSampling2D", interpolation=(interpolation, "nearest"))
-        channels_last("UpSampling2D", data_format)
-        super().__init__(**kwargs)
-        self.input_spec: Any = InputSpec(ndim=4)
-        self.size: tuple[int, ...] = lengths(size, 2)
-        self.data_format: str = "channels_last"
-        self.interpolation: str = interpolation
-
-    def call(self, inputs: Any) -> Any:
-        return tf.repeat(tf.repeat(inputs, self.size[0], axis=1), self.size[1], axis=2)
-
-
-class UpSampling3D(Layer):
-    """Each element repeated along all three axes of space."""
-
-    def __init__(self, size: Any = 2, data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        channels_last("UpSampling3D", data_format)
-        self.input_spec: Any = InputSpec(ndim=5)
-        self.size: tuple[int, ...] = lengths(size, 3)
-        self.data_format: str = "channels_last"
-
-    def call(self, inputs: Any) -> Any:
-        for axis, size in enumerate(self.size, 1):
+        sizes = (self.size,) if self._rank == 1 else self.size
+        for axis, size in enumerate(sizes, 1):
             inputs = tf.repeat(inputs, size, axis=axis)
         return inputs
+
+
+@configurable
+class UpSampling1D(_UpSampling, rank=1):
+    """Each element repeated along an axis of space."""
+
+    _lengths = ()
+    size: int = 2
+
+    def __post_init__(self) -> None:
+        self.size = int(self.size)
+
+
+@configurable
+class UpSampling2D(_UpSampling):
+    """Each element repeated along both axes of space."""
+
+    size: Any = 2
+    data_format: str | None = None
+    interpolation: str = "nearest"
+
+    def __post_init__(self) -> None:
+        only("UpSampling2D", interpolation=(self.interpolation, "nearest"))
+
+
+@configurable
+class UpSampling3D(_UpSampling, rank=3):
+    """Each element repeated along all three axes of space."""
+
+    size: Any = 2
+    data_format: str | None = None
 
 
 def _pairs(value: Any, count: int) -> tuple[tuple[int, int], ...]:
@@ -142,7 +138,3 @@ def _pairs(value: Any, count: int) -> tuple[tuple[int, int], ...]:
     if len(value) != count:
         raise ValueError(f"{count} elements are needed, one for each axis; got {value}")
     return tuple((each, each) if isinstance(each, int) else (each[0], each[1]) for each in value)
-
-
-def _cropped(inputs: Any, cropping: tuple[tuple[int, int], ...]) -> Any:
-    return inputs[(slice(None), *(slice(first, -last or None) for first, last in cropping))]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gradwire.tf as tf
-from gradwire.tf.keras import activations, constraints, initializers, random, regularizers
+from gradwire.tf.keras import initializers, random
+from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.seeds import SeedGenerator
+
+__all__ = ["GRUCell", "LSTMCell", "SimpleRNNCell", "StackedRNNCells"]
 
 
 class Cell(Layer):
@@ -18,92 +21,46 @@ class Cell(Layer):
     training, the same ones at all steps of a sequence.
     """
 
-    _gates: int = 1
-    #: Whether its own seed is drawn before those of its initialisers, as in Keras.
-    _drops_first: bool = False
+    _gates: ClassVar[int] = 1
+    units: int
+    use_bias: bool
+    seed: int | None
+    dropout: float
+    recurrent_dropout: float
+    state_size: Any
+    bias_initializer: Any
+    kernel: Any
+    recurrent_kernel: Any
+    bias: Any
 
-    def __init__(
-        self,
-        units: int,
-        activation: Any = "tanh",
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        recurrent_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        recurrent_constraint: Any = None,
-        bias_constraint: Any = None,
-        dropout: float = 0.0,
-        recurrent_dropout: float = 0.0,
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         kwargs.pop("implementation", None)  # how it is computed
         super().__init__(**kwargs)
-        if units <= 0:
+        self._thinning: dict[str, list[Any]] = {}
+
+    def __post_init__(self) -> None:
+        if self.units <= 0:
             raise ValueError(
                 "Received an invalid value for argument `units`, expected a positive integer, got "
-                f"{units}"
+                f"{self.units}"
             )
-        self.units: int = units
-        self.activation: Any = activations.get(activation)
-        self.use_bias: bool = use_bias
-        self.seed: int | None = seed
-        if self._drops_first:
-            self.seed_generator: SeedGenerator = SeedGenerator(seed)
-        self.kernel_initializer: Any = initializers.get(kernel_initializer)
-        self.recurrent_initializer: Any = initializers.get(recurrent_initializer)
-        self.bias_initializer: Any = initializers.get(bias_initializer)
-        self.kernel_regularizer: Any = regularizers.get(kernel_regularizer)
-        self.recurrent_regularizer: Any = regularizers.get(recurrent_regularizer)
-        self.bias_regularizer: Any = regularizers.get(bias_regularizer)
-        self.kernel_constraint: Any = constraints.get(kernel_constraint)
-        self.recurrent_constraint: Any = constraints.get(recurrent_constraint)
-        self.bias_constraint: Any = constraints.get(bias_constraint)
-        self.dropout: float = min(1.0, max(0.0, dropout))
-        self.recurrent_dropout: float = min(1.0, max(0.0, recurrent_dropout))
-        self.state_size: Any = units
-        self.output_size: int = units
-        if not self._drops_first:
-            self.seed_generator = SeedGenerator(seed)
-        self._thinning: dict[str, list[Any]] = {}
-        self.kernel: Any = None
-        self.recurrent_kernel: Any = None
-        self.bias: Any = None
+        self.state_size = self.units
+        self.output_size: int = self.units
+        self.seed_generator: SeedGenerator = SeedGenerator(self.seed)
+
+    def _option(self, name: str, value: Any) -> Any:
+        share = name in ("dropout", "recurrent_dropout")
+        return min(1.0, max(0.0, value)) if share else super()._option(name, value)
 
     def build(self, input_shape: Any) -> None:
         width = self.units * self._gates
-        self.kernel = self.add_weight(
-            (input_shape[-1], width),
-            self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-            name="kernel",
-        )
-        self.recurrent_kernel = self.add_weight(
-            (self.units, width),
-            self.recurrent_initializer,
-            regularizer=self.recurrent_regularizer,
-            constraint=self.recurrent_constraint,
-            name="recurrent_kernel",
-        )
+        self._add("kernel", (input_shape[-1], width))
+        self._add("recurrent_kernel", (self.units, width), "recurrent")
         if self.use_bias:
-            self.bias = self.add_weight(
-                self._bias_shape(width),
-                self._first_bias(),
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-                name="bias",
-            )
+            self._add_bias(width)
 
-    def _bias_shape(self, width: int) -> tuple[int, ...]:
-        return (width,)
-
-    def _first_bias(self) -> Any:
-        return self.bias_initializer
+    def _add_bias(self, width: int) -> None:
+        self._add("bias", (width,))
 
     def get_initial_state(self, batch_size: Any = None) -> list[Any]:
         """States of zeros."""
@@ -142,10 +99,37 @@ class Cell(Layer):
         return [tf.matmul(value, part) for value, part in zip(values, parts, strict=True)]
 
 
+@configurable
 class SimpleRNNCell(Cell):
     """``activation(x kernel + h recurrent_kernel + bias)``."""
 
-    _drops_first = True
+    units: int
+    activation: Any = "tanh"
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    recurrent_initializer: Any = "orthogonal"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    recurrent_regularizer: Any = None
+    bias_regularizer: Any = None
+    kernel_constraint: Any = None
+    recurrent_constraint: Any = None
+    bias_constraint: Any = None
+    dropout: float = 0.0
+    recurrent_dropout: float = 0.0
+    seed: int | None = None
+    kernel: Any = unset()
+    recurrent_kernel: Any = unset()
+    bias: Any = unset()
+
+    def _option(self, name: str, value: Any) -> Any:
+        return value if name.endswith("_initializer") else super()._option(name, value)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("kernel", "recurrent", "bias"):  # whose seeds come after its own, as in Keras
+            first = initializers.get(getattr(self, f"{name}_initializer"))
+            setattr(self, f"{name}_initializer", first)
 
     def call(self, sequence: Any, states: Any, training: bool = False) -> Any:
         (hidden,) = states if isinstance(states, (list, tuple)) else (states,)
@@ -156,47 +140,44 @@ class SimpleRNNCell(Cell):
         return value, [value] if isinstance(states, (list, tuple)) else value
 
 
+@configurable
 class LSTMCell(Cell):
     """The gates i, f, c and o of Hochreiter and Schmidhuber's, in this order."""
 
     _gates = 4
+    units: int
+    activation: Any = "tanh"
+    recurrent_activation: Any = "sigmoid"
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    recurrent_initializer: Any = "orthogonal"
+    bias_initializer: Any = "zeros"
+    unit_forget_bias: bool = True
+    kernel_regularizer: Any = None
+    recurrent_regularizer: Any = None
+    bias_regularizer: Any = None
+    kernel_constraint: Any = None
+    recurrent_constraint: Any = None
+    bias_constraint: Any = None
+    dropout: float = 0.0
+    recurrent_dropout: float = 0.0
+    seed: int | None = None
+    kernel: Any = unset()
+    recurrent_kernel: Any = unset()
+    bias: Any = unset()
 
-    def __init__(
-        self,
-        units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "sigmoid",
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        unit_forget_bias: bool = True,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            units,
-            activation,
-            use_bias,
-            kernel_initializer,
-            recurrent_initializer,
-            bias_initializer,
-            **kwargs,
-        )
-        self.recurrent_activation: Any = activations.get(recurrent_activation)
-        self.unit_forget_bias: bool = unit_forget_bias
-        self.state_size: Any = [units, units]
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.state_size: Any = [self.units, self.units]
 
-    def _first_bias(self) -> Any:
-        if not self.unit_forget_bias:
-            return self.bias_initializer
+    def _add_bias(self, width: int) -> None:
+        self._add("bias", (width,), first=self._first_bias if self.unit_forget_bias else None)
 
-        def first(shape: Any, dtype: Any = None) -> Any:
-            units = self.units
-            begin = self.bias_initializer((units,), dtype=dtype)
-            end = self.bias_initializer((2 * units,), dtype=dtype)
-            return tf.concat([begin, tf.ones((units,), dtype), end], 0)
-
-        return first
+    def _first_bias(self, shape: Any, dtype: Any = None) -> Any:
+        units = self.units
+        begin = self.bias_initializer((units,), dtype=dtype)
+        end = self.bias_initializer((2 * units,), dtype=dtype)
+        return tf.concat([begin, tf.ones((units,), dtype), end], 0)
 
     def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
         hidden, carried = states
@@ -215,6 +196,7 @@ class LSTMCell(Cell):
         return hidden, [hidden, carried]
 
 
+@configurable
 class GRUCell(Cell):
     """The gates z, r and h of Cho and others', in this order.
 
@@ -222,33 +204,29 @@ class GRUCell(Cell):
     """
 
     _gates = 3
+    units: int
+    activation: Any = "tanh"
+    recurrent_activation: Any = "sigmoid"
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    recurrent_initializer: Any = "orthogonal"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    recurrent_regularizer: Any = None
+    bias_regularizer: Any = None
+    kernel_constraint: Any = None
+    recurrent_constraint: Any = None
+    bias_constraint: Any = None
+    dropout: float = 0.0
+    recurrent_dropout: float = 0.0
+    reset_after: bool = True
+    seed: int | None = None
+    kernel: Any = unset()
+    recurrent_kernel: Any = unset()
+    bias: Any = unset()
 
-    def __init__(
-        self,
-        units: int,
-        activation: Any = "tanh",
-        recurrent_activation: Any = "sigmoid",
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        recurrent_initializer: Any = "orthogonal",
-        bias_initializer: Any = "zeros",
-        reset_after: bool = True,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            units,
-            activation,
-            use_bias,
-            kernel_initializer,
-            recurrent_initializer,
-            bias_initializer,
-            **kwargs,
-        )
-        self.recurrent_activation: Any = activations.get(recurrent_activation)
-        self.reset_after: bool = reset_after
-
-    def _bias_shape(self, width: int) -> tuple[int, ...]:
-        return (2, width) if self.reset_after else (width,)
+    def _add_bias(self, width: int) -> None:
+        self._add("bias", (2, width) if self.reset_after else (width,))
 
     def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
         (hidden,) = states if isinstance(states, (list, tuple)) else (states,)

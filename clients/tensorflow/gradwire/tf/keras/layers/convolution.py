@@ -2,70 +2,104 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import gradwire.tf as tf
-from gradwire.tf.arguments import channels_last, only
-from gradwire.tf.keras import activations, constraints, initializers, regularizers
-from gradwire.tf.keras.layers.base import Layer
+from gradwire.tf.arguments import only
+from gradwire.tf.keras.configurable import configurable, unset
+from gradwire.tf.keras.layers.spatial import Spatial
 from gradwire.tf.keras.layers.specs import InputSpec
 
+__all__ = [
+    "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose",
+    "Convolution1D", "Convolution1DTranspose", "Convolution2D", "Convolution2DTranspose",
+    "Convolution3D", "Convolution3DTranspose",
+]  # fmt: skip
 
-class Convolution(Layer):
-    """``activation(convolution(x, kernel) + bias)``, along so many axes."""
 
-    _rank: int = 2
+class Convolving(Spatial):
+    """``activation(convolution(x, kernel) + bias)``."""
 
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: str = "valid",
-        data_format: str | None = None,
-        dilation_rate: Any = 1,
-        groups: int = 1,
-        activation: Any = None,
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        channels_last(type(self).__name__, data_format)
+    _lengths = ("kernel_size", "strides", "dilation_rate")
+    #: The argument's name of what the kernel is made by.
+    _of: ClassVar[str] = "kernel"
+    _paddings: ClassVar[tuple[str, ...]] = ("valid", "same")
+    kernel_size: Any
+    strides: Any
+    padding: str
+    dilation_rate: Any
+    activation: Any
+    use_bias: bool
+    kernel: Any
+    bias: Any
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.input_spec: Any = InputSpec(min_ndim=self._rank + 2)
-        self.filters: int = filters
-        self.kernel_size: tuple[int, ...] = lengths(kernel_size, self._rank)
-        self.strides: tuple[int, ...] = lengths(strides, self._rank)
-        self.padding: str = padding.lower()
-        self.data_format: str = "channels_last"
-        self.dilation_rate: tuple[int, ...] = lengths(dilation_rate, self._rank)
-        self.groups: int = groups
-        self.activation: Any = activations.get(activation)
-        self.use_bias: bool = use_bias
-        self.kernel_initializer: Any = initializers.get(kernel_initializer)
-        self.bias_initializer: Any = initializers.get(bias_initializer)
-        self.kernel_regularizer: Any = regularizers.get(kernel_regularizer)
-        self.bias_regularizer: Any = regularizers.get(bias_regularizer)
-        self.kernel_constraint: Any = constraints.get(kernel_constraint)
-        self.bias_constraint: Any = constraints.get(bias_constraint)
-        self.kernel: Any = None
-        self.bias: Any = None
-        allowed = ("valid", "same", "causal") if self._rank == 1 else ("valid", "same")
-        if self.padding not in allowed:
+
+    def _option(self, name: str, value: Any) -> Any:
+        value = super()._option(name, value)
+        if name == "padding" and value not in self._paddings:
             raise ValueError(
-                f"Invalid `padding` argument. Expected one of {allowed}. Received: "
-                f"padding={padding}"
+                f"Invalid `padding` argument. Expected one of {self._paddings}. Received: "
+                f"padding={value}"
             )
-        if groups <= 0 or filters % groups:
+        return value
+
+    def _kernel_shape(self, channels: int) -> tuple[int, ...]:
+        raise NotImplementedError(f"{type(self).__name__} must have a method _kernel_shape")
+
+    def _channels(self, channels: int) -> int:
+        """How many channels the output has."""
+        raise NotImplementedError(f"{type(self).__name__} must have a method _channels")
+
+    def build(self, input_shape: Any) -> None:
+        channels = input_shape[-1]
+        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: channels})
+        self._add_kernels(channels)
+        if self.use_bias:
+            self._add("bias", (self._channels(channels),))
+
+    def _add_kernels(self, channels: int) -> None:
+        self._add("kernel", self._kernel_shape(channels), self._of)
+
+    def convolved(self, inputs: Any) -> Any:
+        """The convolution alone."""
+        raise NotImplementedError(f"{type(self).__name__} must have a method convolved")
+
+    def call(self, inputs: Any) -> Any:
+        value = self.convolved(inputs)
+        return self.activation(value if self.bias is None else value + self.bias)
+
+
+@configurable
+class Convolution(Convolving):
+    """A convolution of all channels."""
+
+    filters: int
+    kernel_size: Any
+    strides: Any = 1
+    padding: str = "valid"
+    data_format: str | None = None
+    dilation_rate: Any = 1
+    groups: int = 1
+    activation: Any = None
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    kernel_constraint: Any = None
+    bias_constraint: Any = None
+    kernel: Any = unset()
+    bias: Any = unset()
+
+    def __post_init__(self) -> None:
+        if self.groups <= 0 or self.filters % self.groups:
             raise ValueError(
                 "The number of filters must be evenly divisible by the number of groups. "
-                f"Received: groups={groups}, filters={filters}."
+                f"Received: groups={self.groups}, filters={self.filters}."
             )
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
@@ -76,26 +110,10 @@ class Convolution(Layer):
             )
         return (*self.kernel_size, channels // self.groups, self.filters)
 
-    def build(self, input_shape: Any) -> None:
-        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: input_shape[-1]})
-        self.kernel = self.add_weight(
-            self._kernel_shape(input_shape[-1]),
-            self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-            name="kernel",
-        )
-        if self.use_bias:
-            self.bias = self.add_weight(
-                (self.filters,),
-                self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-                name="bias",
-            )
+    def _channels(self, channels: int) -> int:
+        return self.filters
 
     def convolved(self, inputs: Any) -> Any:
-        """The convolution alone."""
         padding = self.padding.upper()
         if padding == "CAUSAL":  # each place sees what is before it alone
             before = self.dilation_rate[0] * (self.kernel_size[0] - 1)
@@ -108,83 +126,56 @@ class Convolution(Layer):
             dilations=list(self.dilation_rate),
         )
 
-    def call(self, inputs: Any) -> Any:
-        value = self.convolved(inputs)
-        return self.activation(value if self.bias is None else value + self.bias)
 
-
-class Conv1D(Convolution):
+class Conv1D(Convolution, rank=1):
     """A convolution along one axis."""
 
-    _rank = 1
+    _paddings = ("valid", "same", "causal")
 
 
 class Conv2D(Convolution):
     """A convolution along two axes."""
 
-    _rank = 2
 
-
-class Conv3D(Convolution):
+class Conv3D(Convolution, rank=3):
     """A convolution along three axes."""
 
-    _rank = 3
 
-
-class Transposed(Convolution):
+@configurable
+class Transposed(Convolving):
     """The transpose of a convolution: what its gradient in the input is."""
 
-    _left_out = ("groups",)
+    filters: int
+    kernel_size: Any
+    strides: Any = 1
+    padding: str = "valid"
+    output_padding: Any = None
+    data_format: str | None = None
+    dilation_rate: Any = 1
+    activation: Any = None
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    kernel_constraint: Any = None
+    bias_constraint: Any = None
+    kernel: Any = unset()
+    bias: Any = unset()
 
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: str = "valid",
-        output_padding: Any = None,
-        data_format: str | None = None,
-        dilation_rate: Any = 1,
-        activation: Any = None,
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        name = type(self).__name__
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            data_format,
-            dilation_rate,
-            1,
-            activation,
-            use_bias,
-            kernel_initializer,
-            bias_initializer,
-            kernel_regularizer,
-            bias_regularizer,
-            activity_regularizer,
-            kernel_constraint,
-            bias_constraint,
-            **kwargs,
-        )
+    def __post_init__(self) -> None:
         only(
-            name,
-            output_padding=(output_padding, None),
+            type(self).__name__,
+            output_padding=(self.output_padding, None),
             dilation_rate=(self.dilation_rate, (1,) * self._rank),
         )
-        self.output_padding: Any = output_padding
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
         return (*self.kernel_size, self.filters, channels)
+
+    def _channels(self, channels: int) -> int:
+        return self.filters
 
     def convolved(self, inputs: Any) -> Any:
         batch, *space, _ = tuple(inputs.shape)
@@ -201,27 +192,22 @@ class Transposed(Convolution):
         )
 
 
-class Conv1DTranspose(Transposed):
+class Conv1DTranspose(Transposed, rank=1):
     """The transpose of a convolution along one axis."""
-
-    _rank = 1
 
 
 class Conv2DTranspose(Transposed):
     """The transpose of a convolution along two axes."""
 
-    _rank = 2
 
-
-class Conv3DTranspose(Transposed):
+class Conv3DTranspose(Transposed, rank=3):
     """The transpose of a convolution along three axes."""
 
-    _rank = 3
 
-
-def lengths(value: Any, count: int) -> tuple[int, ...]:
-    """A length for each axis, from one for all or one for each."""
-    found = (value,) * count if isinstance(value, int) else tuple(value)
-    if len(found) != count:
-        raise ValueError(f"{count} lengths are needed, one for each axis; got {value}")
-    return found
+#: Keras's other names for these.
+Convolution1D = Conv1D
+Convolution1DTranspose = Conv1DTranspose
+Convolution2D = Conv2D
+Convolution2DTranspose = Conv2DTranspose
+Convolution3D = Conv3D
+Convolution3DTranspose = Conv3DTranspose

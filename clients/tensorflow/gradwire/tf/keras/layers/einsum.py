@@ -7,11 +7,14 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras import activations, constraints, initializers, regularizers
+from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.specs import InputSpec
 
+__all__ = ["EinsumDense"]
 
+
+@configurable
 class EinsumDense(Layer):
     """``activation(einsum(equation, x, kernel) + bias)``.
 
@@ -20,57 +23,31 @@ class EinsumDense(Layer):
     input's; ``bias_axes`` are the axes of the output along which there is a bias.
     """
 
-    def __init__(
-        self,
-        equation: str,
-        output_shape: Any,
-        activation: Any = None,
-        bias_axes: str | None = None,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        lora_rank: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        only("EinsumDense", lora_rank=(lora_rank, None))
-        super().__init__(**kwargs)
-        self.equation: str = equation
-        self.output_shape: tuple[Any, ...] = (
-            (output_shape,) if isinstance(output_shape, int) else tuple(output_shape)
-        )
-        self.bias_axes: str | None = bias_axes
-        self.activation: Any = activations.get(activation)
-        self.kernel_initializer: Any = initializers.get(kernel_initializer)
-        self.bias_initializer: Any = initializers.get(bias_initializer)
-        self.kernel_regularizer: Any = regularizers.get(kernel_regularizer)
-        self.bias_regularizer: Any = regularizers.get(bias_regularizer)
-        self.kernel_constraint: Any = constraints.get(kernel_constraint)
-        self.bias_constraint: Any = constraints.get(bias_constraint)
-        self.lora_rank: int | None = lora_rank
-        self.kernel: Any = None
-        self.bias: Any = None
+    equation: str
+    output_shape: Any
+    activation: Any = None
+    bias_axes: str | None = None
+    kernel_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    bias_regularizer: Any = None
+    kernel_constraint: Any = None
+    bias_constraint: Any = None
+    lora_rank: int | None = None
+    kernel: Any = unset()
+    bias: Any = unset()
+
+    def __post_init__(self) -> None:
+        only("EinsumDense", lora_rank=(self.lora_rank, None))
+        shape = self.output_shape
+        self.output_shape = (shape,) if isinstance(shape, int) else tuple(shape)
 
     def build(self, input_shape: Any) -> None:
         self.input_spec: Any = InputSpec(ndim=len(input_shape))
         kernel, bias = _shapes(self.equation, input_shape, self.output_shape, self.bias_axes)
-        self.kernel = self.add_weight(
-            kernel,
-            self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-            name="kernel",
-        )
+        self._add("kernel", kernel)
         if bias is not None:
-            self.bias = self.add_weight(
-                bias,
-                self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-                name="bias",
-            )
+            self._add("bias", bias)
 
     def call(self, inputs: Any) -> Any:
         value = tf.einsum(self.equation, inputs, self.kernel)

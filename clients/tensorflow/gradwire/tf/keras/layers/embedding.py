@@ -7,13 +7,17 @@ from typing import Any
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
 from gradwire.tf.keras import constraints, initializers, regularizers
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.masks import set_mask
-from gradwire.tf.keras.objects import serialize_keras_object
+
+__all__ = ["Embedding", "Masking"]
 
 
 class Embedding(Layer):
     """The rows of a table by integers; with ``mask_zero``, steps of 0 do not count."""
+
+    _left_out = ("weights", "lora_rank")
 
     def __init__(
         self,
@@ -27,8 +31,7 @@ class Embedding(Layer):
         lora_rank: int | None = None,
         **kwargs: Any,
     ) -> None:
-        length = kwargs.pop("input_length", None)  # Keras takes it and does not use it
-        del length
+        kwargs.pop("input_length", None)  # Keras takes it and does not use it
         only("Embedding", lora_rank=(lora_rank, None))
         super().__init__(**kwargs)
         self.input_dim: int = input_dim
@@ -41,18 +44,11 @@ class Embedding(Layer):
         self.embeddings: Any = None
         if weights is not None:
             self.build(None)
-            given = weights if isinstance(weights, list) else [weights]
-            self.set_weights(given)
+            self.set_weights(weights if isinstance(weights, list) else [weights])
 
     def build(self, input_shape: Any) -> None:
         del input_shape  # whatever it is
-        self.embeddings = self.add_weight(
-            (self.input_dim, self.output_dim),
-            self.embeddings_initializer,
-            regularizer=self.embeddings_regularizer,
-            constraint=self.embeddings_constraint,
-            name="embeddings",
-        )
+        self._add("embeddings", (self.input_dim, self.output_dim))
 
     def call(self, inputs: Any) -> Any:
         ids = inputs if inputs.dtype.is_integer else tf.cast(inputs, tf.int32)
@@ -62,23 +58,12 @@ class Embedding(Layer):
         del mask  # of integers there is none
         return tf.not_equal(inputs, 0) if self.mask_zero else None
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments that would make another, without the table."""
-        names = ("input_dim", "output_dim", "mask_zero")
-        parts = ("initializer", "regularizer", "constraint")
-        config = self._basic_config() | {name: getattr(self, name) for name in names}
-        for part in parts:
-            name = f"embeddings_{part}"
-            config[name] = serialize_keras_object(getattr(self, name))
-        return config
 
-
+@configurable
 class Masking(Layer):
     """Steps all of whose elements are ``mask_value`` do not count; they are zeros in the output."""
 
-    def __init__(self, mask_value: float = 0.0, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.mask_value: Any = mask_value
+    mask_value: Any = 0.0
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         del mask  # made anew

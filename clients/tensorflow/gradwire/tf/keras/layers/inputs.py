@@ -10,6 +10,8 @@ from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.settings import floatx
 from gradwire.tf.keras.symbolic import KerasTensor
 
+__all__ = ["Input", "InputLayer"]
+
 
 class InputLayer(Layer):
     """The shape of examples, first in a model; its ``output`` is the symbolic input."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.masks import is_masked, mask_of, set_mask
+
+__all__ = [
+    "Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract", "add",
+    "average", "concatenate", "dot", "maximum", "minimum", "multiply", "subtract",
+]  # fmt: skip
 
 
 class Merge(Layer):
@@ -51,7 +58,7 @@ class Add(Merge):
     """The sum of the inputs."""
 
     def merged(self, inputs: Sequence[Any]) -> Any:
-        return reduce(lambda x, y: x + y, inputs)
+        return reduce(operator.add, inputs)
 
 
 class Subtract(Merge):
@@ -66,7 +73,7 @@ class Average(Merge):
     """The mean of the inputs."""
 
     def merged(self, inputs: Sequence[Any]) -> Any:
-        return reduce(lambda x, y: x + y, inputs) / float(len(inputs))
+        return reduce(operator.add, inputs) / float(len(inputs))
 
 
 class Multiply(Merge):
@@ -78,7 +85,7 @@ class Multiply(Merge):
             part if counts is None else tf.where(counts, part, tf.ones((), part.dtype))
             for part, counts in zip(inputs, wide, strict=True)
         ]
-        value = reduce(lambda x, y: x * y, filled)
+        value = reduce(operator.mul, filled)
         if any(counts is None for counts in wide):
             return value
         counts = reduce(tf.logical_or, wide)
@@ -112,12 +119,11 @@ class Minimum(Maximum):
     _greater = staticmethod(tf.minimum)
 
 
+@configurable
 class Concatenate(Merge):
     """The inputs behind one another, along an axis."""
 
-    def __init__(self, axis: int = -1, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.axis: int = axis
+    axis: int = -1
 
     def merged(self, inputs: Sequence[Any]) -> Any:
         return tf.concat(inputs, axis=self.axis)
@@ -132,13 +138,15 @@ class Concatenate(Merge):
         return tf.reduce_any(tf.concat(wide, axis=self.axis), axis=-1)
 
 
+@configurable
 class Dot(Merge):
     """The inner products of the examples of two inputs, along one axis of each."""
 
-    def __init__(self, axes: Any, normalize: bool = False, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.axes: Any = axes if isinstance(axes, int) else tuple(axes)
-        self.normalize: bool = normalize
+    axes: Any
+    normalize: bool = False
+
+    def __post_init__(self) -> None:
+        self.axes = self.axes if isinstance(self.axes, int) else tuple(self.axes)
 
     def compute_mask(self, inputs: Any, mask: Any) -> Any:
         del inputs, mask  # no steps are left

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras import constraints, initializers, random, regularizers
+from gradwire.tf.keras import random
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.layers.attention import causal
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.einsum import EinsumDense
 from gradwire.tf.keras.masks import mask_of, set_mask
 from gradwire.tf.keras.seeds import SeedGenerator
 
+__all__ = ["MultiHeadAttention"]
 
+
+@configurable
 class MultiHeadAttention(Layer):
     """``softmax(Q K^T / sqrt(key_dim)) V`` of each head, mixed by a dense layer.
 
@@ -25,60 +30,42 @@ class MultiHeadAttention(Layer):
 
     supports_masking = True
     _left_out = ("flash_attention",)  # how it is computed
+    num_heads: int
+    key_dim: int
+    value_dim: Any = None
+    dropout: float = 0.0
+    use_bias: bool = True
+    output_shape: Any = None
+    attention_axes: Any = None
+    sliding_window: int | None = None
+    flash_attention: bool | None = None
+    kernel_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    kernel_constraint: Any = None
+    bias_constraint: Any = None
+    use_gate: bool = False
+    seed: int | None = None
 
-    def __init__(
-        self,
-        num_heads: int,
-        key_dim: int,
-        value_dim: int | None = None,
-        dropout: float = 0.0,
-        use_bias: bool = True,
-        output_shape: Any = None,
-        attention_axes: Any = None,
-        sliding_window: int | None = None,
-        flash_attention: bool | None = None,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        use_gate: bool = False,
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def __post_init__(self) -> None:
         only(
             "MultiHeadAttention",
-            attention_axes=(attention_axes, None),
-            sliding_window=(sliding_window, None),
-            use_gate=(use_gate, False),
+            attention_axes=(self.attention_axes, None),
+            sliding_window=(self.sliding_window, None),
+            use_gate=(self.use_gate, False),
         )
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        for name, number in (("num_heads", num_heads), ("key_dim", key_dim)):
-            if number <= 0:
+        for name in ("num_heads", "key_dim"):
+            if getattr(self, name) <= 0:
                 raise ValueError(
                     f"Received an invalid value for argument `{name}`, expected a positive "
-                    f"integer. Received: {name}={number}"
+                    f"integer. Received: {name}={getattr(self, name)}"
                 )
-        self.num_heads: int = num_heads
-        self.key_dim: int = key_dim
-        self.value_dim: int = value_dim or key_dim
-        self.dropout: float = dropout
-        self.use_bias: bool = use_bias
-        shape = (output_shape,) if isinstance(output_shape, int) else output_shape
-        self.output_shape: Any = None if shape is None else tuple(shape)
-        self.attention_axes: Any = attention_axes
-        self.sliding_window: int | None = sliding_window
-        self.flash_attention: bool | None = flash_attention
-        self.kernel_initializer: Any = initializers.get(kernel_initializer)
-        self.bias_initializer: Any = initializers.get(bias_initializer)
-        self.kernel_regularizer: Any = regularizers.get(kernel_regularizer)
-        self.bias_regularizer: Any = regularizers.get(bias_regularizer)
-        self.kernel_constraint: Any = constraints.get(kernel_constraint)
-        self.bias_constraint: Any = constraints.get(bias_constraint)
-        self.use_gate: bool = use_gate
-        self.seed: int | None = seed
+        self.value_dim = self.value_dim or self.key_dim
+        shape = self.output_shape
+        if shape is not None:
+            self.output_shape = (shape,) if isinstance(shape, int) else tuple(shape)
 
     def build(self, query_shape: Any, value_shape: Any = None, key_shape: Any = None) -> None:
         value_shape = query_shape if value_shape is None else value_shape
@@ -120,11 +107,6 @@ class MultiHeadAttention(Layer):
             dtype=self._dtype,
             name=name,
         )
-
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
-        """The mask of the query."""
-        del inputs  # whatever they are
-        return previous_mask
 
     def call(
         self,
@@ -180,10 +162,7 @@ class MultiHeadAttention(Layer):
         if attention_mask is not None:
             found.append(tf.cast(attention_mask, tf.bool))
         wide = [tf.expand_dims(mask, -3) if len(mask.shape) < 4 else mask for mask in found]
-        counts = None
-        for mask in wide:
-            counts = mask if counts is None else tf.logical_and(counts, mask)
-        return counts
+        return functools.reduce(tf.logical_and, wide) if wide else None
 
     def _softmax(self, scores: Any, counts: Any, apart: bool) -> Any:
         """Weights; where nothing counts, zeros with dropout or scores asked for, else all equal."""

@@ -3,149 +3,134 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import gradwire.tf as tf
-from gradwire.tf.arguments import channels_last
 from gradwire.tf.keras import random, regularizers
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.layers.base import Layer
-from gradwire.tf.keras.layers.specs import InputSpec
+from gradwire.tf.keras.layers.spatial import Spatial
 from gradwire.tf.keras.seeds import SeedGenerator
+
+__all__ = [
+    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+]  # fmt: skip
 
 
 class _Drawing(Layer):
+    """A layer that draws in training, unless its share is 0; else it gives the input."""
+
     supports_masking = True
+    #: The argument that says how much is left out or added.
+    _share: ClassVar[str] = "rate"
+    seed: int | None
 
-    def __init__(self, seed: int | None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.seed: int | None = seed
-
-    def _draw_seed(self, share: float) -> None:
+    def __post_init__(self) -> None:
+        share = getattr(self, self._share)
+        if not 0 <= share <= 1:
+            raise ValueError(
+                f"Invalid value received for argument `{self._share}`. Expected a float value "
+                f"between 0 and 1. Received: {self._share}={share}"
+            )
         if share > 0:  # else nothing is drawn, and no seed either
             self.seed_generator: SeedGenerator = SeedGenerator(self.seed)
 
+    def call(self, inputs: Any, training: bool = False) -> Any:
+        return self._drawn(inputs) if training and getattr(self, self._share) else inputs
 
+    def _drawn(self, inputs: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} must have a method _drawn")
+
+
+@configurable
 class Dropout(_Drawing):
     """In training, zeros for a share of elements, the others scaled up; else the input.
 
     Where ``noise_shape`` has a length of 1, all elements along that axis are left out together.
     """
 
-    def __init__(
-        self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any
-    ) -> None:
-        _assert_share(rate)
-        super().__init__(seed, **kwargs)
-        self._draw_seed(rate)
-        self.rate: float = rate
-        self.noise_shape: Any = noise_shape
+    rate: float
+    noise_shape: Any = None
+    seed: int | None = None
 
-    def _noise_shape(self, inputs: Any) -> Any:
-        return self.noise_shape
-
-    def call(self, inputs: Any, training: bool = False) -> Any:
-        if not training or self.rate == 0:
-            return inputs
+    def _drawn(self, inputs: Any) -> Any:
         if self.rate == 1:
             return tf.zeros_like(inputs)
         return random.dropout(inputs, self.rate, self._noise_shape(inputs), self.seed_generator)
 
+    def _noise_shape(self, inputs: Any) -> Any:
+        return self.noise_shape
 
-class SpatialDropout(Dropout):
+
+class _SpatialDropout(Dropout, Spatial):
     """In training, zeros for a share of channels, at all places of an example."""
 
     _left_out: tuple[str, ...] = ("noise_shape",)
-    _rank: int = 1
-
-    def __init__(
-        self,
-        rate: float,
-        data_format: str | None = None,
-        seed: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(rate, seed=seed, **kwargs)
-        channels_last(type(self).__name__, data_format)
-        self.data_format: str = "channels_last"
-        self.input_spec: Any = InputSpec(ndim=self._rank + 2)
 
     def _noise_shape(self, inputs: Any) -> Any:
         return (inputs.shape[0], *(1,) * self._rank, inputs.shape[-1])
 
 
-class SpatialDropout1D(SpatialDropout):
+@configurable
+class SpatialDropout1D(_SpatialDropout, rank=1):
     """In training, zeros for a share of channels along an axis of space."""
 
-    _left_out = ("noise_shape", "data_format")
-
-    def __init__(self, rate: float, seed: int | None = None, **kwargs: Any) -> None:
-        super().__init__(rate, None, seed, **kwargs)
+    rate: float
+    seed: int | None = None
 
 
-class SpatialDropout2D(SpatialDropout):
+@configurable
+class SpatialDropout2D(_SpatialDropout):
     """In training, zeros for a share of channels along two axes of space."""
 
-    _rank = 2
+    rate: float
+    data_format: str | None = None
+    seed: int | None = None
 
 
-class SpatialDropout3D(SpatialDropout):
+@configurable
+class SpatialDropout3D(_SpatialDropout, rank=3):
     """In training, zeros for a share of channels along three axes of space."""
 
-    _rank = 3
+    rate: float
+    data_format: str | None = None
+    seed: int | None = None
 
 
+@configurable
 class GaussianNoise(_Drawing):
     """In training, normally distributed noise added."""
 
-    def __init__(self, stddev: float, seed: int | None = None, **kwargs: Any) -> None:
-        if not 0 <= stddev <= 1:
-            raise ValueError(
-                "Invalid value received for argument `stddev`. Expected a float value between 0 "
-                f"and 1. Received: stddev={stddev}"
-            )
-        super().__init__(seed, **kwargs)
-        self._draw_seed(stddev)
-        self.stddev: float = stddev
+    _share = "stddev"
+    stddev: float
+    seed: int | None = None
 
-    def call(self, inputs: Any, training: bool = False) -> Any:
-        if not training or self.stddev == 0:
-            return inputs
-        shape = tuple(inputs.shape)
-        return inputs + random.normal(shape, 0.0, self.stddev, inputs.dtype, self.seed_generator)
+    def _drawn(self, inputs: Any) -> Any:
+        return inputs + _normal(inputs, 0.0, self.stddev, self.seed_generator)
 
 
+@configurable
 class GaussianDropout(_Drawing):
     """In training, times normally distributed noise, of variance ``rate / (1 - rate)``."""
 
-    def __init__(self, rate: float, seed: int | None = None, **kwargs: Any) -> None:
-        _assert_share(rate)
-        super().__init__(seed, **kwargs)
-        self._draw_seed(rate)
-        self.rate: float = rate
+    rate: float
+    seed: int | None = None
 
-    def call(self, inputs: Any, training: bool = False) -> Any:
-        if not training or self.rate == 0:
-            return inputs
+    def _drawn(self, inputs: Any) -> Any:
         deviation = math.sqrt(self.rate / (1.0 - self.rate))
-        shape = tuple(inputs.shape)
-        return inputs * random.normal(shape, 1.0, deviation, inputs.dtype, self.seed_generator)
+        return inputs * _normal(inputs, 1.0, deviation, self.seed_generator)
 
 
+@configurable
 class AlphaDropout(_Drawing):
     """In training, a share of elements at SELU's least value, scaled to keep mean and variance."""
 
-    def __init__(
-        self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any
-    ) -> None:
-        _assert_share(rate)
-        super().__init__(seed, **kwargs)
-        self._draw_seed(rate)
-        self.rate: float = rate
-        self.noise_shape: Any = noise_shape
+    rate: float
+    noise_shape: Any = None
+    seed: int | None = None
 
-    def call(self, inputs: Any, training: bool = False) -> Any:
-        if not training or self.rate == 0:
-            return inputs
+    def _drawn(self, inputs: Any) -> Any:
         shape = tuple(inputs.shape) if self.noise_shape is None else tuple(self.noise_shape)
         least = -1.0507009873554804934193349852946 * 1.6732632423543772848170429916717
         kept = random.uniform(shape, seed=self.seed_generator) >= self.rate
@@ -174,9 +159,5 @@ class ActivityRegularization(Layer):
         return config
 
 
-def _assert_share(rate: float) -> None:
-    if not 0 <= rate <= 1:
-        raise ValueError(
-            "Invalid value received for argument `rate`. Expected a float value between 0 and 1. "
-            f"Received: rate={rate}"
-        )
+def _normal(inputs: Any, mean: float, deviation: float, seed: SeedGenerator) -> Any:
+    return random.normal(tuple(inputs.shape), mean, deviation, inputs.dtype, seed)

@@ -7,58 +7,31 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras import constraints, initializers, regularizers
+from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.specs import InputSpec
 from gradwire.tf.keras.settings import epsilon
+
+__all__ = [
+    "BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization",
+    "UnitNormalization",
+]  # fmt: skip
 
 
 class _Scaled(Layer):
     """Weights gamma and beta that scale and shift what has been normalized."""
 
     supports_masking = True
-
-    def __init__(
-        self,
-        center: bool,
-        scale: bool,
-        beta_initializer: Any,
-        gamma_initializer: Any,
-        beta_regularizer: Any,
-        gamma_regularizer: Any,
-        beta_constraint: Any,
-        gamma_constraint: Any,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.center: bool = center
-        self.scale: bool = scale
-        self.beta_initializer: Any = initializers.get(beta_initializer)
-        self.gamma_initializer: Any = initializers.get(gamma_initializer)
-        self.beta_regularizer: Any = regularizers.get(beta_regularizer)
-        self.gamma_regularizer: Any = regularizers.get(gamma_regularizer)
-        self.beta_constraint: Any = constraints.get(beta_constraint)
-        self.gamma_constraint: Any = constraints.get(gamma_constraint)
-        self.gamma: Any = None
-        self.beta: Any = None
+    center: bool
+    scale: bool
+    gamma: Any
+    beta: Any
 
     def _add_scale(self, shape: Sequence[int]) -> None:
         if self.scale:
-            self.gamma = self.add_weight(
-                shape,
-                self.gamma_initializer,
-                regularizer=self.gamma_regularizer,
-                constraint=self.gamma_constraint,
-                name="gamma",
-            )
+            self._add("gamma", shape)
         if self.center:
-            self.beta = self.add_weight(
-                shape,
-                self.beta_initializer,
-                regularizer=self.beta_regularizer,
-                constraint=self.beta_constraint,
-                name="beta",
-            )
+            self._add("beta", shape)
 
     def _scaled(self, value: Any, shape: Sequence[int]) -> Any:
         if self.gamma is not None:
@@ -66,42 +39,30 @@ class _Scaled(Layer):
         return value if self.beta is None else value + tf.reshape(self.beta, shape)
 
 
+@configurable
 class LayerNormalization(_Scaled):
     """``gamma (x - mean) / sqrt(variance + epsilon) + beta``, of each example along ``axis``."""
 
-    def __init__(
-        self,
-        axis: int | Sequence[int] = -1,
-        epsilon: float = 0.001,
-        center: bool = True,
-        scale: bool = True,
-        rms_scaling: bool = False,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        only("LayerNormalization", rms_scaling=(rms_scaling, False))
-        super().__init__(
-            center,
-            scale,
-            beta_initializer,
-            gamma_initializer,
-            beta_regularizer,
-            gamma_regularizer,
-            beta_constraint,
-            gamma_constraint,
-            **kwargs,
-        )
-        self.axis: Any = axis if isinstance(axis, int) else list(axis)
-        self.epsilon: float = epsilon
-        self.rms_scaling: bool = rms_scaling
+    axis: Any = -1
+    epsilon: float = 0.001
+    center: bool = True
+    scale: bool = True
+    beta_initializer: Any = "zeros"
+    gamma_initializer: Any = "ones"
+    beta_regularizer: Any = None
+    gamma_regularizer: Any = None
+    beta_constraint: Any = None
+    gamma_constraint: Any = None
+    rms_scaling: bool = False
+    gamma: Any = unset()
+    beta: Any = unset()
+
+    def __post_init__(self) -> None:
+        only("LayerNormalization", rms_scaling=(self.rms_scaling, False))
+        self.axis = self.axis if isinstance(self.axis, int) else list(self.axis)
 
     def _axes(self, ndim: int) -> list[int]:
-        axes = [self.axis] if isinstance(self.axis, int) else list(self.axis)
+        axes = [self.axis] if isinstance(self.axis, int) else self.axis
         return [axis % ndim for axis in axes]
 
     def build(self, input_shape: Any) -> None:
@@ -109,55 +70,35 @@ class LayerNormalization(_Scaled):
 
     def call(self, inputs: Any) -> Any:
         axes = self._axes(len(inputs.shape))
-        value = _standard(inputs, axes, self.epsilon)
-        shape = [length if i in axes else 1 for i, length in enumerate(tuple(inputs.shape))]
-        return self._scaled(value, shape)
+        return self._scaled(_standard(inputs, axes, self.epsilon), _along(inputs, axes))
 
 
+@configurable
 class GroupNormalization(_Scaled):
     """The same of each example and group of channels, along all axes but the batch's."""
 
-    def __init__(
-        self,
-        groups: int = 32,
-        axis: int = -1,
-        epsilon: float = 1e-3,
-        center: bool = True,
-        scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            center,
-            scale,
-            beta_initializer,
-            gamma_initializer,
-            beta_regularizer,
-            gamma_regularizer,
-            beta_constraint,
-            gamma_constraint,
-            **kwargs,
-        )
-        self.groups: int = groups
-        self.axis: int = axis
-        self.epsilon: float = epsilon
+    groups: int = 32
+    axis: int = -1
+    epsilon: float = 1e-3
+    center: bool = True
+    scale: bool = True
+    beta_initializer: Any = "zeros"
+    gamma_initializer: Any = "ones"
+    beta_regularizer: Any = None
+    gamma_regularizer: Any = None
+    beta_constraint: Any = None
+    gamma_constraint: Any = None
+    gamma: Any = unset()
+    beta: Any = unset()
 
     def build(self, input_shape: Any) -> None:
         channels = input_shape[self.axis]
         if self.groups == -1:
             self.groups = channels
         if channels < self.groups or channels % self.groups:
+            problem = "must be a multiple of" if channels % self.groups else "cannot be more than"
             raise ValueError(
-                f"Number of groups ({self.groups}) must be a multiple of the number of channels "
-                f"({channels})."
-                if channels % self.groups
-                else f"Number of groups ({self.groups}) cannot be more than the number of channels "
-                f"({channels})."
+                f"Number of groups ({self.groups}) {problem} the number of channels ({channels})."
             )
         self.input_spec: Any = InputSpec(ndim=len(input_shape), axes={self.axis: channels})
         self._add_scale((channels,))
@@ -168,18 +109,16 @@ class GroupNormalization(_Scaled):
         grouped = [*shape[:axis], self.groups, shape[axis] // self.groups, *shape[axis + 1 :]]
         others = [i for i in range(1, len(grouped)) if i != axis]
         value = _standard(tf.reshape(inputs, grouped), others, self.epsilon)
-        kept = [length if i == axis else 1 for i, length in enumerate(shape)]
-        return self._scaled(tf.reshape(value, shape), kept)
+        return self._scaled(tf.reshape(value, shape), _along(inputs, [axis]))
 
 
+@configurable
 class RMSNormalization(Layer):
     """``scale x / sqrt(mean(x^2) + epsilon)``, of each example along ``axis``."""
 
-    def __init__(self, axis: int = -1, epsilon: float = 1e-6, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.axis: int = axis
-        self.epsilon: float = epsilon
-        self.scale: Any = None
+    axis: int = -1
+    epsilon: float = 1e-6
+    scale: Any = unset()
 
     def build(self, input_shape: Any) -> None:
         self.scale = self.add_weight([input_shape[self.axis]], "ones", name="scale")
@@ -187,83 +126,58 @@ class RMSNormalization(Layer):
     def call(self, inputs: Any) -> Any:
         squares = tf.reduce_mean(tf.square(inputs), axis=self.axis, keepdims=True)
         value = inputs * tf.math.rsqrt(squares + self.epsilon)
-        shape = [1] * len(inputs.shape)
-        shape[self.axis] = inputs.shape[self.axis]
-        return value * tf.reshape(self.scale, shape)
+        return value * tf.reshape(self.scale, _along(inputs, [self.axis % len(inputs.shape)]))
 
 
+@configurable
 class BatchNormalization(_Scaled):
     """The same along all axes but ``axis``: by the batch in training, else by moving averages.
 
     Steps that a mask leaves out do not count.
     """
 
-    def __init__(
-        self,
-        axis: int = -1,
-        momentum: float = 0.99,
-        epsilon: float = 0.001,
-        center: bool = True,
-        scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        moving_mean_initializer: Any = "zeros",
-        moving_variance_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
-        synchronized: bool = False,
-        renorm: bool = False,
-        renorm_clipping: Any = None,
-        renorm_momentum: float = 0.99,
-        **kwargs: Any,
-    ) -> None:
+    axis: int = -1
+    momentum: float = 0.99
+    epsilon: float = 0.001
+    center: bool = True
+    scale: bool = True
+    beta_initializer: Any = "zeros"
+    gamma_initializer: Any = "ones"
+    moving_mean_initializer: Any = "zeros"
+    moving_variance_initializer: Any = "ones"
+    beta_regularizer: Any = None
+    gamma_regularizer: Any = None
+    beta_constraint: Any = None
+    gamma_constraint: Any = None
+    renorm: bool = False
+    renorm_clipping: Any = None
+    renorm_momentum: float = 0.99
+    synchronized: bool = False  # over devices, of which there is one
+    gamma: Any = unset()
+    beta: Any = unset()
+    moving_mean: Any = unset()
+    moving_variance: Any = unset()
+
+    def __post_init__(self) -> None:
         only(
             "BatchNormalization",
-            renorm=(renorm, False),
-            renorm_clipping=(renorm_clipping, None),
-            renorm_momentum=(renorm_momentum, 0.99),
+            renorm=(self.renorm, False),
+            renorm_clipping=(self.renorm_clipping, None),
+            renorm_momentum=(self.renorm_momentum, 0.99),
         )
-        super().__init__(
-            center,
-            scale,
-            beta_initializer,
-            gamma_initializer,
-            beta_regularizer,
-            gamma_regularizer,
-            beta_constraint,
-            gamma_constraint,
-            **kwargs,
-        )
-        self.axis: int = axis
-        self.momentum: float = momentum
-        self.epsilon: float = epsilon
-        self.moving_mean_initializer: Any = initializers.get(moving_mean_initializer)
-        self.moving_variance_initializer: Any = initializers.get(moving_variance_initializer)
-        self.synchronized: bool = synchronized  # over devices, of which there is one
-        self.renorm: bool = renorm
-        self.renorm_clipping: Any = renorm_clipping
-        self.renorm_momentum: float = renorm_momentum
-        self.moving_mean: Any = None
-        self.moving_variance: Any = None
 
     def build(self, input_shape: Any) -> None:
         shape = (input_shape[self.axis],)
         self.input_spec: Any = InputSpec(ndim=len(input_shape), axes={self.axis: shape[0]})
         self._add_scale(shape)
-        self.moving_mean = self.add_weight(
-            shape, self.moving_mean_initializer, trainable=False, name="moving_mean"
-        )
-        self.moving_variance = self.add_weight(
-            shape, self.moving_variance_initializer, trainable=False, name="moving_variance"
-        )
+        for name in ("moving_mean", "moving_variance"):
+            first = getattr(self, f"{name}_initializer")
+            setattr(self, name, self.add_weight(shape, first, trainable=False, name=name))
 
     def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
-        ndim = len(inputs.shape)
-        kept = self.axis % ndim
-        axes = [axis for axis in range(ndim) if axis != kept]
-        shape = [length if i == kept else 1 for i, length in enumerate(tuple(inputs.shape))]
+        kept = self.axis % len(inputs.shape)
+        axes = [axis for axis in range(len(inputs.shape)) if axis != kept]
+        shape = _along(inputs, [kept])
         if training and self.trainable:
             mean, variance = _moments(inputs, axes, mask)
             for moving, now in ((self.moving_mean, mean), (self.moving_variance, variance)):
@@ -279,18 +193,24 @@ class BatchNormalization(_Scaled):
 _MOST_INVERSE = 1e12
 
 
+@configurable
 class UnitNormalization(Layer):
     """``x / |x|``, along an axis, or several."""
 
     supports_masking = True
+    axis: Any = -1
 
-    def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.axis: Any = axis if isinstance(axis, int) else list(axis)
+    def __post_init__(self) -> None:
+        self.axis = self.axis if isinstance(self.axis, int) else list(self.axis)
 
     def call(self, inputs: Any) -> Any:
         inverse = tf.math.rsqrt(tf.reduce_sum(inputs**2, axis=self.axis, keepdims=True))
         return inputs * tf.minimum(inverse, tf.constant(_MOST_INVERSE, inverse.dtype))
+
+
+def _along(inputs: Any, axes: Sequence[int]) -> list[int]:
+    """The lengths of inputs along axes, and 1 along the others."""
+    return [length if i in axes else 1 for i, length in enumerate(tuple(inputs.shape))]
 
 
 def _moments(inputs: Any, axes: Sequence[int], mask: Any) -> tuple[Any, Any]:

@@ -1,39 +1,35 @@
-"""What windows along axes of space come to, channels last."""
+"""Pooling: the greatest or the mean of windows along axes of space, channels last."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import gradwire.tf as tf
-from gradwire.tf.arguments import channels_last
-from gradwire.tf.keras.layers.base import Layer
-from gradwire.tf.keras.layers.convolution import lengths
-from gradwire.tf.keras.layers.specs import InputSpec
+from gradwire.tf.keras.configurable import configurable
+from gradwire.tf.keras.layers.spatial import Spatial, lengths
+
+__all__ = [
+    "AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "AvgPool1D", "AvgPool2D",
+    "AvgPool3D", "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D",
+    "GlobalAvgPool1D", "GlobalAvgPool2D", "GlobalAvgPool3D", "GlobalMaxPool1D", "GlobalMaxPool2D",
+    "GlobalMaxPool3D", "GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D",
+    "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxPooling1D", "MaxPooling2D", "MaxPooling3D",
+]  # fmt: skip
 
 
-class Pooling(Layer):
-    """The greatest or the mean of each window."""
+@configurable
+class MaxPooling(Spatial):
+    """The greatest of each window."""
 
-    _rank: int = 2
-    _type: str = "MAX"
+    _type: ClassVar[str] = "MAX"
+    _lengths = ("pool_size",)
+    pool_size: Any = 2
+    strides: Any = None
+    padding: str = "valid"
+    data_format: str | None = None
 
-    def __init__(
-        self,
-        pool_size: Any = 2,
-        strides: Any = None,
-        padding: str = "valid",
-        data_format: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        channels_last(type(self).__name__, data_format)
-        self.input_spec: Any = InputSpec(ndim=self._rank + 2)
-        self.pool_size: tuple[int, ...] = lengths(pool_size, self._rank)
-        self.strides: tuple[int, ...] = lengths(
-            self.pool_size if strides is None else strides, self._rank
-        )
-        self.padding: str = padding.lower()
-        self.data_format: str = "channels_last"
+    def __post_init__(self) -> None:
+        self.strides = lengths(self.pool_size if self.strides is None else self.strides, self._rank)
 
     def call(self, inputs: Any) -> Any:
         return tf.nn.pool(
@@ -45,65 +41,69 @@ class Pooling(Layer):
         )
 
 
-class MaxPooling1D(Pooling):
+class MaxPooling1D(MaxPooling, rank=1):
     """The greatest of each window along one axis."""
 
-    _rank = 1
 
-
-class MaxPooling2D(Pooling):
+class MaxPooling2D(MaxPooling):
     """The greatest of each window along two axes."""
 
 
-class MaxPooling3D(Pooling):
+class MaxPooling3D(MaxPooling, rank=3):
     """The greatest of each window along three axes."""
 
-    _rank = 3
 
-
-class AveragePooling1D(Pooling):
-    """The mean of each window along one axis."""
-
-    _rank, _type = 1, "AVG"
-
-
-class AveragePooling2D(Pooling):
-    """The mean of each window along two axes."""
+class AveragePooling(MaxPooling):
+    """The mean of each window."""
 
     _type = "AVG"
 
 
-class AveragePooling3D(Pooling):
+class AveragePooling1D(AveragePooling, rank=1):
+    """The mean of each window along one axis."""
+
+
+class AveragePooling2D(AveragePooling):
+    """The mean of each window along two axes."""
+
+
+class AveragePooling3D(AveragePooling, rank=3):
     """The mean of each window along three axes."""
 
-    _rank, _type = 3, "AVG"
 
+@configurable
+class GlobalMaxPooling(Spatial):
+    """The greatest along all axes of space."""
 
-class GlobalPooling(Layer):
-    """The greatest or the mean along all axes of space."""
-
-    _rank: int = 2
-    _mean: bool = True
-
-    def __init__(
-        self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any
-    ) -> None:
-        super().__init__(**kwargs)
-        channels_last(type(self).__name__, data_format)
-        self.input_spec: Any = InputSpec(ndim=self._rank + 2)
-        self.data_format: str = "channels_last"
-        self.keepdims: bool = keepdims
+    _reduced: ClassVar[Any] = staticmethod(tf.reduce_max)
+    data_format: str | None = None
+    keepdims: bool = False
 
     def call(self, inputs: Any) -> Any:
-        reduced = tf.reduce_mean if self._mean else tf.reduce_max
-        axes = list(range(1, self._rank + 1))
-        return reduced(inputs, axis=axes, keepdims=self.keepdims)
+        return self._reduced(inputs, axis=list(range(1, self._rank + 1)), keepdims=self.keepdims)
 
 
-class GlobalAveragePooling1D(GlobalPooling):
+class GlobalMaxPooling1D(GlobalMaxPooling, rank=1):
+    """The greatest along the axis of space."""
+
+
+class GlobalMaxPooling2D(GlobalMaxPooling):
+    """The greatest along both axes of space."""
+
+
+class GlobalMaxPooling3D(GlobalMaxPooling, rank=3):
+    """The greatest along all three axes of space."""
+
+
+class GlobalAveragePooling(GlobalMaxPooling):
+    """The mean along all axes of space."""
+
+    _reduced = staticmethod(tf.reduce_mean)
+
+
+class GlobalAveragePooling1D(GlobalAveragePooling, rank=1):
     """The mean along the axis of time, of the steps that a mask lets count."""
 
-    _rank = 1
     supports_masking = True
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
@@ -118,29 +118,24 @@ class GlobalAveragePooling1D(GlobalPooling):
         return None
 
 
-class GlobalAveragePooling2D(GlobalPooling):
+class GlobalAveragePooling2D(GlobalAveragePooling):
     """The mean along both axes of space."""
 
 
-class GlobalAveragePooling3D(GlobalPooling):
+class GlobalAveragePooling3D(GlobalAveragePooling, rank=3):
     """The mean along all three axes of space."""
 
-    _rank = 3
 
-
-class GlobalMaxPooling1D(GlobalPooling):
-    """The greatest along the axis of space."""
-
-    _rank, _mean = 1, False
-
-
-class GlobalMaxPooling2D(GlobalPooling):
-    """The greatest along both axes of space."""
-
-    _mean = False
-
-
-class GlobalMaxPooling3D(GlobalPooling):
-    """The greatest along all three axes of space."""
-
-    _rank, _mean = 3, False
+#: Keras's other names for these.
+MaxPool1D = MaxPooling1D
+AvgPool1D = AveragePooling1D
+GlobalAvgPool1D = GlobalAveragePooling1D
+GlobalMaxPool1D = GlobalMaxPooling1D
+MaxPool2D = MaxPooling2D
+AvgPool2D = AveragePooling2D
+GlobalAvgPool2D = GlobalAveragePooling2D
+GlobalMaxPool2D = GlobalMaxPooling2D
+MaxPool3D = MaxPooling3D
+AvgPool3D = AveragePooling3D
+GlobalAvgPool3D = GlobalAveragePooling3D
+GlobalMaxPool3D = GlobalMaxPooling3D

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
+from gradwire.tf.keras.configurable import configurable, parameters
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.cells import (
     Cell,
@@ -18,46 +19,23 @@ from gradwire.tf.keras.layers.cells import (
 )
 from gradwire.tf.keras.layers.specs import InputSpec
 from gradwire.tf.keras.names import snake_case
-from gradwire.tf.keras.objects import parameters, serialize_keras_object
+
+__all__ = ["GRU", "LSTM", "RNN", "SimpleRNN"]
 
 
-class RNN(Layer):
-    """A cell along the axis of time: its last output, or all of them.
-
-    At steps that a mask leaves out, the state and the output stay as they were;
-    ``zero_output_for_mask`` makes outputs zeros there.
-    """
+class Rolled(Layer):
+    """A cell along the axis of time, whose steps are recorded one by one."""
 
     supports_masking = True
+    cell: Any
+    return_sequences: bool
+    return_state: bool
+    go_backwards: bool
+    stateful: bool
+    zero_output_for_mask: bool
 
-    def __init__(
-        self,
-        cell: Any,
-        return_sequences: bool = False,
-        return_state: bool = False,
-        go_backwards: bool = False,
-        stateful: bool = False,
-        unroll: bool = False,
-        zero_output_for_mask: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        only(type(self).__name__, stateful=(stateful, False))
-        super().__init__(**kwargs)
-        cell = StackedRNNCells(cell) if isinstance(cell, (list, tuple)) else cell
-        if not hasattr(cell, "call"):
-            raise ValueError(f"Argument `cell` should have a `call` method. Received: cell={cell}")
-        if not hasattr(cell, "state_size"):
-            raise ValueError(
-                "The RNN cell should have a `state_size` attribute (single integer or list of "
-                f"integers, one integer per RNN state). Received: cell={cell}"
-            )
-        self.cell: Any = cell
-        self.return_sequences: bool = return_sequences
-        self.return_state: bool = return_state
-        self.go_backwards: bool = go_backwards
-        self.stateful: bool = stateful
-        self.unroll: bool = unroll  # each step is recorded in any case
-        self.zero_output_for_mask: bool = zero_output_for_mask
+    def __post_init__(self) -> None:
+        only(type(self).__name__, stateful=(self.stateful, False))
 
     @property
     def state_size(self) -> list[Any]:
@@ -122,79 +100,157 @@ class RNN(Layer):
         return output, list(after) if isinstance(after, (list, tuple)) else [after]
 
 
-class Recurrent(RNN):
+@configurable
+class RNN(Rolled):
+    """A cell along the axis of time: its last output, or all of them.
+
+    At steps that a mask leaves out, the state and the output stay as they were;
+    ``zero_output_for_mask`` makes outputs zeros there.
+    """
+
+    cell: Any
+    return_sequences: bool = False
+    return_state: bool = False
+    go_backwards: bool = False
+    stateful: bool = False
+    unroll: bool = False  # each step is recorded in any case
+    zero_output_for_mask: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        cell = self.cell
+        if isinstance(cell, (list, tuple)):
+            cell = self.cell = StackedRNNCells(cell)
+        if not hasattr(cell, "call"):
+            raise ValueError(f"Argument `cell` should have a `call` method. Received: cell={cell}")
+        if not hasattr(cell, "state_size"):
+            raise ValueError(
+                "The RNN cell should have a `state_size` attribute (single integer or list of "
+                f"integers, one integer per RNN state). Received: cell={cell}"
+            )
+
+
+class Recurrent(Rolled):
     """A layer along time by one of the cells, whose arguments it takes."""
 
-    _cell: type[Cell] = SimpleRNNCell
+    _cell: ClassVar[type[Cell]] = SimpleRNNCell
+    _left_out = ("use_cudnn",)  # how it is computed
+    use_cudnn: Any = "auto"
 
-    def __init__(
-        self,
-        units: int,
-        activation: Any = "tanh",
-        *args: Any,
-        return_sequences: bool = False,
-        return_state: bool = False,
-        go_backwards: bool = False,
-        stateful: bool = False,
-        unroll: bool = False,
-        zero_output_for_mask: bool = False,
-        use_cudnn: bool | str = "auto",
-        **kwargs: Any,
-    ) -> None:
-        if use_cudnn not in ("auto", True, False):
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.pop("implementation", None)  # how it is computed
+        super().__init__(**kwargs)
+
+    def _option(self, name: str, value: Any) -> Any:
+        return value  # which the cell reads
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.use_cudnn not in ("auto", True, False):
             raise ValueError(
                 "Invalid valid received for argument `use_cudnn`. Expected one of "
-                f"{{'auto', True, False}}. Received: use_cudnn={use_cudnn}"
+                f"{{'auto', True, False}}. Received: use_cudnn={self.use_cudnn}"
             )
-        shared = ("trainable", "dtype")
         own = [name for name in parameters(self._cell) if name not in parameters(Layer)]
-        given = {name: kwargs[name] for name in (*own, *shared) if name in kwargs}
-        kwargs.pop("implementation", None)  # how it is computed
-        name = snake_case(self._cell.__name__)
-        cell = self._cell(units, activation, *args, name=name, **given)
-        super().__init__(
-            cell,
-            return_sequences,
-            return_state,
-            go_backwards,
-            stateful,
-            unroll,
-            zero_output_for_mask,
-            **{name: value for name, value in kwargs.items() if name not in own},
-        )
+        given = {name: getattr(self, name) for name in own}
+        shared = {"name": snake_case(self._cell.__name__), "dtype": self._dtype}
+        cell = self._cell(**given, **shared, trainable=self.trainable)
+        self.cell: Any = cell
+        for name in own:
+            setattr(self, name, getattr(cell, name))
         self.input_spec: Any = InputSpec(ndim=3)
 
-    def __getattr__(self, name: str) -> Any:
-        """What the cell was made with."""
-        if not name.startswith("_") and name in parameters(self._cell):
-            return getattr(self.cell, name)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    def get_config(self) -> dict[str, Any]:
-        """The arguments that would make another: its own and the cell's."""
-        own = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll")
-        config = self._basic_config()
-        names = [*own, "zero_output_for_mask", *parameters(self._cell)]
-        for name in names:
-            if name not in parameters(Layer):
-                config[name] = serialize_keras_object(getattr(self, name))
-        return config
-
-
+@configurable
 class SimpleRNN(Recurrent):
     """``h = tanh(x kernel + h recurrent_kernel + bias)`` along the axis of time."""
 
+    units: int
+    activation: Any = "tanh"
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    recurrent_initializer: Any = "orthogonal"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    recurrent_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    kernel_constraint: Any = None
+    recurrent_constraint: Any = None
+    bias_constraint: Any = None
+    dropout: float = 0.0
+    recurrent_dropout: float = 0.0
+    return_sequences: bool = False
+    return_state: bool = False
+    go_backwards: bool = False
+    stateful: bool = False
+    unroll: bool = False
+    seed: int | None = None
+    zero_output_for_mask: bool = False
 
+
+@configurable
 class LSTM(Recurrent):
     """Long short-term memory along the axis of time."""
 
     _cell = LSTMCell
+    units: int
+    activation: Any = "tanh"
+    recurrent_activation: Any = "sigmoid"
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    recurrent_initializer: Any = "orthogonal"
+    bias_initializer: Any = "zeros"
+    unit_forget_bias: bool = True
+    kernel_regularizer: Any = None
+    recurrent_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    kernel_constraint: Any = None
+    recurrent_constraint: Any = None
+    bias_constraint: Any = None
+    dropout: float = 0.0
+    recurrent_dropout: float = 0.0
+    seed: int | None = None
+    return_sequences: bool = False
+    return_state: bool = False
+    go_backwards: bool = False
+    stateful: bool = False
+    unroll: bool = False
+    use_cudnn: Any = "auto"
+    zero_output_for_mask: bool = False
 
 
+@configurable
 class GRU(Recurrent):
     """Gated recurrent units along the axis of time."""
 
     _cell = GRUCell
+    units: int
+    activation: Any = "tanh"
+    recurrent_activation: Any = "sigmoid"
+    use_bias: bool = True
+    kernel_initializer: Any = "glorot_uniform"
+    recurrent_initializer: Any = "orthogonal"
+    bias_initializer: Any = "zeros"
+    kernel_regularizer: Any = None
+    recurrent_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    kernel_constraint: Any = None
+    recurrent_constraint: Any = None
+    bias_constraint: Any = None
+    dropout: float = 0.0
+    recurrent_dropout: float = 0.0
+    seed: int | None = None
+    return_sequences: bool = False
+    return_state: bool = False
+    go_backwards: bool = False
+    stateful: bool = False
+    unroll: bool = False
+    reset_after: bool = True
+    use_cudnn: Any = "auto"
+    zero_output_for_mask: bool = False
 
 
 def _chosen(counts: Any, new: Any, old: Any) -> Any:

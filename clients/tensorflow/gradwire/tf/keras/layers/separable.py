@@ -5,80 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.arguments import channels_last
-from gradwire.tf.keras import activations, constraints, initializers, regularizers
-from gradwire.tf.keras.layers.base import Layer
-from gradwire.tf.keras.layers.convolution import lengths
-from gradwire.tf.keras.layers.specs import InputSpec
+from gradwire.tf.keras.configurable import configurable, unset
+from gradwire.tf.keras.layers.convolution import Convolving
+
+__all__ = [
+    "DepthwiseConv1D", "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D",
+    "SeparableConvolution1D", "SeparableConvolution2D",
+]  # fmt: skip
 
 
-class DepthwiseConvolution(Layer):
-    """``activation(convolution(x, kernel) + bias)``, ``depth_multiplier`` filters a channel."""
+class _Depthwise(Convolving):
+    """Convolutions of each channel, ``depth_multiplier`` filters of it."""
 
-    _rank: int = 2
+    _of = "depthwise"
+    depth_multiplier: int
 
-    def __init__(
-        self,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: str = "valid",
-        depth_multiplier: int = 1,
-        data_format: str | None = None,
-        dilation_rate: Any = 1,
-        activation: Any = None,
-        use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        channels_last(type(self).__name__, data_format)
-        self.input_spec: Any = InputSpec(min_ndim=self._rank + 2)
-        self.kernel_size: tuple[int, ...] = lengths(kernel_size, self._rank)
-        self.strides: tuple[int, ...] = lengths(strides, self._rank)
-        self.padding: str = padding.lower()
-        self.depth_multiplier: int = depth_multiplier
-        self.data_format: str = "channels_last"
-        self.dilation_rate: tuple[int, ...] = lengths(dilation_rate, self._rank)
-        self.activation: Any = activations.get(activation)
-        self.use_bias: bool = use_bias
-        self.depthwise_initializer: Any = initializers.get(depthwise_initializer)
-        self.bias_initializer: Any = initializers.get(bias_initializer)
-        self.depthwise_regularizer: Any = regularizers.get(depthwise_regularizer)
-        self.bias_regularizer: Any = regularizers.get(bias_regularizer)
-        self.depthwise_constraint: Any = constraints.get(depthwise_constraint)
-        self.bias_constraint: Any = constraints.get(bias_constraint)
-        self.kernel: Any = None
-        self.bias: Any = None
+    def _kernel_shape(self, channels: int) -> tuple[int, ...]:
+        return (*self.kernel_size, channels, self.depth_multiplier)
 
-    def _add_kernel(self, channels: int, name: str) -> Any:
-        self.input_spec = InputSpec(min_ndim=self._rank + 2, axes={-1: channels})
-        return self.add_weight(
-            (*self.kernel_size, channels, self.depth_multiplier),
-            self.depthwise_initializer,
-            regularizer=self.depthwise_regularizer,
-            constraint=self.depthwise_constraint,
-            name=name,
-        )
-
-    def _add_bias(self, length: int) -> None:
-        if self.use_bias:
-            self.bias = self.add_weight(
-                (length,),
-                self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-                name="bias",
-            )
-
-    def build(self, input_shape: Any) -> None:
-        self.kernel = self._add_kernel(input_shape[-1], "kernel")
-        self._add_bias(input_shape[-1] * self.depth_multiplier)
+    def _channels(self, channels: int) -> int:
+        return channels * self.depth_multiplier
 
     def _depthwise(self, inputs: Any, kernel: Any) -> Any:
         """Convolutions of each channel; along one axis, those of images of one row."""
@@ -93,99 +39,91 @@ class DepthwiseConvolution(Layer):
         )
         return tf.squeeze(value, [1]) if one else value
 
-    def call(self, inputs: Any) -> Any:
-        value = self._depthwise(inputs, self.kernel)
-        return self.activation(value if self.bias is None else value + self.bias)
+    def convolved(self, inputs: Any) -> Any:
+        return self._depthwise(inputs, self.kernel)
 
 
-class DepthwiseConv1D(DepthwiseConvolution):
+@configurable
+class DepthwiseConvolution(_Depthwise):
+    """A convolution of each channel."""
+
+    kernel_size: Any
+    strides: Any = 1
+    padding: str = "valid"
+    depth_multiplier: int = 1
+    data_format: str | None = None
+    dilation_rate: Any = 1
+    activation: Any = None
+    use_bias: bool = True
+    depthwise_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    depthwise_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    depthwise_constraint: Any = None
+    bias_constraint: Any = None
+    kernel: Any = unset()
+    bias: Any = unset()
+
+
+class DepthwiseConv1D(DepthwiseConvolution, rank=1):
     """A convolution of each channel along one axis."""
-
-    _rank = 1
 
 
 class DepthwiseConv2D(DepthwiseConvolution):
     """A convolution of each channel along two axes."""
 
-    _rank = 2
 
-
-class SeparableConvolution(DepthwiseConvolution):
+@configurable
+class SeparableConvolution(_Depthwise):
     """A convolution of each channel, then ``filters`` mixtures of all at each place."""
 
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: str = "valid",
-        data_format: str | None = None,
-        dilation_rate: Any = 1,
-        depth_multiplier: int = 1,
-        activation: Any = None,
-        use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        pointwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        pointwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            kernel_size,
-            strides,
-            padding,
-            depth_multiplier,
-            data_format,
-            dilation_rate,
-            activation,
-            use_bias,
-            depthwise_initializer,
-            bias_initializer,
-            depthwise_regularizer,
-            bias_regularizer,
-            activity_regularizer,
-            depthwise_constraint,
-            bias_constraint,
-            **kwargs,
+    filters: int
+    kernel_size: Any
+    strides: Any = 1
+    padding: str = "valid"
+    data_format: str | None = None
+    dilation_rate: Any = 1
+    depth_multiplier: int = 1
+    activation: Any = None
+    use_bias: bool = True
+    depthwise_initializer: Any = "glorot_uniform"
+    pointwise_initializer: Any = "glorot_uniform"
+    bias_initializer: Any = "zeros"
+    depthwise_regularizer: Any = None
+    pointwise_regularizer: Any = None
+    bias_regularizer: Any = None
+    activity_regularizer: Any = None
+    depthwise_constraint: Any = None
+    pointwise_constraint: Any = None
+    bias_constraint: Any = None
+    kernel: Any = unset()
+    depthwise_kernel: Any = unset()
+    pointwise_kernel: Any = unset()
+    bias: Any = unset()
+
+    def _channels(self, channels: int) -> int:
+        return self.filters
+
+    def _add_kernels(self, channels: int) -> None:
+        self._add("depthwise_kernel", self._kernel_shape(channels), "depthwise")
+        mixed = (*(1,) * self._rank, self.depth_multiplier * channels, self.filters)
+        self._add("pointwise_kernel", mixed, "pointwise")
+
+    def convolved(self, inputs: Any) -> Any:
+        return tf.nn.convolution(
+            self._depthwise(inputs, self.depthwise_kernel), self.pointwise_kernel
         )
-        self.filters: int = filters
-        self.pointwise_initializer: Any = initializers.get(pointwise_initializer)
-        self.pointwise_regularizer: Any = regularizers.get(pointwise_regularizer)
-        self.pointwise_constraint: Any = constraints.get(pointwise_constraint)
-        self.depthwise_kernel: Any = None
-        self.pointwise_kernel: Any = None
-
-    def build(self, input_shape: Any) -> None:
-        channels = input_shape[-1]
-        self.depthwise_kernel = self._add_kernel(channels, "depthwise_kernel")
-        self.pointwise_kernel = self.add_weight(
-            (*(1,) * self._rank, self.depth_multiplier * channels, self.filters),
-            self.pointwise_initializer,
-            regularizer=self.pointwise_regularizer,
-            constraint=self.pointwise_constraint,
-            name="pointwise_kernel",
-        )
-        self._add_bias(self.filters)
-
-    def call(self, inputs: Any) -> Any:
-        value = self._depthwise(inputs, self.depthwise_kernel)
-        value = tf.nn.convolution(value, self.pointwise_kernel)
-        return self.activation(value if self.bias is None else value + self.bias)
 
 
-class SeparableConv1D(SeparableConvolution):
+class SeparableConv1D(SeparableConvolution, rank=1):
     """A convolution of each channel along one axis, then mixtures of channels."""
-
-    _rank = 1
 
 
 class SeparableConv2D(SeparableConvolution):
     """A convolution of each channel along two axes, then mixtures of channels."""
 
-    _rank = 2
+
+#: Keras's other names for these.
+SeparableConvolution1D = SeparableConv1D
+SeparableConvolution2D = SeparableConv2D

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gradwire.tf as tf
+from gradwire.tf.keras.configurable import configurable
+
+__all__ = ["InputSpec"]
 
 
+@configurable
 class InputSpec:
     """The dtype, the shape or the number of axes, and the lengths of axes of an input."""
 
-    def __init__(
-        self,
-        dtype: Any = None,
-        shape: Sequence[int | None] | None = None,
-        ndim: int | None = None,
-        max_ndim: int | None = None,
-        min_ndim: int | None = None,
-        axes: Mapping[int, int | None] | None = None,
-        allow_last_axis_squeeze: bool = False,
-        name: str | None = None,
-        optional: bool = False,
-    ) -> None:
-        self.dtype: str | None = None if dtype is None else getattr(dtype, "name", str(dtype))
-        self.shape: tuple[int | None, ...] | None = None if shape is None else tuple(shape)
-        self.ndim: int | None = ndim if shape is None else len(shape)
-        self.max_ndim: int | None = max_ndim
-        self.min_ndim: int | None = min_ndim
-        self.axes: dict[int, int | None] = {int(axis): n for axis, n in (axes or {}).items()}
-        self.allow_last_axis_squeeze: bool = allow_last_axis_squeeze
-        self.name: str | None = name
-        self.optional: bool = optional
+    dtype: Any = None
+    shape: Any = None
+    ndim: int | None = None
+    max_ndim: int | None = None
+    min_ndim: int | None = None
+    axes: Any = None
+    allow_last_axis_squeeze: bool = False
+    name: str | None = None
+    optional: bool = False
+
+    def __post_init__(self) -> None:
+        if self.dtype is not None:
+            self.dtype = getattr(self.dtype, "name", str(self.dtype))
+        if self.shape is not None:
+            self.shape = tuple(self.shape)
+            self.ndim = len(self.shape)
+        self.axes = {int(axis): length for axis, length in (self.axes or {}).items()}
 
     def __repr__(self) -> str:
         given = [f"{name}={value}" for name, value in vars(self).items() if value]

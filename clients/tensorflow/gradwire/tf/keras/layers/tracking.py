@@ -58,12 +58,12 @@ class Owner:
         initializer: Any = None,
         dtype: Any = None,
         trainable: bool = True,
+        autocast: bool = True,
         regularizer: Any = None,
         constraint: Any = None,
-        name: str | None = None,
-        autocast: bool = True,
         aggregation: str = "none",
         overwrite_with_gradient: bool = False,
+        name: str | None = None,
     ) -> tf.Variable:
         """A new weight of this layer; ``aggregation`` is for devices, of which there is one."""
         only(

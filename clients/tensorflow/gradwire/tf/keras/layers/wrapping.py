@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.objects import serialize_keras_object
+
+__all__ = ["Bidirectional", "Identity", "Lambda", "TimeDistributed", "Wrapper"]
 
 
 class Identity(Layer):
@@ -21,24 +24,19 @@ class Identity(Layer):
         return inputs
 
 
+@configurable
 class Lambda(Layer):
     """Any function of tensors as a layer; ``arguments`` are further ones of it."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        output_shape: Any = None,
-        mask: Any = None,
-        arguments: Mapping[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.function: Callable[..., Any] = function
-        self.output_shape: Any = output_shape
-        self.mask: Any = mask
-        self.arguments: dict[str, Any] = dict(arguments or {})
-        self.supports_masking: bool = mask is not None
-        self._named = inspect.signature(function).parameters
+    function: Callable[..., Any]
+    output_shape: Any = None
+    mask: Any = None
+    arguments: Any = None
+
+    def __post_init__(self) -> None:
+        self.arguments = dict(self.arguments or {})
+        self.supports_masking: bool = self.mask is not None
+        self._named = inspect.signature(self.function).parameters
 
     def call(self, inputs: Any, mask: Any = None, training: bool | None = None) -> Any:
         given = dict(self.arguments)
@@ -52,17 +50,18 @@ class Lambda(Layer):
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
 
+@configurable
 class Wrapper(Layer):
     """A layer around another."""
 
-    def __init__(self, layer: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        if not isinstance(layer, Layer):
+    layer: Any
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.layer, Layer):
             raise ValueError(
                 f"Please initialize `{type(self).__name__}` layer with a `keras.layers.Layer` "
-                f"instance. Received: {layer}"
+                f"instance. Received: {self.layer}"
             )
-        self.layer: Layer = layer
 
     def build(self, input_shape: Any) -> None:
         if not self.layer.built:

@@ -4,120 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwire.tf.keras.losses.classes import *
 from gradwire.tf.keras.losses.classes import (
-    BinaryCrossentropy,
-    CategoricalCrossentropy,
-    CategoricalHinge,
-    CosineSimilarity,
-    Hinge,
-    Huber,
-    KLDivergence,
-    LogCosh,
+    FunctionLoss,
     Loss,
     LossFunctionWrapper,
     MeanAbsoluteError,
     MeanAbsolutePercentageError,
     MeanSquaredError,
     MeanSquaredLogarithmicError,
-    Poisson,
-    Reduction,
-    SparseCategoricalCrossentropy,
-    SquaredHinge,
-    _FunctionLoss,
 )
-from gradwire.tf.keras.losses.functions import (
-    KLD,
-    MAE,
-    MAPE,
-    MSE,
-    MSLE,
-    binary_crossentropy,
-    categorical_crossentropy,
-    categorical_hinge,
-    cosine_similarity,
-    hinge,
-    huber,
-    kl_divergence,
-    kld,
-    log_cosh,
-    logcosh,
-    mae,
-    mape,
-    mean_absolute_error,
-    mean_absolute_percentage_error,
-    mean_squared_error,
-    mean_squared_logarithmic_error,
-    mse,
-    msle,
-    poisson,
-    sparse_categorical_crossentropy,
-    squared_hinge,
-)
-from gradwire.tf.keras.names import snake_case
-from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.losses.functions import *
+from gradwire.tf.keras.names import listed, snake_case
+from gradwire.tf.keras.objects import deserialize_keras_object, resolved, serialize_keras_object
 
-__all__ = [
-    "KLD",
-    "MAE",
-    "MAPE",
-    "MSE",
-    "MSLE",
-    "BinaryCrossentropy",
-    "CategoricalCrossentropy",
-    "CategoricalHinge",
-    "CosineSimilarity",
-    "Hinge",
-    "Huber",
-    "KLDivergence",
-    "LogCosh",
-    "Loss",
-    "LossFunctionWrapper",
-    "MeanAbsoluteError",
-    "MeanAbsolutePercentageError",
-    "MeanSquaredError",
-    "MeanSquaredLogarithmicError",
-    "Poisson",
-    "Reduction",
-    "SparseCategoricalCrossentropy",
-    "SquaredHinge",
-    "binary_crossentropy",
-    "categorical_crossentropy",
-    "categorical_hinge",
-    "cosine_similarity",
-    "deserialize",
-    "get",
-    "hinge",
-    "huber",
-    "kl_divergence",
-    "kld",
-    "log_cosh",
-    "logcosh",
-    "mae",
-    "mape",
-    "mean_absolute_error",
-    "mean_absolute_percentage_error",
-    "mean_squared_error",
-    "mean_squared_logarithmic_error",
-    "mse",
-    "msle",
-    "poisson",
-    "serialize",
-    "sparse_categorical_crossentropy",
-    "squared_hinge",
-]
-
-_CLASSES: dict[str, type[_FunctionLoss]] = {
+_BY_NAME = {
     snake_case(kind.__name__): kind
-    for kind in (
-        MeanSquaredError, MeanAbsoluteError, MeanAbsolutePercentageError,
-        MeanSquaredLogarithmicError, Huber, LogCosh, Hinge, SquaredHinge, CategoricalHinge,
-        Poisson, CosineSimilarity, BinaryCrossentropy, CategoricalCrossentropy,
-        SparseCategoricalCrossentropy,
-    )
+    for kind in list(globals().values())
+    if isinstance(kind, type) and issubclass(kind, FunctionLoss)
 } | {
-    "kl_divergence": KLDivergence, "mse": MeanSquaredError, "mae": MeanAbsoluteError,
-    "mape": MeanAbsolutePercentageError, "msle": MeanSquaredLogarithmicError,
-}  # fmt: skip
+    "mse": MeanSquaredError,
+    "mae": MeanAbsoluteError,
+    "mape": MeanAbsolutePercentageError,
+    "msle": MeanSquaredLogarithmicError,
+}
 
 
 def serialize(loss: Any) -> Any:
@@ -131,15 +41,11 @@ def deserialize(name: Any, custom_objects: Any = None) -> Any:
 
 
 def get(identifier: Any) -> Any:
-    """A loss by its name, its class, or any function of truth and prediction, reduced."""
+    """A loss by its name, its class, its configuration, or any function of truth and prediction."""
     if isinstance(identifier, Loss):
         return identifier
-    if isinstance(identifier, dict):
-        return deserialize(identifier)
-    if isinstance(identifier, type):
-        return identifier()
-    if callable(identifier):
-        return LossFunctionWrapper(identifier)
-    if snake_case(str(identifier)) not in _CLASSES:
-        raise ValueError(f"Could not interpret loss identifier: {identifier}")
-    return _CLASSES[snake_case(str(identifier))]()
+    found = resolved(identifier, "loss", _BY_NAME)
+    return found if found is None or isinstance(found, Loss) else LossFunctionWrapper(found)
+
+
+__all__ = [*listed(__name__), "deserialize", "get", "serialize"]

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import gradwire.tf as tf
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.losses import functions
 from gradwire.tf.keras.losses.functions import as_tensor
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.masks import mask_of
 from gradwire.tf.keras.names import snake_case
-from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.objects import Configured, serialize_keras_object
 from gradwire.tf.keras.settings import floatx
+
+__all__ = [
+    "BinaryCrossentropy", "CategoricalCrossentropy", "CategoricalHinge", "CosineSimilarity",
+    "Hinge", "Huber", "KLDivergence", "LogCosh", "Loss", "LossFunctionWrapper", "MeanAbsoluteError",
+    "MeanAbsolutePercentageError", "MeanSquaredError", "MeanSquaredLogarithmicError", "Poisson",
+    "Reduction", "SparseCategoricalCrossentropy", "SquaredHinge",
+]  # fmt: skip
 
 _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 
@@ -28,7 +36,7 @@ class Reduction:
     AUTO: str = "sum_over_batch_size"
 
 
-class Loss:
+class Loss(Configured):
     """A loss, with its reduction; ``call`` gives it of each example."""
 
     def __init__(
@@ -85,11 +93,6 @@ class Loss:
         """The arguments that would make another."""
         return {"name": self.name, "reduction": self.reduction}
 
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Any:
-        """A loss by such arguments."""
-        return cls(**deserialize_keras_object(dict(config)))
-
     def _converted(self, value: Any) -> Any:
         tensor = as_tensor(value)
         return tensor if tensor.dtype.name == self.dtype else tf.cast(tensor, self.dtype)
@@ -119,10 +122,18 @@ class LossFunctionWrapper(Loss):
         return super().get_config() | own
 
 
-class _FunctionLoss(LossFunctionWrapper):
-    """A loss by one of the functions."""
+class FunctionLoss(LossFunctionWrapper):
+    """A loss by one of the functions: ``class Hinge(FunctionLoss, of=functions.hinge)``.
 
-    _function: Callable[..., Any] = staticmethod(functions.mean_squared_error)
+    What a class takes besides, its function takes.
+    """
+
+    _function: ClassVar[Callable[..., Any]]
+
+    def __init_subclass__(cls, of: Callable[..., Any] | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if of is not None:
+            cls._function = staticmethod(of)
 
     def __init__(
         self,
@@ -133,6 +144,10 @@ class _FunctionLoss(LossFunctionWrapper):
         name = snake_case(type(self).__name__) if name is None else name
         super().__init__(type(self)._function, reduction, name, dtype)
 
+    def _option(self, name: str, value: Any) -> Any:
+        self._parameters[name] = value
+        return value
+
     def get_config(self) -> dict[str, Any]:
         """The arguments that would make another."""
         config = super().get_config()
@@ -140,153 +155,97 @@ class _FunctionLoss(LossFunctionWrapper):
         return config
 
 
-class MeanSquaredError(_FunctionLoss):
+class MeanSquaredError(FunctionLoss, of=functions.mean_squared_error):
     """The mean of the squared errors."""
 
 
-class MeanAbsoluteError(_FunctionLoss):
+class MeanAbsoluteError(FunctionLoss, of=functions.mean_absolute_error):
     """The mean of the errors' sizes."""
 
-    _function = staticmethod(functions.mean_absolute_error)
 
-
-class MeanAbsolutePercentageError(_FunctionLoss):
+class MeanAbsolutePercentageError(FunctionLoss, of=functions.mean_absolute_percentage_error):
     """The mean of the errors' sizes, in percent of the truth."""
 
-    _function = staticmethod(functions.mean_absolute_percentage_error)
 
-
-class MeanSquaredLogarithmicError(_FunctionLoss):
+class MeanSquaredLogarithmicError(FunctionLoss, of=functions.mean_squared_logarithmic_error):
     """The mean of the squared errors of ``log(1 + y)``."""
 
-    _function = staticmethod(functions.mean_squared_logarithmic_error)
 
-
-class Huber(_FunctionLoss):
+@configurable
+class Huber(FunctionLoss, of=functions.huber):
     """Quadratic within ``delta``, linear beyond."""
 
-    _function = staticmethod(functions.huber)
-
-    def __init__(
-        self,
-        delta: float = 1.0,
-        reduction: str | None = "sum_over_batch_size",
-        name: str | None = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(reduction, name, dtype)
-        self._parameters = {"delta": delta}
+    delta: float = 1.0
+    reduction: str | None = "sum_over_batch_size"
+    name: Any = None
+    dtype: Any = None
 
 
-class LogCosh(_FunctionLoss):
+class LogCosh(FunctionLoss, of=functions.log_cosh):
     """``log(cosh(error))``."""
 
-    _function = staticmethod(functions.log_cosh)
 
-
-class Hinge(_FunctionLoss):
+class Hinge(FunctionLoss, of=functions.hinge):
     """``max(1 - y_true y_pred, 0)``."""
 
-    _function = staticmethod(functions.hinge)
 
-
-class SquaredHinge(_FunctionLoss):
+class SquaredHinge(FunctionLoss, of=functions.squared_hinge):
     """The square of ``Hinge``'s terms."""
 
-    _function = staticmethod(functions.squared_hinge)
 
-
-class CategoricalHinge(_FunctionLoss):
+class CategoricalHinge(FunctionLoss, of=functions.categorical_hinge):
     """The hinge loss between the true class and the best other."""
 
-    _function = staticmethod(functions.categorical_hinge)
 
-
-class Poisson(_FunctionLoss):
+class Poisson(FunctionLoss, of=functions.poisson):
     """``y_pred - y_true log(y_pred)``."""
 
-    _function = staticmethod(functions.poisson)
 
-
-class KLDivergence(_FunctionLoss):
+class KLDivergence(FunctionLoss, of=functions.kl_divergence):
     """``sum(y_true log(y_true / y_pred))``."""
 
-    _function = staticmethod(functions.kl_divergence)
 
-
-class CosineSimilarity(_FunctionLoss):
+@configurable
+class CosineSimilarity(FunctionLoss, of=functions.cosine_similarity):
     """The cosine of the angle between them, negated."""
 
-    _function = staticmethod(functions.cosine_similarity)
-
-    def __init__(
-        self,
-        axis: int = -1,
-        reduction: str | None = "sum_over_batch_size",
-        name: str | None = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(reduction, name, dtype)
-        self._parameters = {"axis": axis}
+    axis: int = -1
+    reduction: str | None = "sum_over_batch_size"
+    name: Any = None
+    dtype: Any = None
 
 
-class BinaryCrossentropy(_FunctionLoss):
+@configurable
+class BinaryCrossentropy(FunctionLoss, of=functions.binary_crossentropy):
     """The cross-entropy of yes and no."""
 
-    _function = staticmethod(functions.binary_crossentropy)
-
-    def __init__(
-        self,
-        from_logits: bool = False,
-        label_smoothing: float = 0.0,
-        axis: int = -1,
-        reduction: str | None = "sum_over_batch_size",
-        name: str | None = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(reduction, name, dtype)
-        self._parameters = {
-            "from_logits": from_logits,
-            "label_smoothing": label_smoothing,
-            "axis": axis,
-        }
+    from_logits: bool = False
+    label_smoothing: float = 0.0
+    axis: int = -1
+    reduction: str | None = "sum_over_batch_size"
+    name: Any = None
+    dtype: Any = None
 
 
-class CategoricalCrossentropy(_FunctionLoss):
+@configurable
+class CategoricalCrossentropy(FunctionLoss, of=functions.categorical_crossentropy):
     """The cross-entropy of classes given as rows of a one."""
 
-    _function = staticmethod(functions.categorical_crossentropy)
-
-    def __init__(
-        self,
-        from_logits: bool = False,
-        label_smoothing: float = 0.0,
-        axis: int = -1,
-        reduction: str | None = "sum_over_batch_size",
-        name: str | None = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(reduction, name, dtype)
-        self._parameters = {
-            "from_logits": from_logits,
-            "label_smoothing": label_smoothing,
-            "axis": axis,
-        }
+    from_logits: bool = False
+    label_smoothing: float = 0.0
+    axis: int = -1
+    reduction: str | None = "sum_over_batch_size"
+    name: Any = None
+    dtype: Any = None
 
 
-class SparseCategoricalCrossentropy(_FunctionLoss):
+@configurable
+class SparseCategoricalCrossentropy(FunctionLoss, of=functions.sparse_categorical_crossentropy):
     """The cross-entropy of classes given as integers."""
 
-    _function = staticmethod(functions.sparse_categorical_crossentropy)
-
-    def __init__(
-        self,
-        from_logits: bool = False,
-        ignore_class: int | None = None,
-        reduction: str | None = "sum_over_batch_size",
-        axis: int = -1,
-        name: str | None = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(reduction, name, dtype)
-        self._parameters = {"from_logits": from_logits, "ignore_class": ignore_class, "axis": axis}
+    from_logits: bool = False
+    ignore_class: int | None = None
+    reduction: str | None = "sum_over_batch_size"
+    axis: int = -1
+    name: Any = None
+    dtype: Any = None

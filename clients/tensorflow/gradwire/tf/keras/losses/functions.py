@@ -11,6 +11,14 @@ from gradwire.tf.keras.masks import set_mask
 from gradwire.tf.keras.settings import epsilon
 from gradwire.tf.logits import logits_of
 
+__all__ = [
+    "KLD", "MAE", "MAPE", "MSE", "MSLE", "binary_crossentropy", "categorical_crossentropy",
+    "categorical_hinge", "cosine_similarity", "hinge", "huber", "kl_divergence", "kld", "log_cosh",
+    "logcosh", "mae", "mape", "mean_absolute_error", "mean_absolute_percentage_error",
+    "mean_squared_error", "mean_squared_logarithmic_error", "mse", "msle", "poisson",
+    "sparse_categorical_crossentropy", "squared_hinge",
+]  # fmt: skip
+
 
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     """``mean((y_true - y_pred)^2)`` along the last axis."""

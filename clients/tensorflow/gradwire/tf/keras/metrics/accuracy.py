@@ -6,8 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.metrics.base import FunctionMetric, numbers
+
+__all__ = [
+    "Accuracy", "BinaryAccuracy", "CategoricalAccuracy", "SparseCategoricalAccuracy",
+    "SparseTopKCategoricalAccuracy", "TopKCategoricalAccuracy", "accuracy", "binary_accuracy",
+    "categorical_accuracy", "sparse_categorical_accuracy",
+]  # fmt: skip
 
 
 def accuracy(y_true: Any, y_pred: Any) -> Any:
@@ -35,63 +42,46 @@ def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     return (truth == scores.argmax(-1)).astype(np.float32)
 
 
-def _among_greatest(classes: Any, scores: Any, k: int) -> Any:
-    classes = classes.reshape(scores.shape[:-1]).astype(np.int64)
+def _top_k(y_true: Any, y_pred: Any, k: int = 5) -> Any:
+    return _sparse_top_k(numbers(y_true).argmax(-1), y_pred, k)
+
+
+def _sparse_top_k(y_true: Any, y_pred: Any, k: int = 5) -> Any:
+    scores = numbers(y_pred)
+    classes = numbers(y_true).reshape(scores.shape[:-1]).astype(np.int64)
     own = np.take_along_axis(scores, classes[..., None], -1)
     return ((scores > own).sum(-1) < k).astype(np.float32)
 
 
-class Accuracy(FunctionMetric):
+class Accuracy(FunctionMetric, of=accuracy, best="up"):
     """The share of equal elements."""
 
-    _direction = "up"
 
-    _function = staticmethod(accuracy)
-
-
-class BinaryAccuracy(FunctionMetric):
+@configurable
+class BinaryAccuracy(FunctionMetric, of=binary_accuracy, best="up"):
     """The share of elements on the right side of the threshold."""
 
-    _direction = "up"
-
-    _function = staticmethod(binary_accuracy)
-
-    def __init__(self, name: str | None = None, dtype: Any = None, threshold: float = 0.5) -> None:
-        super().__init__(name, dtype)
-        self._parameters = {"threshold": threshold}
+    name: Any = None
+    dtype: Any = None
+    threshold: float = 0.5
 
 
-class CategoricalAccuracy(FunctionMetric):
+class CategoricalAccuracy(FunctionMetric, of=categorical_accuracy, best="up"):
     """The share of right classes, given as rows of a one."""
 
-    _direction = "up"
 
-    _function = staticmethod(categorical_accuracy)
-
-
-class SparseCategoricalAccuracy(FunctionMetric):
+class SparseCategoricalAccuracy(FunctionMetric, of=sparse_categorical_accuracy, best="up"):
     """The share of right classes, given as integers."""
 
-    _direction = "up"
 
-    _function = staticmethod(sparse_categorical_accuracy)
-
-
-class TopKCategoricalAccuracy(FunctionMetric):
+@configurable
+class TopKCategoricalAccuracy(FunctionMetric, of=_top_k, best="up"):
     """The share of classes, given as rows of a one, that are among the ``k`` greatest scores."""
 
-    _direction = "up"
-
-    _function = staticmethod(
-        lambda y, p, k=5: _among_greatest(numbers(y).argmax(-1), numbers(p), k)
-    )
-
-    def __init__(self, k: int = 5, name: str | None = None, dtype: Any = None) -> None:
-        super().__init__(name, dtype)
-        self._parameters = {"k": k}
+    k: int = 5
+    name: Any = None
+    dtype: Any = None
 
 
-class SparseTopKCategoricalAccuracy(TopKCategoricalAccuracy):
+class SparseTopKCategoricalAccuracy(TopKCategoricalAccuracy, of=_sparse_top_k, best="up"):
     """The share of classes, given as integers, that are among the ``k`` greatest scores."""
-
-    _function = staticmethod(lambda y, p, k=5: _among_greatest(numbers(y), numbers(p), k))

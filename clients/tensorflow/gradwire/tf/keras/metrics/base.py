@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.keras.configurable import configurable, parameters
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.names import snake_case, unique_name
 from gradwire.tf.keras.objects import (
-    deserialize_keras_object,
+    Configured,
     is_ours,
-    parameters,
     serialize_keras_object,
 )
 from gradwire.tf.keras.settings import floatx
 from gradwire.tf.keras.weights import state
 
+__all__ = ["Mean", "MeanMetricWrapper", "Metric", "Sum"]
 
-class Metric:
+
+class Metric(Configured):
     """``update_state`` with each batch, then ``result``; ``reset_state`` begins anew.
 
     Subclasses gather in variables from ``add_weight``, or in metrics that are attributes.
@@ -103,21 +105,19 @@ class Metric:
             config |= {name: serialize_keras_object(getattr(self, name)) for name in own}
         return config
 
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Any:
-        """A metric by such arguments."""
-        return cls(**deserialize_keras_object(dict(config)))
-
     def _figure(self, value: float) -> Any:
         return tf.constant(value, dtype=self.dtype)
 
 
+@configurable
 class Sum(Metric):
     """The weighted sum of values."""
 
-    def __init__(self, name: str | None = "sum", dtype: Any = None) -> None:
-        super().__init__(dtype, name)
-        self._total: float = 0.0
+    name: Any = "sum"
+    dtype: Any = None
+
+    def __post_init__(self) -> None:
+        self.reset_state()
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
         values, _ = samplewise(values, sample_weight, np.sum)
@@ -127,16 +127,14 @@ class Sum(Metric):
         return self._figure(self._total)
 
     def reset_state(self) -> None:
-        self._total = 0.0
+        self._total: float = 0.0
 
 
 class _Averaged(Metric):
     """A weighted mean of values."""
 
-    def __init__(self, dtype: Any, name: str | None) -> None:
-        super().__init__(dtype, name)
-        self._total: float = 0.0
-        self._count: float = 0.0
+    _total: float = 0.0
+    _count: float = 0.0
 
     def _take(self, values: Any, sample_weight: Any) -> None:
         values, weights = samplewise(values, sample_weight, np.mean)
@@ -156,11 +154,12 @@ class _Averaged(Metric):
         self._total = self._count = 0.0
 
 
+@configurable
 class Mean(_Averaged):
     """The weighted mean of values."""
 
-    def __init__(self, name: str | None = "mean", dtype: Any = None) -> None:
-        super().__init__(dtype, name)
+    name: Any = "mean"
+    dtype: Any = None
 
     def update_state(self, values: Any, sample_weight: Any = None) -> None:
         self._take(values, sample_weight)
@@ -186,13 +185,6 @@ class MeanMetricWrapper(_Averaged):
         weight = sample_weight if mask is None else masked(sample_weight, mask)
         self._take(self._fn(y_true, y_pred, **self._parameters), weight)
 
-    def __getattr__(self, name: str) -> Any:
-        """One of the further arguments."""
-        parameters = self.__dict__.get("_parameters", {})
-        if name in parameters:
-            return parameters[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
     def get_config(self) -> dict[str, Any]:
         """The function, and the arguments that would make another."""
         config = super().get_config()
@@ -202,13 +194,27 @@ class MeanMetricWrapper(_Averaged):
 
 
 class FunctionMetric(MeanMetricWrapper):
-    """The mean of the function that a subclass names."""
+    """The mean of a function: ``class Hinge(FunctionMetric, of=losses.hinge, best="down")``.
 
-    _function: Callable[..., Any]
+    What a class takes besides, its function takes.
+    """
+
+    _function: ClassVar[Callable[..., Any]]
+
+    def __init_subclass__(
+        cls, of: Callable[..., Any] | None = None, best: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init_subclass__(**kwargs)
+        if of is not None:
+            cls._function, cls._direction = staticmethod(of), best
 
     def __init__(self, name: str | None = None, dtype: Any = None) -> None:
         name = snake_case(type(self).__name__) if name is None else name
         super().__init__(type(self)._function, name, dtype)
+
+    def _option(self, name: str, value: Any) -> Any:
+        self._parameters[name] = value
+        return value
 
 
 def numbers(value: Any) -> Any:

@@ -2,108 +2,130 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from gradwire.tf.arguments import only
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.metrics.base import Metric, numbers
 
+__all__ = [
+    "FalseNegatives", "FalsePositives", "Precision", "Recall", "TrueNegatives", "TruePositives",
+]  # fmt: skip
 
-class _Counted(Metric):
-    """Counts of right and wrong predictions above and below a threshold."""
 
-    def __init__(
-        self, thresholds: float | None = None, name: str | None = None, dtype: Any = None
-    ) -> None:
-        super().__init__(dtype, name)
-        self.thresholds: Any = thresholds
-        self._threshold: float = _threshold(type(self).__name__, thresholds)
+class _Marked(Metric):
+    """A figure of what is true and what was said to be: what is above a threshold."""
+
+    thresholds: Any
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.thresholds):
+            raise NotImplementedError(
+                f"{type(self).__name__} does not implement thresholds={self.thresholds!r}; one "
+                "threshold is possible"
+            )
+        self._threshold = 0.5 if self.thresholds is None else float(self.thresholds)
         self.reset_state()
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        truth, said, weight = _marked(y_true, y_pred, sample_weight, self._threshold)
+        self._count(*_marked(y_true, y_pred, sample_weight, self._threshold))
+
+    def _count(self, truth: Any, said: Any, weight: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must have a method _count")
+
+
+class _Share(_Marked):
+    """The share that is right of what was said to be true, or of what is true."""
+
+    _direction = "up"
+    _is_recall: ClassVar[bool] = False
+    top_k: int | None
+    class_id: int | None
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        only(name, top_k=(self.top_k, None), class_id=(self.class_id, None))
+        super().__post_init__()
+
+    def _count(self, truth: Any, said: Any, weight: Any) -> None:
+        wrong = truth & ~said if self._is_recall else ~truth & said
         self._right += float(np.sum((truth & said) * weight))
-        self._false += float(np.sum((~truth & said) * weight))
-        self._missed += float(np.sum((truth & ~said) * weight))
+        self._wrong += float(np.sum(wrong * weight))
+
+    def result(self) -> Any:
+        counted = self._right + self._wrong
+        return self._figure(self._right / counted if counted else 0.0)
 
     def reset_state(self) -> None:
-        self._right = self._false = self._missed = 0.0
+        self._right = self._wrong = 0.0
 
 
-class Precision(_Counted):
+@configurable
+class Precision(_Share):
     """The share of what was said to be true that is true."""
 
-    _direction = "up"
+    thresholds: Any = None
+    top_k: int | None = None
+    class_id: int | None = None
+    name: Any = None
+    dtype: Any = None
 
-    def result(self) -> Any:
-        said = self._right + self._false
-        return self._figure(self._right / said if said else 0.0)
 
-
-class Recall(_Counted):
+@configurable
+class Recall(_Share):
     """The share of what is true that was said to be."""
 
-    _direction = "up"
+    _is_recall = True
+    thresholds: Any = None
+    top_k: int | None = None
+    class_id: int | None = None
+    name: Any = None
+    dtype: Any = None
 
-    def result(self) -> Any:
-        true = self._right + self._missed
-        return self._figure(self._right / true if true else 0.0)
 
-
-class _Cells(Metric):
+@configurable
+class _Cell(_Marked):
     """The weighted count of one cell of the table of truth and prediction."""
 
-    _true: bool = True
-    _said: bool = True
+    _true: ClassVar[bool] = True
+    _said: ClassVar[bool] = True
+    thresholds: Any = None
+    name: Any = None
+    dtype: Any = None
 
-    def __init__(
-        self, thresholds: float | None = None, name: str | None = None, dtype: Any = None
-    ) -> None:
-        super().__init__(dtype, name)
-        self.thresholds: Any = thresholds
-        self._threshold: float = _threshold(type(self).__name__, thresholds)
-        self._count: float = 0.0
-
-    def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        truth, said, weight = _marked(y_true, y_pred, sample_weight, self._threshold)
-        self._count += float(np.sum(((truth == self._true) & (said == self._said)) * weight))
+    def _count(self, truth: Any, said: Any, weight: Any) -> None:
+        self._total += float(np.sum(((truth == self._true) & (said == self._said)) * weight))
 
     def result(self) -> Any:
-        return self._figure(self._count)
+        return self._figure(self._total)
 
     def reset_state(self) -> None:
-        self._count = 0.0
+        self._total = 0.0
 
 
-class TruePositives(_Cells):
+class TruePositives(_Cell):
     """What is true and was said to be."""
 
 
-class TrueNegatives(_Cells):
+class TrueNegatives(_Cell):
     """What is false and was said to be."""
 
     _true = _said = False
 
 
-class FalsePositives(_Cells):
+class FalsePositives(_Cell):
     """What was said to be true and is not."""
 
     _true = False
 
 
-class FalseNegatives(_Cells):
+class FalseNegatives(_Cell):
     """What is true and was said not to be."""
 
     _said = False
-
-
-def _threshold(metric: str, thresholds: Any) -> float:
-    if np.ndim(thresholds):
-        raise NotImplementedError(
-            f"{metric} does not implement thresholds={thresholds!r}; one threshold is possible"
-        )
-    return 0.5 if thresholds is None else float(thresholds)
 
 
 def _marked(y_true: Any, y_pred: Any, sample_weight: Any, threshold: float) -> Any:

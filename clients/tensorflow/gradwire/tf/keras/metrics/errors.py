@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf.keras import losses
+from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.metrics.base import FunctionMetric, MeanMetricWrapper, numbers
 
+__all__ = [
+    "BinaryCrossentropy", "CategoricalCrossentropy", "CosineSimilarity", "Hinge", "KLDivergence",
+    "LogCoshError", "MeanAbsoluteError", "MeanAbsolutePercentageError", "MeanSquaredError",
+    "MeanSquaredLogarithmicError", "Poisson", "RootMeanSquaredError",
+    "SparseCategoricalCrossentropy", "SquaredHinge",
+]  # fmt: skip
 
-class MeanSquaredError(FunctionMetric):
+
+class MeanSquaredError(FunctionMetric, of=losses.mean_squared_error, best="down"):
     """The mean of the squared errors."""
-
-    _direction = "down"
-    _function = staticmethod(losses.mean_squared_error)
 
 
 class RootMeanSquaredError(MeanMetricWrapper):
@@ -32,144 +37,87 @@ class RootMeanSquaredError(MeanMetricWrapper):
         return self._figure(math.sqrt(self._mean()))
 
 
-class MeanAbsoluteError(FunctionMetric):
+class MeanAbsoluteError(FunctionMetric, of=losses.mean_absolute_error, best="down"):
     """The mean of the errors' sizes."""
 
-    _direction = "down"
 
-    _function = staticmethod(losses.mean_absolute_error)
-
-
-class BinaryCrossentropy(FunctionMetric):
+@configurable
+class BinaryCrossentropy(FunctionMetric, of=losses.binary_crossentropy, best="down"):
     """The mean cross-entropy of yes and no."""
 
-    _direction = "down"
-
-    _function = staticmethod(losses.binary_crossentropy)
-
-    def __init__(
-        self,
-        name: str | None = None,
-        dtype: Any = None,
-        from_logits: bool = False,
-        label_smoothing: float = 0.0,
-    ) -> None:
-        super().__init__(name, dtype)
-        self._parameters = {"from_logits": from_logits, "label_smoothing": label_smoothing}
+    name: Any = None
+    dtype: Any = None
+    from_logits: bool = False
+    label_smoothing: float = 0.0
 
 
-class CategoricalCrossentropy(FunctionMetric):
+@configurable
+class CategoricalCrossentropy(FunctionMetric, of=losses.categorical_crossentropy, best="down"):
     """The mean cross-entropy of classes, given as rows of a one."""
 
-    _direction = "down"
-
-    _function = staticmethod(losses.categorical_crossentropy)
-
-    def __init__(
-        self,
-        name: str | None = None,
-        dtype: Any = None,
-        from_logits: bool = False,
-        label_smoothing: float = 0.0,
-        axis: int = -1,
-    ) -> None:
-        super().__init__(name, dtype)
-        self._parameters = {
-            "from_logits": from_logits,
-            "label_smoothing": label_smoothing,
-            "axis": axis,
-        }
+    name: Any = None
+    dtype: Any = None
+    from_logits: bool = False
+    label_smoothing: float = 0.0
+    axis: int = -1
 
 
-class SparseCategoricalCrossentropy(FunctionMetric):
+@configurable
+class SparseCategoricalCrossentropy(
+    FunctionMetric, of=losses.sparse_categorical_crossentropy, best="down"
+):
     """The mean cross-entropy of classes, given as integers."""
 
-    _direction = "down"
-
-    _function = staticmethod(losses.sparse_categorical_crossentropy)
-
-    def __init__(
-        self,
-        name: str | None = None,
-        dtype: Any = None,
-        from_logits: bool = False,
-        axis: int = -1,
-    ) -> None:
-        super().__init__(name, dtype)
-        self._parameters = {"from_logits": from_logits, "axis": axis}
+    name: Any = None
+    dtype: Any = None
+    from_logits: bool = False
+    ignore_class: int | None = None
+    axis: int = -1
 
 
-class CosineSimilarity(FunctionMetric):
+def _cosine(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+    return -losses.cosine_similarity(y_true, y_pred, axis)
+
+
+@configurable
+class CosineSimilarity(FunctionMetric, of=_cosine, best="up"):
     """The mean cosine of the angles."""
 
-    _direction = "up"
-
-    _function = staticmethod(lambda y, p, axis=-1: -losses.cosine_similarity(y, p, axis))
-
-    def __init__(
-        self,
-        name: str | None = None,
-        dtype: Any = None,
-        axis: int = -1,
-    ) -> None:
-        super().__init__(name, dtype)
-        self._parameters = {"axis": axis}
+    name: Any = None
+    dtype: Any = None
+    axis: int = -1
 
 
-class KLDivergence(FunctionMetric):
+class KLDivergence(FunctionMetric, of=losses.kl_divergence, best="down"):
     """The mean divergence of distributions."""
 
-    _direction = "down"
 
-    _function = staticmethod(losses.kl_divergence)
-
-
-class Poisson(FunctionMetric):
+class Poisson(FunctionMetric, of=losses.poisson, best="down"):
     """The mean of Poisson's loss."""
 
-    _direction = "down"
 
-    _function = staticmethod(losses.poisson)
-
-
-class Hinge(FunctionMetric):
+class Hinge(FunctionMetric, of=losses.hinge, best="down"):
     """The mean of the hinge loss."""
 
-    _direction = "down"
 
-    _function = staticmethod(losses.hinge)
-
-
-class SquaredHinge(FunctionMetric):
+class SquaredHinge(FunctionMetric, of=losses.squared_hinge, best="down"):
     """The mean of the squared hinge loss."""
 
-    _direction = "down"
 
-    _function = staticmethod(losses.squared_hinge)
-
-
-class LogCoshError(FunctionMetric):
+class LogCoshError(FunctionMetric, of=losses.log_cosh, best="down"):
     """The mean of ``log(cosh(error))``."""
 
-    _direction = "down"
 
-    _function = staticmethod(losses.log_cosh)
-
-
-class MeanAbsolutePercentageError(FunctionMetric):
+class MeanAbsolutePercentageError(
+    FunctionMetric, of=losses.mean_absolute_percentage_error, best="down"
+):
     """The mean of the errors' sizes in percent of the truth."""
 
-    _direction = "down"
 
-    _function = staticmethod(losses.mean_absolute_percentage_error)
-
-
-class MeanSquaredLogarithmicError(FunctionMetric):
+class MeanSquaredLogarithmicError(
+    FunctionMetric, of=losses.mean_squared_logarithmic_error, best="down"
+):
     """The mean of the squared errors of logarithms."""
-
-    _direction = "down"
-
-    _function = staticmethod(losses.mean_squared_logarithmic_error)
 
 
 def _squared_errors(y_true: Any, y_pred: Any) -> Any:

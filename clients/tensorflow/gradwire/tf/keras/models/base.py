@@ -20,6 +20,8 @@ from gradwire.tf.keras.objects import custom_object_scope
 from gradwire.tf.keras.symbolic import KerasTensor, run, symbolic_parts
 from gradwire.tf.keras.training import Trainer
 
+__all__ = ["Functional", "Model"]
+
 
 class Model(Trainer):
     """A layer that can be trained: a subclass with a ``call``, or ``Model(inputs, outputs)``."""

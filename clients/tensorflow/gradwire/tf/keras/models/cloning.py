@@ -12,6 +12,8 @@ from gradwire.tf.keras.models.base import Functional, Model
 from gradwire.tf.keras.models.sequential import Sequential
 from gradwire.tf.keras.symbolic import KerasTensor, Operation
 
+__all__ = ["clone_model"]
+
 
 def clone_model(
     model: Any,

@@ -24,6 +24,8 @@ import gradwire.tf as tf
 from gradwire.tf.arguments import only
 from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 
+__all__ = ["load_model", "model_from_json", "save_model"]
+
 _WEIGHTS = "model.weights.npz"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 

@@ -11,6 +11,8 @@ from gradwire.tf.keras.models.base import Functional, Model
 from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 from gradwire.tf.keras.symbolic import KerasTensor
 
+__all__ = ["Sequential"]
+
 
 class Sequential(Model):
     """Layers, each of which takes what the one before gives.

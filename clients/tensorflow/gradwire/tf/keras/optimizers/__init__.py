@@ -5,33 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from gradwire.tf.keras import schedules
-from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
-from gradwire.tf.keras.optimizers.adam import Adam, Adamax, AdamW, Nadam
-from gradwire.tf.keras.optimizers.adaptive import Adadelta, Adagrad, Ftrl, RMSprop
+from gradwire.tf.keras.names import listed
+from gradwire.tf.keras.objects import deserialize_keras_object, resolved, serialize_keras_object
+from gradwire.tf.keras.optimizers.adam import *
+from gradwire.tf.keras.optimizers.adaptive import *
+from gradwire.tf.keras.optimizers.base import *
 from gradwire.tf.keras.optimizers.base import Optimizer
-from gradwire.tf.keras.optimizers.descent import SGD, Lion
+from gradwire.tf.keras.optimizers.descent import *
 
-__all__ = [
-    "SGD",
-    "Adadelta",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "Ftrl",
-    "Lion",
-    "Nadam",
-    "Optimizer",
-    "RMSprop",
-    "deserialize",
-    "get",
-    "schedules",
-    "serialize",
-]
-
-_BY_NAME: dict[str, type[Optimizer]] = {
+_BY_NAME = {
     kind.__name__.lower(): kind
-    for kind in (SGD, Adam, AdamW, Adamax, RMSprop, Adagrad, Adadelta, Nadam, Lion, Ftrl)
+    for kind in list(globals().values())
+    if isinstance(kind, type) and issubclass(kind, Optimizer)
 }
 
 
@@ -46,11 +31,12 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
 
 
 def get(identifier: Any) -> Any:
-    """An optimizer by its name, or as it is."""
-    if isinstance(identifier, Optimizer):
-        return identifier
-    if isinstance(identifier, dict):
-        return deserialize(identifier)
-    if str(identifier).lower() not in _BY_NAME:
+    """An optimizer by its name, its class, its configuration, or as it is."""
+    is_one = isinstance(identifier, Optimizer)
+    found = identifier if is_one else resolved(identifier, "optimizer", _BY_NAME)
+    if not isinstance(found, Optimizer):
         raise ValueError(f"Could not interpret optimizer identifier: {identifier}")
-    return _BY_NAME[str(identifier).lower()]()
+    return found
+
+
+__all__ = [*listed(__name__), "deserialize", "get", "schedules", "serialize"]

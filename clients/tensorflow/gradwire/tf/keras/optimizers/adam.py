@@ -2,135 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 
 import gradwire.tf as tf
-from gradwire.tf.keras.optimizers.base import Optimizer, Options, SharedOptions, of_each, rounded
+from gradwire.tf.keras.configurable import configurable
+from gradwire.tf.keras.optimizers.base import After, Optimizer, Slots, of_each, rounded
+
+__all__ = ["Adam", "AdamW", "Adamax", "Nadam"]
 
 
+@configurable
 class Adam(Optimizer):
     """Kingma and Ba's: first and second moments, corrected for their first values."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "velocity": 0.0})
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+    amsgrad: bool = False
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        amsgrad: bool = False,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1: float = beta_1
-        self.beta_2: float = beta_2
-        self.epsilon: float = epsilon
-        self.amsgrad: bool = amsgrad
-        if amsgrad:
-            self._slots = {**self._slots, "velocity_hat": 0.0}
+    def __post_init__(self) -> None:
+        self._slots = ("momentum", "velocity", *(["velocity_hat"] if self.amsgrad else []))
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
-        step = int(self.iterations.numpy()) + 1
+    def _numbers(self, step: int, dtype: Any) -> tuple[float, ...]:
+        correction = np.sqrt(_complement(self.beta_2, step, dtype))
+        return (float(correction / _complement(self.beta_1, step, dtype)),)
+
+    def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
         first, second = slots["momentum"], slots["velocity"]
-        first.assign_add((gradient - first) * (1.0 - self.beta_1))
-        second.assign_add((of_each(tf.square, gradient) - second) * (1.0 - self.beta_2))
-        correction = np.sqrt(_complement(self.beta_2, step, variable))
-        correction = correction / _complement(self.beta_1, step, variable)
+        first = first + (gradient - first) * (1.0 - self.beta_1)
+        second = second + (of_each(tf.square, gradient) - second) * (1.0 - self.beta_2)
+        after = {"momentum": first, "velocity": second}
         if self.amsgrad:
-            slots["velocity_hat"].assign(tf.maximum(slots["velocity_hat"], second))
-            second = slots["velocity_hat"]
-        scale = tf.constant(correction, dtype=variable.dtype)
-        variable.assign_sub(first * (learning_rate * scale) / (tf.sqrt(second) + self.epsilon))
+            second = after["velocity_hat"] = tf.maximum(slots["velocity_hat"], second)
+        (scale,) = numbers
+        return weight - first * (rate * scale) / (tf.sqrt(second) + self.epsilon), after
 
 
+@configurable
 class AdamW(Adam):
     """Adam with decay of the weights."""
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        weight_decay: float = 0.004,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        amsgrad: bool = False,
-        **kwargs: Unpack[SharedOptions],
-    ) -> None:
-        if weight_decay is None:
+    learning_rate: Any = 0.001
+    weight_decay: float | None = 0.004
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
+    amsgrad: bool = False
+
+    def __post_init__(self) -> None:
+        if self.weight_decay is None:
             raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
-        options: Options = {**kwargs, "weight_decay": weight_decay}
-        super().__init__(learning_rate, beta_1, beta_2, epsilon, amsgrad, **options)
 
 
+@configurable
 class Adamax(Optimizer):
     """Adam by the greatest gradients."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "norm": 0.0})
+    _slots = ("momentum", "norm")
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.beta_1: float = beta_1
-        self.beta_2: float = beta_2
-        self.epsilon: float = epsilon
+    def _numbers(self, step: int, dtype: Any) -> tuple[float, ...]:
+        return (float(1.0 / _complement(self.beta_1, step, dtype)),)
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
-        step = int(self.iterations.numpy()) + 1
+    def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
         first, norm = slots["momentum"], slots["norm"]
-        first.assign_add((gradient - first) * (1.0 - self.beta_1))
-        norm.assign(tf.maximum(norm * self.beta_2, of_each(tf.abs, gradient)))
-        scale = tf.constant(1.0 / _complement(self.beta_1, step, variable), dtype=variable.dtype)
-        variable.assign_sub(first * (learning_rate * scale) / (norm + self.epsilon))
+        first = first + (gradient - first) * (1.0 - self.beta_1)
+        norm = tf.maximum(norm * self.beta_2, of_each(tf.abs, gradient))
+        (scale,) = numbers
+        after = {"momentum": first, "norm": norm}
+        return weight - first * (rate * scale) / (norm + self.epsilon), after
 
 
-class Nadam(Adam):
+@configurable
+class Nadam(Optimizer):
     """Adam with Nesterov's momentum."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"momentum": 0.0, "velocity": 0.0})
+    _slots = ("momentum", "velocity")
+    learning_rate: Any = 0.001
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-7
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, beta_1, beta_2, epsilon, **kwargs)
+    def __post_init__(self) -> None:
         self._product: float = 1.0
         self._counted: int = -1
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
-        step = int(self.iterations.numpy()) + 1
+    def _numbers(self, step: int, dtype: Any) -> tuple[float, ...]:
         if self._counted != step:
             self._product *= self.beta_1 * (1.0 - 0.5 * 0.96**step)
             self._counted = step
         beta_1, decay = rounded(self.beta_1), rounded(0.96)
         now, after = (beta_1 * (1.0 - 0.5 * decay**t) for t in (step, step + 1))
+        return (
+            after / (1.0 - self._product * after),
+            (1.0 - now) / (1.0 - self._product),
+            float(_complement(self.beta_2, step, dtype)),
+        )
+
+    def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
         first, second = slots["momentum"], slots["velocity"]
-        first.assign_add((gradient - first) * (1.0 - beta_1))
-        second.assign_add((of_each(tf.square, gradient) - second) * (1.0 - rounded(self.beta_2)))
-        mean = first * (after / (1.0 - self._product * after))
-        mean = mean + tf.convert_to_tensor(gradient) * ((1.0 - now) / (1.0 - self._product))
-        variance = second / _complement(self.beta_2, step, variable)
-        variable.assign_sub(mean * learning_rate / (tf.sqrt(variance) + self.epsilon))
+        first = first + (gradient - first) * (1.0 - rounded(self.beta_1))
+        second = second + (of_each(tf.square, gradient) - second) * (1.0 - rounded(self.beta_2))
+        of_first, of_gradient, complement = numbers
+        mean = first * of_first + tf.convert_to_tensor(gradient) * of_gradient
+        change = mean * rate / (tf.sqrt(second / complement) + self.epsilon)
+        return weight - change, {"momentum": first, "velocity": second}
 
 
-def _complement(beta: float, step: int, variable: Any) -> Any:
-    """``1 - beta^step`` with the rounding of the variable's dtype, as TensorFlow has it."""
-    number = variable.dtype.as_numpy_dtype
+def _complement(beta: float, step: int, dtype: Any) -> Any:
+    """``1 - beta^step`` with the rounding of the dtype, as TensorFlow has it."""
+    number = dtype.as_numpy_dtype
     return number(1.0) - number(rounded(beta)) ** number(step)

@@ -2,135 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Any
 
 import gradwire.tf as tf
-from gradwire.tf.keras.optimizers.base import Optimizer, Options, of_each
+from gradwire.tf.keras.configurable import configurable
+from gradwire.tf.keras.optimizers.base import After, Optimizer, Slots, of_each
+
+__all__ = ["Adadelta", "Adagrad", "Ftrl", "RMSprop"]
 
 
+@configurable
 class RMSprop(Optimizer):
     """Gradients divided by the root of a moving mean of their squares."""
 
-    _slots: Mapping[str, float] = MappingProxyType({"velocity": 0.0})
+    learning_rate: Any = 0.001
+    rho: float = 0.9
+    momentum: float = 0.0
+    epsilon: float = 1e-7
+    centered: bool = False
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        rho: float = 0.9,
-        momentum: float = 0.0,
-        epsilon: float = 1e-7,
-        centered: bool = False,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.rho: float = rho
-        self.momentum: float = momentum
-        self.epsilon: float = epsilon
-        self.centered: bool = centered
-        if momentum:
-            self._slots = {**self._slots, "momentum": 0.0}
-        if centered:
-            self._slots = {**self._slots, "average_gradient": 0.0}
+    def __post_init__(self) -> None:
+        wanted = {"velocity": True, "momentum": self.momentum, "average_gradient": self.centered}
+        self._slots = tuple(name for name, is_wanted in wanted.items() if is_wanted)
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
-        velocity = slots["velocity"]
-        velocity.assign(velocity * self.rho + of_each(tf.square, gradient) * (1.0 - self.rho))
-        divisor = velocity + self.epsilon
+    def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
+        squares = of_each(tf.square, gradient) * (1.0 - self.rho)
+        velocity = slots["velocity"] * self.rho + squares
+        after, divisor = {"velocity": velocity}, velocity + self.epsilon
         if self.centered:
-            average = slots["average_gradient"]
             gradient = tf.convert_to_tensor(gradient)
-            average.assign(average * self.rho + gradient * (1.0 - self.rho))
+            average = slots["average_gradient"] * self.rho + gradient * (1.0 - self.rho)
+            after["average_gradient"] = average
             divisor = velocity - tf.square(average) + self.epsilon
-        change = learning_rate * gradient / tf.sqrt(divisor)
+        change = rate * gradient / tf.sqrt(divisor)
         if self.momentum:
-            slots["momentum"].assign(slots["momentum"] * self.momentum + change)
-            change = slots["momentum"]
-        variable.assign_sub(change)
+            change = after["momentum"] = slots["momentum"] * self.momentum + change
+        return weight - change, after
 
 
+@configurable
 class Adagrad(Optimizer):
     """Gradients divided by the root of the sum of their squares."""
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        initial_accumulator_value: float = 0.1,
-        epsilon: float = 1e-7,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.epsilon: float = epsilon
-        self._slots = {"accumulator": initial_accumulator_value}
+    _slots = ("accumulator",)
+    learning_rate: Any = 0.001
+    initial_accumulator_value: float = 0.1
+    epsilon: float = 1e-7
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
-        slots["accumulator"].assign_add(of_each(tf.square, gradient))
-        root = tf.sqrt(slots["accumulator"] + self.epsilon)
-        variable.assign_sub(learning_rate * gradient / root)
+    def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
+        accumulator = slots["accumulator"] + of_each(tf.square, gradient)
+        root = tf.sqrt(accumulator + self.epsilon)
+        return weight - rate * gradient / root, {"accumulator": accumulator}
 
 
+@configurable
 class Adadelta(Optimizer):
     """Steps in the units of the steps before."""
 
-    _slots: Mapping[str, float] = MappingProxyType(
-        {"accumulated_grad": 0.0, "accumulated_delta_var": 0.0}
-    )
+    _slots = ("accumulated_grad", "accumulated_delta_var")
+    learning_rate: Any = 0.001
+    rho: float = 0.95
+    epsilon: float = 1e-7
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        rho: float = 0.95,
-        epsilon: float = 1e-7,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self.rho: float = rho
-        self.epsilon: float = epsilon
-
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
+    def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
         squares, steps = slots["accumulated_grad"], slots["accumulated_delta_var"]
-        squares.assign(squares * self.rho + of_each(tf.square, gradient) * (1.0 - self.rho))
+        squares = squares * self.rho + of_each(tf.square, gradient) * (1.0 - self.rho)
         ratio = tf.sqrt(steps + self.epsilon) / tf.sqrt(squares + self.epsilon)
         changes = of_each(tf.square, gradient) * tf.square(ratio)
-        steps.assign(steps * self.rho + changes * (1.0 - self.rho))
-        variable.assign_sub(learning_rate * (gradient * ratio))
+        steps = steps * self.rho + changes * (1.0 - self.rho)
+        after = {"accumulated_grad": squares, "accumulated_delta_var": steps}
+        return weight - rate * (gradient * ratio), after
 
 
+@configurable
 class Ftrl(Optimizer):
     """McMahan's: follow the regularised leader."""
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        learning_rate_power: float = -0.5,
-        initial_accumulator_value: float = 0.1,
-        l1_regularization_strength: float = 0.0,
-        l2_regularization_strength: float = 0.0,
-        l2_shrinkage_regularization_strength: float = 0.0,
-        beta: float = 0.0,
-        **kwargs: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, **kwargs)
-        self._power: float = learning_rate_power
-        self._l1: float = l1_regularization_strength
-        self._l2: float = l2_regularization_strength
-        self._shrinkage: float = l2_shrinkage_regularization_strength
-        self._beta: float = beta
-        self._slots = {"accumulator": initial_accumulator_value, "linear": 0.0}
+    _slots = ("accumulator", "linear")
+    learning_rate: Any = 0.001
+    learning_rate_power: float = -0.5
+    initial_accumulator_value: float = 0.1
+    l1_regularization_strength: float = 0.0
+    l2_regularization_strength: float = 0.0
+    l2_shrinkage_regularization_strength: float = 0.0
+    beta: float = 0.0
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        slots = self._slots_of(variable)
+    def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
         accumulator, linear = slots["accumulator"], slots["linear"]
-        l2 = learning_rate * (2.0 * self._l2) + self._beta
-        shrunk = gradient + variable * (2.0 * self._shrinkage)
+        l2 = rate * (2.0 * self.l2_regularization_strength) + self.beta
+        shrunk = gradient + weight * (2.0 * self.l2_shrinkage_regularization_strength)
         new = accumulator + of_each(tf.square, gradient)
-        after, before = new**-self._power, accumulator**-self._power
-        linear.assign_add(shrunk - (after - before) / learning_rate * variable)
-        quadratic = after / learning_rate + l2 / learning_rate
-        clipped = tf.clip_by_value(linear, -self._l1, self._l1)
-        variable.assign((clipped - linear) / quadratic)
-        accumulator.assign(new)
+        after, before = new**-self.learning_rate_power, accumulator**-self.learning_rate_power
+        linear = linear + (shrunk - (after - before) / rate * weight)
+        quadratic = after / rate + l2 / rate
+        clipped = tf.clip_by_value(
+            linear, -self.l1_regularization_strength, self.l1_regularization_strength
+        )
+        return (clipped - linear) / quadratic, {"accumulator": new, "linear": linear}

@@ -4,41 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, TypedDict
+from typing import Any, TypeAlias
 
 import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf import IndexedSlices as Slices
-from gradwire.tf.keras import schedules
+from gradwire.tf.calls import number
+from gradwire.tf.keras.configurable import configurable, option, parameters
 from gradwire.tf.keras.names import snake_case, unique_name
-from gradwire.tf.keras.objects import deserialize_keras_object, parameters, serialize_keras_object
+from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 from gradwire.tf.keras.optimizers.averages import Averages
 from gradwire.tf.keras.optimizers.tracking import Tracking
-from gradwire.tf.keras.settings import floatx
+from gradwire.tf.program_functions import ProgramFunction
+
+__all__ = ["Optimizer"]
+
+#: What an optimizer keeps for a variable, by name.
+Slots: TypeAlias = Mapping[str, Any]
+#: A weight after a step, and its slots.
+After: TypeAlias = "tuple[Any, Slots]"
 
 
-class SharedOptions(TypedDict, total=False):
-    """The arguments that every optimizer takes by name, besides those of its own."""
-
-    clipnorm: float | None
-    clipvalue: float | None
-    global_clipnorm: float | None
-    use_ema: bool
-    ema_momentum: float
-    ema_overwrite_frequency: int | None
-    loss_scale_factor: float | None
-    gradient_accumulation_steps: int | None
-    name: str | None
-
-
-class Options(SharedOptions, total=False):
-    """The same with decay of weights, which AdamW takes as its second argument."""
-
-    weight_decay: float | None
-
-
+@configurable
 class Optimizer(Tracking):
     """Changes variables by their gradients: ``apply_gradients(zip(gradients, variables))``.
 
@@ -50,52 +38,42 @@ class Optimizer(Tracking):
     steps by the mean of n gradients.
     """
 
-    #: What is kept for each variable, by name, with its first value.
-    _slots: Mapping[str, float] = MappingProxyType({})
+    learning_rate: Any = 0.001
+    weight_decay: float | None = option(default=None, kw_only=True)
+    clipnorm: float | None = option(default=None, kw_only=True)
+    clipvalue: float | None = option(default=None, kw_only=True)
+    global_clipnorm: float | None = option(default=None, kw_only=True)
+    use_ema: bool = option(default=False, kw_only=True)
+    ema_momentum: float = option(default=0.99, kw_only=True)
+    ema_overwrite_frequency: int | None = option(default=None, kw_only=True)
+    loss_scale_factor: float | None = option(default=None, kw_only=True)
+    gradient_accumulation_steps: int | None = option(default=None, kw_only=True)
+    name: Any = option(default=None, kw_only=True)
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        weight_decay: float | None = None,
-        clipnorm: float | None = None,
-        clipvalue: float | None = None,
-        global_clipnorm: float | None = None,
-        use_ema: bool = False,
-        ema_momentum: float = 0.99,
-        ema_overwrite_frequency: int | None = None,
-        loss_scale_factor: float | None = None,
-        gradient_accumulation_steps: int | None = None,
-        name: str | None = None,
-    ) -> None:
-        given = [each for each in (clipnorm, clipvalue, global_clipnorm) if each is not None]
-        if len(given) > 1:
+    def __post_init__(self) -> None:
+        limits = {
+            name: getattr(self, name) for name in ("clipnorm", "clipvalue", "global_clipnorm")
+        }
+        if sum(limit is not None for limit in limits.values()) > 1:
             raise ValueError(
                 "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
-                f"clipnorm={clipnorm}, clipvalue={clipvalue}, global_clipnorm={global_clipnorm}"
+                + ", ".join(f"{name}={limit}" for name, limit in limits.items())
             )
-        if gradient_accumulation_steps is not None and gradient_accumulation_steps < 2:
+        steps = self.gradient_accumulation_steps
+        if steps is not None and steps < 2:
             raise ValueError(
                 "`gradient_accumulation_steps` must be an integer >= 2. Received: "
-                f"gradient_accumulation_steps={gradient_accumulation_steps}"
+                f"gradient_accumulation_steps={steps}"
             )
-        super().__init__()
-        self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
-        self._calls: Any = tf.Variable(0, dtype=tf.int64, trainable=False, name="iteration")
-        self._schedule: Callable[..., Any] | None = None
-        self._rate: Any = tf.Variable(0.0, dtype=floatx(), trainable=False, name="learning_rate")
-        self.learning_rate = learning_rate
-        self.weight_decay: float | None = weight_decay
-        self.clipnorm: float | None = clipnorm
-        self.clipvalue: float | None = clipvalue
-        self.global_clipnorm: float | None = global_clipnorm
-        self.loss_scale_factor: float | None = loss_scale_factor
-        self.gradient_accumulation_steps: int | None = gradient_accumulation_steps
-        self.use_ema: bool = use_ema
-        self.ema_momentum: float = ema_momentum
-        self.ema_overwrite_frequency: int | None = ema_overwrite_frequency
-        self._averages = Averages(ema_momentum, ema_overwrite_frequency) if use_ema else None
+        if self.name is None:
+            self.name = unique_name(snake_case(type(self).__name__))
+        self._averages = (
+            Averages(self.ema_momentum, self.ema_overwrite_frequency) if self.use_ema else None
+        )
         self._kept: dict[int, dict[str, Any]] = {}
         self._sums: dict[int, Any] = {}
+        #: The step as a function of the program, by dtype and settings.
+        self._recorded: dict[tuple[Any, ...], ProgramFunction] = {}
         self._undecayed: Callable[[Any], bool] = lambda variable: False
 
     @property
@@ -104,32 +82,6 @@ class Optimizer(Tracking):
         if self.gradient_accumulation_steps:
             return self._calls // self.gradient_accumulation_steps
         return self._calls
-
-    @property
-    def learning_rate(self) -> Any:
-        """How far to go; also where a schedule or a function says so."""
-        if self._schedule is None:
-            return self._rate
-        if isinstance(self._schedule, schedules.LearningRateSchedule):
-            return self._schedule(self._calls)
-        return tf.cast(self._schedule(), self._rate.dtype)
-
-    @learning_rate.setter
-    def learning_rate(self, value: Any) -> None:
-        if callable(value) and not isinstance(value, (tf.Tensor, tf.Variable)):
-            self._schedule = value
-        elif isinstance(self._schedule, schedules.LearningRateSchedule):
-            raise TypeError(
-                "This optimizer was created with a `LearningRateSchedule` object as its "
-                "`learning_rate` constructor argument, hence its learning rate is not settable. "
-                "If you need the learning rate to be settable, you should instantiate the "
-                "optimizer with a float `learning_rate` argument."
-            )
-        else:
-            self._schedule = None
-            self._rate.assign(tf.cast(value, self._rate.dtype))
-
-    lr = learning_rate
 
     @property
     def variables(self) -> list[Any]:
@@ -216,8 +168,39 @@ class Optimizer(Tracking):
         return self.apply_gradients(zip(gradients, var_list, strict=True))
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Change one variable, by a tensor or by slices that may repeat rows: see ``of_each``."""
+        """Change one variable, by a tensor or by slices that may repeat rows: see ``of_each``.
+
+        An optimizer of one's own has this method, or ``_updated``.
+        """
+        slots = self._slots_of(variable)
+        held, names, dtype = [variable, *slots.values()], list(slots), variable.dtype
+        numbers = self._numbers(self._next_step(), dtype)
+
+        def updated(gradient: Any, rate: Any, weight: Any, *rest: Any) -> list[Any]:
+            now = dict(zip(names, rest, strict=False))
+            weight, after = self._updated(gradient, weight, rate, now, *rest[len(names) :])
+            return [weight, *[after[name] for name in names]]
+
+        values = [each._to_tensor() for each in held]
+        operands = [gradient, learning_rate, *values, *[number(each, dtype) for each in numbers]]
+        if isinstance(gradient, Slices):
+            for each, value in zip(held, updated(*operands), strict=True):
+                each.assign(value)
+            return
+        key = dtype, *[value for name, value in vars(self).items() if name[0] != "_"]
+        if key not in self._recorded:
+            self._recorded[key] = ProgramFunction(updated, operands)
+        specs = [each._node.spec for each in values]
+        for each, value in zip(held, self._recorded[key](operands, specs), strict=True):
+            each._replace(value)
+
+    def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
+        """The weight and the slots after a step."""
         raise NotImplementedError(f"{type(self).__name__} must have a method update_step")
+
+    def _numbers(self, step: int, dtype: Any) -> Sequence[float]:
+        """The numbers in a step's formula that change from step to step, the first being 1."""
+        return ()
 
     def scale_loss(self, loss: Any) -> Any:
         """The loss times ``loss_scale_factor``, by which the gradients are divided again."""
@@ -255,15 +238,20 @@ class Optimizer(Tracking):
         """An optimizer by such arguments."""
         return cls(**deserialize_keras_object(dict(config), custom_objects))
 
+    def _next_step(self) -> int:
+        """The number of the step that is being made, from 1 on."""
+        return int(self.iterations.numpy()) + 1
+
     def _slots_of(self, variable: Any) -> dict[str, Any]:
         if id(variable) not in self._kept:
+            shape, kind = tuple(variable.shape), variable.dtype.as_numpy_dtype
             self._kept[id(variable)] = {
                 name: tf.Variable(
-                    np.full(tuple(variable.shape), rounded(first), variable.dtype.as_numpy_dtype),
+                    np.full(shape, rounded(getattr(self, f"initial_{name}_value", 0.0)), kind),
                     trainable=False,
                     name=f"{variable.name.removesuffix(':0')}_{name}",
                 )
-                for name, first in self._slots.items()
+                for name in self._slots
             }
         return self._kept[id(variable)]
 

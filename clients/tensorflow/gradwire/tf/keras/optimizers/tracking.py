@@ -1,24 +1,57 @@
-"""Variables that optimizers of one's own keep: moments and the like, beside those of a model."""
+"""What optimizers keep: the rate, the number of steps, and variables beside those of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
+from gradwire.tf.keras import schedules
+from gradwire.tf.keras.settings import floatx
 from gradwire.tf.keras.weights import state
 
 
 class Tracking:
-    """What ``build`` and ``update_step`` of a subclass use."""
+    """The rate, and what ``build`` and ``update_step`` of a subclass use."""
 
     name: str
+    #: What is kept for each variable; it is ``initial_NAME_value`` at first, or 0.
+    _slots: tuple[str, ...] = ()
 
     def __init__(self) -> None:
+        self._calls: Any = tf.Variable(0, dtype=tf.int64, trainable=False, name="iteration")
+        self._schedule: Callable[..., Any] | None = None
+        self._rate: Any = tf.Variable(0.0, dtype=floatx(), trainable=False, name="learning_rate")
         #: The variables that are trained, in the order in which ``build`` was given them.
         self._variables: list[Any] = []
         self._added: list[Any] = []
+
+    @property
+    def learning_rate(self) -> Any:
+        """How far to go; also where a schedule or a function says so."""
+        if self._schedule is None:
+            return self._rate
+        if isinstance(self._schedule, schedules.LearningRateSchedule):
+            return self._schedule(self._calls)
+        return tf.cast(self._schedule(), self._rate.dtype)
+
+    @learning_rate.setter
+    def learning_rate(self, value: Any) -> None:
+        if callable(value) and not isinstance(value, (tf.Tensor, tf.Variable)):
+            self._schedule = value
+        elif isinstance(self._schedule, schedules.LearningRateSchedule):
+            raise TypeError(
+                "This optimizer was created with a `LearningRateSchedule` object as its "
+                "`learning_rate` constructor argument, hence its learning rate is not settable. "
+                "If you need the learning rate to be settable, you should instantiate the "
+                "optimizer with a float `learning_rate` argument."
+            )
+        else:
+            self._schedule = None
+            self._rate.assign(tf.cast(value, self._rate.dtype))
+
+    lr = learning_rate
 
     def add_variable(
         self,

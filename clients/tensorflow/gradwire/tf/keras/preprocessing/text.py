@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.tf.keras.configurable import configurable
+
 _FILTERS = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 
 
@@ -53,6 +55,7 @@ def hashing_trick(
     return [hashed(word) % (n - 1) + 1 for word in words]
 
 
+@configurable
 class Tokenizer:
     """Numbers words by how often they occur, from 1 on, and texts by these.
 
@@ -60,25 +63,16 @@ class Tokenizer:
     whose number is 1. ``char_level``: each character is a word.
     """
 
-    def __init__(
-        self,
-        num_words: int | None = None,
-        filters: str = _FILTERS,
-        lower: bool = True,
-        split: str = " ",
-        char_level: bool = False,
-        oov_token: str | None = None,
-        analyzer: Callable[[str], Sequence[str]] | None = None,
-        document_count: int = 0,
-    ) -> None:
-        self.num_words: int | None = num_words
-        self.filters: str = filters
-        self.lower: bool = lower
-        self.split: str = split
-        self.char_level: bool = char_level
-        self.oov_token: str | None = oov_token
-        self.analyzer: Callable[[str], Sequence[str]] | None = analyzer
-        self.document_count: int = document_count
+    num_words: int | None = None
+    filters: str = _FILTERS
+    lower: bool = True
+    split: str = " "
+    char_level: bool = False
+    oov_token: str | None = None
+    analyzer: Callable[[str], Sequence[str]] | None = None
+    document_count: int = 0
+
+    def __post_init__(self) -> None:
         #: How often words occur, in how many texts, and the same by their numbers.
         self.word_counts: dict[str, int] = {}
         self.word_docs: dict[str, int] = Counter()

@@ -9,6 +9,8 @@ import numpy as np
 
 import gradwire.tf as tf
 
+__all__ = ["normalize", "pad_sequences", "to_categorical"]
+
 
 def to_categorical(x: Any, num_classes: int | None = None) -> Any:
     """Integers as rows of zeros and a one; a last axis of length 1 is left out.

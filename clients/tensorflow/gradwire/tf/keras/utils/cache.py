@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 from gradwire.tf.arguments import only
 
+__all__ = ["get_file"]
+
 
 def keras_home() -> Path:
     """``KERAS_HOME``, or ``~/.keras``."""

@@ -10,6 +10,8 @@ from typing import Any
 from gradwire.tf.arguments import only
 from gradwire.tf.keras.symbolic import Call
 
+__all__ = ["model_to_dot", "plot_model"]
+
 _NEEDED = (
     "You must install graphviz (see instructions at https://graphviz.gitlab.io/download/) for "
     "`plot_model` to work."

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from gradwire.tf.keras.configurable import configurable
 
+__all__ = ["Progbar"]
+
+
+@configurable
 class Progbar:
     """A bar of the steps so far, the time that is left, and figures.
 
@@ -17,27 +21,19 @@ class Progbar:
     prints a line at the end. Figures are averaged over steps, except ``stateful_metrics``.
     """
 
-    def __init__(
-        self,
-        target: int | None,
-        width: int = 20,
-        verbose: int = 1,
-        interval: float = 0.05,
-        stateful_metrics: Iterable[str] | None = None,
-        stateless_metrics: Iterable[str] | None = None,
-        unit_name: str = "step",
-    ) -> None:
-        if stateful_metrics is not None and stateless_metrics is not None:
+    target: int | None
+    width: int = 20
+    verbose: int = 1
+    interval: float = 0.05
+    stateful_metrics: Any = None
+    stateless_metrics: Any = None
+    unit_name: str = "step"
+
+    def __post_init__(self) -> None:
+        if self.stateful_metrics is not None and self.stateless_metrics is not None:
             raise ValueError(
                 "Only one of `stateful_metrics` or `stateless_metrics` can be provided."
             )
-        self.target: int | None = target
-        self.width: int = width
-        self.verbose: int = verbose
-        self.interval: float = interval
-        self.unit_name: str = unit_name
-        self._stateful = set(stateful_metrics or ())
-        self._stateless = None if stateless_metrics is None else set(stateless_metrics)
         #: For each figure, what it comes to so far and for how many steps.
         self._values: dict[str, tuple[Any, int]] = {}
         self._seen: int = 0
@@ -70,9 +66,9 @@ class Progbar:
         self.update(self._seen + n, values)
 
     def _is_averaged(self, name: str) -> bool:
-        return (
-            name in self._stateless if self._stateless is not None else name not in self._stateful
-        )
+        if self.stateless_metrics is not None:
+            return name in self.stateless_metrics
+        return name not in (self.stateful_metrics or ())
 
     def _line(self, current: int, now: float, last: bool) -> str:
         each = (now - self._start) / max(current, 1)

@@ -1,4 +1,4 @@
-"""What computes large arrays in memory that is lent."""
+"""Functions that compute large arrays in memory of the pool."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.tape import ArrayType, Type
 
 
-def lent(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
-    """What computes a large array in memory that is lent, if the operation lets it."""
+def pooled_code(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Text) -> str:
+    """Code that computes a large array in memory of the pool, if the operation allows it."""
     kind = scalars.type(slot)
     if not isinstance(kind, ArrayType) or kind.nbytes < POOLED_BYTES:
         return ""
@@ -26,12 +26,12 @@ def lent(slot: int, op: Op, names: Mapping[int, str], scalars: Scalars, text: Te
     if function is None:
         return ""
     operands = written_operands(op, scalars.operands(slot, names))
-    out = f"{text.bind(POOL.empty, 'lent')}({kind.shape}, {text.bind(kind.dtype)})"
+    out = f"{text.bind(POOL.empty, 'pooled')}({kind.shape}, {text.bind(kind.dtype)})"
     return f"{text.bind(function, f'w_{function.__name__}')}({', '.join(operands)}, out={out})"
 
 
-def lending(op: Op, kind: Type) -> Callable[..., Any] | None:
-    """What computes a large array of type ``kind`` in memory that is lent, if ``op`` lets it."""
+def pooled_function(op: Op, kind: Type) -> Callable[..., Any] | None:
+    """A function that computes an array of type ``kind`` in pooled memory, if ``op`` allows it."""
     function = writing(op)
     if function is None or not isinstance(kind, ArrayType):
         return None
@@ -47,7 +47,7 @@ def lending(op: Op, kind: Type) -> Callable[..., Any] | None:
 
 
 def writing(op: Op) -> Any:
-    """NumPy's function that is the kernel, if it writes where it is told to."""
+    """NumPy's function that is the kernel, if it takes an array for its result."""
     if isinstance(op, Contract):
         return None if as_matmul(op) is None else np.matmul
     return ufunc_of(op)

@@ -1,0 +1,253 @@
+"""``tf.nn``: convolutions and poolings."""
+
+from __future__ import annotations
+
+from gradwire.tf.operations import kinds, rules
+from gradwire.tf.operations.declaring import operation
+from gradwire.tf.operations.types import Ints, Name, Padding, Shape, TensorLike
+from gradwire.tf.tensors import Tensor
+
+
+@operation(rules.like, "tf.nn.conv1d", "Conv2D", kinds.CONVOLVED)
+def conv1d(
+    input: TensorLike,
+    filters: TensorLike,
+    stride: Ints,
+    padding: Padding,
+    data_format: str = "NWC",
+    dilations: Ints | None = None,
+    name: Name = None,
+) -> Tensor:
+    """Layer of ``filters``, an array of shape (length, channels, filters)."""
+
+
+@operation(rules.like, "tf.nn.conv2d", "Conv2D", kinds.CONVOLVED)
+def conv2d(
+    input: TensorLike,
+    filters: TensorLike,
+    strides: Ints,
+    padding: Padding,
+    data_format: str = "NHWC",
+    dilations: Ints | None = None,
+    name: Name = None,
+) -> Tensor:
+    """Layer of ``filters``, an array of shape (lengths, channels, filters)."""
+
+
+@operation(rules.like, "tf.nn.conv3d", "Conv3D", kinds.LAYER)
+def conv3d(
+    input: TensorLike,
+    filters: TensorLike,
+    strides: Ints,
+    padding: Padding,
+    data_format: str = "NDHWC",
+    dilations: Ints | None = None,
+    name: Name = None,
+) -> Tensor:
+    """Layer of ``filters``, an array of shape (lengths, channels, filters)."""
+
+
+@operation(rules.like, "tf.nn.convolution", "Conv2D", kinds.CONVOLVED)
+def convolution(
+    input: TensorLike,
+    filters: TensorLike,
+    strides: Ints | None = None,
+    padding: Padding = "VALID",
+    data_format: str | None = None,
+    dilations: Ints | None = None,
+    name: Name = None,
+) -> Tensor:
+    """Layer of ``filters``, an array of shape (lengths, channels, filters), of 1 to 3 lengths."""
+
+
+@operation(rules.like, "tf.nn.conv1d_transpose", "Conv2DBackpropInput", kinds.CONVOLVED)
+def conv1d_transpose(
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: Shape,
+    strides: Ints,
+    padding: Padding = "SAME",
+    data_format: str = "NWC",
+    dilations: Ints | None = None,
+    name: Name = None,
+) -> Tensor:
+    """The transpose of a layer of ``filters`` that takes an array of ``output_shape``."""
+
+
+@operation(rules.like, "tf.nn.conv2d_transpose", "Conv2DBackpropInput", kinds.CONVOLVED)
+def conv2d_transpose(
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: Shape,
+    strides: Ints,
+    padding: Padding = "SAME",
+    data_format: str = "NHWC",
+    dilations: Ints | None = None,
+    name: Name = None,
+) -> Tensor:
+    """The transpose of a layer of ``filters`` that takes an array of ``output_shape``."""
+
+
+@operation(rules.like, "tf.nn.conv3d_transpose", "Conv3DBackpropInputV2", kinds.LAYER)
+def conv3d_transpose(
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: Shape,
+    strides: Ints,
+    padding: Padding = "SAME",
+    data_format: str = "NDHWC",
+    dilations: Ints | None = None,
+    name: Name = None,
+) -> Tensor:
+    """The transpose of a layer of ``filters`` that takes an array of ``output_shape``."""
+
+
+@operation(rules.like, "tf.nn.conv_transpose", "Conv2DBackpropInput", kinds.CONVOLVED)
+def conv_transpose(
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: Shape,
+    strides: Ints,
+    padding: Padding = "SAME",
+    data_format: str | None = None,
+    dilations: Ints | None = None,
+    name: Name = None,
+) -> Tensor:
+    """The transpose of a layer of ``filters`` that takes an array of ``output_shape``."""
+
+
+@operation(rules.like, "tf.nn.depthwise_conv2d", "DepthwiseConv2dNative", kinds.LAYER)
+def depthwise_conv2d(
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Ints,
+    padding: Padding,
+    data_format: str | None = None,
+    dilations: Ints | None = None,
+    name: Name = None,
+) -> Tensor:
+    """Each channel with its own filters: ``filter`` is (height, width, channels, multiplier)."""
+
+
+@operation(rules.like, "tf.nn.separable_conv2d", "Conv2D", kinds.LAYER)
+def separable_conv2d(
+    input: TensorLike,
+    depthwise_filter: TensorLike,
+    pointwise_filter: TensorLike,
+    strides: Ints,
+    padding: Padding,
+    data_format: str | None = None,
+    dilations: Ints | None = None,
+    name: Name = None,
+) -> Tensor:
+    """Filters of each channel, then a layer of filters of one element over all channels."""
+
+
+@operation(rules.like, "tf.nn.avg_pool", "AvgPool", kinds.LAYER)
+def avg_pool(
+    input: TensorLike,
+    ksize: Ints,
+    strides: Ints,
+    padding: Padding,
+    data_format: str | None = None,
+    name: Name = None,
+) -> Tensor:
+    """The largest element of each window, or its average, without the padding."""
+
+
+@operation(rules.like, "tf.nn.avg_pool1d", "AvgPool", kinds.LAYER)
+def avg_pool1d(
+    input: TensorLike,
+    ksize: Ints,
+    strides: Ints,
+    padding: Padding,
+    data_format: str = "NWC",
+    name: Name = None,
+) -> Tensor:
+    """The largest element of each window, or its average, without the padding."""
+
+
+@operation(rules.like, "tf.nn.avg_pool2d", "AvgPool", kinds.LAYER)
+def avg_pool2d(
+    input: TensorLike,
+    ksize: Ints,
+    strides: Ints,
+    padding: Padding,
+    data_format: str = "NHWC",
+    name: Name = None,
+) -> Tensor:
+    """The largest element of each window, or its average, without the padding."""
+
+
+@operation(rules.like, "tf.nn.avg_pool3d", "AvgPool3D", kinds.LAYER)
+def avg_pool3d(
+    input: TensorLike,
+    ksize: Ints,
+    strides: Ints,
+    padding: Padding,
+    data_format: str = "NDHWC",
+    name: Name = None,
+) -> Tensor:
+    """The largest element of each window, or its average, without the padding."""
+
+
+@operation(rules.like, "tf.formulas.max_pool", "MaxPool", kinds.ORDERED)
+def max_pool(
+    input: TensorLike,
+    ksize: Ints,
+    strides: Ints,
+    padding: Padding,
+    data_format: str | None = None,
+    name: Name = None,
+) -> Tensor:
+    """The largest element of each window, or its average, without the padding."""
+
+
+@operation(rules.like, "tf.formulas.max_pool1d", "MaxPool", kinds.ORDERED)
+def max_pool1d(
+    input: TensorLike,
+    ksize: Ints,
+    strides: Ints,
+    padding: Padding,
+    data_format: str = "NWC",
+    name: Name = None,
+) -> Tensor:
+    """The largest element of each window, or its average, without the padding."""
+
+
+@operation(rules.like, "tf.formulas.max_pool2d", "MaxPool", kinds.ORDERED)
+def max_pool2d(
+    input: TensorLike,
+    ksize: Ints,
+    strides: Ints,
+    padding: Padding,
+    data_format: str = "NHWC",
+    name: Name = None,
+) -> Tensor:
+    """The largest element of each window, or its average, without the padding."""
+
+
+@operation(rules.like, "tf.formulas.max_pool3d", "MaxPool3D", kinds.LAYER)
+def max_pool3d(
+    input: TensorLike,
+    ksize: Ints,
+    strides: Ints,
+    padding: Padding,
+    data_format: str = "NDHWC",
+    name: Name = None,
+) -> Tensor:
+    """The largest element of each window, or its average, without the padding."""
+
+
+@operation(rules.like, "tf.formulas.pool", "MaxPool", kinds.ORDERED)
+def pool(
+    input: TensorLike,
+    window_shape: Ints,
+    pooling_type: str,
+    strides: Ints | None = None,
+    padding: Padding = "VALID",
+    data_format: str | None = None,
+    dilations: Ints | None = None,
+    name: Name = None,
+) -> Tensor:
+    """Largest elements (``pooling_type`` ``MAX``) or averages (``AVG``) of windows."""

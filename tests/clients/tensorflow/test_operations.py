@@ -1,0 +1,74 @@
+"""Declared operations are functions of the service, described as in its catalogue."""
+
+import inspect
+from typing import Any
+
+import gradwire.tf as tf
+import pytest
+from gradwire.tf.operations import (
+    arrays,
+    bitwise,
+    image,
+    layers,
+    linalg,
+    math,
+    nn,
+    reductions,
+    signal,
+    special,
+)
+from gradwire_engine.dialects.tensorflow import TF
+
+from tests.clients.tensorflow.test_parameters import MEANINGLESS
+
+MODULES = [arrays, bitwise, image, layers, linalg, math, nn, reductions, signal, special]
+
+
+OPERATIONS: list[Any] = [
+    each
+    for module in MODULES
+    for name, each in vars(module).items()
+    if getattr(each, "__wrapped__", None) is not None and each.__name__ == name
+]
+
+
+def first_paragraph(doc: str | None) -> str:
+    return " ".join((doc or "").strip().partition("\n\n")[0].split())
+
+
+@pytest.mark.parametrize("function", OPERATIONS, ids=lambda function: function.__name__)
+def test_what_it_says_is_in_the_catalogue(function):
+    theirs = [
+        each for name, each in TF.functions.items() if name.rpartition(".")[2] == function.__name__
+    ]
+    assert first_paragraph(function.__doc__) in [first_paragraph(each.doc) for each in theirs]
+
+
+def test_parameters_without_a_meaning_are_known():
+    found = {
+        parameter.name
+        for function in OPERATIONS
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.annotation == "Unused"
+    }
+    assert found
+    assert found <= MEANINGLESS.keys()
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [((), {}), (([1.0],), {"x": [1.0]}), (([1.0],), {"axes": 0}), (([1.0], "name", 3), {})],
+)
+def test_arguments_that_it_does_not_take_are_pythons_error(args, kwargs):
+    with pytest.raises(TypeError, match=r"exp\(\)"):
+        tf.exp(*args, **kwargs)
+
+
+def test_arguments_may_be_given_by_name_or_place():
+    pictures = tf.reshape(tf.range(32.0), (1, 4, 4, 2))
+    expected = tf.nn.max_pool2d(pictures, 2, 2, "SAME").numpy().tolist()
+    for pooled in (
+        tf.nn.max_pool2d(padding="SAME", strides=2, ksize=2, input=pictures),
+        tf.nn.max_pool2d(pictures, 2, padding="SAME", strides=2, data_format="NHWC", name="pool"),
+    ):
+        assert pooled.numpy().tolist() == expected
