@@ -8,7 +8,6 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 import httpx
@@ -196,12 +195,7 @@ class Client(Groups, Connection[httpx.Client]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @staticmethod
@@ -249,12 +243,7 @@ class AsyncClient(AsyncGroups, Connection[httpx.AsyncClient]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     @staticmethod
