@@ -32,6 +32,7 @@ def test_errors_need_no_client():
     assert of_sdk(imported("from gradwire import NotFound")) <= {
         "gradwire",
         "gradwire.distributions",
+        "gradwire.documents",
         "gradwire.errors",
         "gradwire.hooks",
         "gradwire.locations",

@@ -4,7 +4,6 @@ from gradwire import Node
 def test_a_node_is_parsed_from_a_response():
     document = {"op": "matmul", "id": "h", "line": 2, "column": 5, "unheard": "of"}
     assert Node.read(document) == Node(op="matmul", id="h", line=2, column=5)
-    assert Node.read(None) is None
 
 
 def test_an_excerpt_has_a_caret_under_the_column():

@@ -440,7 +440,7 @@ def test_values_sent_in_full_are_those_of_the_question(trouble):
     for _ in range(2):
         ask(memory, shelf, x, program)
     setattr(shelf, trouble, True)
-    document = {"program": program, "x": x, "small": small, "deep": [{"ref": "other"}, {"x": x}]}
+    document = {"program": program, "x": x, "small": small, "deep": [{"ref": "other"}, {"ref": x}]}
     asked = memory.conversation(Call("POST", "/v1/evaluate", document, lambda reply: reply))
     x[0] = small[0] = 2.0
     contents: list[bytes] = []
@@ -457,7 +457,7 @@ def test_values_sent_in_full_are_those_of_the_question(trouble):
     drive(asked, send)
     sent = codec.decode(contents[-1])
     assert (sent["program"], sent["deep"][0]) == (program, {"ref": "other"})
-    for array in (sent["x"], sent["small"], sent["deep"][1]["x"]):
+    for array in (sent["x"], sent["small"], sent["deep"][1]["ref"]):
         np.testing.assert_array_equal(array, 1.0)
 
 

@@ -8,7 +8,6 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 import httpx
@@ -112,11 +111,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         >>> client.with_options(timeout=600, max_retries=0).evaluate(long_program, variables)
         """
         other = object.__new__(type(self))
-        other._http = self._http
-        other._owns_pool = False
-        other._adding = self._adding
-        other._residents = self._residents
-        other._process = self._process
+        vars(other).update(vars(self), _owns_pool=False)
         other._options = dataclasses.replace(
             self._options,
             timeout=self._options.timeout if timeout is UNSET else timeout,
@@ -200,12 +195,7 @@ class Client(Groups, Connection[httpx.Client]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @staticmethod
@@ -253,12 +243,7 @@ class AsyncClient(AsyncGroups, Connection[httpx.AsyncClient]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     @staticmethod

@@ -191,80 +191,45 @@ def evaluation(of: ProgramAt, options: EvaluateOptions) -> Call[Evaluation]:
 
 def gradient(of: ProgramAt, options: GradientOptions) -> Call[Gradient]:
     """A target's value, and its gradient at every source."""
-    like = _sources(of, options)
-    return _derivative(
-        Gradient,
-        of,
-        "gradient",
-        _seeded(options),
-        lambda document: {"gradients": decode(document["gradients"], like)},
-    )
+    return _derivative(Gradient, of, "gradient", _seeded(options), gradients=_sources(of, options))
 
 
 def check(of: ProgramAt, options: CheckOptions) -> Call[Check]:
     """The gradient beside differences."""
     like = _sources(of, options)
-    return _derivative(
-        Check,
-        of,
-        "check",
-        _seeded(options),
-        lambda document: {
-            "ok": document["ok"],
-            "checks": source_checks(document),
-            **{part: decode(document[part], like) for part in ("gradients", "differences")},
-        },
-    )
+
+    def rest(document: Mapping[str, Any]) -> dict[str, Any]:
+        return {"ok": document["ok"], "checks": source_checks(document)}
+
+    asked = _seeded(options)
+    return _derivative(Check, of, "check", asked, rest, gradients=like, differences=like)
 
 
 def jacobian(of: ProgramAt, options: JacobianOptions) -> Call[Jacobian]:
     """The derivative of each element of a target in each element of the sources."""
-    like = _sources(of, options)
-    return _derivative(
-        Jacobian,
-        of,
-        "jacobian",
-        options,
-        lambda document: {"jacobian": decode(document["jacobian"], like)},
-    )
+    return _derivative(Jacobian, of, "jacobian", options, jacobian=_sources(of, options))
 
 
 def hessian(of: ProgramAt, options: HessianOptions) -> Call[Hessian]:
     """A target's second derivatives in each pair of sources, and its gradients."""
     like = _sources(of, options)
-    return _derivative(
-        Hessian,
-        of,
-        "hessian",
-        options,
-        lambda document: {
-            "gradients": decode(document["gradients"], like),
-            "hessian": decode_rows(document["hessian"], document["gradients"], like),
-        },
-    )
+
+    def rest(document: Mapping[str, Any]) -> dict[str, Any]:
+        return {"hessian": decode_rows(document["hessian"], document["gradients"], like)}
+
+    return _derivative(Hessian, of, "hessian", options, rest, gradients=like)
 
 
 def jvp(of: ProgramAt, tangents: Variables, options: DerivativeOptions) -> Call[Jvp]:
     """A target's derivative along tangents."""
-    target = options.get("target")
-    return _derivative(
-        Jvp,
-        of,
-        "jvp",
-        {**options, "tangents": encode_variables(tangents, "tangents")},
-        lambda document: {"jvp": decode(document["jvp"], target)},
-    )
+    asked = {**options, "tangents": encode_variables(tangents, "tangents")}
+    return _derivative(Jvp, of, "jvp", asked, jvp=options.get("target"))
 
 
 def hvp(of: ProgramAt, vectors: Variables, options: DerivativeOptions) -> Call[Hvp]:
     """The Hessian times vectors, and the gradients."""
-    return _derivative(
-        Hvp,
-        of,
-        "hvp",
-        {**options, "vectors": encode_variables(vectors, "vectors")},
-        lambda document: {part: decode(document[part], vectors) for part in ("gradients", "hvp")},
-    )
+    asked = {**options, "vectors": encode_variables(vectors, "vectors")}
+    return _derivative(Hvp, of, "hvp", asked, gradients=vectors, hvp=vectors)
 
 
 def _sources(of: ProgramAt, options: SourcesOptions) -> Any:
@@ -282,17 +247,20 @@ def _derivative(
     of: ProgramAt,
     name: str,
     options: Mapping[str, object],
-    parts: Callable[[Mapping[str, Any]], dict[str, Any]],
+    rest: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda _: {},
+    **parts: Any,
 ) -> Call[D]:
-    """A call whose answer has a value and, beside it, the parts that are read from the reply."""
+    """A call whose answer has a value, parts that are nested as given ones, and the rest."""
     document = document_of(of, options)
 
     def read(reply: Reply) -> D:
+        answer = reply.document
         return kind(
-            value=decode(reply.document["value"], document.get("target")),
-            outputs=decode(reply.document.get("outputs"), document.get("outputs")),
-            unconnected=unconnected_sources(reply.document),
-            **parts(reply.document),
+            value=decode(answer["value"], document.get("target")),
+            outputs=decode(answer.get("outputs"), document.get("outputs")),
+            unconnected=unconnected_sources(answer),
+            **{part: decode(answer[part], like) for part, like in parts.items()},
+            **rest(answer),
             **shared_fields(reply),
         )
 

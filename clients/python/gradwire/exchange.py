@@ -226,14 +226,14 @@ def _refusal(response: httpx.Response, source: str | None, base_url: str) -> API
     if not isinstance(problem, Mapping):
         problem = {}
     status = response.status_code
-    code = problem.get("code")
+    code, node = problem.get("code"), problem.get("node")
     return error_class(status, code)(
         problem.get("detail") or problem.get("title") or _reason(response),
         status=status,
         code=code,
         hint=hints.of_refusal(status, code, base_url) or problem.get("hint"),
         pointer=problem.get("pointer"),
-        node=Node.read(problem.get("node")),
+        node=Node.read(node) if isinstance(node, Mapping) else None,
         request_id=request_id(response),
         retry_after_seconds=_retry_after_seconds(response),
         problem=problem,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from gradwire.documents import Document
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Node(Document):
     """An operation of the program; ``line`` and ``column`` count from 1 in source text."""
 
     op: str | None = None
@@ -16,13 +16,6 @@ class Node:
     line: int | None = None
     column: int | None = None
     pointer: str | None = None
-
-    @classmethod
-    def read(cls, document: Any) -> Node | None:
-        """The node of a reply; members that this version does not know are left out."""
-        if not isinstance(document, Mapping):
-            return None
-        return Node(**{name: document.get(name) for name in Node.__slots__})
 
     def excerpt(self, source: str | None) -> list[str]:
         """The node's line of the source text, a caret under its column."""

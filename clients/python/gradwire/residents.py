@@ -16,7 +16,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final, TypeVar
@@ -129,7 +129,14 @@ class Residents:
         else:
             asked = self._with_program(call, named)
             content = codec.encode(asked.document, refer)
-        read = _noting(asked.read, named, call.source) if named else asked.read
+
+        def read(reply: Reply) -> T:
+            if named:
+                contents = {ref: resident.content for ref, resident in named.items()}
+                arrays = {ref: None if isinstance(c, str) else c for ref, c in contents.items()}
+                reply.response.extensions[REFERENTS] = Referents(arrays, call.source)
+            return asked.read(reply)
+
         packed = Call(asked.method, asked.path, None, read, asked.source, content)
         return self._referring(packed, named)
 
@@ -245,9 +252,9 @@ def _in_full(document: Any, named: Mapping[str, Resident]) -> Any:
         return [_in_full(item, named) for item in document]
     if not isinstance(document, dict):
         return document
-    resident = named.get(document.get("ref", ""))
-    if resident is not None:
-        return resident.content
+    ref = document.get("ref")
+    if len(document) == 1 and isinstance(ref, str) and ref in named:
+        return named[ref].content
     return {name: _in_full(item, named) for name, item in document.items()}
 
 
@@ -269,20 +276,6 @@ def _digest(array: NDArray[Any]) -> str:
     digest = sha256(f"{array.dtype.name} {','.join(map(str, array.shape))}\n".encode())
     digest.update(array.reshape(-1).view(np.uint8).data)
     return f"sha256:{digest.hexdigest()}"
-
-
-def _noting(
-    read: Callable[[Reply], T], named: Mapping[str, Resident], source: str | None
-) -> Callable[[Reply], T]:
-    """A reader that notes the values behind the request's references in the response."""
-
-    def noting(reply: Reply) -> T:
-        contents = {ref: resident.content for ref, resident in named.items()}
-        arrays = {ref: None if isinstance(c, str) else c for ref, c in contents.items()}
-        reply.response.extensions[REFERENTS] = Referents(arrays, source)
-        return read(reply)
-
-    return noting
 
 
 def _nothing(_: Reply) -> None:

@@ -11,12 +11,13 @@ import httpx
 
 from gradwire.call import Reply
 from gradwire.display_mixin import DisplayMixin
+from gradwire.documents import Document
 from gradwire.locations import Node
 from gradwire.values import decode
 
 
 @dataclass(frozen=True, slots=True)
-class Unconnected:
+class Unconnected(Document):
     """Why a derivative does not exist, and the node where the path from its source ends."""
 
     reason: str
@@ -25,7 +26,7 @@ class Unconnected:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Document):
     """A notice about a valid answer."""
 
     code: str
@@ -34,7 +35,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Range(Document):
     """An operand's least and greatest finite element, and the number of non-finite ones."""
 
     shape: tuple[int, ...]
@@ -50,19 +51,6 @@ class Nonfinite(Node):
     instruction: str | None = None
     operands: tuple[Range, ...] = ()
     hint: str | None = None
-
-    @classmethod
-    def read(cls, document: Any) -> Nonfinite | None:
-        """The same of a reply."""
-        node = Node.read(document)
-        if node is None:
-            return None
-        ranges = [
-            Range(tuple(given["shape"]), given["min"], given["max"], given["nonfinite"])
-            for given in document.get("operands") or ()
-        ]
-        place = (node.op, node.id, node.line, node.column, node.pointer)
-        return cls(*place, document.get("instruction"), tuple(ranges), document.get("hint"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -112,7 +100,7 @@ class Gradient(Derivative):
 
 
 @dataclass(frozen=True, slots=True)
-class SourceCheck:
+class SourceCheck(Document):
     """The comparison of a source's gradient with differences."""
 
     ok: bool
@@ -165,7 +153,7 @@ class Hvp(Gradient):
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(Document):
     """One instruction of a tape."""
 
     slot: int
@@ -178,16 +166,9 @@ class Instruction:
     #: The instructions of a loop's body.
     body: tuple[Instruction, ...] = ()
 
-    @classmethod
-    def read(cls, row: Mapping[str, Any]) -> Instruction:
-        """The same of a reply."""
-        body = tuple(cls.read(inner) for inner in row.get("body", ()))
-        node = Node.read(row["node"])
-        return cls(row["slot"], row["op"], tuple(row["args"]), row["type"], node, body)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Recording(DisplayMixin):
+class Recording(DisplayMixin, Document):
     """The recording of a tape."""
 
     program: str
@@ -206,21 +187,11 @@ class Recording(DisplayMixin):
     #: The raw response.
     raw: httpx.Response
 
-    @classmethod
-    def read(cls, reply: Reply) -> Recording:
-        """The same of a reply."""
-        document = reply.document
-        return cls(
-            program=document["program"],
-            persistent=document["persistent"],
-            watched=tuple(document["watched"]),
-            expires_at=datetime.fromisoformat(document["expires_at"]),
-            memory_bytes=document["memory_bytes"],
-            length=document["length"],
-            instructions=tuple(map(Instruction.read, document["instructions"])),
-            request_id=request_id(reply.response),
-            raw=reply.response,
-        )
+
+def recording(reply: Reply) -> Recording:
+    """The recording of a tape."""
+    response = reply.response
+    return Recording.read(reply.document, request_id=request_id(response), raw=response)
 
 
 def shared_fields(reply: Reply) -> dict[str, Any]:
@@ -229,11 +200,8 @@ def shared_fields(reply: Reply) -> dict[str, Any]:
     nonfinite = document.get("nonfinite") or {}
     return {
         "updates": decode(document["updates"]) if document.get("updates") else {},
-        "warnings": tuple(
-            Notice(notice["code"], notice["detail"], Node.read(notice.get("node")))
-            for notice in document.get("warnings") or ()
-        ),
-        "nonfinite": {way: node for way in nonfinite if (node := Nonfinite.read(nonfinite[way]))},
+        "warnings": tuple(map(Notice.read, document.get("warnings") or ())),
+        "nonfinite": {way: Nonfinite.read(node) for way, node in nonfinite.items() if node},
         "program": document.get("program"),
         "timings": timings(reply.response.headers.get("Server-Timing", "")),
         "request_id": request_id(reply.response),
@@ -243,20 +211,13 @@ def shared_fields(reply: Reply) -> dict[str, Any]:
 
 def unconnected_sources(document: Mapping[str, Any]) -> dict[str, Unconnected]:
     """The reasons for missing derivatives, by the source's path."""
-    return {
-        path: Unconnected(item["reason"], item["detail"], Node.read(item.get("node")))
-        for path, item in (document.get("unconnected") or {}).items()
-    }
+    unconnected = document.get("unconnected") or {}
+    return {path: Unconnected.read(reason) for path, reason in unconnected.items()}
 
 
 def source_checks(document: Mapping[str, Any]) -> dict[str, SourceCheck]:
     """The comparisons of gradients with differences, by the source's path."""
-    return {
-        path: SourceCheck(
-            item["ok"], float(item["error"]), None if item["at"] is None else tuple(item["at"])
-        )
-        for path, item in document["checks"].items()
-    }
+    return {path: SourceCheck.read(check) for path, check in document["checks"].items()}
 
 
 def timings(header: str) -> dict[str, float]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NoReturn
 
 import numpy as np
 
+from gradwire.documents import Document
 from gradwire.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class StoredTensor:
+class StoredTensor(Document):
     """An array that the service stores; variables may have it wherever they may have an array.
 
     Its values are not here: ``client.tensors.get(tensor)`` fetches them.
@@ -27,17 +27,6 @@ class StoredTensor:
     nbytes: int
     #: Extended by each use; the service may evict it earlier, if the quota is exhausted.
     expires_at: datetime = field(compare=False)
-
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> StoredTensor:
-        """The tensor that a reply describes."""
-        return cls(
-            ref=document["ref"],
-            dtype=np.dtype(document["dtype"]),
-            shape=tuple(document["shape"]),
-            nbytes=document["nbytes"],
-            expires_at=datetime.fromisoformat(document["expires_at"]),
-        )
 
     @property
     def ndim(self) -> int:
@@ -53,7 +42,7 @@ class StoredTensor:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredProgram:
+class StoredProgram(Document):
     """A program that the service stores; calls take it wherever they take a program."""
 
     #: Equal programs have equal ids.
@@ -69,19 +58,6 @@ class StoredProgram:
     nodes: int
     #: As it was first sent, a graph as text if possible; ``None`` in lists.
     text: str | None = field(default=None, compare=False)
-
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> StoredProgram:
-        """The program that a reply describes."""
-        return cls(
-            id=document["id"],
-            name=document.get("name"),
-            names=tuple(document["names"]),
-            variables=tuple(document["variables"]),
-            outputs=document["outputs"],
-            nodes=document["nodes"],
-            text=document.get("text"),
-        )
 
     @property
     def reference(self) -> dict[str, str]:

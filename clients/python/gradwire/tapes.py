@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Coroutine, Generator
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar, Unpack
 from urllib.parse import quote
 
@@ -34,6 +33,7 @@ from gradwire.results import (
     Jacobian,
     Jvp,
     Recording,
+    recording,
     shared_fields,
 )
 from gradwire.trees import Variables
@@ -82,7 +82,7 @@ class TapeMethods:
     @sent
     def show(self) -> Call[Recording]:
         """The recorded instructions, and the memory of their values."""
-        return Call("GET", self.of.path, None, Recording.read)
+        return Call("GET", self.of.path, None, recording)
 
     @sent
     def delete(self) -> Call[None]:
@@ -90,34 +90,34 @@ class TapeMethods:
         return Call("DELETE", self.of.path, None, lambda _: None)
 
 
-class BlockingTape(TapeMethods, BlockingResource):
-    """The methods of a tape of a ``Client``; as a context manager, it is deleted at the end."""
+@dataclass(frozen=True)
+class StoredTape(TapeMethods, BlockingResource):
+    """A tape of a ``Client``; as a context manager, it is deleted at the end."""
+
+    id: str
+    client: Blocking
+    of: ProgramAt
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(UnknownTape):
             self.delete()
 
 
-class AwaitingTape(TapeMethods, AwaitingResource):
-    """As ``BlockingTape``, of an ``AsyncClient``."""
+@dataclass(frozen=True)
+class AsyncStoredTape(TapeMethods, AwaitingResource):
+    """As ``StoredTape``, of an ``AsyncClient``."""
+
+    id: str
+    client: Awaiting
+    of: ProgramAt
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         with suppress(UnknownTape):
             await self.delete()
 
@@ -133,30 +133,12 @@ class Recorded(Evaluation, Generic[C]):
     of: ProgramAt
 
 
-class Tape(Recorded[Blocking], BlockingTape):
+class Tape(Recorded[Blocking], StoredTape):
     """A tape that a ``Client`` made."""
 
 
-class AsyncTape(Recorded[Awaiting], AwaitingTape):
+class AsyncTape(Recorded[Awaiting], AsyncStoredTape):
     """A tape that an ``AsyncClient`` made."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredTape(BlockingTape):
-    """A tape of a ``Client`` that is known by its id alone."""
-
-    id: str
-    client: Blocking
-    of: ProgramAt
-
-
-@dataclass(frozen=True, slots=True)
-class AsyncStoredTape(AwaitingTape):
-    """A tape of an ``AsyncClient`` that is known by its id alone."""
-
-    id: str
-    client: Awaiting
-    of: ProgramAt
 
 
 class TapeBeingMade:
@@ -172,13 +154,8 @@ class TapeBeingMade:
         self._tape = await self._making
         return await self._tape.__aenter__()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._tape.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *_: object) -> None:
+        await self._tape.__aexit__()
 
 
 def path_of(token: str) -> str:

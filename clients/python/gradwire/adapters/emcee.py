@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.adapters.raveling import Raveled
-from gradwire.adapters.waiting import waiting_client
+from gradwire.adapters.requirements import blocking_client
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs, inline_of
 
@@ -36,7 +36,7 @@ class Ensemble:
 
             return transforms.vmap(value)(positions)
 
-        self._each: Function[..., Any] = Function(f, waiting_client(f, client), inline=each)
+        self._each: Function[..., Any] = Function(f, blocking_client(f, client), inline=each)
 
     def __call__(self, positions: NDArray[Any], *args: Any) -> NDArray[Any]:
         """The log-probability of each row."""

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.adapters.missing import needs
+from gradwire.adapters.requirements import blocking_client, needs
 from gradwire.adapters.routines import Avals, Nested, Positions, Routine
-from gradwire.adapters.waiting import waiting_client
 from gradwire.tracing.functions import Runs
 from gradwire.tracing.shapes import Aval
 
@@ -40,22 +39,24 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
 
     >>> jax.vmap(jax.grad(gradwire.adapters.jax.function(loss)), (None, 0, 0))(w, xs, ys)
     """
-    own = waiting_client(f, client)
-    kinds: dict[Any, _Kind] = {}
+    own = blocking_client(f, client)
+    specialized: dict[Any, _Specialized] = {}
 
     @functools.wraps(f)
     def called(*args: Any, **kwargs: Any) -> Any:
         paths, tree = jax.tree_util.tree_flatten_with_path((args, kwargs))
         static = tuple([None if _is_array(leaf) else (type(leaf), leaf) for _, leaf in paths])
-        kind = kinds.get((tree, static))
-        if kind is None:
-            kind = kinds[tree, static] = _Kind(f, own, tree, static, [path for path, _ in paths])
-        return kind(*[jnp.asarray(leaf) for _, leaf in paths if _is_array(leaf)])
+        one = specialized.get((tree, static))
+        if one is None:
+            one = specialized[tree, static] = _Specialized(
+                f, own, tree, static, [path for path, _ in paths]
+            )
+        return one(*[jnp.asarray(leaf) for _, leaf in paths if _is_array(leaf)])
 
     return called
 
 
-class _Kind:
+class _Specialized:
     """A function for arguments of one structure."""
 
     def __init__(

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from gradwire.adapters.missing import needs
-from gradwire.adapters.waiting import waiting_client
+from gradwire.adapters.requirements import blocking_client, needs
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Runs
 
@@ -47,7 +46,7 @@ def steps(
     ``params`` are nested NumPy's or JAX's arrays. Optimisers that search along a line ask for
     values in between.
     """
-    derive = transforms.value_and_grad(f, client=waiting_client(f, client))
+    derive = transforms.value_and_grad(f, client=blocking_client(f, client))
     values = gradwire_jax.function(f, client=client)
     inner = optax.with_extra_args_support(optimizer)
 

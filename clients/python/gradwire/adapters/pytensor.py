@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.adapters.missing import needs
+from gradwire.adapters.requirements import blocking_client, needs
 from gradwire.adapters.routines import Avals, Nested, Positions, Routine
-from gradwire.adapters.waiting import waiting_client
 from gradwire.tracing.functions import Runs, leaf_names
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import flatten, is_array_like, unflatten
@@ -35,7 +34,7 @@ with needs("pytensor"):
     from pytensor.tensor.rewriting.basic import register_specialize
 
 #: Lengths for unknown ones in a type.
-UNTOLD = (2, 3)
+UNKNOWN_LENGTHS = (2, 3)
 
 
 def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[..., Any]:
@@ -45,22 +44,22 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
     not suffice, by the service. If a length that this needs is unknown, the result is assumed to be
     one number: specify it with ``pt.specify_shape``.
     """
-    own = waiting_client(f, client)
+    own = blocking_client(f, client)
     kinds: dict[Any, Nested] = {}
 
     @functools.wraps(f)
     def called(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = flatten((args, kwargs), _is_leaf)
         variables = [pt.as_tensor(leaf) for leaf in leaves]
-        untold = any(None in variable.type.shape for variable in variables)
-        nested = kinds.get((structure, untold))
+        unknown = any(None in variable.type.shape for variable in variables)
+        nested = kinds.get((structure, unknown))
         if nested is None:
-            nested = kinds[structure, untold] = Nested(
+            nested = kinds[structure, unknown] = Nested(
                 f,
                 own,
                 lambda leaves: unflatten(structure, iter(leaves)),
                 leaf_names(f, structure),
-                number=untold,
+                number=unknown,
             )
         types = _types(nested.routine, variables)
         routine = nested.routine
@@ -68,7 +67,7 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
             results = [_GradientOp(routine, _inexact(variables))(*variables)[0]]
         else:
             results = _RoutineOp(routine)(*variables, return_list=True)
-        known = _avals(variables, UNTOLD[0])
+        known = _avals(variables, UNKNOWN_LENGTHS[0])
         return unflatten(nested.structure(known), iter(results))
 
     return called
@@ -97,8 +96,8 @@ class _RoutineOp(Op):  # type: ignore[misc]
             if result.ndim != output.type.ndim:
                 raise TypeError(
                     f"the function gives an array of shape {result.shape}, but was taken to give "
-                    "one number, since lengths of its arguments are unknown: pt.specify_shape "
-                    "gives them"
+                    "one number, since lengths of its arguments are unknown: specify them "
+                    "with pt.specify_shape"
                 )
             storage[0] = np.asarray(result, output.type.dtype)
 
@@ -204,10 +203,10 @@ _vectorize_node.register(_RoutineOp)(_vectorized)
 
 def _types(routine: Routine, variables: Sequence[Any]) -> list[tuple[Any, np.dtype[Any]]]:
     """Shapes and dtypes of results; ``None`` for lengths that the arguments' types lack."""
-    known = routine.types(_avals(variables, UNTOLD[0]))
+    known = routine.types(_avals(variables, UNKNOWN_LENGTHS[0]))
     if all(None not in variable.type.shape for variable in variables):
         return [(aval.shape, aval.dtype) for aval in known]
-    pairs = zip(known, routine.types(_avals(variables, UNTOLD[1])), strict=True)
+    pairs = zip(known, routine.types(_avals(variables, UNKNOWN_LENGTHS[1])), strict=True)
     return [(tuple(map(_agreed, one.shape, other.shape)), one.dtype) for one, other in pairs]
 
 
@@ -215,11 +214,11 @@ def _agreed(one: int, other: int) -> int | None:
     return one if one == other else None
 
 
-def _avals(variables: Sequence[Any], untold: int) -> Avals:
+def _avals(variables: Sequence[Any], unknown: int) -> Avals:
     return tuple(
         [
             Aval(
-                tuple([untold if length is None else length for length in each.type.shape]),
+                tuple([unknown if length is None else length for length in each.type.shape]),
                 np.dtype(each.type.dtype),
             )
             for each in variables

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gradwire.adapters.jax import request
-from gradwire.adapters.missing import needs
 from gradwire.adapters.pytensor import _GradientOp, _RoutineOp
+from gradwire.adapters.requirements import needs
 
 with needs("pytensor"):
     from pytensor.link.jax.dispatch import jax_funcify

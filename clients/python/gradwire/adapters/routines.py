@@ -193,11 +193,11 @@ class Nested:
 
         def by_leaves(*leaves: Any) -> Any:
             found, structure = parts(leaves)
-            return _Told(structure, tuple([part.aval for part in found]))
+            return _ResultTypes(structure, tuple([part.aval for part in found]))
 
         like: Function[..., Any] = Function(f, client)
         self._function: Function[..., Any] = Function(f, client, inline=by_leaves, names=names)
-        self._known: dict[Avals, _Told] = {}
+        self._known: dict[Avals, _ResultTypes] = {}
         #: The function of the leaves.
         self.routine: Routine = Routine(
             like,
@@ -210,7 +210,7 @@ class Nested:
         """The structure of its results for leaves of these types, as ``flatten`` returns it."""
         return self._result(avals).structure
 
-    def _result(self, avals: Avals) -> _Told:
+    def _result(self, avals: Avals) -> _ResultTypes:
         """The results' shapes and dtypes: by NumPy's rules, else by evaluating it at ones."""
         known = self._known.get(avals)
         if known is None:
@@ -221,12 +221,12 @@ class Nested:
             except APIError:
                 if not self._number:
                     raise
-                known = _Told(LEAF, (_number_of(avals),))
+                known = _ResultTypes(LEAF, (_number_of(avals),))
             self._known[avals] = known
         return known
 
 
-class _Told:
+class _ResultTypes:
     """The results' shapes and dtypes, by a recording."""
 
     def __init__(self, structure: Any, avals: Avals) -> None:

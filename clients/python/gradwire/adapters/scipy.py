@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire.adapters.raveling import Raveled
-from gradwire.adapters.waiting import waiting_client
+from gradwire.adapters.requirements import blocking_client
 from gradwire.errors import UsageError
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs, inline_of
@@ -65,7 +65,7 @@ class Objective(OfVector):
         client: Runs | None = None,
     ) -> None:
         super().__init__(x0, args)
-        own = waiting_client(f, client)
+        own = blocking_client(f, client)
 
         def value(x: Any, *args: Any) -> Any:
             return inline_of(f)(self.nested(x), *args)
@@ -123,7 +123,7 @@ class Residuals(OfVector):
         client: Runs | None = None,
     ) -> None:
         super().__init__(x0, args)
-        own = waiting_client(f, client)
+        own = blocking_client(f, client)
 
         def values(x: Any, *args: Any) -> Any:
             parts, _ = outputs(inline_of(f)(self.nested(x), *args))

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.adapters.missing import needs
+from gradwire.adapters.requirements import blocking_client, needs
 from gradwire.adapters.routines import Nested, Routine
-from gradwire.adapters.waiting import waiting_client
 from gradwire.tracing.functions import Runs, leaf_names
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import flatten, unflatten
@@ -33,7 +32,7 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
 
     >>> torch.func.vmap(torch.func.grad(gradwire.adapters.torch.function(loss)), (None, 0, 0))
     """
-    own = waiting_client(f, client)
+    own = blocking_client(f, client)
     kinds: dict[Any, Nested] = {}
 
     @functools.wraps(f)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from gradwire.call import Call, Reply
+from gradwire.documents import Document
 from gradwire.methods import sent
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Document):
     """An operation of the language of programs."""
 
     name: str
@@ -25,23 +25,9 @@ class Operation:
     #: The same operation in the names of other libraries.
     dialects: tuple[str, ...]
 
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Operation:
-        """The operation of a reply."""
-        return cls(
-            name=document["name"],
-            aliases=tuple(document["aliases"]),
-            signature=document["signature"],
-            parameters=tuple(document["parameters"]),
-            family=document["family"],
-            differentiable=document["differentiable"],
-            doc=document["doc"],
-            dialects=tuple(document["dialects"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Document):
     """The most that one request may have, and a tenant may store."""
 
     body_bytes: int
@@ -58,11 +44,6 @@ class Limits:
     programs_bytes: int
     tensors: int
     tensors_bytes: int
-
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Limits:
-        """The limits of a reply; those that this version does not know are left out."""
-        return cls(**{field.name: document[field.name] for field in fields(cls)})
 
 
 _Operations: TypeAlias = list[Operation]
@@ -87,7 +68,7 @@ class Catalogue:
         >>> client.limits().body_bytes
         67108864
         """
-        return Call("GET", "/v1/limits", None, lambda reply: Limits.read(reply.document))
+        return Call("GET", "/v1/limits", None, Limits.of)
 
 
 def _operations(reply: Reply) -> list[Operation]:

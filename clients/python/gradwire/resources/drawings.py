@@ -106,7 +106,7 @@ def registration(program: Program, name: str | None = None) -> Call[StoredProgra
     """Store a program; the answer describes it."""
     named = {} if name is None else {"name": name}
     document = {"program": program_document(program), **named}
-    return Call("POST", "/v1/programs", document, _stored, text_of(program))
+    return Call("POST", "/v1/programs", document, StoredProgram.of, text_of(program))
 
 
 def _registered(program: Program) -> Call[StoredProgram]:
@@ -116,11 +116,7 @@ def _registered(program: Program) -> Call[StoredProgram]:
         return registration(program)
     with used("a reference"):
         reference = str(document.get("ref") or document.get("name"))
-        return Call("GET", path_of(reference), None, _stored)
-
-
-def _stored(reply: Reply) -> StoredProgram:
-    return StoredProgram.read(reply.document)
+        return Call("GET", path_of(reference), None, StoredProgram.of)
 
 
 def _text(reply: Reply) -> str:

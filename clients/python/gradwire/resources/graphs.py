@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
-from gradwire.call import Reply
+from gradwire.documents import Document
 
 
-@dataclass(frozen=True, slots=True)
-class GraphNode:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphNode(Document):
     """A value of a program."""
 
     id: str
@@ -21,12 +21,12 @@ class GraphNode:
     #: The name of the value in the program.
     name: str | None
     #: Named arguments that are constants.
-    parameters: Mapping[str, str]
+    parameters: Mapping[str, str] = field(default_factory=dict)
     #: Known if the request gave the variables.
     dtype: str | None
     shape: tuple[int, ...] | None
     #: ``target``, ``source`` or both.
-    marks: tuple[str, ...]
+    marks: tuple[str, ...] = ()
     #: The id of the innermost group around it.
     group: str | None
     #: Its place in the program's text, or its pointer into the program's graph.
@@ -34,28 +34,9 @@ class GraphNode:
     column: int | None
     pointer: str | None
 
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> GraphNode:
-        """The node of a reply."""
-        shape = document.get("shape")
-        return cls(
-            id=document["id"],
-            kind=document["kind"],
-            label=document["label"],
-            name=document.get("name"),
-            parameters=document.get("parameters", {}),
-            dtype=document.get("dtype"),
-            shape=None if shape is None else tuple(shape),
-            marks=tuple(document.get("marks", ())),
-            group=document.get("group"),
-            line=document.get("line"),
-            column=document.get("column"),
-            pointer=document.get("pointer"),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class GraphEdge:
+class GraphEdge(Document):
     """A value of the node ``tail`` that the node ``head`` reads."""
 
     tail: str
@@ -65,13 +46,14 @@ class GraphEdge:
     name: str | None
 
     @classmethod
-    def read(cls, document: Mapping[str, Any]) -> GraphEdge:
+    def read(cls, document: Mapping[str, Any], **given: Any) -> Self:
         """The edge of a reply."""
-        return cls(document["from"], document["to"], document.get("position"), document.get("name"))
+        ends = {"tail": document["from"], "head": document["to"]}
+        return cls(**ends, position=document.get("position"), name=document.get("name"))
 
 
 @dataclass(frozen=True, slots=True)
-class GraphGroup:
+class GraphGroup(Document):
     """A branch, a loop or a function of a program."""
 
     id: str
@@ -83,15 +65,9 @@ class GraphGroup:
     column: int | None
     pointer: str | None
 
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> GraphGroup:
-        """The group of a reply."""
-        places = ("parent", "line", "column", "pointer")
-        return cls(document["id"], document["label"], *(document.get(name) for name in places))
-
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Document):
     """The graph of a program: values, who reads them, and the groups that they are in."""
 
     #: The program's id.
@@ -99,14 +75,3 @@ class Graph:
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
     groups: tuple[GraphGroup, ...]
-
-    @classmethod
-    def read(cls, reply: Reply) -> Graph:
-        """The graph of a reply."""
-        document = reply.document
-        return cls(
-            program=document["program"],
-            nodes=tuple(map(GraphNode.read, document["nodes"])),
-            edges=tuple(map(GraphEdge.read, document["edges"])),
-            groups=tuple(map(GraphGroup.read, document["groups"])),
-        )

@@ -44,7 +44,7 @@ class ProgramMethods:
         >>> client.programs.get("loss").text
         'mean((w * x - 3)**2)'
         """
-        return Call("GET", _path(program), None, _read)
+        return Call("GET", _path(program), None, StoredProgram.of)
 
     @sent
     def delete(self, program: str | StoredProgram) -> Call[None]:
@@ -74,7 +74,7 @@ class ProgramMethods:
         ['w']
         """
         path = f"{_path(program)}/graph.json{query_of(variables, target, sources)}"
-        return Call("GET", path, None, Graph.read)
+        return Call("GET", path, None, Graph.of)
 
     @sent
     def list(self) -> Steps[_Programs]:
@@ -111,10 +111,6 @@ def _path(program: str | StoredProgram) -> str:
     reference = program.id if isinstance(program, StoredProgram) else program
     check_reference(reference, "a stored program, its id or a name")
     return path_of(reference)
-
-
-def _read(reply: Reply) -> StoredProgram:
-    return StoredProgram.read(reply.document)
 
 
 def _document(reply: Reply) -> Reply:

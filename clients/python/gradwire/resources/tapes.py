@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from gradwire.call import Call
 from gradwire.endpoints import Program, TapeOptions
 from gradwire.methods import AwaitingResource, BlockingResource, sent
-from gradwire.results import Recording
+from gradwire.results import Recording, recording
 from gradwire.tapes import (
     AsyncStoredTape,
     AsyncTape,
@@ -33,7 +33,7 @@ class TapeMethods:
         ...     [instruction.op for instruction in client.tapes.get(tape.id).instructions]
         ['input', 'constant', 'power']
         """
-        return Call("GET", _path(tape), None, Recording.read)
+        return Call("GET", _path(tape), None, recording)
 
     @sent
     def delete(self, tape: str | Recorded[Any]) -> Call[None]:

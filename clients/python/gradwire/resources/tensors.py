@@ -36,7 +36,7 @@ class TensorMethods:
         dense = as_array(array, "the tensor")
         if dense is None:
             raise UsageError(f"expected an array to store, got {type(array).__name__}")
-        return Call("PUT", "/v1/tensors", dense, _stored)
+        return Call("PUT", "/v1/tensors", dense, StoredTensor.of)
 
     @sent
     def get(self, tensor: str | StoredTensor) -> Call[NDArray[Any]]:
@@ -68,10 +68,6 @@ def _path(tensor: str | StoredTensor) -> str:
     ref = tensor.ref if isinstance(tensor, StoredTensor) else tensor
     check_reference(ref, "a stored tensor or its ref")
     return f"/v1/tensors/{quote(ref, safe=':')}"
-
-
-def _stored(reply: Reply) -> StoredTensor:
-    return StoredTensor.read(reply.document)
 
 
 def _values(reply: Reply) -> NDArray[Any]:

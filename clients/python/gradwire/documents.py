@@ -1,0 +1,68 @@
+"""Parts of answers as objects: dataclasses that are read by the types of their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from datetime import datetime
+from functools import lru_cache
+from types import NoneType
+from typing import Any, Self, get_args, get_origin, get_type_hints
+
+
+class Document:
+    """A dataclass whose fields are the members of a document.
+
+    Members that this version does not know are left out. One that is missing or null has its
+    field's default, or is ``None`` where the field may be.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any], **given: Any) -> Self:
+        """The object that a document describes; fields that are ``given`` are not in it."""
+        kind: Any = cls
+        for name, read, optional, has_default in _members(kind):
+            value = document.get(name)
+            if name in given or (value is None and has_default):
+                continue
+            given[name] = None if value is None and optional else read(document[name])
+        return cls(**given)
+
+    @classmethod
+    def of(cls, reply: Any) -> Self:
+        """The object that the document of a reply describes."""
+        return cls.read(reply.document)
+
+
+@lru_cache(maxsize=64)
+def _members(kind: Any) -> list[tuple[str, Callable[[Any], Any], bool, bool]]:
+    """Of each field its name and how it is read; whether it may be ``None``; has a default."""
+    hints = get_type_hints(kind)
+    return [
+        (
+            field.name,
+            _reader(hints[field.name]),
+            hints[field.name] is Any or NoneType in get_args(hints[field.name]),
+            field.default is not MISSING or field.default_factory is not MISSING,
+        )
+        for field in fields(kind)
+    ]
+
+
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """The function that reads a value of this type."""
+    inner = [option for option in get_args(hint) if option is not NoneType]
+    if NoneType in get_args(hint):
+        return _reader(inner[0])
+    kind = get_origin(hint) or hint
+    if kind is tuple:
+        each = _reader(inner[0])
+        return lambda items: tuple(map(each, items))
+    if kind in (Any, bool, int, str) or issubclass(kind, Mapping):
+        return lambda value: value
+    if issubclass(kind, Document):
+        read: Callable[[Any], Any] = kind.read
+        return read
+    return datetime.fromisoformat if kind is datetime else kind  # such as float, or NumPy's dtype
