@@ -16,6 +16,7 @@ from gradwire.tf.keras.seeds import SeedGenerator, checked, default_seed
 from gradwire.tf.keras.settings import floatx
 
 Shape: TypeAlias = Sequence[int]
+Axes: TypeAlias = Sequence[int] | None
 
 _MODES = ("fan_in", "fan_out", "fan_avg")
 _DISTRIBUTIONS = ("uniform", "truncated_normal", "untruncated_normal")
@@ -172,7 +173,11 @@ class Orthogonal(RandomInitializer):
 
 
 class VarianceScaling(RandomInitializer):
-    """Of a variance of ``scale`` by the number of inputs, outputs, or their mean."""
+    """Of a variance of ``scale`` by the number of inputs, outputs, or their mean.
+
+    The axes of inputs and of outputs are the last two, as often as the others have places,
+    unless ``input_axes`` and ``output_axes`` say which.
+    """
 
     def __init__(
         self,
@@ -180,6 +185,8 @@ class VarianceScaling(RandomInitializer):
         mode: str = "fan_in",
         distribution: str = "truncated_normal",
         seed: Any = None,
+        input_axes: Axes = None,
+        output_axes: Axes = None,
     ) -> None:
         if scale <= 0:
             raise ValueError(f"Argument `scale` must be positive float. Received: scale={scale}")
@@ -196,10 +203,12 @@ class VarianceScaling(RandomInitializer):
         self.scale: float = scale
         self.mode: str = mode
         self.distribution: str = distribution
+        self.input_axes: Axes = input_axes
+        self.output_axes: Axes = output_axes
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         lengths = _lengths(shape)
-        inputs, outputs = _fans(lengths)
+        inputs, outputs = _fans(lengths, self.input_axes, self.output_axes)
         fans = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}
         variance = self.scale / max(1.0, fans[self.mode])
         if self.distribution == "uniform":
@@ -212,56 +221,66 @@ class VarianceScaling(RandomInitializer):
 
     def get_config(self) -> dict[str, Any]:
         own = {"scale": self.scale, "mode": self.mode, "distribution": self.distribution}
-        return {**own, **super().get_config()}
+        return {**own, **super().get_config(), **self._axes()}
+
+    def along(self, input_axes: Axes, output_axes: Axes) -> VarianceScaling:
+        """The same initialiser, seed and all, with these axes unless it has its own."""
+        if self.input_axes is not None and self.output_axes is not None:
+            return self
+        axes = {"input_axes": input_axes, "output_axes": output_axes}
+        return type(self).from_config({**self.get_config(), "seed": self.seed, **axes})
+
+    def _axes(self) -> dict[str, Axes]:
+        return {"input_axes": self.input_axes, "output_axes": self.output_axes}
 
 
 class _Scaled(VarianceScaling):
-    """A variance scaling of which only the seed is chosen."""
+    """A variance scaling of which only the seed and the axes are chosen."""
 
     def get_config(self) -> dict[str, Any]:
-        return RandomInitializer.get_config(self)
+        return {**RandomInitializer.get_config(self), **self._axes()}
 
 
 class GlorotUniform(_Scaled):
     """Glorot and Bengio's, evenly distributed."""
 
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(1.0, "fan_avg", "uniform", seed)
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(1.0, "fan_avg", "uniform", seed, input_axes, output_axes)
 
 
 class GlorotNormal(_Scaled):
     """Glorot and Bengio's, normally distributed."""
 
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(1.0, "fan_avg", "truncated_normal", seed)
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(1.0, "fan_avg", "truncated_normal", seed, input_axes, output_axes)
 
 
 class HeUniform(_Scaled):
     """He's, evenly distributed."""
 
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(2.0, "fan_in", "uniform", seed)
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(2.0, "fan_in", "uniform", seed, input_axes, output_axes)
 
 
 class HeNormal(_Scaled):
     """He's, normally distributed."""
 
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(2.0, "fan_in", "truncated_normal", seed)
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(2.0, "fan_in", "truncated_normal", seed, input_axes, output_axes)
 
 
 class LecunUniform(_Scaled):
     """LeCun's, evenly distributed."""
 
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(1.0, "fan_in", "uniform", seed)
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(1.0, "fan_in", "uniform", seed, input_axes, output_axes)
 
 
 class LecunNormal(_Scaled):
     """LeCun's, normally distributed."""
 
-    def __init__(self, seed: Any = None) -> None:
-        super().__init__(1.0, "fan_in", "truncated_normal", seed)
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(1.0, "fan_in", "truncated_normal", seed, input_axes, output_axes)
 
 
 #: Keras's names in lower case, which initialisers may be given by.
@@ -321,7 +340,12 @@ def _kind(dtype: Any) -> Any:
     return tf.as_dtype(floatx() if dtype is None else dtype)
 
 
-def _fans(shape: tuple[int, ...]) -> tuple[float, float]:
+def _fans(
+    shape: tuple[int, ...], input_axes: Axes = None, output_axes: Axes = None
+) -> tuple[float, float]:
+    if input_axes is not None and output_axes is not None:
+        inputs, outputs = ([shape[axis] for axis in axes] for axes in (input_axes, output_axes))
+        return float(math.prod(inputs)), float(math.prod(outputs))
     if len(shape) < 2:
         return (float(shape[0]), float(shape[0])) if shape else (1.0, 1.0)
     field = math.prod(shape[:-2])

@@ -104,7 +104,7 @@ class SlogDet(NamedTuple):
     """What ``slogdet`` gives."""
 
     sign: Tensor
-    logabsdet: Tensor
+    log_abs_determinant: Tensor
 
 
 def slogdet(input: TensorLike, name: str | None = None) -> SlogDet:

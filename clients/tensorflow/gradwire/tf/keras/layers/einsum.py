@@ -58,7 +58,7 @@ class EinsumDense(Layer):
         kernel, bias = _shapes(self.equation, input_shape, self.output_shape, self.bias_axes)
         self.kernel = self.add_weight(
             kernel,
-            self.kernel_initializer,
+            self._initializer(),
             regularizer=self.kernel_regularizer,
             constraint=self.kernel_constraint,
             name="kernel",
@@ -71,6 +71,16 @@ class EinsumDense(Layer):
                 constraint=self.bias_constraint,
                 name="bias",
             )
+
+    def _initializer(self) -> Any:
+        """The kernel's initialiser, with its axes that the output has as axes of outputs."""
+        found = self.kernel_initializer
+        if not isinstance(found, initializers.VarianceScaling):
+            return found
+        letters, output = self.equation.replace(" ", "").split(",")[1].split("->")
+        of_outputs = [letter in output for letter in letters]
+        axes = [[i for i, has in enumerate(of_outputs) if has is kind] for kind in (False, True)]
+        return found.along(*axes)
 
     def call(self, inputs: Any) -> Any:
         value = tf.einsum(self.equation, inputs, self.kernel)
