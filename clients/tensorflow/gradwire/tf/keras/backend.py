@@ -1,8 +1,9 @@
-"""What is left of Keras's backend."""
+"""Keras's backend: its settings, and the functions that older programs are written in."""
 
 from __future__ import annotations
 
-from gradwire.tf.keras import names, seeds
+from gradwire.tf.keras import backend_functions, names, seeds
+from gradwire.tf.keras.backend_functions import *
 from gradwire.tf.keras.settings import (
     epsilon,
     floatx,
@@ -14,7 +15,12 @@ from gradwire.tf.keras.settings import (
 from gradwire.tf.seeds import SEEDS
 
 
-def clear_session() -> None:
+def backend() -> str:
+    """The name of the library below."""
+    return "tensorflow"
+
+
+def clear_session(free_memory: bool = True) -> None:
     """Begin anew with names that are made up, and with what seeds have drawn."""
     names.clear_session()
     seeds.forget()
@@ -22,6 +28,7 @@ def clear_session() -> None:
 
 
 __all__ = [
+    "backend",
     "clear_session",
     "epsilon",
     "floatx",
@@ -30,3 +37,4 @@ __all__ = [
     "set_floatx",
     "set_image_data_format",
 ]
+__all__ += backend_functions.__all__

@@ -17,6 +17,7 @@ from gradwire.tf.keras.seeds import SeedGenerator, checked, default_seed
 from gradwire.tf.keras.settings import floatx
 
 Shape: TypeAlias = Sequence[int]
+Axes: TypeAlias = Sequence[int] | None
 
 _MODES = ("fan_in", "fan_out", "fan_avg")
 _DISTRIBUTIONS = ("uniform", "truncated_normal", "untruncated_normal")
@@ -152,12 +153,18 @@ class Orthogonal(RandomInitializer):
 
 @configurable
 class VarianceScaling(RandomInitializer):
-    """Of a variance of ``scale`` by the number of inputs, outputs, or their mean."""
+    """Of a variance of ``scale`` by the number of inputs, outputs, or their mean.
+
+    The axes of inputs and of outputs are the last two, as often as the others have places,
+    unless ``input_axes`` and ``output_axes`` say which.
+    """
 
     scale: float = 1.0
     mode: str = "fan_in"
     distribution: str = "truncated_normal"
     seed: Any = None
+    input_axes: Axes = None
+    output_axes: Axes = None
 
     def __post_init__(self) -> None:
         if self.scale <= 0:
@@ -176,7 +183,7 @@ class VarianceScaling(RandomInitializer):
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         lengths = _lengths(shape)
-        inputs, outputs = _fans(lengths)
+        inputs, outputs = _fans(lengths, self.input_axes, self.output_axes)
         fans = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}
         variance = self.scale / max(1.0, fans[self.mode])
         if self.distribution == "uniform":
@@ -187,15 +194,21 @@ class VarianceScaling(RandomInitializer):
         deviation = math.sqrt(variance) / _TRUNCATED_DEVIATION
         return random.truncated_normal(lengths, 0.0, deviation, dtype, self.seed)
 
+    def along(self, input_axes: Axes, output_axes: Axes) -> VarianceScaling:
+        """The same initialiser, seed and all, with these axes unless it has its own."""
+        if self.input_axes is not None and self.output_axes is not None:
+            return self
+        axes = {"input_axes": input_axes, "output_axes": output_axes}
+        return type(self).from_config({**self.get_config(), "seed": self.seed, **axes})
+
 
 class _Scaled(VarianceScaling):
-    """A variance scaling of which only the seed is chosen."""
+    """A variance scaling of which only the seed and the axes are chosen."""
 
     _chosen: ClassVar[tuple[float, str, str]] = (1.0, "fan_in", "truncated_normal")
 
-    def __init__(self, seed: Any = None) -> None:
-        scale, mode, distribution = self._chosen
-        super().__init__(scale, mode, distribution, seed)
+    def __init__(self, seed: Any = None, input_axes: Axes = None, output_axes: Axes = None) -> None:
+        super().__init__(*self._chosen, seed, input_axes, output_axes)
 
 
 class GlorotUniform(_Scaled):
@@ -270,7 +283,12 @@ def _kind(dtype: Any) -> Any:
     return tf.as_dtype(floatx() if dtype is None else dtype)
 
 
-def _fans(shape: tuple[int, ...]) -> tuple[float, float]:
+def _fans(
+    shape: tuple[int, ...], input_axes: Axes = None, output_axes: Axes = None
+) -> tuple[float, float]:
+    if input_axes is not None and output_axes is not None:
+        inputs, outputs = ([shape[axis] for axis in axes] for axes in (input_axes, output_axes))
+        return float(math.prod(inputs)), float(math.prod(outputs))
     if len(shape) < 2:
         return (float(shape[0]), float(shape[0])) if shape else (1.0, 1.0)
     field = math.prod(shape[:-2])

@@ -46,7 +46,7 @@ class SlogDet(NamedTuple):
     """What ``slogdet`` gives."""
 
     sign: Tensor
-    logabsdet: Tensor
+    log_abs_determinant: Tensor
 
 
 @operation(

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras import operations
 from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.spatial import Spatial
 from gradwire.tf.keras.layers.specs import InputSpec
+from gradwire.tf.keras.ops.networks import conv_transpose
 
 __all__ = [
     "Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose",
@@ -179,7 +179,7 @@ class Transposed(Convolving):
         return self.filters
 
     def convolved(self, inputs: Any) -> Any:
-        return operations.conv_transpose(inputs, self.kernel, self.strides, self.padding)
+        return conv_transpose(inputs, self.kernel, self.strides, self.padding)
 
 
 class Conv1DTranspose(Transposed, rank=1):

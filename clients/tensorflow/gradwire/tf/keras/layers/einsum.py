@@ -7,6 +7,7 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
+from gradwire.tf.keras import initializers
 from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.specs import InputSpec
@@ -45,9 +46,19 @@ class EinsumDense(Layer):
     def build(self, input_shape: Any) -> None:
         self.input_spec: Any = InputSpec(ndim=len(input_shape))
         kernel, bias = _shapes(self.equation, input_shape, self.output_shape, self.bias_axes)
-        self._add("kernel", kernel)
+        self._add("kernel", kernel, first=self._initializer())
         if bias is not None:
             self._add("bias", bias)
+
+    def _initializer(self) -> Any:
+        """The kernel's initialiser, with its axes that the output has as axes of outputs."""
+        found = self.kernel_initializer
+        if not isinstance(found, initializers.VarianceScaling):
+            return found
+        letters, output = self.equation.replace(" ", "").split(",")[1].split("->")
+        of_outputs = [letter in output for letter in letters]
+        axes = [[i for i, has in enumerate(of_outputs) if has is kind] for kind in (False, True)]
+        return found.along(*axes)
 
     def call(self, inputs: Any) -> Any:
         value = tf.einsum(self.equation, inputs, self.kernel)

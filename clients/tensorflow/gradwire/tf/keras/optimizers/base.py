@@ -90,6 +90,11 @@ class Optimizer(Tracking):
         averages = [] if self._averages is None else self._averages.variables
         return [self._calls, self._rate, *self._added, *kept, *averages, *self._sums.values()]
 
+    @property
+    def built(self) -> bool:
+        """Whether ``build`` was called."""
+        return bool(self._variables)
+
     def build(self, variables: Sequence[Any]) -> None:
         """Create the slots of each variable."""
         self._variables = list(variables)

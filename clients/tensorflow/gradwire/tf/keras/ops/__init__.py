@@ -1,0 +1,72 @@
+"""Keras's operations: NumPy's names, parameters and rules, on tensors and symbolic values.
+
+What is not written here raises, even if TensorFlow has a function of that name: Keras's have
+other parameters, other defaults for axes, or other results.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from gradwire.tf import absent
+from gradwire.tf.keras.ops import (
+    elementwise,
+    flow,
+    images,
+    networks,
+    products,
+    reductions,
+    shapes,
+)
+from gradwire.tf.keras.symbolic import Operation, is_symbolic
+
+#: What is known of symbolic values.
+_KNOWN = ("shape", "size", "ndim")
+
+
+def _symbolic(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes symbolic values, too: then it is an operation of their graph."""
+
+    @functools.wraps(function)
+    def applied(*args: Any, **kwargs: Any) -> Any:
+        if is_symbolic((args, kwargs)):
+            kind = "".join(part.title() for part in name.split("_"))
+            return Operation(kind, function=function)(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return applied
+
+
+def _operations(*parts: Any) -> dict[str, Callable[..., Any]]:
+    return {
+        name: function if name in _KNOWN else _symbolic(name, function)
+        for part in parts
+        for name, function in part.FUNCTIONS.items()
+    }
+
+
+_FUNCTIONS = _operations(elementwise, flow, networks, products, reductions, shapes)
+globals().update(_FUNCTIONS)
+__all__ = list(_FUNCTIONS)
+
+
+@functools.cache
+def _image() -> ModuleType:
+    """``keras.ops.image``."""
+    module = ModuleType(f"{__name__}.image", images.__doc__)
+    vars(module).update(_operations(images))
+    absent.name_missing(module, "keras.ops.image")
+    return module
+
+
+def __getattr__(name: str) -> Any:
+    """The modules ``ops.nn``, ``ops.linalg`` and ``ops.numpy``, whose operations are here."""
+    if name in ("nn", "linalg", "numpy"):
+        return sys.modules[__name__]
+    if name == "image":
+        return _image()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
