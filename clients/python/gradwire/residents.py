@@ -3,8 +3,8 @@
 An array is recognised by its dtype, its shape and a sample of its elements, which takes
 microseconds, and compared in full with a copy before its reference is sent: a change in place is
 always seen, and equal values in another array are recognised. The third time it is sent, it is
-copied and stored under its digest. If it then changes outside its sample, it is sent in full for
-twice as many times as before. A long program is registered the third time, under the id in its
+copied and stored under its digest. If it then changes outside its sample, it is sent in full many
+times before it is stored again. A long program is registered the third time, under the id in its
 first answers.
 
 References are never required: tensors and programs that the service has lost are stored again, and
@@ -38,8 +38,8 @@ PROGRAMS: Final = "/v1/programs"
 #: The number of times that something is sent until it is stored: a value and its gradient at one
 #: point are two calls, for which storing gains nothing.
 SIGHTINGS: Final = 3
-#: The most times that an array which keeps changing is sent in full until it is stored again.
-MOST_SIGHTINGS: Final = 96
+#: The same for an array that has changed outside its sample: it may be one that always does.
+AFTER_A_CHANGE: Final = 96
 #: Elements in a sample, of arrays that have as many.
 SAMPLED: Final = 32
 #: Limits of the memory: bytes of copies and programs, and the number of samples and programs.
@@ -90,8 +90,6 @@ class Seen:
     key: Hashable
     #: The number of times that it must still be sent before it is stored.
     due: int = SIGHTINGS
-    #: The same after its last change.
-    sightings: int = SIGHTINGS
     resident: Resident | None = None
 
     @property
@@ -234,8 +232,7 @@ class Residents:
         """Drop the copy of an array that has changed outside its sample."""
         with self._lock:
             if self._seen.get(seen.key) is seen:
-                sightings = min(2 * seen.sightings, MOST_SIGHTINGS)
-                self._seen[seen.key] = Seen(seen.key, sightings, sightings)
+                self._seen[seen.key] = Seen(seen.key, AFTER_A_CHANGE)
                 self._bytes -= seen.nbytes
 
     def _drop_oldest(self) -> None:

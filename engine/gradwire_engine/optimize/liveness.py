@@ -19,9 +19,10 @@ _ALWAYS_LIVE = frozenset((Guard, Input))
 def readers(
     instructions: Sequence[Instruction], outputs: Iterable[int], poll: Poll = unhurried
 ) -> list[int]:
-    """The number of readers of each slot that ``outputs``, guards or inputs need; 0 is dead code.
+    """The number of readers of each slot, counting those that are needed; 0 is dead code.
 
-    Outputs count as read twice: what is given is never for one reader alone.
+    Needed is all that ``outputs``, guards or inputs depend on. Outputs count as read twice: what is
+    given is never for one reader alone.
     """
     counts = [0] * len(instructions)
     for slot in outputs:

@@ -131,7 +131,7 @@ class VectorizedLoop:
         return self.b.again(op, tuple([x.slot for x in operands]), kind)
 
     def _entering(self, index: int, slot: int) -> Var:
-        """The reads of a pass from outside; of carries only those that never change are left."""
+        """An input of a pass from outside; of carries only those that never change are left."""
         carries = self.op.carries
         if index == 0:
             return self.b.numbers(self.length)

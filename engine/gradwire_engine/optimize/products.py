@@ -80,7 +80,7 @@ class Product:
     def of(
         cls, op: Op, args: Sequence[int], values: ValueTable, *, through: bool, selecting: bool
     ) -> Product:
-        """The factors of the result in question, whoever reads it."""
+        """The result in question as a product, whoever reads it."""
         product = cls(values, values.dtype(args[0]), through=through, selecting=selecting)
         product.result = product.axes(values.kind.shape)  # type: ignore[union-attr]
         for arg, labels in _PARTS[type(op)](product, op, args, product.result) or ():

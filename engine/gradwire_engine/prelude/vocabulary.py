@@ -177,7 +177,7 @@ CONSTANTS: dict[str, Any] = {
 
 
 def meaning(name: str) -> Callable[..., Any] | None:
-    """The recorder of a call of ``name`` in those of a library, if it is not the library's."""
+    """The recorder of a call of ``name`` in a library's functions, unless it is its own."""
     if name in WORDS:
         return WORDS[name]
     function = FUNCTIONS.get(name.removeprefix("np."))

@@ -71,7 +71,7 @@ class Cache(BudgetShare):
         return len(self._entries)
 
     def drop_oldest(self) -> int:
-        """The oldest entry's specialised executables, or else itself: compiling takes longer."""
+        """Drop what the oldest entry has specialised, or else itself: compiling takes longer."""
         oldest = next(iter(self._by_use))
         before = oldest.counted_bytes
         oldest.residents.drop()

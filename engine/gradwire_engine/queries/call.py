@@ -226,12 +226,12 @@ class Call:
             raise refusal from error
 
     def _executable(self, compiled: Compiled) -> Executable | Specialised:
-        """The replay of a recording: where residents recur, specialised for these."""
+        """The executable of a recording: where residents recur, specialised for these."""
         residents = self._residents
         return compiled.executable if residents is None else residents.executable(compiled)
 
     def _exact(self, compiled: Compiled, poll: Poll) -> Executable:
-        """The replay of the operations as the program names them.
+        """The executable of the operations as the program names them.
 
         Raises: ``OverBudget``, where these take too much.
         """

@@ -61,7 +61,7 @@ class ResidualCompiler(Compiler):
         return [*inputs[self._recorded.inputs :], *read]
 
     def whole(self, compiled: Compiled, asked: Compilation) -> Compiled:
-        """The executable that also computes the values."""
+        """The compiled query that also computes the values."""
         if compiled.known is None:
             return compiled
         return self._recorded.compile(asked, self._values, whole=True)

@@ -162,7 +162,7 @@ class Residents:
             self._changed()
 
     def executable(self, compiled: Compiled) -> Executable | Specialised:
-        """The replay of a recording: where residents recur, specialised for these."""
+        """The executable of a recording: where residents recur, specialised for these."""
         staged = compiled.tiers.staged.get(self._recurring.numbers)
         if staged is None:
             return compiled.executable

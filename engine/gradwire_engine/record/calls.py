@@ -229,7 +229,7 @@ def _closest(name: str) -> str | None:
 
 
 def _conversion(name: str, dtype: Any) -> Function:
-    """Record a call of a dtype: ``float32(x)``."""
+    """The function that a dtype is when it is called: ``float32(x)``."""
     astype = FUNCTIONS["astype"]
 
     def convert(b: Any, x: Any) -> Any:

@@ -1,5 +1,6 @@
 """A name that TensorFlow has and ``gradwire.tf`` has not is an error that says so."""
 
+import ast
 import copy
 import doctest
 import importlib
@@ -108,19 +109,37 @@ def test_every_module_of_tensorflows_that_is_here_refuses_its_missing_names():
                 getattr(module, name)
 
 
+#: They import what they offer as it is.
+FACADES = ("keras.activations", "tf")
+
+
+def imported(module: ModuleType) -> set[str]:
+    """The names that a module imports for itself: not all of another one's, nor as themselves."""
+    return {
+        each.asname or each.name
+        for node in ast.parse(inspect.getsource(module)).body
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for each in node.names
+        if each.asname != each.name
+    }
+
+
 def test_no_name_of_tensorflows_is_there_by_accident():
-    found: dict[str, Any] = {}
+    found = []
     for place in tensorflow_names():
         module: Any = tf
         for part in [] if place == "tf" else place.split("."):
             module = getattr(module, part, None)
-        if not isinstance(module, ModuleType):
-            continue
-        named = getattr(module, "__all__", None)
-        if named is not None and module._tensorflow_name == place.removeprefix("tf"):
-            leaked = (set(vars(module)) & set(names_of(place))) - set(named)
-            found |= {f"{place}.{name}": vars(module)[name] for name in leaked}
-    assert found == {}
+        if isinstance(module, ModuleType) and "__file__" in vars(module) and place not in FACADES:
+            names = {*names_of(place)} - {*vars(module).get("__all__", ())}
+            found += [f"{place}.{name}" for name in names & imported(module)]
+    assert found == []
+
+
+def test_the_public_names_of_a_module_are_tensorflows():
+    assert "assert_equal" in tf.debugging.__all__
+    assert "invalid" not in tf.debugging.__all__
+    assert set(tf.math.__all__) <= set(names_of("math"))
 
 
 def test_the_page_of_names_is_fresh():

@@ -13,12 +13,8 @@ Method: TypeAlias = "Callable[..., Any]"
 _np: Any = np
 
 
-def _methods(names: str) -> list[Method]:
-    """The methods that are functions of the array and the same further parameters."""
-    return list(map(_method, names.split()))
-
-
 def _method(name: str) -> Method:
+    """The method that is a function of the array and the same further parameters."""
     function = getattr(np, name)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -35,13 +31,35 @@ class Methods:
 
     __slots__ = ()
 
-    all, any, argmax, argmin = _methods("all any argmax argmin")
-    max, mean, min, std, var = _methods("max mean min std var")
-    cumprod, cumsum, prod, sum, trace = _methods("cumprod cumsum prod sum trace")
-    argpartition, argsort, searchsorted = _methods("argpartition argsort searchsorted")
-    conj, conjugate, round, dot = _methods("conj conjugate round dot")
-    diagonal, ravel, squeeze, swapaxes = _methods("diagonal ravel squeeze swapaxes")
-    nonzero, put, repeat, take = _methods("nonzero put repeat take")
+    all: Method = _method("all")
+    any: Method = _method("any")
+    argmax: Method = _method("argmax")
+    argmin: Method = _method("argmin")
+    max: Method = _method("max")
+    mean: Method = _method("mean")
+    min: Method = _method("min")
+    std: Method = _method("std")
+    var: Method = _method("var")
+    cumprod: Method = _method("cumprod")
+    cumsum: Method = _method("cumsum")
+    prod: Method = _method("prod")
+    sum: Method = _method("sum")
+    trace: Method = _method("trace")
+    argpartition: Method = _method("argpartition")
+    argsort: Method = _method("argsort")
+    searchsorted: Method = _method("searchsorted")
+    conj: Method = _method("conj")
+    conjugate: Method = _method("conjugate")
+    round: Method = _method("round")
+    dot: Method = _method("dot")
+    diagonal: Method = _method("diagonal")
+    ravel: Method = _method("ravel")
+    squeeze: Method = _method("squeeze")
+    swapaxes: Method = _method("swapaxes")
+    nonzero: Method = _method("nonzero")
+    put: Method = _method("put")
+    repeat: Method = _method("repeat")
+    take: Method = _method("take")
 
     def astype(
         self,

@@ -32,13 +32,11 @@ def _reflected(ufunc: np.ufunc) -> Operator:
     return operator
 
 
-def _arithmetic(ufunc: np.ufunc) -> tuple[Operator, Operator, Operator]:
-    """``x + y``, the same where only ``y`` is a recorded array, and ``x += y``."""
-
-    def in_place(self: Operators, other: Any) -> Any:
+def _in_place(ufunc: np.ufunc) -> Operator:
+    def operator(self: Operators, other: Any) -> Any:
         return self._updated(ufunc, other)
 
-    return _binary(ufunc), _reflected(ufunc), in_place
+    return operator
 
 
 class Operators:
@@ -55,22 +53,54 @@ class Operators:
     def _updated(self, ufunc: np.ufunc, other: Any) -> Any:
         """Change this array in place, as NumPy does."""
 
-    __add__, __radd__, __iadd__ = _arithmetic(np.add)
-    __sub__, __rsub__, __isub__ = _arithmetic(np.subtract)
-    __mul__, __rmul__, __imul__ = _arithmetic(np.multiply)
-    __truediv__, __rtruediv__, __itruediv__ = _arithmetic(np.true_divide)
-    __floordiv__, __rfloordiv__, __ifloordiv__ = _arithmetic(np.floor_divide)
-    __mod__, __rmod__, __imod__ = _arithmetic(np.remainder)
-    __pow__, __rpow__, __ipow__ = _arithmetic(np.power)
-    __matmul__, __rmatmul__, __imatmul__ = _arithmetic(np.matmul)
-    __lshift__, __rlshift__, __ilshift__ = _arithmetic(np.left_shift)
-    __rshift__, __rrshift__, __irshift__ = _arithmetic(np.right_shift)
-    __and__, __rand__, __iand__ = _arithmetic(np.bitwise_and)
-    __or__, __ror__, __ior__ = _arithmetic(np.bitwise_or)
-    __xor__, __rxor__, __ixor__ = _arithmetic(np.bitwise_xor)
-    __divmod__, __rdivmod__ = _binary(np.divmod), _reflected(np.divmod)
-    __eq__, __ne__ = _binary(np.equal), _binary(np.not_equal)
-    __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
-    __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
-    __neg__, __pos__ = _unary(np.negative), _unary(np.positive)
-    __abs__, __invert__ = _unary(np.absolute), _unary(np.invert)
+    __add__: Operator = _binary(np.add)
+    __radd__: Operator = _reflected(np.add)
+    __iadd__: Operator = _in_place(np.add)
+    __sub__: Operator = _binary(np.subtract)
+    __rsub__: Operator = _reflected(np.subtract)
+    __isub__: Operator = _in_place(np.subtract)
+    __mul__: Operator = _binary(np.multiply)
+    __rmul__: Operator = _reflected(np.multiply)
+    __imul__: Operator = _in_place(np.multiply)
+    __truediv__: Operator = _binary(np.true_divide)
+    __rtruediv__: Operator = _reflected(np.true_divide)
+    __itruediv__: Operator = _in_place(np.true_divide)
+    __floordiv__: Operator = _binary(np.floor_divide)
+    __rfloordiv__: Operator = _reflected(np.floor_divide)
+    __ifloordiv__: Operator = _in_place(np.floor_divide)
+    __mod__: Operator = _binary(np.remainder)
+    __rmod__: Operator = _reflected(np.remainder)
+    __imod__: Operator = _in_place(np.remainder)
+    __pow__: Operator = _binary(np.power)
+    __rpow__: Operator = _reflected(np.power)
+    __ipow__: Operator = _in_place(np.power)
+    __matmul__: Operator = _binary(np.matmul)
+    __rmatmul__: Operator = _reflected(np.matmul)
+    __imatmul__: Operator = _in_place(np.matmul)
+    __lshift__: Operator = _binary(np.left_shift)
+    __rlshift__: Operator = _reflected(np.left_shift)
+    __ilshift__: Operator = _in_place(np.left_shift)
+    __rshift__: Operator = _binary(np.right_shift)
+    __rrshift__: Operator = _reflected(np.right_shift)
+    __irshift__: Operator = _in_place(np.right_shift)
+    __and__: Operator = _binary(np.bitwise_and)
+    __rand__: Operator = _reflected(np.bitwise_and)
+    __iand__: Operator = _in_place(np.bitwise_and)
+    __or__: Operator = _binary(np.bitwise_or)
+    __ror__: Operator = _reflected(np.bitwise_or)
+    __ior__: Operator = _in_place(np.bitwise_or)
+    __xor__: Operator = _binary(np.bitwise_xor)
+    __rxor__: Operator = _reflected(np.bitwise_xor)
+    __ixor__: Operator = _in_place(np.bitwise_xor)
+    __divmod__: Operator = _binary(np.divmod)
+    __rdivmod__: Operator = _reflected(np.divmod)
+    __eq__: Operator = _binary(np.equal)
+    __ne__: Operator = _binary(np.not_equal)
+    __lt__: Operator = _binary(np.less)
+    __le__: Operator = _binary(np.less_equal)
+    __gt__: Operator = _binary(np.greater)
+    __ge__: Operator = _binary(np.greater_equal)
+    __neg__: Operator = _unary(np.negative)
+    __pos__: Operator = _unary(np.positive)
+    __abs__: Operator = _unary(np.absolute)
+    __invert__: Operator = _unary(np.invert)

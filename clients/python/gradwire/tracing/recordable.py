@@ -36,15 +36,6 @@ _attribute = np.ndarray.__getattribute__
 _set_dtype: Any = getattr(np.ndarray, "_set_dtype", np.ndarray.dtype.__set__)  # type: ignore[attr-defined]
 
 
-def _of_value(name: str) -> Any:
-    """The method that is the one of the plain or recorded array that an array is now."""
-
-    def method(self: RecordableArray, *args: Any) -> Any:
-        return getattr(self._value(), name)(*args)
-
-    return method
-
-
 class RecordableArray(np.ndarray):
     """An array of NumPy's that was made while a function is recorded.
 
@@ -193,10 +184,29 @@ class RecordableArray(np.ndarray):
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
 
-    __bool__, __index__ = _of_value("__bool__"), _of_value("__index__")
-    __int__, __float__ = _of_value("__int__"), _of_value("__float__")
-    __complex__, __format__ = _of_value("__complex__"), _of_value("__format__")
-    __repr__, __str__ = _of_value("__repr__"), _of_value("__str__")
+    def __bool__(self) -> bool:
+        return bool(self._value())
+
+    def __int__(self) -> int:
+        return int(self._value())
+
+    def __index__(self) -> int:
+        return self._value().__index__()  # type: ignore[no-any-return]
+
+    def __float__(self) -> float:
+        return float(self._value())
+
+    def __complex__(self) -> complex:
+        return complex(self._value())
+
+    def __repr__(self) -> str:
+        return repr(self._value())
+
+    def __str__(self) -> str:
+        return str(self._value())
+
+    def __format__(self, spec: str) -> str:
+        return format(self._value(), spec)
 
     def __copy__(self) -> Any:
         return self._value().copy()

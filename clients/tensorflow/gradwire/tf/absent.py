@@ -78,13 +78,17 @@ def same_names_of(module: str) -> list[str]:
 def name_missing(module: types.ModuleType, place: str = "") -> None:
     """Raise ``MissingName`` for TensorFlow's other names in a module and in those below it.
 
-    ``place`` is the module's name in TensorFlow, without ``tf.``.
+    ``place`` is the module's name in TensorFlow, without ``tf.``. The public names of a module
+    that does not list any are those of TensorFlow's that it has.
     """
     if "_tensorflow_name" in vars(module) or not module.__name__.startswith("gradwire.tf"):
         return
     own = getattr(module, "__getattr__", None)
 
     def found(name: str) -> Any:
+        if name == "__all__" and place:
+            there = set(dir(module))
+            return [each for each in names_of(place) if each in there]
         if own is not None:
             try:
                 return own(name)

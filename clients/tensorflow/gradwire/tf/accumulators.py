@@ -20,8 +20,6 @@ from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
 from gradwire.tracing.terms import Term
 
-__all__ = ["ForwardAccumulator"]
-
 log: logging.Logger = logging.getLogger("gradwire.tf")
 
 

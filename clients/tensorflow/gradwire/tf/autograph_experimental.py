@@ -6,8 +6,6 @@ import enum
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["Feature", "do_not_convert", "set_loop_options"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

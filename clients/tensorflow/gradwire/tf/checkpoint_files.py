@@ -13,8 +13,6 @@ import numpy as np
 from gradwire.tf.errors import NotFoundError
 from gradwire.tf.gfile import local
 
-__all__ = ["get_checkpoint_state", "latest_checkpoint", "list_variables", "load_variable"]
-
 _PATHS = ".paths"
 #: A field of the file ``checkpoint``, and its value.
 _LINE = re.compile(r'^(\w+): "?(.*?)"?$', re.MULTILINE)
@@ -49,9 +47,7 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
     if not file.exists():
         return None
     fields: dict[str, list[str]] = {}
-    for name, value in re.findall(
-        r"^(\w+): \"?(.*?)\"?$", file.read_text(encoding="utf-8"), re.MULTILINE
-    ):
+    for name, value in _LINE.findall(file.read_text(encoding="utf-8")):
         fields.setdefault(name, []).append(value)
 
     def paths(name: str) -> list[str]:

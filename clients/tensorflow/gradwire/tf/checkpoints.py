@@ -24,8 +24,6 @@ from gradwire.tf.gfile import local
 from gradwire.tf.nodes import paused
 from gradwire.tf.variables import Variable
 
-__all__ = ["Checkpoint", "CheckpointOptions", "found"]
-
 
 class CheckpointOptions(NamedTuple):
     """How checkpoints are written: always at once, and by this process."""

@@ -15,8 +15,6 @@ from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensor_arrays import TensorArray
 from gradwire.tf.tensors import Operand, Tensor
 
-__all__ = ["case", "cond", "group", "identity_n", "no_op", "switch_case", "tuple", "while_loop"]
-
 
 @one_operation(loop=False)
 def cond(

@@ -11,8 +11,6 @@ from typing import Any
 
 from gradwire.tf import restoring
 
-__all__ = ["Created", "variable_creator_scope"]
-
 Creator = Callable[..., Any]
 
 

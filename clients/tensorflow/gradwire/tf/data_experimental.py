@@ -7,43 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradwire.tf.arguments import only
-from gradwire.tf.data_options import (
-    AutotuneOptions,
-    DistributeOptions,
-    OptimizationOptions,
-    ThreadingOptions,
-)
+from gradwire.tf.data_options import AutotuneOptions as AutotuneOptions
+from gradwire.tf.data_options import DistributeOptions as DistributeOptions
+from gradwire.tf.data_options import OptimizationOptions as OptimizationOptions
+from gradwire.tf.data_options import ThreadingOptions as ThreadingOptions
 from gradwire.tf.errors import FailedPreconditionError
 from gradwire.tf.tensors import Tensor
-
-__all__ = [
-    "AUTOTUNE",
-    "INFINITE_CARDINALITY",
-    "UNKNOWN_CARDINALITY",
-    "AutoShardPolicy",
-    "AutotuneOptions",
-    "DistributeOptions",
-    "OptimizationOptions",
-    "ThreadingOptions",
-    "assert_cardinality",
-    "bucket_by_sequence_length",
-    "cardinality",
-    "choose_from_datasets",
-    "copy_to_device",
-    "enable_debug_mode",
-    "enumerate_dataset",
-    "get_single_element",
-    "get_structure",
-    "group_by_window",
-    "map_and_batch",
-    "parallel_interleave",
-    "prefetch_to_device",
-    "scan",
-    "shuffle_and_repeat",
-    "take_while",
-    "unbatch",
-    "unique",
-]
 
 AUTOTUNE: int = -1
 INFINITE_CARDINALITY: int = -1

@@ -193,33 +193,13 @@ _OF_PYTHON: dict[Any, DType] = {
     bytes: string,
     object: string,
 }
-#: TensorFlow's protocol numbers its types so.
-_ENUM = {
-    "float32": 1,
-    "float64": 2,
-    "int32": 3,
-    "uint8": 4,
-    "int16": 5,
-    "int8": 6,
-    "string": 7,
-    "complex64": 8,
-    "int64": 9,
-    "bool": 10,
-    "qint8": 11,
-    "quint8": 12,
-    "qint32": 13,
-    "bfloat16": 14,
-    "qint16": 15,
-    "quint16": 16,
-    "uint16": 17,
-    "complex128": 18,
-    "float16": 19,
-    "resource": 20,
-    "variant": 21,
-    "uint32": 22,
-    "uint64": 23,
-}
-_OF_ENUM = {number: name for name, number in _ENUM.items()}
+#: TensorFlow's protocol numbers its types so, from 1.
+_NUMBERED = (
+    "float32 float64 int32 uint8 int16 int8 string complex64 int64 bool qint8 quint8 qint32 "
+    "bfloat16 qint16 quint16 uint16 complex128 float16 resource variant uint32 uint64"
+)
+_OF_ENUM = dict(enumerate(_NUMBERED.split(), 1))
+_ENUM = {name: number for number, name in _OF_ENUM.items()}
 
 
 #: Functions of ``tf.dtypes`` by name; the modules that define them add them.

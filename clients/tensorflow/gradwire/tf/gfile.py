@@ -21,24 +21,6 @@ from gradwire.tf.errors import (
     invalid,
 )
 
-__all__ = [
-    "GFile",
-    "copy",
-    "exists",
-    "get_registered_schemes",
-    "glob",
-    "isdir",
-    "join",
-    "listdir",
-    "makedirs",
-    "mkdir",
-    "remove",
-    "rename",
-    "rmtree",
-    "stat",
-    "walk",
-]
-
 
 class FileStatistics(NamedTuple):
     """A file's length in bytes, the time of its last change, and whether it is a folder."""

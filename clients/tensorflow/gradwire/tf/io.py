@@ -9,37 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf import gfile
+from gradwire.tf import gfile as gfile
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import as_dtype, string
 from gradwire.tf.errors import NotFoundError
-from gradwire.tf.pictures import (
-    decode_image,
-    decode_jpeg,
-    decode_png,
-    encode_jpeg,
-    encode_png,
-    extract_jpeg_shape,
-    is_jpeg,
-)
+from gradwire.tf.pictures import decode_image as decode_image
+from gradwire.tf.pictures import decode_jpeg as decode_jpeg
+from gradwire.tf.pictures import decode_png as decode_png
+from gradwire.tf.pictures import encode_jpeg as encode_jpeg
+from gradwire.tf.pictures import encode_png as encode_png
+from gradwire.tf.pictures import extract_jpeg_shape as extract_jpeg_shape
+from gradwire.tf.pictures import is_jpeg as is_jpeg
 from gradwire.tf.tensors import Tensor
-
-__all__ = [
-    "decode_base64",
-    "decode_image",
-    "decode_jpeg",
-    "decode_png",
-    "decode_raw",
-    "encode_base64",
-    "encode_jpeg",
-    "encode_png",
-    "extract_jpeg_shape",
-    "gfile",
-    "is_jpeg",
-    "matching_files",
-    "read_file",
-    "write_file",
-]
 
 
 def decode_raw(

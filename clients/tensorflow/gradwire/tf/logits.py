@@ -14,8 +14,6 @@ from gradwire.tf.operations.types import TensorLike
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Operand, Tensor
 
-__all__ = ["logits_of", "remember", "sigmoid", "softmax"]
-
 _ACTIVATIONS = ("Sigmoid", "Softmax")
 
 

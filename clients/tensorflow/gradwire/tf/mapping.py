@@ -15,8 +15,6 @@ from gradwire.tf.joining import stack, unstack
 from gradwire.tf.ragged_joining import stacked
 from gradwire.tf.tensors import Tensor
 
-__all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
-
 
 @one_operation(loop=True)
 def map_fn(

@@ -275,54 +275,39 @@ def _invert(x: Any) -> Tensor:
     return call("np.bitwise_not", tensor, spec=Spec(tensor.dtype, tensor._node.shape))
 
 
-def _same(x: Any, y: Any) -> Any:
-    if y is None:
-        return False
-    try:
-        return equal(x, y)
-    except InvalidArgumentError as error:
-        if "Incompatible shapes" in str(error):
-            return tensor_of(np.asarray(False))
-        raise
+def _compared(comparison: Any, otherwise: bool) -> Any:
+    """What ``==`` or ``!=`` gives: ``otherwise`` for what cannot be compared."""
 
+    def method(x: Any, y: Any) -> Any:
+        if y is None:
+            return otherwise
+        try:
+            return comparison(x, y)
+        except InvalidArgumentError as error:
+            if "Incompatible shapes" in str(error):
+                return tensor_of(np.asarray(otherwise))
+            raise
 
-def _differs(x: Any, y: Any) -> Any:
-    if y is None:
-        return True
-    try:
-        return not_equal(x, y)
-    except InvalidArgumentError as error:
-        if "Incompatible shapes" in str(error):
-            return tensor_of(np.asarray(True))
-        raise
+    return method
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, complex)) and not isinstance(value, (bool, np.generic))
 
 
+_METHODS = (
+    *(subtract, multiply, truediv, floordiv, mod, pow, matmul, negative, identity, abs),
+    *(less, less_equal, greater, greater_equal),
+)
+METHODS.update({method.__name__: method for method in _METHODS})
 METHODS.update(
     {
         "add": _plus,
-        "subtract": subtract,
-        "multiply": multiply,
-        "truediv": truediv,
-        "floordiv": floordiv,
-        "mod": mod,
-        "pow": pow,
-        "matmul": matmul,
         "and": _bits(logical_and, "BitwiseAnd", "&"),
         "or": _bits(logical_or, "BitwiseOr", "|"),
         "xor": _bits(logical_xor, "BitwiseXor", "^"),
-        "less": less,
-        "less_equal": less_equal,
-        "greater": greater,
-        "greater_equal": greater_equal,
-        "same": _same,
-        "differs": _differs,
-        "negative": negative,
-        "identity": identity,
-        "abs": abs,
+        "same": _compared(equal, False),
+        "differs": _compared(not_equal, True),
         "invert": _invert,
     }
 )

@@ -47,11 +47,7 @@ def sort(
 ) -> Tensor:
     """The elements in rising order along an axis, or in falling one ("DESCENDING")."""
     x = convert_to_tensor(values)
-    falling = _falling(direction)
-    text = "slice index {axis} of dimension 0 out of bounds. [Op:StridedSlice] name: strided_slice/"
-    static.axis_of(axis, len(x._lengths()), text)
-    spec = Spec(x.dtype, x._node.shape)
-    return call("tf.sort", x, axis, "DESCENDING" if falling else "ASCENDING", spec=spec)
+    return _in_order("tf.sort", x, x.dtype, axis, direction)
 
 
 def argsort(
@@ -62,21 +58,18 @@ def argsort(
     name: str | None = None,
 ) -> Tensor:
     """The places that sort along an axis, of equal elements the first one first."""
-    x = convert_to_tensor(values)
-    falling = _falling(direction)
-    text = "slice index {axis} of dimension 0 out of bounds. [Op:StridedSlice] name: strided_slice/"
-    static.axis_of(axis, len(x._lengths()), text)
-    spec = Spec(dtypes.int32, x._node.shape)
-    return call("tf.argsort", x, axis, "DESCENDING" if falling else "ASCENDING", spec=spec)
+    return _in_order("tf.argsort", convert_to_tensor(values), dtypes.int32, axis, direction)
 
 
-def _falling(direction: str) -> bool:
+def _in_order(function: str, x: Tensor, dtype: dtypes.DType, axis: int, direction: str) -> Tensor:
     if direction not in ("ASCENDING", "DESCENDING"):
         raise ValueError(
             f"Argument `direction` should be one of 'ASCENDING' or 'DESCENDING'. Received: "
             f"direction={direction}"
         )
-    return direction == "DESCENDING"
+    text = "slice index {axis} of dimension 0 out of bounds. [Op:StridedSlice] name: strided_slice/"
+    static.axis_of(axis, len(x._lengths()), text)
+    return call(function, x, axis, direction, spec=Spec(dtype, x._node.shape))
 
 
 def argmax(

@@ -20,16 +20,6 @@ from gradwire.tf.dtypes import as_dtype, int32, string, uint8
 from gradwire.tf.errors import invalid
 from gradwire.tf.tensors import Tensor
 
-__all__ = [
-    "decode_image",
-    "decode_jpeg",
-    "decode_png",
-    "encode_jpeg",
-    "encode_png",
-    "extract_jpeg_shape",
-    "is_jpeg",
-]
-
 Pixels = np.ndarray[Any, Any]
 
 _PNG = b"\x89PNG\r\n\x1a\n"

@@ -12,20 +12,9 @@ from gradwire.tf.conversion import constant as dense_constant
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.ragged_joining import stacked
 from gradwire.tf.ragged_parts import is_ragged, part
-from gradwire.tf.ragged_tensors import RaggedTensor
+from gradwire.tf.ragged_tensors import RaggedTensor as RaggedTensor
 from gradwire.tf.scatter_host import Integers, integers
 from gradwire.tf.tensors import Operand, Tensor
-
-__all__ = [
-    "RaggedTensor",
-    "boolean_mask",
-    "constant",
-    "map_flat_values",
-    "range",
-    "row_splits_to_segment_ids",
-    "segment_ids_to_row_splits",
-    "stack",
-]
 
 
 def constant(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import sys
+import typing
 from collections.abc import Callable
-from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf import absent
@@ -37,20 +37,20 @@ _PLACES: dict[str, str] = {
     "Div": "divide",
     "RealDiv": "realdiv",
     "AddV2": "add",
-    "DivNoNan": "math.divide_no_nan",
-    "MulNoNan": "math.multiply_no_nan",
-    "FloorDiv": "math.floordiv",
-    "FloorMod": "math.floormod",
+    "DivNoNan": "divide_no_nan",
+    "MulNoNan": "multiply_no_nan",
+    "FloorDiv": "floordiv",
+    "FloorMod": "floormod",
     "ComplexAbs": "abs",
-    "IsNan": "math.is_nan",
-    "IsInf": "math.is_inf",
-    "IsFinite": "math.is_finite",
-    "Relu6": "nn.relu6",
-    "L2Loss": "nn.l2_loss",
-    "Xlog1py": "math.xlog1py",
-    "Invert": "bitwise.invert",
-    "NextAfter": "math.nextafter",
+    "NextAfter": "nextafter",
 }
+#: Operations whose arguments have the function's names.
+_NAMED: set[str] = set(
+    (
+        "Reshape Tile Fill Range Size Rank Cumsum Cumprod GatherNd ScatterNd OneHot AddN BiasAdd "
+        "BroadcastTo Einsum Slice Cholesky CheckNumerics Complex UnsortedSegmentSum SegmentSum"
+    ).split()
+)
 #: The rest: the function, and its names for the arguments where they are others.
 _OTHERS: dict[str, tuple[str, dict[str, str]]] = {
     "Sum": ("reduce_sum", _REDUCED),
@@ -62,65 +62,46 @@ _OTHERS: dict[str, tuple[str, dict[str, str]]] = {
     "Any": ("reduce_any", _REDUCED),
     "MatMul": ("matmul", {}),
     "BatchMatMul": ("matmul", {"x": "a", "y": "b", "adj_x": "adjoint_a", "adj_y": "adjoint_b"}),
-    "Reshape": ("reshape", {}),
     "Transpose": ("transpose", {"x": "a"}),
     "Concat": ("concat", {"concat_dim": "axis"}),
     "Pack": ("stack", {}),
     "Unpack": ("unstack", {}),
     "ExpandDims": ("expand_dims", {"dim": "axis"}),
     "Squeeze": ("squeeze", {"axis": "axis", "squeeze_dims": "axis"}),
-    "Tile": ("tile", {}),
     "Cast": ("cast", {"DstT": "dtype"}),
-    "Fill": ("fill", {}),
-    "Range": ("range", {}),
     "Shape": ("shape", {"out_type": "out_type"}),
-    "Size": ("size", {}),
-    "Rank": ("rank", {}),
-    "Cumsum": ("cumsum", {}),
-    "Cumprod": ("math.cumprod", {}),
     "ArgMax": ("argmax", {"dimension": "axis"}),
     "ArgMin": ("argmin", {"dimension": "axis"}),
     "GatherV2": ("gather", {}),
-    "GatherNd": ("gather_nd", {}),
-    "ScatterNd": ("scatter_nd", {}),
     "Select": ("where", {"t": "x", "e": "y"}),
-    "OneHot": ("one_hot", {}),
-    "AddN": ("add_n", {}),
-    "BiasAdd": ("nn.bias_add", {}),
     "ClipByValue": ("clip_by_value", {"x": "t"}),
-    "BroadcastTo": ("broadcast_to", {}),
-    "Einsum": ("einsum", {}),
     "ReverseV2": ("reverse", {}),
-    "Slice": ("slice", {}),
     "Pad": ("pad", {"input": "tensor"}),
-    "Cholesky": ("linalg.cholesky", {}),
-    "MatrixInverse": ("linalg.inv", {}),
-    "MatrixDeterminant": ("linalg.det", {}),
-    "MatrixSolve": ("linalg.solve", {}),
-    "MatrixDiag": ("linalg.diag", {}),
-    "MatrixDiagPart": ("linalg.diag_part", {}),
-    "Conv2D": ("nn.conv2d", {"filter": "filters"}),
-    "CheckNumerics": ("debugging.check_numerics", {}),
-    "Complex": ("complex", {}),
-    "UnsortedSegmentSum": ("math.unsorted_segment_sum", {}),
-    "SegmentSum": ("math.segment_sum", {}),
+    "MatrixInverse": ("inv", {}),
+    "MatrixDeterminant": ("det", {}),
+    "MatrixSolve": ("solve", {}),
+    "MatrixDiag": ("diag", {}),
+    "MatrixDiagPart": ("diag_part", {}),
+    "Conv2D": ("conv2d", {"filter": "filters"}),
 }
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Callable[..., typing.Any]:
     """An operation by its name; a later version of one is the same operation."""
     for stem in (name, re.sub(r"V\d$", "", name)):
         if stem in _OTHERS:
             return _named(name, *_OTHERS[stem])
+        if stem in _NAMED:
+            return _named(name, _snake(stem), {})
         if stem in _ELEMENTWISE:
             return _in_order(name, _PLACES.get(stem, _snake(stem)))
     raise AttributeError(f"there is no operation tf.raw_ops.{name}")
 
 
-def _named(name: str, place: str, renamed: dict[str, str]) -> Callable[..., Any]:
+def _named(name: str, place: str, renamed: dict[str, str]) -> Callable[..., typing.Any]:
     """An operation whose arguments have names of their own."""
 
-    def operation(**kwargs: Any) -> Any:
+    def operation(**kwargs: typing.Any) -> typing.Any:
         given = {renamed.get(key, key): value for key, value in kwargs.items()}
         if name == "Einsum":
             return tf.einsum(given["equation"], *given["inputs"])
@@ -130,10 +111,10 @@ def _named(name: str, place: str, renamed: dict[str, str]) -> Callable[..., Any]
     return operation
 
 
-def _in_order(name: str, place: str) -> Callable[..., Any]:
+def _in_order(name: str, place: str) -> Callable[..., typing.Any]:
     """An operation of one or two tensors, whatever they are called."""
 
-    def operation(**kwargs: Any) -> Any:
+    def operation(**kwargs: typing.Any) -> typing.Any:
         options = {key: kwargs.pop(key) for key in ("name", "alpha") if key in kwargs}
         return _function(place)(*kwargs.values(), **options)
 
@@ -141,12 +122,10 @@ def _in_order(name: str, place: str) -> Callable[..., Any]:
     return operation
 
 
-def _function(place: str) -> Callable[..., Any]:
+def _function(place: str) -> Callable[..., typing.Any]:
     """The function of a name, in whichever part of ``tf`` it is."""
-    found: Any = tf
-    for part in place.split("."):
-        found = next(getattr(each, part) for each in (found, tf.math, tf.nn) if hasattr(each, part))
-    return found  # type: ignore[no-any-return]
+    parts = (tf, tf.math, tf.nn, tf.linalg, tf.bitwise, tf.debugging)
+    return next(getattr(part, place) for part in parts if hasattr(part, place))  # type: ignore[no-any-return]
 
 
 def _snake(name: str) -> str:

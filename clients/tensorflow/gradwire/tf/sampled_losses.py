@@ -23,8 +23,6 @@ from gradwire.tf.random.candidates import log_uniform_candidate_sampler
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 
-__all__ = ["compute_accidental_hits", "nce_loss", "sampled_softmax_loss"]
-
 _LEAST = float(np.finfo(np.float32).min)
 
 

@@ -21,8 +21,6 @@ from gradwire.tf.gfile import local
 from gradwire.tf.modules import Module
 from gradwire.tf.variables import Variable
 
-__all__ = ["contains_saved_model", "load", "save"]
-
 _STRUCTURE = "saved_model.json"
 _VARIABLES = "variables.npz"
 

@@ -10,7 +10,7 @@ from gradwire.tf import checks, static
 from gradwire.tf.calls import call
 from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.errors import invalid
-from gradwire.tf.gathering import gather, where
+from gradwire.tf.gathering import where
 from gradwire.tf.nodes import Spec
 from gradwire.tf.operations import kinds
 from gradwire.tf.operations.types import Ints, TensorLike
@@ -84,15 +84,6 @@ def unsorted_segment_sqrt_n(
     return _unsorted("sqrt_n", data, segment_ids, num_segments)
 
 
-def rows_reduced(kind: str, data: Any, indices: Any, segment_ids: Any, count: Any) -> Tensor:
-    """Rows that are gathered first, reduced by their numbers."""
-    rows = gather(data, indices)
-    if count is None:
-        return _sorted(kind, rows, segment_ids)
-    empty = {"sum": "sum", "mean": "mean", "sqrt_n": "sqrt_n"}[kind]
-    return _unsorted(empty, rows, segment_ids, count)
-
-
 def _sorted(kind: str, data: Any, segment_ids: Any) -> Tensor:
     x, numbers = convert_to_tensor(data), static.array(segment_ids)
     op = f"Segment{kind.title()}"
@@ -104,11 +95,7 @@ def _sorted(kind: str, data: Any, segment_ids: Any) -> Tensor:
         raise invalid(f"segment ids are not increasing [Op:{op}]")
     count = int(numbers[-1]) + 1 if len(numbers) else 0
     reduced = _unsorted(kind, x, numbers, count)
-    missing = np.setdiff1d(np.arange(count), numbers)
-    if kind not in ("max", "min") or not len(missing):
-        return reduced
-    present = np.isin(np.arange(count), numbers).reshape(-1, *[1] * (len(x._lengths()) - 1))
-    return where(present, reduced, np.zeros((), x.dtype.storage))
+    return _filled(reduced, numbers, 0) if kind in ("max", "min") else reduced
 
 
 def _unsorted(kind: str, data: Any, segment_ids: Any, num_segments: Any) -> Tensor:
@@ -130,13 +117,17 @@ def _unsorted(kind: str, data: Any, segment_ids: Any, num_segments: Any) -> Tens
             f"[0, {count}) [Op:{op}]"
         )
     spec = Spec(x.dtype, (count, *lengths[places.ndim :]))
-    function = f"tf.math.unsorted_segment_{kind}"
+    reduced = call(f"tf.math.unsorted_segment_{kind}", x, numbers, count, spec=spec)
     if kind not in ("max", "min"):
-        return call(function, x, numbers, count, spec=spec)
-    reduced = call(function, x, numbers, count, spec=spec)
-    empty = np.setdiff1d(np.arange(count), places)
-    if not len(empty):
         return reduced
-    present = np.isin(np.arange(count), places).reshape(-1, *[1] * (len(spec.shape or ()) - 1))
-    limit = x.dtype.min if kind == "max" else x.dtype.max
-    return where(present, reduced, np.asarray(limit, x.dtype.storage))
+    return _filled(reduced, places, x.dtype.min if kind == "max" else x.dtype.max)
+
+
+def _filled(reduced: Tensor, numbers: Any, value: Any) -> Tensor:
+    """Segments of a largest or least element: those of nothing have a value of their own."""
+    count, *rest = reduced._lengths()
+    present = np.isin(np.arange(count), numbers)
+    if present.all():
+        return reduced
+    kept = present.reshape(-1, *[1] * len(rest))
+    return where(kept, reduced, np.asarray(value, reduced.dtype.storage))

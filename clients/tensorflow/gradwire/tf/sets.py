@@ -13,8 +13,6 @@ from gradwire.tf.errors import invalid
 from gradwire.tf.sparse_tensors import SparseTensor
 from gradwire.tf.tensors import Tensor
 
-__all__ = ["difference", "intersection", "size", "union"]
-
 _DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "string")
 Sets = dict[tuple[int, ...], set[Any]]
 

@@ -18,34 +18,8 @@ from gradwire.tf.dtypes import as_dtype, bool_, float32
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
 from gradwire.tf.scatter_host import Integers, integers, placed, summed, taken
-from gradwire.tf.sparse_tensors import SparseTensor
+from gradwire.tf.sparse_tensors import SparseTensor as SparseTensor
 from gradwire.tf.tensors import Tensor
-
-__all__ = [
-    "SparseTensor",
-    "add",
-    "concat",
-    "expand_dims",
-    "eye",
-    "from_dense",
-    "map_values",
-    "mask",
-    "maximum",
-    "minimum",
-    "reduce_max",
-    "reduce_sum",
-    "reorder",
-    "reset_shape",
-    "reshape",
-    "retain",
-    "slice",
-    "softmax",
-    "sparse_dense_matmul",
-    "split",
-    "to_dense",
-    "to_indicator",
-    "transpose",
-]
 
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:

@@ -16,26 +16,6 @@ from gradwire.tf.ragged_tensors import RaggedTensor
 from gradwire.tf.rowwise import elementwise
 from gradwire.tf.tensors import Tensor
 
-__all__ = [
-    "as_string",
-    "bytes_split",
-    "format",
-    "join",
-    "length",
-    "lower",
-    "reduce_join",
-    "regex_full_match",
-    "regex_replace",
-    "split",
-    "strip",
-    "substr",
-    "to_number",
-    "unicode_decode",
-    "unicode_encode",
-    "unicode_split",
-    "upper",
-]
-
 
 @elementwise
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:

@@ -17,8 +17,6 @@ from gradwire.tf.joining import concat, split, stack, unstack
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tensors import Tensor
 
-__all__ = ["TensorArray"]
-
 
 class TensorArray:
     """Tensors of one dtype by number; each method that writes gives the array that is written."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -42,6 +42,23 @@ class Reference:
 
     def __repr__(self) -> str:
         return f"<Reference wrapping {self._wrapped!r}>"
+
+
+Binary: TypeAlias = Callable[[Any, Any], Any]
+
+
+def _operator(name: str) -> Binary:
+    def operator(self: Any, other: Any) -> Any:
+        return METHODS[name](self, other)
+
+    return operator
+
+
+def _reflected(name: str) -> Binary:
+    def operator(self: Any, other: Any) -> Any:
+        return METHODS[name](other, self)
+
+    return operator
 
 
 class Operand:
@@ -101,83 +118,32 @@ class Operand:
             raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         return value[()]
 
-    def __add__(self, other: Any) -> Any:
-        return METHODS["add"](self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return METHODS["add"](other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return METHODS["subtract"](self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return METHODS["subtract"](other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return METHODS["multiply"](self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return METHODS["multiply"](other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return METHODS["truediv"](self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return METHODS["truediv"](other, self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return METHODS["floordiv"](self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return METHODS["floordiv"](other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return METHODS["mod"](self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return METHODS["mod"](other, self)
-
-    def __pow__(self, other: Any, modulo: Any = None) -> Any:
-        return METHODS["pow"](self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return METHODS["pow"](other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return METHODS["matmul"](self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return METHODS["matmul"](other, self)
-
-    def __and__(self, other: Any) -> Any:
-        return METHODS["and"](self, other)
-
-    def __rand__(self, other: Any) -> Any:
-        return METHODS["and"](other, self)
-
-    def __or__(self, other: Any) -> Any:
-        return METHODS["or"](self, other)
-
-    def __ror__(self, other: Any) -> Any:
-        return METHODS["or"](other, self)
-
-    def __xor__(self, other: Any) -> Any:
-        return METHODS["xor"](self, other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return METHODS["xor"](other, self)
-
-    def __lt__(self, other: Any) -> Any:
-        return METHODS["less"](self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return METHODS["less_equal"](self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return METHODS["greater"](self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return METHODS["greater_equal"](self, other)
+    __add__: ClassVar[Binary] = _operator("add")
+    __radd__: ClassVar[Binary] = _reflected("add")
+    __sub__: ClassVar[Binary] = _operator("subtract")
+    __rsub__: ClassVar[Binary] = _reflected("subtract")
+    __mul__: ClassVar[Binary] = _operator("multiply")
+    __rmul__: ClassVar[Binary] = _reflected("multiply")
+    __truediv__: ClassVar[Binary] = _operator("truediv")
+    __rtruediv__: ClassVar[Binary] = _reflected("truediv")
+    __floordiv__: ClassVar[Binary] = _operator("floordiv")
+    __rfloordiv__: ClassVar[Binary] = _reflected("floordiv")
+    __mod__: ClassVar[Binary] = _operator("mod")
+    __rmod__: ClassVar[Binary] = _reflected("mod")
+    __pow__: ClassVar[Binary] = _operator("pow")
+    __rpow__: ClassVar[Binary] = _reflected("pow")
+    __matmul__: ClassVar[Binary] = _operator("matmul")
+    __rmatmul__: ClassVar[Binary] = _reflected("matmul")
+    __and__: ClassVar[Binary] = _operator("and")
+    __rand__: ClassVar[Binary] = _reflected("and")
+    __or__: ClassVar[Binary] = _operator("or")
+    __ror__: ClassVar[Binary] = _reflected("or")
+    __xor__: ClassVar[Binary] = _operator("xor")
+    __rxor__: ClassVar[Binary] = _reflected("xor")
+    __lt__: ClassVar[Binary] = _operator("less")
+    __le__: ClassVar[Binary] = _operator("less_equal")
+    __gt__: ClassVar[Binary] = _operator("greater")
+    __ge__: ClassVar[Binary] = _operator("greater_equal")
 
     def __eq__(self, other: object) -> Any:
         return METHODS["same"](self, other)

@@ -13,8 +13,6 @@ from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.tapes import GradientTape
 from gradwire.tf.tensors import Tensor
 
-__all__ = ["TestCase", "compute_gradient", "is_built_with_cuda", "is_gpu_available", "main"]
-
 
 def compute_gradient(
     f: Callable[..., Any], x: Sequence[Any], delta: float | None = None

@@ -6,27 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradwire.tf.arguments import only
-from gradwire.tf.checkpoint_files import (
-    get_checkpoint_state,
-    latest_checkpoint,
-    list_variables,
-    load_variable,
-)
-from gradwire.tf.checkpoint_manager import CheckpointManager
-from gradwire.tf.checkpoints import Checkpoint, CheckpointOptions
+from gradwire.tf.checkpoint_files import get_checkpoint_state as get_checkpoint_state
+from gradwire.tf.checkpoint_files import latest_checkpoint as latest_checkpoint
+from gradwire.tf.checkpoint_files import list_variables as list_variables
+from gradwire.tf.checkpoint_files import load_variable as load_variable
+from gradwire.tf.checkpoint_manager import CheckpointManager as CheckpointManager
+from gradwire.tf.checkpoints import Checkpoint as Checkpoint
+from gradwire.tf.checkpoints import CheckpointOptions as CheckpointOptions
 from gradwire.tf.nodes import paused
 from gradwire.tf.variables import Variable
-
-__all__ = [
-    "Checkpoint",
-    "CheckpointManager",
-    "CheckpointOptions",
-    "ExponentialMovingAverage",
-    "get_checkpoint_state",
-    "latest_checkpoint",
-    "list_variables",
-    "load_variable",
-]
 
 
 class ExponentialMovingAverage:

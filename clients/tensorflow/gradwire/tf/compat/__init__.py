@@ -13,23 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import absent
-from gradwire.tf.compat import v1
-
-__all__ = [
-    "as_bytes",
-    "as_str",
-    "as_str_any",
-    "as_text",
-    "bytes_or_text_types",
-    "complex_types",
-    "dimension_value",
-    "forward_compatible",
-    "integral_types",
-    "path_to_str",
-    "real_types",
-    "v1",
-    "v2",
-]
+from gradwire.tf.compat import v1 as v1
 
 v2: ModuleType = sys.modules["gradwire.tf"]
 

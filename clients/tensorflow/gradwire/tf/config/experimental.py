@@ -9,33 +9,13 @@ from gradwire.tf.config.devices import (
     PhysicalDevice,
     checked,
     get_logical_device_configuration,
-    get_visible_devices,
-    list_logical_devices,
-    list_physical_devices,
     set_logical_device_configuration,
-    set_visible_devices,
     settings,
 )
-
-__all__ = [
-    "VirtualDeviceConfiguration",
-    "enable_op_determinism",
-    "enable_tensor_float_32_execution",
-    "get_device_details",
-    "get_device_policy",
-    "get_memory_growth",
-    "get_synchronous_execution",
-    "get_virtual_device_configuration",
-    "get_visible_devices",
-    "list_logical_devices",
-    "list_physical_devices",
-    "set_device_policy",
-    "set_memory_growth",
-    "set_synchronous_execution",
-    "set_virtual_device_configuration",
-    "set_visible_devices",
-    "tensor_float_32_execution_enabled",
-]
+from gradwire.tf.config.devices import get_visible_devices as get_visible_devices
+from gradwire.tf.config.devices import list_logical_devices as list_logical_devices
+from gradwire.tf.config.devices import list_physical_devices as list_physical_devices
+from gradwire.tf.config.devices import set_visible_devices as set_visible_devices
 
 VirtualDeviceConfiguration = LogicalDeviceConfiguration
 get_virtual_device_configuration = get_logical_device_configuration

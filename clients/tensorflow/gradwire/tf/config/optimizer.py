@@ -7,8 +7,6 @@ from typing import Any
 from gradwire.tf.arguments import only
 from gradwire.tf.config.devices import settings
 
-__all__ = ["get_experimental_options", "get_jit", "set_experimental_options", "set_jit"]
-
 #: Options that make TensorFlow compute in half precision.
 _HALF_PRECISION = (
     "auto_mixed_precision",

@@ -4,13 +4,6 @@ from __future__ import annotations
 
 from gradwire.tf.config.devices import settings
 
-__all__ = [
-    "get_inter_op_parallelism_threads",
-    "get_intra_op_parallelism_threads",
-    "set_inter_op_parallelism_threads",
-    "set_intra_op_parallelism_threads",
-]
-
 
 def get_inter_op_parallelism_threads() -> int:
     """What was set, or 0: the service chooses."""

@@ -259,12 +259,12 @@ def _loss(identifier: Any, y: Any, predicted: Any) -> tuple[Any, str]:
 
 def _metric(identifier: Any, y: Any, predicted: Any) -> Any:
     if isinstance(identifier, losses.Loss):
-        metric = metrics.MeanMetricWrapper(identifier, name=identifier.name)
-    elif str(identifier).lower() not in ("accuracy", "acc"):
-        return metrics.get(identifier)
-    else:
-        metric = metrics.get(f"{_kind_of_classes(y, predicted)}_accuracy")
-        metric.name = str(identifier)
+        return metrics.MeanMetricWrapper(identifier, name=identifier.name)
+    is_accuracy = str(identifier).lower() in ("accuracy", "acc")
+    kind = f"{_kind_of_classes(y, predicted)}_accuracy" if is_accuracy else identifier
+    metric = metrics.get(kind)
+    if isinstance(identifier, str):
+        metric.name = identifier
     return metric
 
 

@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 _UNSET: Any = object()
+#: The parameters of bases.
+_KNOWN: dict[type, list[str]] = {}
 
 
 def unset(*, init: Literal[False] = False) -> Any:
@@ -34,7 +36,7 @@ def configurable(kind: type[T]) -> type[T]:
     """
     defaults = dict(_own_fields(kind))
     base = next(each for each in kind.__mro__[1:] if "__init__" in vars(each))
-    passed = parameters(base)
+    passed = _KNOWN[base] = _KNOWN.get(base) or parameters(base)
     kept = [name for name in defaults if name not in passed]
     every = [
         Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default)
@@ -72,7 +74,7 @@ def _own_fields(kind: type) -> Mapping[str, Any]:
     """The parameters that a class declares, with defaults, which are no attributes of it."""
     found = {}
     for name, annotation in inspect.get_annotations(kind).items():
-        if name.startswith("_") or annotation.startswith("ClassVar"):
+        if name.startswith("_") or str(annotation).startswith(("ClassVar", "typing.ClassVar")):
             continue
         default = vars(kind).get(name, Parameter.empty)
         if default is _UNSET:

@@ -32,5 +32,10 @@ def clear_session() -> None:
 
 def listed(package: str) -> list[str]:
     """The names that the modules of a package, as far as they are imported, list as theirs."""
-    modules = [each for name, each in sys.modules.items() if name.rpartition(".")[0] == package]
-    return sorted(name for each in modules for name in getattr(each, "__all__", ()))
+    below = len(package) + 1
+    modules = [
+        each
+        for name, each in list(sys.modules.items())
+        if name.startswith(package) and "." not in name[below:]
+    ]
+    return sorted({name for each in modules for name in getattr(each, "__all__", ())})

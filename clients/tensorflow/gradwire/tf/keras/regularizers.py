@@ -58,11 +58,7 @@ class L2(L1L2):
 l1 = L1
 l2 = L2
 L1_L2 = L1L2
-
-
-def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
-    """Both penalties."""
-    return L1L2(l1, l2)
+l1_l2 = L1L2
 
 
 def serialize(regularizer: Any) -> Any:

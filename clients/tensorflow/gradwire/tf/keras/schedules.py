@@ -25,8 +25,21 @@ class LearningRateSchedule(Configured):
         raise NotImplementedError(f"{type(self).__name__} must have a method rate or __call__")
 
 
+class _Decay(LearningRateSchedule):
+    """A decay by the number of times that ``decay_steps`` have passed, whole ones if wanted."""
+
+    initial_learning_rate: float
+    decay_steps: float
+    decay_rate: float
+    staircase: bool
+
+    def _passed(self, step: float) -> float:
+        passed = step / self.decay_steps
+        return math.floor(passed) if self.staircase else passed
+
+
 @configurable
-class ExponentialDecay(LearningRateSchedule):
+class ExponentialDecay(_Decay):
     """``initial * decay_rate ** (step / decay_steps)``."""
 
     initial_learning_rate: float
@@ -38,13 +51,16 @@ class ExponentialDecay(LearningRateSchedule):
     def rate(self, step: float) -> float:
         return float(self.initial_learning_rate * self.decay_rate ** self._passed(step))
 
-    def _passed(self, step: float) -> float:
-        passed = step / self.decay_steps
-        return math.floor(passed) if self.staircase else passed
 
-
-class InverseTimeDecay(ExponentialDecay):
+@configurable
+class InverseTimeDecay(_Decay):
     """``initial / (1 + decay_rate * step / decay_steps)``."""
+
+    initial_learning_rate: float
+    decay_steps: float
+    decay_rate: float
+    staircase: bool = False
+    name: str = "InverseTimeDecay"
 
     def rate(self, step: float) -> float:
         return float(self.initial_learning_rate / (1.0 + self.decay_rate * self._passed(step)))
@@ -142,7 +158,7 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
     boundaries: Sequence[float]
     values: Sequence[float]
-    name: str = "PiecewiseConstantDecay"
+    name: str = "PiecewiseConstant"
 
     def __post_init__(self) -> None:
         if len(self.boundaries) != len(self.values) - 1:

@@ -9,8 +9,6 @@ from typing import Any
 from gradwire.tf.scopes import name_scope, scoped
 from gradwire.tf.summary.writers import state
 
-__all__ = ["get_step", "set_step", "summary_scope"]
-
 
 def get_step() -> Any:
     """The step, None where none was set."""

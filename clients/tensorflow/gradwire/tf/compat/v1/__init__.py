@@ -13,41 +13,13 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf import absent
-from gradwire.tf.compat.v1 import data, gfile, logging
-from gradwire.tf.compat.v1.sessions import ConfigProto, GPUOptions, InteractiveSession, Session
-
-__all__ = [
-    "ConfigProto",
-    "GPUOptions",
-    "InteractiveSession",
-    "Session",
-    "assign",
-    "assign_add",
-    "assign_sub",
-    "data",
-    "enable_control_flow_v2",
-    "enable_eager_execution",
-    "enable_resource_variables",
-    "enable_tensor_equality",
-    "enable_v2_behavior",
-    "enable_v2_tensorshape",
-    "executing_eagerly",
-    "executing_eagerly_outside_functions",
-    "gfile",
-    "global_variables_initializer",
-    "local_variables_initializer",
-    "logging",
-    "random_normal",
-    "random_uniform",
-    "resource_variables_enabled",
-    "set_random_seed",
-    "tables_initializer",
-    "to_double",
-    "to_float",
-    "to_int32",
-    "to_int64",
-    "truncated_normal",
-]
+from gradwire.tf.compat.v1 import data as data
+from gradwire.tf.compat.v1 import gfile as gfile
+from gradwire.tf.compat.v1 import logging as logging
+from gradwire.tf.compat.v1.sessions import ConfigProto as ConfigProto
+from gradwire.tf.compat.v1.sessions import GPUOptions as GPUOptions
+from gradwire.tf.compat.v1.sessions import InteractiveSession as InteractiveSession
+from gradwire.tf.compat.v1.sessions import Session as Session
 
 executing_eagerly: Callable[..., Any] = tf.executing_eagerly
 set_random_seed: Callable[..., Any] = tf.random.set_seed
@@ -66,20 +38,10 @@ def enable_v2_behavior() -> None:
     """Behave as TensorFlow 2, which is always so here."""
 
 
-def enable_control_flow_v2() -> None:
-    """Behave as TensorFlow 2, which is always so here."""
-
-
-def enable_resource_variables() -> None:
-    """Behave as TensorFlow 2, which is always so here."""
-
-
-def enable_tensor_equality() -> None:
-    """Behave as TensorFlow 2, which is always so here."""
-
-
-def enable_v2_tensorshape() -> None:
-    """Behave as TensorFlow 2, which is always so here."""
+enable_control_flow_v2 = enable_v2_behavior
+enable_resource_variables = enable_v2_behavior
+enable_tensor_equality = enable_v2_behavior
+enable_v2_tensorshape = enable_v2_behavior
 
 
 def executing_eagerly_outside_functions() -> bool:
@@ -96,8 +58,7 @@ def global_variables_initializer() -> None:
     """None: variables have their values from the beginning."""
 
 
-def local_variables_initializer() -> None:
-    """None: variables have their values from the beginning."""
+local_variables_initializer = global_variables_initializer
 
 
 def tables_initializer(name: str = "init_all_tables") -> None:
@@ -149,14 +110,14 @@ def to_int64(x: Any, name: str = "ToInt64") -> Any:
     return tf.cast(x, tf.int64)
 
 
-def _add_same(module: ModuleType, place: str) -> None:
-    """Add the names that are the same in TensorFlow 2, where they are there."""
+def _add_same(module: ModuleType, place: str) -> bool:
+    """Add the names that are the same in TensorFlow 2, where they are there: whether any is."""
     of: Any = tf
     for part in filter(None, place.removeprefix("compat.v1").split(".")):
         of = getattr(of, part, None)
     found = [name for name in absent.same_names_of(place) if hasattr(of, name)]
     vars(module).update({name: getattr(of, name) for name in found})
-    vars(module).setdefault("__all__", []).extend(found)
+    return found != []
 
 
 def _add_modules() -> None:
@@ -170,11 +131,9 @@ def _add_modules() -> None:
         module = vars(holder).get(name)
         if module is None:
             module = ModuleType(f"{__name__}{parent}.{name}", f"``tf.{place}``.")
-        _add_same(module, place)
-        if module.__all__:
+        if _add_same(module, place) or name in vars(holder):
             sys.modules.setdefault(module.__name__, module)
             setattr(holder, name, module)
-            holder.__all__.extend({name} - set(holder.__all__))
 
 
 _add_same(sys.modules[__name__], "compat.v1")

@@ -6,8 +6,6 @@ from typing import Any
 
 from gradwire.tf import nest
 
-__all__ = ["get_output_shapes", "get_output_types", "make_one_shot_iterator"]
-
 
 def make_one_shot_iterator(dataset: Any) -> Any:
     """An iterator over the elements."""

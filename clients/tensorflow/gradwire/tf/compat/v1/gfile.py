@@ -5,23 +5,6 @@ from typing import Any
 
 from gradwire.tf import gfile
 
-__all__ = [
-    "Copy",
-    "DeleteRecursively",
-    "Exists",
-    "FastGFile",
-    "GFile",
-    "Glob",
-    "IsDirectory",
-    "ListDirectory",
-    "MakeDirs",
-    "MkDir",
-    "Open",
-    "Remove",
-    "Rename",
-    "Stat",
-]
-
 Copy: Callable[..., Any] = gfile.copy
 DeleteRecursively: Callable[..., Any] = gfile.rmtree
 Exists: Callable[..., Any] = gfile.exists

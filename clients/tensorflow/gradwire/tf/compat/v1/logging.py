@@ -6,23 +6,6 @@ from typing import Any
 
 from gradwire.tf.stubs import get_logger
 
-__all__ = [
-    "DEBUG",
-    "ERROR",
-    "FATAL",
-    "INFO",
-    "WARN",
-    "debug",
-    "error",
-    "fatal",
-    "get_verbosity",
-    "info",
-    "log",
-    "set_verbosity",
-    "warn",
-    "warning",
-]
-
 DEBUG: int = 10
 INFO: int = 20
 WARN: int = 30

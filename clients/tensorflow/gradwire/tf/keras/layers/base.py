@@ -13,23 +13,17 @@ from typing import TYPE_CHECKING, Any
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
 from gradwire.tf.keras import activations, constraints, initializers, regularizers
-from gradwire.tf.keras.configurable import configurable, option, parameters
+from gradwire.tf.keras.configurable import configurable, option
+from gradwire.tf.keras.layers.describing import Described
 from gradwire.tf.keras.layers.specs import check_inputs
-from gradwire.tf.keras.layers.tracking import Owner, as_list
+from gradwire.tf.keras.layers.tracking import as_list
 from gradwire.tf.keras.masks import is_masked, mask_of, masks_of, set_mask
 from gradwire.tf.keras.names import snake_case, unique_name
-from gradwire.tf.keras.objects import (
-    deserialize_keras_object,
-    is_ours,
-    serialize_keras_object,
-)
 from gradwire.tf.keras.settings import layer_dtype
 from gradwire.tf.keras.symbolic import Call, KerasTensor, is_symbolic
 
 __all__ = ["Layer"]
 
-#: What ``Layer`` itself takes, and has in each configuration.
-_BASIC = ("name", "trainable", "dtype", "activity_regularizer", "autocast")
 #: How arguments are read, by the last words of their names.
 _READ: dict[str, Callable[[Any], Any]] = {
     "activation": activations.get,
@@ -56,7 +50,7 @@ else:
     _Options = object
 
 
-class Layer(Owner, _Options):
+class Layer(Described, _Options):
     """A function with weights.
 
     Subclasses make these in ``__init__`` or ``build(input_shape)`` by ``add_weight``, and compute
@@ -65,8 +59,6 @@ class Layer(Owner, _Options):
 
     #: What the first argument has to be: an ``InputSpec``, or several.
     input_spec: Any = None
-    #: Parameters of the class that it derives from which it does not take.
-    _left_out: tuple[str, ...] = ()
     #: Whether a mask of the input is one of the output.
     supports_masking: bool = False
 
@@ -132,6 +124,16 @@ class Layer(Owner, _Options):
 
     def build(self, input_shape: Any) -> None:
         """Make the weights that depend on the input's shape."""
+
+    def get_build_config(self) -> dict[str, Any] | None:
+        """What ``build`` was called with, if it was."""
+        shape = getattr(self, "_built_for", None)
+        return None if shape is None else {"input_shape": shape}
+
+    def build_from_config(self, config: Mapping[str, Any]) -> None:
+        """Make the weights for a shape that another layer was built for."""
+        if config.get("input_shape") is not None:
+            self.build(config["input_shape"])
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """What the layer computes."""
@@ -257,74 +259,6 @@ class Layer(Owner, _Options):
             f"The layer {self.name} has never been called and thus has no defined {what}."
         )
 
-    # Configurations
-
-    def get_config(self) -> dict[str, Any]:
-        """The arguments that would make another such layer.
-
-        Raises:
-            NotImplementedError: for a class whose arguments are not plain values, and which has no
-                method of its own.
-        """
-        config = self._basic_config()
-        ours: type[Any] = next(kind for kind in type(self).__mro__ if is_ours(kind))
-        if ours is not Layer:
-            own = [name for name in parameters(ours) if name not in (*_BASIC, *self._left_out)]
-            config |= {name: serialize_keras_object(getattr(self, name)) for name in own}
-        if type(self) is not ours and type(self).get_config is ours.get_config:
-            config |= self._given_config(config)
-        return config
-
-    def _basic_config(self) -> dict[str, Any]:
-        """What the configurations of all layers have."""
-        config: dict[str, Any] = {
-            "name": self.name,
-            "trainable": self._trainable,
-            "dtype": _policy(self._dtype.name),
-        }
-        if self.activity_regularizer is not None:
-            config["activity_regularizer"] = serialize_keras_object(self.activity_regularizer)
-        return config
-
-    def _given_config(self, config: dict[str, Any]) -> dict[str, Any]:
-        args, kwargs = self._given  # type: ignore[attr-defined]  # set by __new__
-        bound = inspect.signature(type(self).__init__).bind(self, *args, **kwargs)
-        bound.apply_defaults()
-        given = dict(list(bound.arguments.items())[1:])
-        for name, each in inspect.signature(type(self).__init__).parameters.items():
-            if each.kind is each.VAR_KEYWORD:
-                given |= given.pop(name, {})
-        try:
-            return {
-                name: serialize_keras_object(value)
-                for name, value in given.items()
-                if name not in config
-            }
-        except NotImplementedError:
-            raise NotImplementedError(
-                f"Object {type(self).__name__} was created by passing non-serializable argument "
-                "values in `__init__()`, and therefore the object must override `get_config()` in "
-                "order to be serializable. Please implement `get_config()`."
-            ) from None
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Any:
-        """A layer by such arguments."""
-        # It reads its initialisers itself: in which order, decides the seeds that they draw.
-        first = {name: each for name, each in config.items() if name.endswith("_initializer")}
-        others = {name: each for name, each in config.items() if name not in first}
-        return cls(**deserialize_keras_object(others), **first)
-
-    def get_build_config(self) -> dict[str, Any] | None:
-        """What ``build`` was called with, if it was."""
-        shape = getattr(self, "_built_for", None)
-        return None if shape is None else {"input_shape": shape}
-
-    def build_from_config(self, config: Mapping[str, Any]) -> None:
-        """Make the weights for a shape that another layer was built for."""
-        if config.get("input_shape") is not None:
-            self.build(config["input_shape"])
-
 
 @functools.cache
 def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -375,15 +309,6 @@ def _marking(build: Callable[..., None]) -> Callable[..., None]:
         object.__setattr__(self, "_built_for", shape)
 
     return marked
-
-
-def _policy(name: str) -> dict[str, Any]:
-    return {
-        "module": "keras",
-        "class_name": "DTypePolicy",
-        "config": {"name": name},
-        "registered_name": None,
-    }
 
 
 def _given_shape(kwargs: dict[str, Any]) -> tuple[Any, ...] | None:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
+from gradwire.tf.keras import operations
 from gradwire.tf.keras.configurable import configurable, unset
 from gradwire.tf.keras.layers.spatial import Spatial
 from gradwire.tf.keras.layers.specs import InputSpec
@@ -178,18 +179,7 @@ class Transposed(Convolving):
         return self.filters
 
     def convolved(self, inputs: Any) -> Any:
-        batch, *space, _ = tuple(inputs.shape)
-        wanted = [
-            length * stride + (max(size - stride, 0) if self.padding == "valid" else 0)
-            for length, stride, size in zip(space, self.strides, self.kernel_size, strict=True)
-        ]
-        return tf.nn.conv_transpose(
-            inputs,
-            self.kernel,
-            output_shape=[batch, *wanted, self.filters],
-            strides=list(self.strides),
-            padding=self.padding.upper(),
-        )
+        return operations.conv_transpose(inputs, self.kernel, self.strides, self.padding)
 
 
 class Conv1DTranspose(Transposed, rank=1):

@@ -129,11 +129,14 @@ class FunctionLoss(LossFunctionWrapper):
     """
 
     _function: ClassVar[Callable[..., Any]]
+    _called: ClassVar[str]
 
-    def __init_subclass__(cls, of: Callable[..., Any] | None = None, **kwargs: Any) -> None:
+    def __init_subclass__(
+        cls, of: Callable[..., Any] | None = None, called: str | None = None, **kwargs: Any
+    ) -> None:
         super().__init_subclass__(**kwargs)
         if of is not None:
-            cls._function = staticmethod(of)
+            cls._function, cls._called = staticmethod(of), called or snake_case(cls.__name__)
 
     def __init__(
         self,
@@ -141,7 +144,7 @@ class FunctionLoss(LossFunctionWrapper):
         name: str | None = None,
         dtype: Any = None,
     ) -> None:
-        name = snake_case(type(self).__name__) if name is None else name
+        name = self._called if name is None else name
         super().__init__(type(self)._function, reduction, name, dtype)
 
     def _option(self, name: str, value: Any) -> Any:
@@ -172,7 +175,7 @@ class MeanSquaredLogarithmicError(FunctionLoss, of=functions.mean_squared_logari
 
 
 @configurable
-class Huber(FunctionLoss, of=functions.huber):
+class Huber(FunctionLoss, of=functions.huber, called="huber_loss"):
     """Quadratic within ``delta``, linear beyond."""
 
     delta: float = 1.0

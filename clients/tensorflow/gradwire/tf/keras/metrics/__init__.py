@@ -45,8 +45,6 @@ def get(identifier: Any) -> Any:
     if isinstance(identifier, Metric):
         return identifier
     found = resolved(identifier, "metric", _BY_NAME)
-    if isinstance(identifier, str):
-        found.name = identifier
     return found if found is None or isinstance(found, Metric) else MeanMetricWrapper(found)
 
 

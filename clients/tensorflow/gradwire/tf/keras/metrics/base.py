@@ -200,16 +200,22 @@ class FunctionMetric(MeanMetricWrapper):
     """
 
     _function: ClassVar[Callable[..., Any]]
+    _called: ClassVar[str]
 
     def __init_subclass__(
-        cls, of: Callable[..., Any] | None = None, best: str | None = None, **kwargs: Any
+        cls,
+        of: Callable[..., Any] | None = None,
+        best: str | None = None,
+        called: str | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init_subclass__(**kwargs)
         if of is not None:
             cls._function, cls._direction = staticmethod(of), best
+            cls._called = called or snake_case(cls.__name__)
 
     def __init__(self, name: str | None = None, dtype: Any = None) -> None:
-        name = snake_case(type(self).__name__) if name is None else name
+        name = self._called if name is None else name
         super().__init__(type(self)._function, name, dtype)
 
     def _option(self, name: str, value: Any) -> Any:

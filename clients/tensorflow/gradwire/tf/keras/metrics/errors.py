@@ -104,7 +104,7 @@ class SquaredHinge(FunctionMetric, of=losses.squared_hinge, best="down"):
     """The mean of the squared hinge loss."""
 
 
-class LogCoshError(FunctionMetric, of=losses.log_cosh, best="down"):
+class LogCoshError(FunctionMetric, of=losses.log_cosh, best="down", called="logcosh"):
     """The mean of ``log(cosh(error))``."""
 
 
