@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from gradwire.ragged import RaggedArray as RaggedArray
     from gradwire.resources.catalogue import Limits as Limits
     from gradwire.resources.catalogue import Operation as Operation
-    from gradwire.resources.drawings import Drawing as Drawing
+    from gradwire.resources.graphs import Drawing as Drawing
     from gradwire.resources.graphs import Graph as Graph
     from gradwire.resources.graphs import GraphEdge as GraphEdge
     from gradwire.resources.graphs import GraphGroup as GraphGroup
@@ -148,8 +148,7 @@ _NAMES: dict[str, str] = {
     ),
     "locations": "Node",
     "resources.catalogue": "Limits Operation",
-    "resources.drawings": "Drawing",
-    "resources.graphs": "Graph GraphEdge GraphGroup GraphNode",
+    "resources.graphs": "Drawing Graph GraphEdge GraphGroup GraphNode",
     "ragged": "RaggedArray",
     "results": (
         "Check Derivative Evaluation Gradient Hessian Hvp Instruction Jacobian Jvp Nonfinite "

@@ -40,44 +40,28 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
     >>> jax.vmap(jax.grad(gradwire.adapters.jax.function(loss)), (None, 0, 0))(w, xs, ys)
     """
     own = blocking_client(f, client)
-    specialized: dict[Any, _Specialized] = {}
+    known: dict[Any, Nested] = {}
 
     @functools.wraps(f)
     def called(*args: Any, **kwargs: Any) -> Any:
         paths, tree = jax.tree_util.tree_flatten_with_path((args, kwargs))
         static = tuple([None if _is_array(leaf) else (type(leaf), leaf) for _, leaf in paths])
-        one = specialized.get((tree, static))
-        if one is None:
-            one = specialized[tree, static] = _Specialized(
-                f, own, tree, static, [path for path, _ in paths]
-            )
-        return one(*[jnp.asarray(leaf) for _, leaf in paths if _is_array(leaf)])
+        nested = known.get((tree, static))
+        if nested is None:
+
+            def arguments(leaves: Sequence[Any]) -> Any:
+                given = iter(leaves)
+                every = [next(given) if fixed is None else fixed[1] for fixed in static]
+                return jax.tree_util.tree_unflatten(tree, every)
+
+            names = [_name(f, path) for path, leaf in paths if _is_array(leaf)]
+            nested = Nested(f, own, arguments, names, jax.tree_util.tree_flatten)
+            known[tree, static] = nested
+        leaves = [jnp.asarray(leaf) for _, leaf in paths if _is_array(leaf)]
+        results = request(nested.routine, *leaves)
+        return jax.tree_util.tree_unflatten(nested.structure(_avals(leaves)), results)
 
     return called
-
-
-class _Specialized:
-    """A function for arguments of one structure."""
-
-    def __init__(
-        self,
-        f: Callable[..., Any],
-        client: Runs | None,
-        tree: Any,
-        static: Sequence[Any],
-        paths: Sequence[Any],
-    ) -> None:
-        def arguments(leaves: Sequence[Any]) -> Any:
-            given = iter(leaves)
-            every = [next(given) if known is None else known[1] for known in static]
-            return jax.tree_util.tree_unflatten(tree, every)
-
-        names = [_name(f, path) for path, known in zip(paths, static, strict=True) if known is None]
-        self._nested = Nested(f, client, arguments, names, jax.tree_util.tree_flatten)
-
-    def __call__(self, *leaves: Any) -> Any:
-        results = request(self._nested.routine, *leaves)
-        return jax.tree_util.tree_unflatten(self._nested.structure(_avals(leaves)), results)
 
 
 def request(routine: Routine, *leaves: Any) -> Sequence[Any]:

@@ -10,7 +10,7 @@ from gradwire.display.blocks import Block, Listing, Picture, Remarks, Title
 from gradwire.display.figures import cut
 from gradwire.display.reports import report
 from gradwire.errors import GradwireError
-from gradwire.resources.drawings import drawing
+from gradwire.resources.graphs import drawing
 from gradwire.tracing.functions import Function
 from gradwire.tracing.traced import TracedProgram
 from gradwire.values import type_of

@@ -11,7 +11,7 @@ from gradwire.endpoints import EvaluateOptions, Program, program_at, program_doc
 from gradwire.errors import UsageError
 from gradwire.methods import sent
 from gradwire.resources.derivatives import Derivatives
-from gradwire.resources.drawings import Drawing, drawing
+from gradwire.resources.graphs import Drawing, drawing
 from gradwire.resources.mapping import (
     MappedFunction,
     MappedProgram,

@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 from gradwire.call import Call, Reply, Steps
 from gradwire.endpoints import Program
 from gradwire.methods import AwaitingResource, BlockingResource, sent
-from gradwire.resources.drawings import path_of, query_of, registration
-from gradwire.resources.graphs import Graph
+from gradwire.resources.graphs import Graph, path_of, query_of, registration
 from gradwire.stored import StoredProgram
 from gradwire.trees import Names, Variables
 from gradwire.usage import check_reference
