@@ -13,9 +13,12 @@ Method: TypeAlias = "Callable[..., Any]"
 _np: Any = np
 
 
-def _methods(names: str) -> list[Method]:
-    """The methods that are functions of the array and the same further parameters."""
-    return list(map(_method, names.split()))
+#: Methods that are functions of the array and the same further parameters.
+SAME = (
+    "all any argmax argmin argpartition argsort conj conjugate cumprod cumsum diagonal dot max "
+    "mean min nonzero prod put ravel repeat round searchsorted squeeze std sum swapaxes take "
+    "trace var"
+)
 
 
 def _method(name: str) -> Method:
@@ -34,14 +37,6 @@ class Methods:
     """The methods of arrays."""
 
     __slots__ = ()
-
-    all, any, argmax, argmin = _methods("all any argmax argmin")
-    max, mean, min, std, var = _methods("max mean min std var")
-    cumprod, cumsum, prod, sum, trace = _methods("cumprod cumsum prod sum trace")
-    argpartition, argsort, searchsorted = _methods("argpartition argsort searchsorted")
-    conj, conjugate, round, dot = _methods("conj conjugate round dot")
-    diagonal, ravel, squeeze, swapaxes = _methods("diagonal ravel squeeze swapaxes")
-    nonzero, put, repeat, take = _methods("nonzero put repeat take")
 
     def astype(
         self,
@@ -106,3 +101,7 @@ class Methods:
         if device != "cpu" or stream is not None:
             raise ValueError(f"the only device is 'cpu', without streams, not {device!r}")
         return self
+
+
+for _name in SAME.split():
+    setattr(Methods, _name, _method(_name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from gradwire.errors import UsageError
@@ -19,6 +20,7 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 A = TypeVar("A")
 A_co = TypeVar("A_co", covariant=True)
+C_co = TypeVar("C_co", covariant=True)
 
 
 class Either(Protocol[F, R_co, P, T_co]):
@@ -55,7 +57,7 @@ class _OfBoth:
         return either
 
 
-class OfBoth(Protocol[F, R_co, P, A_co, T_co]):
+class OfBoth(Protocol[F, R_co, P, A_co, T_co, C_co]):
     """The same on its class, and on either client."""
 
     @overload
@@ -63,43 +65,21 @@ class OfBoth(Protocol[F, R_co, P, A_co, T_co]):
     @overload
     def __get__(self, client: Blocking, owner: type) -> Either[F, R_co, P, T_co]: ...
     @overload
-    def __get__(
-        self, client: Awaiting, owner: type
-    ) -> Either[F, R_co, P, Coroutine[Any, Any, T_co]]: ...
-
-
-class OfBothLater(Protocol[F, R_co, P, Q, A_co, T_co]):
-    """As ``Method``, where a program gives a function, too."""
-
-    @overload
-    def __get__(
-        self, client: None, owner: type
-    ) -> Callable[Concatenate[Any, P], Callable[Q, A_co]]: ...
-    @overload
-    def __get__(self, client: Blocking, owner: type) -> Either[F, R_co, P, Callable[Q, T_co]]: ...
-    @overload
-    def __get__(
-        self, client: Awaiting, owner: type
-    ) -> Either[F, R_co, P, Callable[Q, Coroutine[Any, Any, T_co]]]: ...
+    def __get__(self, client: Awaiting, owner: type) -> Either[F, R_co, P, C_co]: ...
 
 
 def also_of(
     transform: Callable[F, R],
-) -> Callable[[sent[P, A, T]], OfBoth[F, R, P, A, T]]:
+) -> Callable[[sent[P, A, T]], OfBoth[F, R, P, A, T, Coroutine[Any, Any, T]]]:
     """Let a method of programs take a Python function and apply ``transform`` to it."""
-
-    def decorated(method: sent[P, A, T]) -> OfBoth[F, R, P, A, T]:
-        return _OfBoth(transform, method)
-
-    return decorated
+    return partial(_OfBoth, transform)
 
 
 def also_later_of(
     transform: Callable[F, R],
-) -> Callable[[sent_later[P, Q, A, T]], OfBothLater[F, R, P, Q, A, T]]:
-    """As ``of_functions``, for a method that returns a function."""
-
-    def decorated(method: sent_later[P, Q, A, T]) -> OfBothLater[F, R, P, Q, A, T]:
-        return _OfBoth(transform, method)
-
-    return decorated
+) -> Callable[
+    [sent_later[P, Q, A, T]],
+    OfBoth[F, R, P, Callable[Q, A], Callable[Q, T], Callable[Q, Coroutine[Any, Any, T]]],
+]:
+    """As ``also_of``, for a method that returns a function."""
+    return partial(_OfBoth, transform)

@@ -36,15 +36,6 @@ _attribute = np.ndarray.__getattribute__
 _set_dtype: Any = getattr(np.ndarray, "_set_dtype", np.ndarray.dtype.__set__)  # type: ignore[attr-defined]
 
 
-def _of_value(name: str) -> Any:
-    """The method that is the one of the plain or recorded array that an array is now."""
-
-    def method(self: RecordableArray, *args: Any) -> Any:
-        return getattr(self._value(), name)(*args)
-
-    return method
-
-
 class RecordableArray(np.ndarray):
     """An array of NumPy's that was made while a function is recorded.
 
@@ -193,16 +184,24 @@ class RecordableArray(np.ndarray):
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
 
-    __bool__, __index__ = _of_value("__bool__"), _of_value("__index__")
-    __int__, __float__ = _of_value("__int__"), _of_value("__float__")
-    __complex__, __format__ = _of_value("__complex__"), _of_value("__format__")
-    __repr__, __str__ = _of_value("__repr__"), _of_value("__str__")
-
     def __copy__(self) -> Any:
         return self._value().copy()
 
     def __deepcopy__(self, _: Any) -> Any:
         return self._value().copy()
+
+
+def _of_value(name: str) -> Any:
+    """The method that is the one of the plain or recorded array that an array is now."""
+
+    def method(self: RecordableArray, *args: Any) -> Any:
+        return getattr(self._value(), name)(*args)
+
+    return method
+
+
+for _name in "bool index int float complex format repr str".split():
+    setattr(RecordableArray, f"__{_name}__", _of_value(f"__{_name}__"))
 
 
 def recordable(made: Any) -> Any:

@@ -115,7 +115,7 @@ class Tracer(Operators, Methods, Conversions):
     @property
     def mT(self) -> Any:  # noqa: N802 - NumPy's name
         """The array with its last two axes exchanged."""
-        return self.swapaxes(-1, -2)
+        return _np.swapaxes(self, -1, -2)
 
     @property
     def flat(self) -> Tracer:
@@ -159,7 +159,7 @@ class Tracer(Operators, Methods, Conversions):
         return iter([self[i] for i in range(self.shape[0])])
 
     def __contains__(self, value: Any) -> bool:
-        return bool((self == value).any())
+        return bool(_np.any(self == value))
 
     def __copy__(self) -> Any:
         return self.copy()
