@@ -14,7 +14,7 @@ from gradwire.tracing.calls import check_recorded, into, is_ordered, listed
 from gradwire.tracing.shapes import Aval, elementwise
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, check_cast, term_of, to_own_term, to_term
-from gradwire.tracing.traces import not_traceable
+from gradwire.tracing.traces import not_traceable, recording
 
 #: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
@@ -109,8 +109,9 @@ def applied(ufunc: np.ufunc, inputs: tuple[Any, ...], *, is_operator: bool = Fal
         inputs = tuple(map(_as_integer, inputs))
     given = _unweakened(inputs)
     op = OPERATORS.get(ufunc) or _name(ufunc)
-    if all(isinstance(value, Tracer) for value in given):  # most are, so without detours
-        term = Term(op, tuple(map(to_own_term, given)))
+    if {Tracer}.issuperset(map(type, given)):  # most are, so without detours
+        trace = recording()
+        term = Term(op, tuple([to_own_term(value, trace) for value in given]))
     else:
         term = literals.call(op, given, {}, to_term)
     if ufunc.nout == 1:
