@@ -130,7 +130,7 @@ class Trace(ABC):
     def decide(self, term: Term, read: Callable[[Any], Any]) -> Any:
         """Convert a value to Python's, and add a guard that it stays so."""
         if term.scope is not None:
-            raise unknown_inside(term.scope)
+            raise unknown_inside()
         if len(self.guards) < len(self._guard_values):
             outcome = self._guard_values[len(self.guards)]
         elif isinstance(term, Leaf):
@@ -169,7 +169,7 @@ def foreign() -> NotTraceable:
     )
 
 
-def unknown_inside(_: Scope) -> NotTraceable:
+def unknown_inside() -> NotTraceable:
     """The error of a conversion to Python's value inside a function of the program."""
     return not_traceable(
         "Python needs a value that is not known inside a function of vmap, cond, scan or a loop "

@@ -83,7 +83,8 @@ def call_ufunc(
     out, where, casting = given.pop("out", None), True, given.get("casting", "same_kind")
     if method in ("__call__", "outer"):
         where = given.pop("where", True)
-        given = {name: given[name] for name in given.keys() - {"casting", "subok", "order"}}
+        for name in ("casting", "subok", "order"):
+            given.pop(name, None)
     if out is None and where is not True:
         raise not_traceable(
             f"numpy.{ufunc.__name__} with where= leaves elements undefined",
