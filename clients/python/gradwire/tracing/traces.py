@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,14 +104,9 @@ class Trace(ABC):
             if not _same(leaf.value, used):
                 leaf.value = used
 
-    @contextmanager
-    def recording(self) -> Iterator[None]:
+    def recording(self) -> AbstractContextManager[None]:
         """Make this the current recording."""
-        token = _CURRENT.set(self)
-        try:
-            yield
-        finally:
-            _CURRENT.reset(token)
+        return _current_is(self)
 
     @contextmanager
     def inside(self) -> Iterator[Scope]:
@@ -125,7 +120,8 @@ class Trace(ABC):
     def values(self, terms: Sequence[Term]) -> Sequence[Any]:
         """Evaluate terms outside of the program's functions, for the arguments of this call."""
         self.finish()
-        return self._fetch(terms)
+        with _current_is(None):  # the service may be in this process
+            return self._fetch(terms)
 
     def decide(self, term: Term, read: Callable[[Any], Any]) -> Any:
         """Convert a value to Python's, and add a guard that it stays so."""
@@ -139,6 +135,15 @@ class Trace(ABC):
             outcome = read(self.values([term])[0])
         self.guards.append(Guard(term, read, outcome))
         return outcome
+
+
+@contextmanager
+def _current_is(trace: Trace | None) -> Iterator[None]:
+    token = _CURRENT.set(trace)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
 
 
 def _same(array: Any, other: Any) -> bool:
