@@ -22,6 +22,8 @@ from gradwire.tracing.views import View
 _np: Any = np
 #: Types of operands that never take over.
 _PLAIN = frozenset({int, float, bool, complex, np.ndarray, np.float64, RecordableArray})
+#: Types of values that are written out as they are.
+_WRITTEN_OUT = frozenset({int, float, bool, str, type(None)})
 Infer = Callable[[], "Aval | None"]
 
 
@@ -346,6 +348,8 @@ def _unknown_copy() -> Exception:
 
 def to_term(value: Any, trace: Trace | None = None) -> Term | None:
     """The term of a value of a recording, by default the current one; ``None`` to write it out."""
+    if type(value) in _WRITTEN_OUT:  # most are, so without detours
+        return None
     if isinstance(value, Term):
         return value
     if isinstance(value, Tracer):
