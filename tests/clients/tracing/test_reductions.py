@@ -186,6 +186,26 @@ CASES: list[Any] = [
     ("cummax", lambda v: (np.maximum.accumulate(v), np.minimum.accumulate(v)), V),
     ("cumlogsumexp", np.logaddexp.accumulate, V),
     (
+        "accumulate by steps",
+        lambda a: (np.hypot.accumulate(a), np.subtract.accumulate(a, 1, dtype=np.complex128)),
+        A,
+    ),
+    (
+        "reduce by steps",
+        lambda a: (
+            np.hypot.reduce(a),
+            np.subtract.reduce(a, axis=1, keepdims=True),
+            np.hypot.reduce(a, axis=(0, 1), initial=2.0),
+            np.logaddexp.reduce(a, axis=None, keepdims=True),
+        ),
+        A,
+    ),
+    (
+        "reduceat",
+        lambda a: (np.add.reduceat(a, [0, 2, 1], axis=1), np.hypot.reduceat(a, [1, 0])),
+        A,
+    ),
+    (
         "diff",
         lambda a: (
             np.diff(a),

@@ -64,6 +64,7 @@ def scattered(v):
     scaled = out + 1.0
     np.multiply.at(scaled, I, v[:4])
     np.subtract.at(scaled, [0, 0], v[0])
+    np.divide.at(scaled, [1, 2, 1], v[:3])
     return out, top, low, scaled
 
 
@@ -75,7 +76,12 @@ def put(a, u):
     np.fill_diagonal(e, u)
     b.fill(3.0) if a.shape == (0,) else None
     np.put_along_axis(c, np.array([[1], [0], [2]]), u[:, None], 1)
-    return b, c, d, e
+    np.put_along_axis(d, np.array([1, 4]), u[:2], None)
+    f, g = a.copy(), a.T.copy()
+    np.place(f, np.eye(3, 4, dtype=bool), u[:2])
+    np.place(f, a > 9.0, u)
+    g.flat[1:3] = u[:2]
+    return b, c, d, e, f, g, a.T.flat[2]
 
 
 def written_into(a):

@@ -1,11 +1,15 @@
 """Unrecordable code is refused with its line and an alternative."""
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import gradwire
 import numpy as np
 import pytest
+from gradwire.tracing.numpy_trace import NumpyTrace
+from gradwire.tracing.terms import Term
+from gradwire.tracing.traces import current
 
 V = np.array([0.3, 0.7, 1.1])
 M = np.arange(6.0).reshape(2, 3)
@@ -189,3 +193,18 @@ def test_other_libraries_may_override_operators(client):
     assert gradwire.function(lambda x: x * len(x + Other()), client)(V)[0] == 0.3 * len(
         "taken over"
     )
+
+
+def test_values_are_fetched_outside_of_the_recording():
+    trace = NumpyTrace(lambda terms: [(current(), type(np.zeros(2))) for _ in terms])
+    with trace.recording():
+        assert trace.values([Term("np.zeros", (2,))]) == [(None, np.ndarray)]
+        assert current() is trace
+
+
+def test_threads_that_the_function_starts_record(client):
+    def by_threads(x):
+        with ThreadPoolExecutor() as pool:
+            return sum(pool.map(lambda v: np.sin(v) @ v + v[0], [x, 2 * x]))
+
+    np.testing.assert_allclose(gradwire.function(by_threads, client)(V), by_threads(V))

@@ -13,8 +13,15 @@ Method: TypeAlias = "Callable[..., Any]"
 _np: Any = np
 
 
+#: Methods that are functions of the array and the same further parameters.
+SAME = (
+    "all any argmax argmin argpartition argsort conj conjugate cumprod cumsum diagonal dot max "
+    "mean min nonzero prod put ravel repeat round searchsorted squeeze std sum swapaxes take "
+    "trace var"
+)
+
+
 def _method(name: str) -> Method:
-    """The method that is a function of the array and the same further parameters."""
     function = getattr(np, name)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -30,36 +37,6 @@ class Methods:
     """The methods of arrays."""
 
     __slots__ = ()
-
-    all: Method = _method("all")
-    any: Method = _method("any")
-    argmax: Method = _method("argmax")
-    argmin: Method = _method("argmin")
-    max: Method = _method("max")
-    mean: Method = _method("mean")
-    min: Method = _method("min")
-    std: Method = _method("std")
-    var: Method = _method("var")
-    cumprod: Method = _method("cumprod")
-    cumsum: Method = _method("cumsum")
-    prod: Method = _method("prod")
-    sum: Method = _method("sum")
-    trace: Method = _method("trace")
-    argpartition: Method = _method("argpartition")
-    argsort: Method = _method("argsort")
-    searchsorted: Method = _method("searchsorted")
-    conj: Method = _method("conj")
-    conjugate: Method = _method("conjugate")
-    round: Method = _method("round")
-    dot: Method = _method("dot")
-    diagonal: Method = _method("diagonal")
-    ravel: Method = _method("ravel")
-    squeeze: Method = _method("squeeze")
-    swapaxes: Method = _method("swapaxes")
-    nonzero: Method = _method("nonzero")
-    put: Method = _method("put")
-    repeat: Method = _method("repeat")
-    take: Method = _method("take")
 
     def astype(
         self,
@@ -124,3 +101,7 @@ class Methods:
         if device != "cpu" or stream is not None:
             raise ValueError(f"the only device is 'cpu', without streams, not {device!r}")
         return self
+
+
+for _name in SAME.split():
+    setattr(Methods, _name, _method(_name))

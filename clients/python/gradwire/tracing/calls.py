@@ -48,11 +48,12 @@ def record_call(name: str, function: Callable[..., Any], /, *args: Any, **kwargs
     by_value = BY_VALUES.get(name, frozenset())
     if name in COUNTED and not any(isinstance(value, Tracer) for value in args[1:]):
         by_value = frozenset()
-    tried = cache(partial(called, function, args, kwargs))
     if held is None:
-        infer = None if None in by_value else lambda: _aval(tried())
+        infer = None if None in by_value else lambda: _aval(called(function, args, kwargs))
         in_order = name in IN_ORDER and all(map(is_ordered, (*args, *kwargs.values())))
         return Tracer(term, infer=infer, is_ordered=in_order)
+
+    tried = cache(partial(called, function, args, kwargs))
 
     def aval(index: int) -> Aval | None:
         made = tried()

@@ -114,14 +114,9 @@ def _bindings(function: FunctionType) -> Iterator[Binding]:
     if function.__kwdefaults__:
         yield Binding(function, "__kwdefaults__")
     names = list(_names(function.__code__))
-    scopes = [function.__globals__]
-    for name in names:
-        value = function.__globals__.get(name)
-        if isinstance(value, ModuleType) and _is_user_s(value):
-            scopes.append(vars(value))
-        elif name in function.__globals__:
-            yield Binding(function.__globals__, name)
-    for scope in scopes[1:]:
+    known = [function.__globals__.get(name) for name in names]
+    modules = [value for value in known if isinstance(value, ModuleType) and _is_user_s(value)]
+    for scope in (function.__globals__, *map(vars, modules)):
         for name in names:
             if name in scope:
                 yield Binding(scope, name)
@@ -140,8 +135,5 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _equal(old: Any, new: Any) -> bool:
-    if old is new:
-        return True
-    return (
-        isinstance(old, (bool, int, float, complex, str)) and type(old) is type(new) and old == new
-    )
+    is_plain = isinstance(old, (bool, int, float, complex, str)) and type(old) is type(new)
+    return old is new or (is_plain and old == new)

@@ -37,7 +37,7 @@ def cond(
         with used("the predicate"):
             chosen = true_function if predicate else false_function
         return chosen(*args)
-    return _chosen("lax.cond", [predicate], [true_function, false_function], args)
+    return _chosen("lax.cond", predicate, [true_function, false_function], args)
 
 
 def switch(index: Any, functions: Sequence[Callable[..., Any]], *args: Any) -> Any:
@@ -47,7 +47,7 @@ def switch(index: Any, functions: Sequence[Callable[..., Any]], *args: Any) -> A
         index = index if isinstance(index, Tracer) else int(index)
     if current() is None or not isinstance(index, Tracer):
         return functions[min(max(index, 0), len(functions) - 1)](*args)
-    return _chosen("lax.switch", [index], functions, args)
+    return _chosen("lax.switch", index, functions, args)
 
 
 def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], initial: Any) -> Any:
@@ -146,7 +146,7 @@ def stop_gradient(x: Any) -> Any:
 
 def _chosen(
     name: str,
-    decided: Sequence[Any],
+    decided: Any,
     functions: Sequence[Callable[..., Any]],
     args: Sequence[Any],
 ) -> Any:
@@ -161,7 +161,7 @@ def _chosen(
     bodies: list[Any] = [body for body, _ in recorded]
     branches = [bodies] if name == "lax.switch" else bodies
     terms = [nest.term for nest in nests]
-    return first.read(term_of(name, *decided, *branches, *terms))
+    return first.read(term_of(name, decided, *branches, *terms))
 
 
 def _scan_here(f: Any, initial: Any, xs: Any, length: int | None) -> tuple[Any, Any]:

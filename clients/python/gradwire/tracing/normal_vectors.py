@@ -28,17 +28,18 @@ class RecordedNormal:
             cov = cov * np.eye(length)
         elif cov.ndim == 1:
             cov = _np.diag(cov)
-        self._mean, self._cov = _np.broadcast_to(mean, (length,)), cov
-        self._allow_singular = allow_singular
+        self.mean: Any = _np.broadcast_to(mean, (length,))
+        self.cov: Any = cov
+        self.allow_singular: bool = allow_singular
 
     def logpdf(self, x: Any) -> Any:
         """The logarithm of the density."""
-        if np.ndim(x) < 2 and len(self._cov) == 1:  # one number, or a column of them
+        if np.ndim(x) < 2 and len(self.cov) == 1:  # one number, or a column of them
             x = _np.reshape(x, (1,) if np.ndim(x) == 0 else (-1, 1))
-        if self._allow_singular:
+        if self.allow_singular:
             return _np.squeeze(self._singular(x))
         name = "scipy.stats.multivariate_normal.logpdf"
-        return _np.squeeze(record_call(name, _density_of_rows, x, self._mean, self._cov))
+        return _np.squeeze(record_call(name, _density_of_rows, x, self.mean, self.cov))
 
     def pdf(self, x: Any) -> Any:
         """The density."""
@@ -46,15 +47,15 @@ class RecordedNormal:
 
     def entropy(self) -> Any:
         """``(n (1 + ln 2π) + ln det cov) / 2``."""
-        n = len(self._cov)
-        return 0.5 * (n * (1 + math.log(2 * math.pi)) + _np.linalg.slogdet(self._cov)[1])
+        n = len(self.cov)
+        return 0.5 * (n * (1 + math.log(2 * math.pi)) + _np.linalg.slogdet(self.cov)[1])
 
     def _singular(self, x: Any) -> Any:
         """``-(rank ln 2π + ln pdet cov + ‖u‖²) / 2`` within the span of ``cov``, else ``-inf``."""
-        values, vectors = _np.linalg.eigh(self._cov)
+        values, vectors = _np.linalg.eigh(self.cov)
         least = NEGLIGIBLE * np.finfo(float).eps * max(np.abs(values))
         kept = np.array([bool(value > least) for value in values])
-        apart = x - self._mean
+        apart = x - self.mean
         u = apart @ (vectors[:, kept] / np.sqrt(values[kept]))
         logs = _np.sum(np.log(values[kept]))
         found = -0.5 * (kept.sum() * math.log(2 * math.pi) + logs + _np.sum(u * u, axis=-1))

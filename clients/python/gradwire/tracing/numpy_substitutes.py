@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import gradwire.tracing.numpy_trace  # noqa: F401 - its tables name what is replaced here, later
+from gradwire.tracing.numpy_trace import NumpyTrace
 from gradwire.tracing.recordable import called_by_user, holds_recorded, recordable
 from gradwire.tracing.substitutes import Method, Substitute, substitute, substituted_method
 from gradwire.tracing.tracer import Tracer
@@ -33,12 +33,15 @@ _ONLY_IF_NEEDED = (None, False, np._CopyMode.IF_NEEDED, np._CopyMode.NEVER)
 
 def functions() -> Iterator[Substitute]:
     """The substitutes of functions; of two for one, the later is taken."""
-    dispatching = type(np.sum)
+    of_lists: dict[Any, Any] = {}
     for original in (*vars(np).values(), *vars(np.linalg).values()):
-        if isinstance(original, dispatching) and original.__name__ not in OF_NESTED_LISTS:
+        if not isinstance(original, type(np.sum)) or original in NumpyTrace.mutations:
+            continue
+        if original.__name__ not in OF_NESTED_LISTS:
             takes = _of_sequences if original.__name__ in OF_SEQUENCES else _of_lists
-            yield original, substitute(original, partial(takes, original), _has_recorded_list)
-    made_by = {name: vars(np)[name] for name in MAKERS}
+            of_lists[original] = substitute(original, partial(takes, original), _has_recorded_list)
+    yield from of_lists.items()
+    made_by = {name: of_lists.get(vars(np)[name], vars(np)[name]) for name in MAKERS}
     for name in CONVERSIONS:
         made_by[name] = substitute(vars(np)[name], partial(_array, name))
     made_by["full"] = substitute(np.full, partial(_full, np.full))
@@ -67,12 +70,12 @@ def _making(original: Callable[..., Any], made_by: Callable[..., Any]) -> Callab
     return update_wrapper(function, original)
 
 
-def _array(name: str, object: Any, dtype: Any = None, *_: Any, copy: Any = True, **__: Any) -> Any:
+def _array(name: str, object: Any, dtype: Any = None, *_: Any, **options: Any) -> Any:
     """``np.array`` and the like: a copy, the array itself, or a list's rows stacked."""
     made = _stacked(object)
     if dtype is not None and made.dtype != np.dtype(dtype):
         made = made.astype(dtype)
-    copied = name == "array" and copy not in _ONLY_IF_NEEDED
+    copied = options.get("copy", name == "array") not in _ONLY_IF_NEEDED
     in_order = name in ("ascontiguousarray", "asfortranarray")
     return made.copy() if (copied or in_order) and made is object else made
 

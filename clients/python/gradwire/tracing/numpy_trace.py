@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from gradwire.tracing.terms import ITEM, Scope, Term
 from gradwire.tracing.tracer import Tracer, term_of
 from gradwire.tracing.traces import Trace, current
 from gradwire.tracing.ufuncs import applied, call_ufunc
-from gradwire.tracing.views import VIEWS, as_view
+from gradwire.tracing.views import VIEWS, as_view, scattered
 
 #: Modules of NumPy's functions that are top-level in the language.
 _MODULES = {"numpy.lib.stride_tricks": "np", "numpy._core.multiarray": "np"}
@@ -76,13 +76,8 @@ class NumpyTrace(Trace):
             taken = Term(ITEM, (flat, self.constant(places.ravel())))
             return literals.reshaped(taken, places.shape)
 
-        def put(old: Term, new: Term) -> Term:
-            flat, values = literals.raveled(old), literals.raveled(new)
-            mixed = base._with_items(flat, places.ravel(), "set", values)
-            return literals.reshaped(mixed, base.shape)
-
         made = Tracer(take(base._term), Aval(places.shape, base.dtype), trace=self)
-        made.be_view(base, take, put)
+        made.be_view(base, take, partial(scattered, base, places))
         return made
 
 

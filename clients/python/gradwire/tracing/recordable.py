@@ -184,35 +184,24 @@ class RecordableArray(np.ndarray):
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
 
-    def __bool__(self) -> bool:
-        return bool(self._value())
-
-    def __int__(self) -> int:
-        return int(self._value())
-
-    def __index__(self) -> int:
-        return self._value().__index__()  # type: ignore[no-any-return]
-
-    def __float__(self) -> float:
-        return float(self._value())
-
-    def __complex__(self) -> complex:
-        return complex(self._value())
-
-    def __repr__(self) -> str:
-        return repr(self._value())
-
-    def __str__(self) -> str:
-        return str(self._value())
-
-    def __format__(self, spec: str) -> str:
-        return format(self._value(), spec)
-
     def __copy__(self) -> Any:
         return self._value().copy()
 
     def __deepcopy__(self, _: Any) -> Any:
         return self._value().copy()
+
+
+def _of_value(name: str) -> Any:
+    """The method that is the one of the plain or recorded array that an array is now."""
+
+    def method(self: RecordableArray, *args: Any) -> Any:
+        return getattr(self._value(), name)(*args)
+
+    return method
+
+
+for _name in "bool index int float complex format repr str".split():
+    setattr(RecordableArray, f"__{_name}__", _of_value(f"__{_name}__"))
 
 
 def recordable(made: Any) -> Any:

@@ -8,7 +8,7 @@ from types import FunctionType, MethodType
 from typing import Any, TypeAlias
 
 from gradwire.tracing.patching import Binding
-from gradwire.tracing.recordable import holds_recorded, unwrapped
+from gradwire.tracing.recordable import holds_recorded, unwrapped, with_out
 from gradwire.tracing.traces import current
 
 #: A function and its substitute; a class, the name of a method of it, and its substitute.
@@ -26,7 +26,7 @@ def substitute(
     def function(*args: Any, **kwargs: Any) -> Any:
         if current() is None or not concerns((*args, *kwargs.values())):
             return original(*args, **kwargs)
-        return record(*unwrapped(args), **unwrapped(kwargs))
+        return record(*unwrapped(args), **with_out(kwargs))
 
     return update_wrapper(function, original)
 
@@ -36,7 +36,7 @@ def substituted_method(kind: type, name: str, record: Callable[..., Any]) -> Met
     return kind, name, substitute(vars(kind)[name], record)
 
 
-def reads_recorded(value: Any, depth: int = 4) -> bool:
+def reads_recorded(value: Any, depth: int = 6) -> bool:
     """True of recorded arrays, nested values with them, and functions that capture them."""
     parts: Iterable[Any] = ()
     if isinstance(value, (list, tuple)):

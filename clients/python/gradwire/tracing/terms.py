@@ -233,24 +233,3 @@ def dependencies(roots: Sequence[Term], known: Callable[[Term], bool]) -> list[T
         stack.append(None)
         stack += (term.result,) if type(term) is Body else term.operands[::-1]
     return order
-
-
-def substituted(roots: Sequence[Term], replaced: Mapping[Term, Term]) -> list[Term]:
-    """The roots with some terms replaced; terms that depend on none of them stay the same."""
-    made: dict[Term, Term] = dict(replaced)
-    for term in dependencies(roots, made.__contains__):
-        made[term] = _with_operands(term, made)
-    return [made[root] for root in roots]
-
-
-def _with_operands(term: Term, made: Mapping[Term, Term]) -> Term:
-    if isinstance(term, Body):
-        result = made[term.result]
-        if result is term.result:
-            return term
-        return Body(term.inside, term.params, result)
-    if all(made[operand] is operand for operand in term.operands):
-        return term
-    other = Term(term.op, *arguments_with(term, made))
-    other.place = term.place
-    return other

@@ -140,9 +140,7 @@ def argument(leaf: Leaf) -> Tracer:
         Aval(given.shape, given.dtype),
         weak=isinstance(value, (float, complex)) and not isinstance(value, np.generic),
         is_argument=True,
-        is_ordered=given is not value
-        or not isinstance(given, np.ndarray)
-        or given.flags.c_contiguous,
+        is_ordered=isinstance(given, StoredTensor) or given.flags.c_contiguous,
     )
 
 

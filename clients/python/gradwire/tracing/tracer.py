@@ -22,6 +22,8 @@ from gradwire.tracing.views import View
 _np: Any = np
 #: Types of operands that never take over.
 _PLAIN = frozenset({int, float, bool, complex, np.ndarray, np.float64, RecordableArray})
+#: Types of values that are written out as they are.
+_WRITTEN_OUT = frozenset({int, float, bool, str, type(None)})
 Infer = Callable[[], "Aval | None"]
 
 
@@ -115,7 +117,7 @@ class Tracer(Operators, Methods, Conversions):
     @property
     def mT(self) -> Any:  # noqa: N802 - NumPy's name
         """The array with its last two axes exchanged."""
-        return self.swapaxes(-1, -2)
+        return _np.swapaxes(self, -1, -2)
 
     @property
     def flat(self) -> Tracer:
@@ -159,7 +161,7 @@ class Tracer(Operators, Methods, Conversions):
         return iter([self[i] for i in range(self.shape[0])])
 
     def __contains__(self, value: Any) -> bool:
-        return bool((self == value).any())
+        return bool(_np.any(self == value))
 
     def __copy__(self) -> Any:
         return self.copy()
@@ -346,6 +348,8 @@ def _unknown_copy() -> Exception:
 
 def to_term(value: Any, trace: Trace | None = None) -> Term | None:
     """The term of a value of a recording, by default the current one; ``None`` to write it out."""
+    if type(value) in _WRITTEN_OUT:  # most are, so without detours
+        return None
     if isinstance(value, Term):
         return value
     if isinstance(value, Tracer):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,14 +104,9 @@ class Trace(ABC):
             if not _same(leaf.value, used):
                 leaf.value = used
 
-    @contextmanager
-    def recording(self) -> Iterator[None]:
+    def recording(self) -> AbstractContextManager[None]:
         """Make this the current recording."""
-        token = _CURRENT.set(self)
-        try:
-            yield
-        finally:
-            _CURRENT.reset(token)
+        return _current_is(self)
 
     @contextmanager
     def inside(self) -> Iterator[Scope]:
@@ -125,12 +120,13 @@ class Trace(ABC):
     def values(self, terms: Sequence[Term]) -> Sequence[Any]:
         """Evaluate terms outside of the program's functions, for the arguments of this call."""
         self.finish()
-        return self._fetch(terms)
+        with _current_is(None):  # the service may be in this process
+            return self._fetch(terms)
 
     def decide(self, term: Term, read: Callable[[Any], Any]) -> Any:
         """Convert a value to Python's, and add a guard that it stays so."""
         if term.scope is not None:
-            raise unknown_inside(term.scope)
+            raise unknown_inside()
         if len(self.guards) < len(self._guard_values):
             outcome = self._guard_values[len(self.guards)]
         elif isinstance(term, Leaf):
@@ -139,6 +135,15 @@ class Trace(ABC):
             outcome = read(self.values([term])[0])
         self.guards.append(Guard(term, read, outcome))
         return outcome
+
+
+@contextmanager
+def _current_is(trace: Trace | None) -> Iterator[None]:
+    token = _CURRENT.set(trace)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
 
 
 def _same(array: Any, other: Any) -> bool:
@@ -169,7 +174,7 @@ def foreign() -> NotTraceable:
     )
 
 
-def unknown_inside(_: Scope) -> NotTraceable:
+def unknown_inside() -> NotTraceable:
     """The error of a conversion to Python's value inside a function of the program."""
     return not_traceable(
         "Python needs a value that is not known inside a function of vmap, cond, scan or a loop "

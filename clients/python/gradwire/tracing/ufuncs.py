@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache, partial, reduce
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from gradwire.tracing.calls import check_recorded, into, is_ordered, listed
 from gradwire.tracing.shapes import Aval, elementwise
 from gradwire.tracing.terms import Term
 from gradwire.tracing.tracer import Tracer, check_cast, term_of, to_own_term, to_term
-from gradwire.tracing.traces import not_traceable
+from gradwire.tracing.traces import not_traceable, recording
 
 #: NumPy without its annotations, which do not know recorded arrays.
 _np: Any = np
@@ -82,13 +83,14 @@ def call_ufunc(
     out, where, casting = given.pop("out", None), True, given.get("casting", "same_kind")
     if method in ("__call__", "outer"):
         where = given.pop("where", True)
-        given = {name: given[name] for name in given.keys() - {"casting", "subok", "order"}}
+        for name in ("casting", "subok", "order"):
+            given.pop(name, None)
     if out is None and where is not True:
         raise not_traceable(
             f"numpy.{ufunc.__name__} with where= leaves elements undefined",
             "give out=numpy.zeros_like(x), or choose with numpy.where",
         )
-    made = _METHODS[method](ufunc, inputs, given)
+    made = _METHODS[method](ufunc, *inputs, **given)
     if out is None:
         return made
     found = list(listed(made))
@@ -109,8 +111,9 @@ def applied(ufunc: np.ufunc, inputs: tuple[Any, ...], *, is_operator: bool = Fal
         inputs = tuple(map(_as_integer, inputs))
     given = _unweakened(inputs)
     op = OPERATORS.get(ufunc) or _name(ufunc)
-    if all(isinstance(value, Tracer) for value in given):  # most are, so without detours
-        term = Term(op, tuple(map(to_own_term, given)))
+    if {Tracer}.issuperset(map(type, given)):  # most are, so without detours
+        trace = recording()
+        term = Term(op, tuple([to_own_term(value, trace) for value in given]))
     else:
         term = literals.call(op, given, {}, to_term)
     if ufunc.nout == 1:
@@ -135,8 +138,7 @@ def _is_weak(value: Any) -> bool:
     return value._weak if isinstance(value, Tracer) else type(value) in (int, float, bool, complex)
 
 
-def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
-    dtype = given.pop("dtype", None)
+def _call(ufunc: np.ufunc, *inputs: Any, dtype: Any = None, **given: Any) -> Any:
     named = [name for name in given if name not in ("axis", "axes") or given[name] is not None]
     if named:
         raise not_traceable(
@@ -154,27 +156,22 @@ def _as_dtype(value: Any, dtype: np.dtype[Any]) -> Any:
     return value.astype(dtype) if isinstance(value, Tracer) else np.asarray(value, dtype)
 
 
-def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
-    first, second = inputs
+def _outer(ufunc: np.ufunc, first: Any, second: Any, **given: Any) -> Any:
     wide = _np.reshape(first, (*np.shape(first), *[1] * np.ndim(second)))
-    return _call(ufunc, (wide, second), given)
+    return _call(ufunc, wide, second, **given)
 
 
-def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
-    options = {"axis": 0, **given}
+def _reduce(ufunc: np.ufunc, array: Any, axis: Any = 0, **options: Any) -> Any:
     if ufunc in REDUCED:
-        return REDUCED[ufunc](*inputs, **options)
-    array, axis, keepdims = inputs[0], options.pop("axis"), options.pop("keepdims", False)
-    initial = options.pop("initial", None)
-    if options.pop("where", True) is not True or options.pop("dtype", None) is not None:
+        return REDUCED[ufunc](array, axis=axis, **options)
+    keepdims, initial = options.pop("keepdims", False), options.pop("initial", None)
+    if options.get("where", True) is not True or options.get("dtype") is not None:
         raise _no_method(ufunc, "reduce")
     rows = _rows(array, axis)
     made = reduce(ufunc, rows if initial in (None, np._NoValue) else [initial, *rows])
-    return (
-        np.expand_dims(made, tuple(range(np.ndim(array))) if axis is None else axis)
-        if keepdims
-        else made
-    )
+    if not keepdims:
+        return made
+    return np.expand_dims(made, tuple(range(np.ndim(array))) if axis is None else axis)
 
 
 def _rows(array: Any, axis: Any) -> list[Any]:
@@ -187,24 +184,18 @@ def _rows(array: Any, axis: Any) -> list[Any]:
     return list(_np.moveaxis(array, axis, 0))
 
 
-def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
-    array, axis = inputs[0], given.get("axis", inputs[1] if len(inputs) > 1 else 0)
-    if given.get("dtype") is not None:
-        array = array.astype(given["dtype"])
+def _accumulate(ufunc: np.ufunc, array: Any, axis: int = 0, dtype: Any = None) -> Any:
+    if dtype is not None:
+        array = array.astype(dtype)
     name = ACCUMULATED.get(ufunc)
     if name is not None:
         infer = partial(elementwise, ufunc, (array, array))
         return Tracer(term_of(name, array, axis), infer=infer)
-    rows = _rows(array, axis)
-    for i in range(1, len(rows)):
-        rows[i] = ufunc(rows[i - 1], rows[i])
-    return np.stack(rows, axis)
+    return np.stack(list(accumulate(_rows(array, axis), ufunc)), axis)
 
 
-def _reduceat(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> Any:
-    array, indices, *more = inputs
-    axis = given.get("axis", more[0] if more else 0)
-    if isinstance(indices, Tracer):
+def _reduceat(ufunc: np.ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
+    if isinstance(indices, Tracer) or dtype is not None:
         raise _no_method(ufunc, "reduceat")
     starts = [int(i) for i in indices]
     first = _np.moveaxis(array, axis, 0)
@@ -216,8 +207,7 @@ def _reduceat(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -
     return np.stack(rows, axis)
 
 
-def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], given: dict[str, Any]) -> None:
-    array, index, *values = inputs
+def _at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
     check_recorded(array)
     name = UPDATED.get(ufunc)
     if name is not None:

@@ -92,16 +92,8 @@ def as_view(
             return again if index is None else literals.part(again, index)
 
         def put(old: Term, new: Term) -> Term:
-            """The base with the view's elements at their places."""
             positions: Any = function(np.arange(base.size).reshape(base.shape), *args[1:], **kwargs)
-            taken = np.ravel(positions if index is None else positions[index])
-            flat = literals.raveled(new)
-            if len(taken) < base.size:
-                places = base._trace.constant(taken)
-                flat = Term(f"{AT}set", (literals.raveled(old), places, flat))
-            elif np.any(taken != np.arange(base.size)):
-                flat = Term(ITEM, (flat, base._trace.constant(np.argsort(taken))))
-            return literals.reshaped(flat, base.shape)
+            return scattered(base, positions if index is None else positions[index], old, new)
 
         made.be_view(base, take, put if is_writable else None, may_be_copy=may_be_copy)
 
@@ -110,3 +102,14 @@ def as_view(
             share(part, i, part._term.args[0])
     else:
         share(made, None, made._term)
+
+
+def scattered(base: Any, places: Any, old: Term, new: Term) -> Term:
+    """The elements of a base, with a view's at their places among them."""
+    taken = np.ravel(places)
+    flat = literals.raveled(new)
+    if len(taken) < base.size:
+        flat = Term(f"{AT}set", (literals.raveled(old), base._trace.constant(taken), flat))
+    elif np.any(taken != np.arange(base.size)):
+        flat = Term(ITEM, (flat, base._trace.constant(np.argsort(taken))))
+    return literals.reshaped(flat, base.shape)
