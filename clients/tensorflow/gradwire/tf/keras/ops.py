@@ -125,7 +125,12 @@ def _renamed(name: str, path: str, names: list[str]) -> Callable[..., Any]:
             raise NotImplementedError(
                 f"keras.ops.{name} does not implement {', '.join(unknown)}; {names} are possible"
             )
-        given = dict(zip(names, args, strict=False)) | kwargs
+        given = dict(zip(names, args, strict=False))
+        if given.keys() & kwargs.keys():
+            raise TypeError(
+                f"{name}() got multiple values for {sorted(given.keys() & kwargs.keys())}"
+            )
+        given |= kwargs
         return found(**{theirs[names.index(each)]: value for each, value in given.items()})
 
     called.__name__, called.__doc__ = name, found.__doc__
