@@ -254,6 +254,7 @@ def _loss(identifier: Any, y: Any, predicted: Any) -> tuple[Any, str]:
     if str(identifier).lower() in ("crossentropy", "ce"):
         name = f"{_kind_of_classes(y, predicted)}_crossentropy"
     loss = losses.get(name)
+    loss = loss if isinstance(loss, losses.Loss) else losses.LossFunctionWrapper(loss)
     return loss, identifier if isinstance(identifier, str) else loss.name
 
 
@@ -263,6 +264,7 @@ def _metric(identifier: Any, y: Any, predicted: Any) -> Any:
     is_accuracy = str(identifier).lower() in ("accuracy", "acc")
     kind = f"{_kind_of_classes(y, predicted)}_accuracy" if is_accuracy else identifier
     metric = metrics.get(kind)
+    metric = metric if isinstance(metric, Metric) else metrics.MeanMetricWrapper(metric)
     if isinstance(identifier, str):
         metric.name = identifier
     return metric

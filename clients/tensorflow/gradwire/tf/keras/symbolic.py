@@ -48,6 +48,15 @@ class Call:
         return self.operation(*args, **kwargs)
 
 
+def _operator(kind: str, is_second: bool = False) -> Callable[..., Any]:
+    """What an operator of a symbolic value gives: a call of the operation of Keras's class."""
+
+    def applied(self: Any, *others: Any) -> Any:
+        return Operation(kind)(*others, self) if is_second else Operation(kind)(self, *others)
+
+    return applied
+
+
 class KerasTensor:
     """The output of a layer for inputs that are not known yet.
 
@@ -109,41 +118,18 @@ class KerasTensor:
             f"name={self.name}>"
         )
 
-    def __getitem__(self, key: Any) -> Any:
-        return Operation("GetItem")(self, key)
-
-    def __add__(self, other: Any) -> Any:
-        return Operation("Add")(self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return Operation("Add")(other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return Operation("Subtract")(self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return Operation("Subtract")(other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return Operation("Multiply")(self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return Operation("Multiply")(other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return Operation("TrueDivide")(self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return Operation("TrueDivide")(other, self)
-
-    def __neg__(self) -> Any:
-        return Operation("Negative")(self)
-
-    def __pow__(self, other: Any) -> Any:
-        return Operation("Power")(self, other)
-
-    def __matmul__(self, other: Any) -> Any:
-        return Operation("Matmul")(self, other)
+    __getitem__: Callable[..., Any] = _operator("GetItem")
+    __neg__: Callable[..., Any] = _operator("Negative")
+    __pow__: Callable[..., Any] = _operator("Power")
+    __matmul__: Callable[..., Any] = _operator("Matmul")
+    __add__: Callable[..., Any] = _operator("Add")
+    __radd__: Callable[..., Any] = _operator("Add", is_second=True)
+    __sub__: Callable[..., Any] = _operator("Subtract")
+    __rsub__: Callable[..., Any] = _operator("Subtract", is_second=True)
+    __mul__: Callable[..., Any] = _operator("Multiply")
+    __rmul__: Callable[..., Any] = _operator("Multiply", is_second=True)
+    __truediv__: Callable[..., Any] = _operator("TrueDivide")
+    __rtruediv__: Callable[..., Any] = _operator("TrueDivide", is_second=True)
 
 
 #: The operations that operators stand for, by Keras's classes.

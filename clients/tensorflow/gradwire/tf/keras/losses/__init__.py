@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwire.tf.keras.losses import functions
 from gradwire.tf.keras.losses.classes import *
-from gradwire.tf.keras.losses.classes import (
-    FunctionLoss,
-    Loss,
-    LossFunctionWrapper,
-    MeanAbsoluteError,
-    MeanAbsolutePercentageError,
-    MeanSquaredError,
-    MeanSquaredLogarithmicError,
-)
+from gradwire.tf.keras.losses.classes import FunctionLoss, Loss
 from gradwire.tf.keras.losses.functions import *
 from gradwire.tf.keras.names import listed, snake_case
 from gradwire.tf.keras.objects import deserialize_keras_object, resolved, serialize_keras_object
@@ -22,11 +15,6 @@ _BY_NAME = {
     snake_case(kind.__name__): kind
     for kind in list(globals().values())
     if isinstance(kind, type) and issubclass(kind, FunctionLoss)
-} | {
-    "mse": MeanSquaredError,
-    "mae": MeanAbsoluteError,
-    "mape": MeanAbsolutePercentageError,
-    "msle": MeanSquaredLogarithmicError,
 }
 
 
@@ -41,11 +29,12 @@ def deserialize(name: Any, custom_objects: Any = None) -> Any:
 
 
 def get(identifier: Any) -> Any:
-    """A loss by its name, its class, its configuration, or any function of truth and prediction."""
+    """A loss: a function by its name, a class by its own or its configuration, or as it is."""
     if isinstance(identifier, Loss):
         return identifier
-    found = resolved(identifier, "loss", _BY_NAME)
-    return found if found is None or isinstance(found, Loss) else LossFunctionWrapper(found)
+    if identifier in functions.__all__:
+        return getattr(functions, identifier)
+    return resolved(identifier, "loss", _BY_NAME)
 
 
 __all__ = [*listed(__name__), "deserialize", "get", "serialize"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from gradwire.tf.keras.metrics.accuracy import *
 from gradwire.tf.keras.metrics.base import *
-from gradwire.tf.keras.metrics.base import MeanMetricWrapper, Metric
+from gradwire.tf.keras.metrics.base import Metric
 from gradwire.tf.keras.metrics.counts import *
 from gradwire.tf.keras.metrics.errors import *
 from gradwire.tf.keras.metrics.errors import (
@@ -41,11 +41,9 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
 
 
 def get(identifier: Any) -> Any:
-    """A metric by its name, its class, its configuration, or as the mean of a function."""
-    if isinstance(identifier, Metric):
-        return identifier
-    found = resolved(identifier, "metric", _BY_NAME)
-    return found if found is None or isinstance(found, Metric) else MeanMetricWrapper(found)
+    """A metric by its name, its class, its configuration, or as it is; also any function."""
+    is_one = isinstance(identifier, Metric)
+    return identifier if is_one else resolved(identifier, "metric", _BY_NAME)
 
 
 __all__ = [*listed(__name__), "deserialize", "get", "serialize"]
