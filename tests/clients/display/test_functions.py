@@ -47,11 +47,11 @@ def test_derivatives_of_functions_are_shown_like_functions(client):
 def test_without_a_service_the_text_is_shown(client):
     f: Any = Function(lambda x: np.sin(x) ** 2, client)
     f(1.0)
-    f._client = gradwire.Client("http://127.0.0.1:9")
+    f.own_client = gradwire.Client("http://127.0.0.1:9")
     page = Page(f._repr_html_())
     assert "np.sin(x)" in page.text
     assert "no picture: no Gradwire service at http://127.0.0.1:9" in page.text
-    f._client.close()
+    f.own_client.close()
 
 
 async def test_functions_of_an_async_client_are_not_drawn(awaiting_client):
