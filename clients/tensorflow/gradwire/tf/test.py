@@ -13,7 +13,16 @@ from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.tapes import GradientTape
 from gradwire.tf.tensors import Tensor
 
-__all__ = ["TestCase", "compute_gradient", "is_built_with_cuda", "is_gpu_available", "main"]
+__all__ = [
+    "TestCase",
+    "compute_gradient",
+    "gpu_device_name",
+    "is_built_with_cuda",
+    "is_built_with_gpu_support",
+    "is_built_with_rocm",
+    "is_gpu_available",
+    "main",
+]
 
 
 def compute_gradient(
@@ -70,6 +79,21 @@ def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any =
 def is_built_with_cuda() -> bool:
     """No."""
     return False
+
+
+def is_built_with_gpu_support() -> bool:
+    """No."""
+    return False
+
+
+def is_built_with_rocm() -> bool:
+    """No."""
+    return False
+
+
+def gpu_device_name() -> str:
+    """The name of the first graphics processor: none."""
+    return ""
 
 
 class TestCase(unittest.TestCase):
