@@ -26,6 +26,7 @@ from gradwire.tf import experimental as experimental
 from gradwire.tf import image as image
 from gradwire.tf import io as io
 from gradwire.tf import linalg as linalg
+from gradwire.tf import lookup as lookup
 from gradwire.tf import math as math
 from gradwire.tf import nest as nest
 from gradwire.tf import nn as nn

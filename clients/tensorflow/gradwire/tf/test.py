@@ -70,6 +70,21 @@ def is_built_with_cuda() -> bool:
     return False
 
 
+def is_built_with_gpu_support() -> bool:
+    """No."""
+    return False
+
+
+def is_built_with_rocm() -> bool:
+    """No."""
+    return False
+
+
+def gpu_device_name() -> str:
+    """The name of the first graphics processor: none."""
+    return ""
+
+
 class TestCase(unittest.TestCase):
     """A test with TensorFlow's assertions."""
 

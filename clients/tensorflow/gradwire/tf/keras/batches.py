@@ -38,6 +38,8 @@ class Batches:
         self._source: Iterator[Batch] | None = None
         self._taken: int = 0
         self._is_dataset: bool = False
+        #: Whether the last epoch ended where nobody knew that it would.
+        self.ended_unforeseen: bool = False
         if yields_batches(x):
             if y is not None or sample_weight is not None:
                 raise ValueError(
@@ -71,8 +73,10 @@ class Batches:
 
     def epoch(self) -> Iterator[Batch]:
         """The batches of the next epoch; with ``steps``, where the last one ended."""
+        self.ended_unforeseen = False
         if self._steps is None:
             yield from self._begin()
+            self.ended_unforeseen = self.count is None
             if self._is_dataset:
                 self._begin()  # as Keras does: a shuffled dataset's next order is not seen
             return
@@ -81,6 +85,7 @@ class Batches:
             batch = next(self._source, None)
             if batch is None:
                 self._source, self._taken = None, 0
+                self.ended_unforeseen = self.count is None
                 warnings.warn(
                     f"Your input ran out of data after {step} batches; interrupting training. "
                     "Make sure that your dataset or generator can generate at least "

@@ -6,7 +6,9 @@ What has no seed of its own gets one from Python's ``random`` when it is made, s
 
 from __future__ import annotations
 
+import contextlib
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,8 @@ class SeedGenerator:
         seed = self.state
         first, second = self._pair
         if not SEEDS.is_scratch:
+            if _SHARED.draws is not None:
+                _SHARED.draws.append((self, ordered))
             self._pair = (first, second + 1) if ordered else (_unordered(first), _unordered(second))
         return seed
 
@@ -103,8 +107,20 @@ def forget() -> None:
     _SHARED.generator = None
 
 
+@contextlib.contextmanager
+def noted() -> Iterator[list[tuple[SeedGenerator, bool]]]:
+    """The draws in this context: from which generator, and whether ordered."""
+    outer = _SHARED.draws
+    _SHARED.draws = draws = []
+    try:
+        yield draws
+    finally:
+        _SHARED.draws = outer
+
+
 class _Shared:
     generator: SeedGenerator | None = None
+    draws: list[tuple[SeedGenerator, bool]] | None = None
 
 
 _SHARED = _Shared()

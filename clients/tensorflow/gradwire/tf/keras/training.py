@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import gradwire.tf as tf
@@ -11,6 +13,7 @@ from gradwire.tf.arguments import only
 from gradwire.tf.keras import callbacks as callbacks_module
 from gradwire.tf.keras import metrics as metrics_module
 from gradwire.tf.keras import optimizers as optimizers_module
+from gradwire.tf.keras import seeds
 from gradwire.tf.keras.batches import (
     Batches,
     as_arrays,
@@ -307,13 +310,38 @@ class Trainer(Layer):
 
     def _train_epoch(self, batches: Batches, hooks: Any) -> dict[str, Any]:
         told: Any = {}
+        counters: list[Callable[[], Any]] = []
         for step, batch in enumerate(batches.epoch()):
             hooks.on_train_batch_begin(step)
-            told = self._step("train", self.train_step, packed(batch))
+            with self._counting() as counting:
+                told = self._step("train", self.train_step, packed(batch))
+            counters = counting
             hooks.on_train_batch_end(step, plain(told))
             if self.stop_training:
-                break
+                return self._results(told)
+        if batches.ended_unforeseen and not self.run_eagerly:
+            # As in Keras, which learns of the end by a step without data: what does not depend on
+            # data is computed.
+            for count in counters:
+                count()
         return self._results(told)
+
+    @contextlib.contextmanager
+    def _counting(self) -> Iterator[list[Callable[[], Any]]]:
+        """What counts once more as the step in this context did: optimizers, and seeds."""
+        optimizers = [
+            each for each in vars(self).values() if isinstance(each, optimizers_module.Optimizer)
+        ]
+        before = [int(each.iterations.numpy()) for each in optimizers]
+        found: list[Callable[[], Any]] = []
+        with seeds.noted() as draws:
+            yield found
+        found += [partial(generator.next, ordered) for generator, ordered in draws]
+        found += [
+            partial(each.iterations.assign_add, 1)
+            for each, count in zip(optimizers, before, strict=True)
+            if not each.gradient_accumulation_steps and int(each.iterations.numpy()) > count
+        ]
 
     def _tested(self, batches: Batches, hooks: Any) -> dict[str, Any]:
         hooks.on_test_begin()

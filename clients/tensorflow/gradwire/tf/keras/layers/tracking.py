@@ -140,10 +140,14 @@ class Owner:
 
     @property
     def losses(self) -> list[Any]:
-        """Penalties of the weights, and those of the last call."""
-        own = [penalty(weight) for penalty, weight in self._penalties if weight.trainable]
-        inner = [loss for layer in self._owned() for loss in layer.losses]
-        return [*self._losses, *inner, *own]
+        """Those of the last calls of all layers, then penalties of the weights that are trained."""
+        layers = [self, *self._flat()]
+        penalties = {id(weight): penalty for each in layers for penalty, weight in each._penalties}
+        return [loss for each in layers for loss in each._losses] + [
+            penalties[id(weight)](weight)
+            for weight in self.trainable_weights
+            if id(weight) in penalties
+        ]
 
     @property
     def submodules(self) -> tuple[Any, ...]:
