@@ -35,7 +35,8 @@ def test_no_tape_records_its_calls(recorded):
 
 
 def test_an_optimizers_setting_that_is_changed_counts_from_the_next_step_on():
-    weight, velocity, expected = tf.Variable([1.0, -2.0]), 0.0, np.array([1.0, -2.0], np.float32)
+    weight, expected = tf.Variable([1.0, -2.0]), np.array([1.0, -2.0], np.float32)
+    velocity = np.zeros(2, np.float32)
     optimizer = tf.keras.optimizers.SGD(0.5, momentum=0.5)
     for momentum in (0.5, 0.5, 0.25, 0.5):
         optimizer.momentum = momentum
