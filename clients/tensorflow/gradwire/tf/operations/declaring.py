@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from gradwire.tf.unregistered import unregistered
 
@@ -31,8 +30,7 @@ Tensors: TypeAlias = Mapping[str, Any]
 Static: TypeAlias = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """A function of the language, and the operation that TensorFlow's messages call it."""
 
     function: str
@@ -60,29 +58,24 @@ def operation(
     """Declare a function that gives what the rule says; TensorFlow knows no derivative of some."""
 
     def declare(declared: Callable[P, R]) -> Callable[P, R]:
-        kind_of = {name: str(kind) for name, kind in declared.__annotations__.items()}
-        tensors = [name for name, kind in kind_of.items() if kind.startswith(_TENSORS)]
-        static = [name for name in kind_of if name not in tensors and kind_of[name] not in _UNSENT]
-        static.remove("return")
-        places = tuple([name for name in tensors if kind_of[name] == "Places"])
-        of = Operation(function, op, kinds, refuses, places)
-        code, defaults = declared.__code__, declared.__defaults__ or ()
-        names = code.co_varnames[: code.co_argcount]
-        default = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-        unwritten = {name: default.get(name) for name in static}
-        needed = len(names) - len(defaults)
-        alone = needed if list(names[:needed]) == tensors else -1
+        takes: _Parameters | None = None
+        of = Operation(function, op, kinds, refuses)
 
         @functools.wraps(declared)
         def called(*args: P.args, **kwargs: P.kwargs) -> Any:
-            if len(args) == alone and not kwargs:  # as elementwise functions are called
-                sent, written = dict(zip(tensors, args, strict=True)), unwritten
+            nonlocal takes, of
+            if takes is None:
+                found = _Parameters(declared)
+                of = of._replace(places=found.places)
+                takes = found  # last, since other threads look at it
+            if len(args) == takes.alone and not kwargs:  # as elementwise functions are called
+                sent, written = dict(zip(takes.tensors, args, strict=True)), takes.unwritten
             else:
                 declared(*args, **kwargs)  # it does nothing but check that it takes these
-                given = default | kwargs
-                given.update(zip(names, args, strict=False))
-                sent = {name: given[name] for name in tensors}
-                written = {name: given[name] for name in static}
+                given = takes.default | kwargs
+                given.update(zip(takes.names, args, strict=False))
+                sent = {name: given[name] for name in takes.tensors}
+                written = {name: given[name] for name in takes.unwritten}
             if registered:
                 return rule(of, sent, written)
             return unregistered(op, list(sent.values()), lambda: rule(of, sent, written))
@@ -90,3 +83,25 @@ def operation(
         return called
 
     return declare
+
+
+class _Parameters:
+    """The parameters of a declared function, read when it is first called."""
+
+    def __init__(self, declared: Callable[..., Any]) -> None:
+        kinds = {name: str(kind) for name, kind in declared.__annotations__.items()}
+        del kinds["return"]
+        code, defaults = declared.__code__, declared.__defaults__ or ()
+        needed = code.co_argcount - len(defaults)
+        self.names: tuple[str, ...] = code.co_varnames[: code.co_argcount]
+        self.default: dict[str, Any] = dict(zip(self.names[needed:], defaults, strict=True))
+        self.tensors: list[str] = [name for name in kinds if kinds[name].startswith(_TENSORS)]
+        self.places: tuple[str, ...] = tuple([n for n in kinds if kinds[n] == "Places"])
+        #: The defaults of what is written into the program.
+        self.unwritten: dict[str, Any] = {
+            name: self.default.get(name)
+            for name in kinds
+            if name not in self.tensors and kinds[name] not in _UNSENT
+        }
+        #: How many arguments are all tensors if there are no others, -1 where others are needed.
+        self.alone: int = needed if list(self.names[:needed]) == self.tensors else -1
