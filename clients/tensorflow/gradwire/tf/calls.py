@@ -166,11 +166,6 @@ def shape_of(value: Any) -> tuple[int, ...] | None:
     return () if isinstance(value, (int, float, complex)) else tuple(np.shape(value))
 
 
-def static_shape(value: Any) -> tuple[int, ...]:
-    """A tensor's lengths, fetched if need be."""
-    return convert_to_tensor(value)._lengths()
-
-
 def integers(value: Any) -> list[int]:
     """A shape or list of axes, given as numbers, a tensor or a ``TensorShape``."""
     if isinstance(value, TensorShape):

@@ -14,7 +14,6 @@ from gradwire.errors import APIError, GradwireError, TransportError
 from gradwire.tf import errors
 from gradwire.tf.nodes import Shape, Spec, TensorNode
 from gradwire.tf.remote import Question, answered
-from gradwire.tracing.terms import Term
 from gradwire.tracing.writing import Written, write
 
 #: A tensor is large if it has more elements.
@@ -168,8 +167,3 @@ def translated(error: GradwireError, written: Written | None = None) -> Exceptio
 
 def _is_large(shape: Shape) -> bool:
     return shape is not None and math.prod(shape) > COMES_ALONG_ELEMENTS
-
-
-def is_node(term: Term) -> bool:
-    """Whether a term is one of these."""
-    return isinstance(term, TensorNode)
