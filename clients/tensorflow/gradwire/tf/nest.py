@@ -23,6 +23,8 @@ def is_nested(seq: Any) -> bool:
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     """The values in a nested structure, which itself is the only one where it is not nested."""
+    if isinstance(structure, Operand):  # most are
+        return [structure]
     found: list[Any] = []
     _gather(structure, found, expand_composites)
     return found
@@ -44,6 +46,8 @@ def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> A
         raise TypeError(f"func must be callable, got: {func}")
     if not structure:
         raise ValueError("Must provide at least one structure")
+    if len(structure) == 1 and isinstance(structure[0], Operand):
+        return func(*structure)
     check = kwargs.pop("check_types", True)
     expand = kwargs.pop("expand_composites", False)
     for other in structure[1:]:
