@@ -250,17 +250,17 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "int32") ->
 def switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
     """What stands for true or false: functions or values, for each element of a condition."""
     condition = tf.cast(condition, tf.bool)
-    then, otherwise = (
+    true, false = (
         expression if callable(expression) else lambda expression=expression: expression
         for expression in (then_expression, else_expression)
     )
     if not len(condition.shape):
-        return tf.cond(condition, then, otherwise)
-    true, false = then(), otherwise()
+        return tf.cond(condition, true, false)
+    values = (true(), false())
     if len(condition.shape) > 1:  # as Keras: a vector is along the last axis
-        ones = [1] * (len(true.shape) - len(condition.shape))
+        ones = [1] * (len(values[0].shape) - len(condition.shape))
         condition = tf.reshape(condition, [*condition.shape, *ones])
-    return tf.where(condition, true, false)
+    return tf.where(condition, *values)
 
 
 def shape(x: Any) -> Any:

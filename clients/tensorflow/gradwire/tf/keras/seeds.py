@@ -111,7 +111,8 @@ def forget() -> None:
 def noted() -> Iterator[list[tuple[SeedGenerator, bool]]]:
     """The draws in this context: from which generator, and whether ordered."""
     outer = _SHARED.draws
-    _SHARED.draws = draws = []
+    draws: list[tuple[SeedGenerator, bool]] = []
+    _SHARED.draws = draws
     try:
         yield draws
     finally:
