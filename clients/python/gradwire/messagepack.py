@@ -265,9 +265,15 @@ class _Reader:
 
     def _object(self, length: int, level: int) -> Any:
         self._check(length, level)
-        read: dict[str, Any] = {}
+        body, read = self._body, dict[str, Any]()
         for _ in range(length):
-            name = self.value(level + 1)
+            tag = body[self.at]
+            if 0xA0 <= tag < 0xC0:  # nearly all names are short
+                start = self.at + 1
+                self.at = start + (tag & 0x1F)
+                name = body[start : self.at].decode()
+            else:
+                name = self.value(level + 1)
             read[name] = self.value(level + 1)
         return _array(read) if type(read.get("data")) is memoryview else read
 

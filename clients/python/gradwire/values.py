@@ -115,6 +115,8 @@ def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
     document = documents[0]
     if isinstance(document, np.ndarray):
         return read(*documents)
+    if type(document) is list and like is MISSING and len(documents) == 1:
+        return [_walk(read, like, each) for each in document]
     held = None if like is MISSING else inside(like)
 
     def part(key: Any) -> Any:

@@ -223,6 +223,8 @@ class Layer(Described, _Options):
 
     def _converted(self, value: Any) -> Any:
         """An input as tensors, floats in the layer's own dtype."""
+        if value is None or (isinstance(value, tf.Tensor) and value.dtype == self._dtype):
+            return value
         if isinstance(value, dict):
             return {key: self._converted(part) for key, part in value.items()}
         if isinstance(value, (list, tuple)) and any(
@@ -261,20 +263,27 @@ class Layer(Described, _Options):
 
 
 @functools.cache
-def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(function).parameters
+def _parameters(function: Callable[..., Any], skipped: int) -> Mapping[str, inspect.Parameter]:
+    return dict(list(inspect.signature(function).parameters.items())[skipped:])
+
+
+@functools.cache
+def _names(function: Callable[..., Any], skipped: int) -> tuple[str, ...]:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    found = _parameters(function, skipped)
+    return tuple([name for name, each in found.items() if each.kind is kind])
 
 
 def _parameters_of(method: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """The parameters of a bound method or a function, but for ``self``."""
-    found = _parameters(getattr(method, "__func__", method))
-    return dict(list(found.items())[1:]) if hasattr(method, "__func__") else found
+    function = getattr(method, "__func__", None)
+    return _parameters(method, 0) if function is None else _parameters(function, 1)
 
 
 def _names_of(method: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the parameters that may be given by position."""
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return tuple(name for name, each in _parameters_of(method).items() if each.kind is kind)
+    function = getattr(method, "__func__", None)
+    return _names(method, 0) if function is None else _names(function, 1)
 
 
 @contextmanager
