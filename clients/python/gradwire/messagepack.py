@@ -269,9 +269,8 @@ class _Reader:
         for _ in range(length):
             tag = body[self.at]
             if 0xA0 <= tag < 0xC0:  # nearly all names are short
-                start = self.at + 1
-                self.at = start + (tag & 0x1F)
-                name = body[start : self.at].decode()
+                self.at += 1
+                name = self._taken(tag & 0x1F).decode()
             else:
                 name = self.value(level + 1)
             read[name] = self.value(level + 1)

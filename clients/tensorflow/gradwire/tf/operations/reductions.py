@@ -120,7 +120,7 @@ def in_top_k(targets: Places, predictions: Places, k: int, name: Name = None) ->
 
 @operation(rules.like, "tf.math.invert_permutation", "InvertPermutation", kinds.ARITHMETIC)
 def invert_permutation(x: TensorLike, name: Name = None) -> Tensor:
-    """Where each of ``0 … n - 1`` stands in ``x``."""
+    """The place of each of ``0 … n - 1`` in ``x``."""
 
 
 @operation(rules.typed("float32"), "tf.math.zero_fraction", "ZeroFraction")
