@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import gradwire.tf as tf
@@ -13,7 +11,6 @@ from gradwire.tf.arguments import only
 from gradwire.tf.keras import callbacks as callbacks_module
 from gradwire.tf.keras import metrics as metrics_module
 from gradwire.tf.keras import optimizers as optimizers_module
-from gradwire.tf.keras import seeds
 from gradwire.tf.keras.batches import (
     Batches,
     as_arrays,
@@ -25,6 +22,7 @@ from gradwire.tf.keras.batches import (
     weights_by_class,
 )
 from gradwire.tf.keras.compiled import CompiledLoss, CompiledMetrics
+from gradwire.tf.keras.counting import counting
 from gradwire.tf.keras.figures import flat, joined, plain
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
@@ -313,9 +311,9 @@ class Trainer(Layer):
         counters: list[Callable[[], Any]] = []
         for step, batch in enumerate(batches.epoch()):
             hooks.on_train_batch_begin(step)
-            with self._counting() as counting:
+            with counting(self) as found:
                 told = self._step("train", self.train_step, packed(batch))
-            counters = counting
+            counters = found
             hooks.on_train_batch_end(step, plain(told))
             if self.stop_training:
                 return self._results(told)
@@ -325,23 +323,6 @@ class Trainer(Layer):
             for count in counters:
                 count()
         return self._results(told)
-
-    @contextlib.contextmanager
-    def _counting(self) -> Iterator[list[Callable[[], Any]]]:
-        """What counts once more as the step in this context did: optimizers, and seeds."""
-        optimizers = [
-            each for each in vars(self).values() if isinstance(each, optimizers_module.Optimizer)
-        ]
-        before = [int(each.iterations.numpy()) for each in optimizers]
-        found: list[Callable[[], Any]] = []
-        with seeds.noted() as draws:
-            yield found
-        found += [partial(generator.next, ordered) for generator, ordered in draws]
-        found += [
-            partial(each.iterations.assign_add, 1)
-            for each, count in zip(optimizers, before, strict=True)
-            if not each.gradient_accumulation_steps and int(each.iterations.numpy()) > count
-        ]
 
     def _tested(self, batches: Batches, hooks: Any) -> dict[str, Any]:
         hooks.on_test_begin()

@@ -14,6 +14,7 @@ from typing import Any
 
 from gradwire.tf import absent
 from gradwire.tf.keras.ops import (
+    creation,
     elementwise,
     flow,
     images,
@@ -49,7 +50,7 @@ def _operations(*parts: Any) -> dict[str, Callable[..., Any]]:
     }
 
 
-_FUNCTIONS = _operations(elementwise, flow, networks, products, reductions, shapes)
+_FUNCTIONS = _operations(creation, elementwise, flow, networks, products, reductions, shapes)
 globals().update(_FUNCTIONS)
 __all__ = list(_FUNCTIONS)
 

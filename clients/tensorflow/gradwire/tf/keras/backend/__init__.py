@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from gradwire.tf.keras import backend_functions, names, seeds
-from gradwire.tf.keras.backend_functions import *
+from gradwire.tf.keras import names, seeds
+from gradwire.tf.keras.backend import elements, networks, values
+from gradwire.tf.keras.backend.elements import *
+from gradwire.tf.keras.backend.networks import *
+from gradwire.tf.keras.backend.values import *
 from gradwire.tf.keras.settings import (
     epsilon,
     floatx,
@@ -37,4 +40,4 @@ __all__ = [
     "set_floatx",
     "set_image_data_format",
 ]
-__all__ += backend_functions.__all__
+__all__ += elements.__all__ + networks.__all__ + values.__all__
