@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,7 +15,7 @@ from gradwire_service.local_cache import CachedRepository
 from gradwire_service.problems import RequestError
 from gradwire_service.store import Key, Kind, Record, StoredRecord, Unavailable
 from gradwire_service.store.records import Upload
-from gradwire_service.wire.numbers import DTYPES, Array
+from gradwire_service.wire.numbers import DTYPES, Array, Dtype
 from gradwire_service.wire.references import unknown_refs
 
 #: Bytes of the random part of a result's id.
@@ -134,8 +135,13 @@ def _is_whole(array: Array) -> bool:
 
 
 def _head(array: Array) -> str:
-    """The metadata of an array in its record."""
-    return json.dumps({"dtype": array.dtype.name, "shape": array.shape})
+    """The description of an array in a record, without its bytes."""
+    return _head_of(array.dtype, array.shape)
+
+
+@lru_cache(maxsize=1024)
+def _head_of(dtype: Dtype, shape: tuple[int, ...]) -> str:
+    return json.dumps({"dtype": dtype.name, "shape": shape})
 
 
 def _bytes(array: Array) -> memoryview:

@@ -20,6 +20,8 @@ from gradwire_service.wire.shared import Body
 #: Arrays of at least this size are pieces of their own, not copied.
 _LARGE_BYTES = 1 << 14
 _LARGEST_LENGTH = (1 << 32) - 1
+#: Names that are longer are a user's, and seldom come again.
+_LONGEST_NAME = 32
 
 _FLOAT64 = struct.Struct(">Bd")
 _INTEGERS = (
@@ -68,7 +70,7 @@ class _Packer:
         elif kind is dict:
             self._head(len(value), 0x80, 16, {2: 0xDE, 4: 0xDF})
             for name, item in value.items():
-                self.value(name)
+                self._open += _name(name) if len(name) <= _LONGEST_NAME else _written(name)
                 self.value(item)
         elif kind is list or kind is tuple:
             self._head(len(value), 0x90, 16, {2: 0xDC, 4: 0xDD})
@@ -124,6 +126,16 @@ class _Packer:
         else:
             self._done += [self._open, little.reshape(-1).view(np.uint8).data]
             self._open = bytearray()
+
+
+def _written(text: str) -> bytes:
+    packer = _Packer(as_lists=False)
+    packer.value(text)
+    return bytes(packer.pieces()[0])
+
+
+#: The names of members, of which answers have the same ones.
+_name = lru_cache(maxsize=1024)(_written)
 
 
 @lru_cache(maxsize=1024)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -169,4 +171,9 @@ class Request:
 
 def rfc3339(seconds: float) -> str:
     """A time in the format of RFC 3339."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _of_second(math.floor(seconds))
+
+
+@lru_cache(maxsize=64)  # what one answer leaves with the service expires in the same second
+def _of_second(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
