@@ -123,7 +123,7 @@ class DataLossError(OpError):
 
 
 class UnauthenticatedError(OpError):
-    """The caller is not known."""
+    """The caller is not authenticated."""
 
     error_code = 16
 

@@ -45,7 +45,7 @@ class FunctionTrace(TapeRecording):
         self.known: set[Term] = _Everything()
         #: The variables that were made, for as long as they live.
         self.made: list[weakref.ref[Any]] = []
-        #: The tensors in branches that tensors decided upon, whether these were taken or not.
+        #: Tensors and variables named in branches that tensors decided upon, taken or not.
         self.branches: list[Operand] = []
         #: The loops over tensors: files, and their first and last lines.
         self.loops: set[tuple[str, int, int]] = set()

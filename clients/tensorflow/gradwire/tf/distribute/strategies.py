@@ -225,5 +225,5 @@ def get_replica_context() -> ReplicaContext | None:
 
 
 def in_cross_replica_context() -> bool:
-    """True if this is a scope, and no replica runs."""
+    """True in a scope while no replica runs."""
     return has_strategy() and not _entered.in_replica

@@ -37,7 +37,7 @@ class InputSpec:
         return f"InputSpec({', '.join(given)})"
 
     def problem(self, value: Any) -> str | None:
-        """The mismatch of an input, or None."""
+        """The reason why an input does not fit, or None."""
         shape = tuple(value.shape)
         ndim = len(shape)
         full = f"Full shape received: {shape}"
