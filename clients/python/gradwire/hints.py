@@ -49,7 +49,7 @@ _SPLINE = (
 _ROOT = "gradwire.custom_root(f, x0) finds roots as a part of the program"
 _MINIMUM = "minimise from outside, with the gradient: gradwire.adapters.scipy.minimize(f, x0)"
 FRAMES = "take the arrays before (frame['a'].to_numpy()), and make frames of what comes back"
-#: What to write in place of what a library has, by its module or by a function of it.
+#: Alternatives to functions of other libraries, by the module or by a function of it.
 _INSTEAD: Mapping[str, str] = {
     **{f"scipy.integrate.{name}": _ODE for name in ("odeint", "solve_ivp", "ode", "solve_bvp")},
     "scipy.integrate": _INTEGRAL,
@@ -92,7 +92,7 @@ def instead_of(called: Iterable[str]) -> tuple[str, str] | None:
 
 
 def of_refusal(status: int, code: str | None, base_url: str) -> str | None:
-    """A hint at a refusal that tells a caller of the SDK more than the service's own hint."""
+    """A hint at a refusal that says more to a caller of the SDK than the service's own hint."""
     if status == 401:
         return NO_KEY
     if code == "body_too_large":

@@ -1,4 +1,4 @@
-"""What lower layers need of higher ones: how answers are displayed, and the default client.
+"""Hooks of lower layers into higher ones: the display of answers, and the default client.
 
 A layer imports only layers below it. ``gradwire/__init__.py`` is above all and says here where the
 two are; both are imported on first use.

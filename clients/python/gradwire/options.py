@@ -46,7 +46,7 @@ class ClientOptions:
     api_key: str | None
     timeout: Timeout
     max_retries: int
-    #: What is sent as the name of each request's program, so that one replica answers them all.
+    #: The program name that every request sends, so that one replica answers them all.
     home: str | None = None
 
     def __post_init__(self) -> None:

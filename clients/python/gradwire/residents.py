@@ -259,7 +259,7 @@ def _in_full(document: Any, named: Mapping[str, Resident]) -> Any:
 
 
 def _sample(array: NDArray[Any]) -> Hashable:
-    """What arrays of equal values have in common, and few others."""
+    """A key of an array: the same for arrays of equal values, and for few others."""
     flat = array.reshape(-1)
     some = flat[:: max(1, flat.size // SAMPLED)].tobytes()
     return array.dtype, array.shape, some, flat[-1:].tobytes()

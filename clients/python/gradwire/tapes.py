@@ -165,7 +165,7 @@ def path_of(token: str) -> str:
 
 
 def known_by(token: str) -> ProgramAt:
-    """What is known of a tape by its id alone: answers are nested as the service nests them."""
+    """A tape known by its id alone: answers are nested as the service nests them."""
     return ProgramAt(path_of(token), {}, None, None)
 
 

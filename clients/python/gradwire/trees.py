@@ -136,7 +136,7 @@ def children(value: Any) -> tuple[Sequence[Any], Sequence[Any]] | None:
 
 
 def default_factory(value: Any) -> Any:
-    """What a level needs besides its type and its parts to be made again."""
+    """The part of a level, besides its type and its parts, that is needed to make it again."""
     return value.default_factory if isinstance(value, defaultdict) else None
 
 

@@ -1,4 +1,4 @@
-"""What an adapter requires: its library, and a client that blocks as the library does."""
+"""The requirements of an adapter: its library, and a client that blocks as the library does."""
 
 from __future__ import annotations
 

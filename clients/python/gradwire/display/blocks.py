@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """What is shown, and a few words about it."""
+    """The name of an answer or a function, and a few words about it."""
 
     name: str
     about: str = ""

@@ -17,13 +17,13 @@ from gradwire.values import type_of
 
 #: Recordings that are shown, the latest ones.
 MOST_RECORDINGS = 4
-#: How long the service may take for a picture that nobody asked for.
+#: The longest wait for the picture, which the user did not ask for.
 PATIENCE_SECONDS = 5.0
 
 
 @report.register(Function)
 def _(function: Function[..., Any]) -> Iterator[Block]:
-    """What was recorded of a function; the latest program is drawn if a service answers."""
+    """The recordings of a function; the latest program is drawn if a service answers."""
     recorded = function.recordings
     times = f"recorded {len(recorded):,} times" if len(recorded) > 1 else "recorded once"
     yield Title(function.title, times if recorded else "not recorded yet")

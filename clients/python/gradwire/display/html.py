@@ -53,7 +53,7 @@ class Markup(str):
 
 
 def card(shown: Any) -> str:
-    """What is shown as HTML, of some hundred kilobytes at most."""
+    """An answer or a recorded function as HTML, of some hundred kilobytes at most."""
     style = element("style", Markup(_RULES.strip().replace("\n", "")))
     blocks = (part for block in report(shown) for part in _parts(block))
     return str(element("div", style, *blocks, class_="gw"))

@@ -32,7 +32,7 @@ NORMED = ("gradient", "jacobian", "jvp", "hvp")
 
 @singledispatch
 def report(shown: Any) -> Iterator[Block]:
-    """What is shown, as blocks; each type registers its own."""
+    """An answer or a recorded function as blocks; each type registers its own."""
     raise TypeError(f"{type(shown).__name__} is not an answer that can be shown")
 
 

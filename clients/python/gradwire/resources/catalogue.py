@@ -1,4 +1,4 @@
-"""What the service computes, and the limits of a request."""
+"""The service's catalogue of operations, and the limits of a request."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _Operations: TypeAlias = list[Operation]
 
 
 class Catalogue:
-    """What the service says of itself; neither method needs an API key."""
+    """The service's description of itself; neither method needs an API key."""
 
     @sent
     def ops(self) -> Call[_Operations]:

@@ -14,7 +14,7 @@ from gradwire.trees import Variables
 
 
 class Groups:
-    """What a ``Client`` stores with the service."""
+    """The programs, arrays and tapes that a ``Client`` stores with the service."""
 
     @property
     def programs(self: Blocking) -> Programs:
@@ -47,7 +47,7 @@ class Groups:
 
 
 class AsyncGroups:
-    """What an ``AsyncClient`` stores with the service."""
+    """The programs, arrays and tapes that an ``AsyncClient`` stores with the service."""
 
     @property
     def programs(self: Awaiting) -> AsyncPrograms:

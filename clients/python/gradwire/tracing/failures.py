@@ -26,7 +26,7 @@ _LOOKED_INTO = 30
 def explained(error: Exception) -> Exception:
     """The error to raise for one that a function has raised while it was recorded."""
     frames = [(frame, line) for frame, line in walk_tb(error.__traceback__)][1:]
-    if isinstance(error.__cause__, NotTraceable):  # NumPy, or C, says less than what it was told
+    if isinstance(error.__cause__, NotTraceable):  # which says more than NumPy or C does
         error = error.__cause__
     known = hints.instead_of(_called(frame for frame, _ in frames))
     name, hint = known or ("", hints.RECORDED)

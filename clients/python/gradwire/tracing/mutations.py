@@ -36,7 +36,7 @@ def _place(arr: Any, mask: Any, vals: Any) -> None:
         arr.flat[places] = _np.resize(vals, places.shape)
 
 
-#: How indices outside of an array come to be inside of it, by ``numpy.put``'s mode.
+#: The treatment of indices outside of an array, by ``numpy.put``'s mode.
 _WITHIN: dict[str, Callable[[Any, int], Any]] = {
     "raise": lambda places, count: places,
     "wrap": lambda places, count: places % count,

@@ -25,7 +25,7 @@ _COMPILED = (
     str(Path(np.__file__).parent),
     str(Path(np.__file__).parent.parent / "scipy"),
 )
-#: What a recorded one has of its own; all other attributes are those of the recorded array.
+#: The attributes of a recordable array itself; all others are those of the recorded array.
 _OWN = frozenset(
     "_recorded _trace _scope _plain _value _view_of base flags plain record recorded "
     "strides".split()
@@ -171,7 +171,7 @@ class RecordableArray(np.ndarray):
         self[...] = value
 
     def _value(self) -> Any:
-        """What it is now: a recorded array, or a plain one."""
+        """The current value: a recorded array, or a plain one."""
         recorded = self.recorded
         return self.plain if recorded is None else recorded
 

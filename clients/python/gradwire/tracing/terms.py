@@ -45,11 +45,11 @@ class Scope:
         self.depth: int = 1 if parent is None else parent.depth + 1
 
 
-#: What a term without an operation has: its arguments by keyword.
+#: The keyword arguments of a term without an operation: none.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: Operations that are not called by a name: ``x[key]``, ``f(*args)``, and a nested value itself.
 ITEM, CALL, VALUE = "[]", "()", "="
-#: How the operations ``x.at[key].set(value)`` and the like begin, whose arguments are these three.
+#: The prefix of operations like ``x.at[key].set(value)``, whose arguments are these three.
 AT = ".at[]."
 
 

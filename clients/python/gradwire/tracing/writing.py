@@ -78,7 +78,7 @@ class _Writer:
         self.quoted: set[str] = set()
         #: The names of variables and parameters.
         self.taken: set[str] = set()
-        #: How many names begin with a stem.
+        #: The number of names that begin with a stem.
         self._counts: dict[str, int] = {}
         self._names: dict[Term, str] = {}
         self._leaves: dict[str, Leaf] = {}

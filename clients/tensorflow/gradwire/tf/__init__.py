@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     random_uniform_initializer: type[random_initializers.RandomUniform]
     zeros_initializer: type[initializers.Zeros]
 
-#: What is written in the names above: imported when it is first used, an attribute after the colon.
+#: The modules of the names above, imported on first use; after a colon, the attribute there.
 _LATER: dict[str, str] = {
     "compat": "compat",
     "constant_initializer": "keras.initializers:Constant",

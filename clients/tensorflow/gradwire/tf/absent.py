@@ -16,7 +16,7 @@ from typing import Any
 
 _NAMES = Path(__file__).with_name("names.txt")
 
-#: What to use in place of names that no other name resembles.
+#: Alternatives to names that no other name resembles.
 _INSTEAD: dict[str, str] = {
     "compat.v1.disable_eager_execution": "graphs are not built; tf.function runs eagerly",
     "compat.v1.disable_v2_behavior": "graphs are not built; tf.function runs eagerly",

@@ -51,7 +51,7 @@ class _Accumulated(TapeRecording):
             self.tangents[node] = self.of_variables[id(variable)]
 
     def _outer(self) -> list[Recorder]:
-        """Who was entered before this one."""
+        """The recorders that were entered before this one."""
         stack = active()
         own = next((i for i, each in enumerate(stack) if each is self), len(stack))
         return stack[:own]

@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """Nothing: there is nothing to tell."""
+    """Do nothing: there is nothing to log."""
 
 
 def to_graph(entity: F, recursive: bool = True, experimental_optional_features: Any = None) -> F:

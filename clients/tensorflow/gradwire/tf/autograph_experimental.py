@@ -10,7 +10,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Feature(enum.Enum):
-    """What may be converted, which means nothing here."""
+    """The optional features of a conversion, which have no effect here."""
 
     ALL = "ALL"
     AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"

@@ -43,7 +43,7 @@ def space_to_batch(
 def batch_to_space(
     input: TensorLike, block_shape: Ints, crops: TensorLike, name: str | None = None
 ) -> Tensor:
-    """What ``space_to_batch`` made, put together again and cropped."""
+    """The inverse of ``space_to_batch``: the blocks put together again and cropped."""
     x, borders = convert_to_tensor(input), static.array(crops).tolist()
     blocks = list(static.lengths(block_shape))
     if len(blocks) == 1:

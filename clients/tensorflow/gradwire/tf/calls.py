@@ -1,4 +1,4 @@
-"""How an operation becomes a tensor.
+"""Calls of operations, which return tensors.
 
 ``call`` writes an operation of the language; what its result will be, its dtype and shape, is said
 by a ``Spec`` where it is known here, so that nothing need be fetched to go on and mistakes are
@@ -84,7 +84,7 @@ def finished(node: TensorNode, now: bool = False) -> Tensor:
     return result
 
 
-#: What operations gave of which nothing was known here, by their text and operands' specs.
+#: Specs that were learned from results, by the operation's text and its operands' specs.
 _specs: dict[Any, list[Spec]] = {}
 LONGEST_MEMORY: int = 4096
 #: Numbers that are too long to be written, by their type, text and dtype.
@@ -96,7 +96,7 @@ def _is_complete(spec: Spec) -> bool:
 
 
 def _kind(node: TensorNode) -> Any:
-    """What decides an operation's dtype and shape; ``None`` where values may."""
+    """A key that determines an operation's dtype and shape; ``None`` where values may."""
     operands: list[Spec] = []
     for each in node.operands:
         if isinstance(each, Leaf):
@@ -119,7 +119,7 @@ def _learn(kind: Any, specs: list[Spec]) -> None:
 
 
 def operand(value: Any) -> Term | None:
-    """What computes an argument; ``None`` for what is written out."""
+    """The term that computes an argument; ``None`` for one that is written out."""
     if isinstance(value, Operand) or hasattr(value, "_to_tensor"):
         node = convert_to_tensor(value)._node
         if node.dtype == string:

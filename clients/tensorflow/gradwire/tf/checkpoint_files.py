@@ -19,7 +19,7 @@ _LINE = re.compile(r'^(\w+): "?(.*?)"?$', re.MULTILINE)
 
 
 class State(NamedTuple):
-    """Which checkpoints a folder has, the latest first named."""
+    """The checkpoints of a folder, the latest one named first."""
 
     model_checkpoint_path: str
     all_model_checkpoint_paths: list[str]
@@ -41,7 +41,7 @@ class State(NamedTuple):
 
 
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> State | None:
-    """What the file ``checkpoint`` of a folder says, None where there is none."""
+    """The content of a folder's file ``checkpoint``, None if there is none."""
     folder = Path(local(checkpoint_dir))
     file = folder / (latest_filename or "checkpoint")
     if not file.exists():

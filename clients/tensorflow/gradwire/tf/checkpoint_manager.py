@@ -61,12 +61,12 @@ class CheckpointManager:
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """What is saved."""
+        """The checkpoint that is saved."""
         return self._checkpoint
 
     @property
     def checkpoint_interval(self) -> int | None:
-        """How many steps are between two checkpoints."""
+        """The number of steps between two checkpoints."""
         return self._interval
 
     @property

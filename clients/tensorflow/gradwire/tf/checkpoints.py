@@ -26,7 +26,7 @@ from gradwire.tf.variables import Variable
 
 
 class CheckpointOptions(NamedTuple):
-    """How checkpoints are written: always at once, and by this process."""
+    """Options for writing checkpoints: they are written at once, and by this process."""
 
     experimental_io_device: Any = None
     experimental_enable_async_checkpoint: bool = False
@@ -50,7 +50,7 @@ class Checkpoint:
                 )
         self._root: Any = root
         self._restoration: Restoration | None = None
-        #: Whether ``save_counter`` is one of the variables: since the first save or restore.
+        #: True if ``save_counter`` is one of the variables: since the first save or restore.
         self._counted: bool = False
         self.save_counter: Variable = Variable(np.int64(0), trainable=False, name="save_counter")
         for name, part in kwargs.items():
@@ -113,7 +113,7 @@ class Checkpoint:
 
 
 class Restoration:
-    """What a checkpoint holds, and which variables have it by now."""
+    """The values of a checkpoint, and the variables that have theirs by now."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ def found(parts: Mapping[str, Any]) -> list[tuple[list[str], Variable]]:
 
 
 def _attributes(value: Any) -> dict[str, Any]:
-    """What is in a container or an object, by name."""
+    """The contents of a container or an object, by name."""
     if isinstance(value, Mapping):
         keys = list(value)
         if any(not isinstance(key, str) for key in keys):

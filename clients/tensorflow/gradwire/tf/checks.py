@@ -1,4 +1,4 @@
-"""What is refused where an operation is called: dtypes that differ, shapes that do not fit."""
+"""Checks where an operation is called: for dtypes that differ and shapes that do not fit."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def binary(
     return call(function, left, right, spec=spec)
 
 
-#: What can be computed of texts, which is done here.
+#: The operations on texts, which are computed here.
 TEXTS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "==": operator.eq,

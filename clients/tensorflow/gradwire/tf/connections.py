@@ -1,4 +1,4 @@
-"""What gradients reach, as TensorFlow's tape has it: zeros where the service finds no derivative.
+"""The reach of gradients, as in TensorFlow's tape: zeros where the service finds no derivative.
 
 A ``tf.function``, a ``cond`` or a loop in one, is a single operation there: each of its outputs
 counts as a function of whatever any of them, or a branch that was not taken, depends on. ``joined``
@@ -63,7 +63,7 @@ def reached(
 def are_joined(
     recording: TapeRecording, targets: Sequence[TensorNode], sources: Sequence[TensorNode]
 ) -> bool:
-    """Whether a gradient that the service does not find is zero: by an operation of ``joined``."""
+    """True if a gradient that the service does not find is zero: by an operation of ``joined``."""
     known = [node for node in sources if node in recording.known]
     if not known or not _lead_to_joint(recording, targets):
         return False
@@ -72,7 +72,7 @@ def are_joined(
 
 
 def _lead_to_joint(recording: TapeRecording, targets: Sequence[Term]) -> bool:
-    """Whether an operation that ``joined`` made leads to targets."""
+    """True if an operation that ``joined`` made leads to targets."""
     seen: set[Term] = set()
     waiting: list[Term] = list(targets)
     while waiting:
@@ -87,7 +87,7 @@ def _lead_to_joint(recording: TapeRecording, targets: Sequence[Term]) -> bool:
 
 
 def _operands(recording: TapeRecording, term: Term) -> Iterable[Term]:
-    """What a recorded operation differentiates."""
+    """The operands in which a recorded operation is differentiated."""
     if isinstance(term, Body):
         return (term.result,)
     if term not in recording.recorded or function_of(term) in CONSTANT:
@@ -97,7 +97,7 @@ def _operands(recording: TapeRecording, term: Term) -> Iterable[Term]:
 
 
 def _carries(term: Term) -> bool:
-    """Whether a value's dtype has gradients."""
+    """True if a value's dtype has gradients."""
     return not isinstance(term, TensorNode) or term.dtype is None or term.dtype.is_differentiable
 
 

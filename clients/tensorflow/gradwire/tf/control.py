@@ -23,7 +23,7 @@ def cond(
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """What ``true_fn`` gives where ``pred`` holds, else what ``false_fn`` gives."""
+    """The result of ``true_fn`` if ``pred`` holds, else that of ``false_fn``."""
     for which, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if function is None:
             raise TypeError(f"cond(): '{which}' argument required")
@@ -45,7 +45,7 @@ def case(
     strict: bool = False,
     name: str = "case",
 ) -> Any:
-    """What the function beside the first condition that holds gives, else ``default``.
+    """The result of the function beside the first condition that holds, else of ``default``.
 
     A list or tuple of one value is that value, unless ``strict`` or where nothing is decided.
     """
@@ -92,7 +92,7 @@ def switch_case(
     default: Callable[[], Any] | None = None,
     name: str = "switch_case",
 ) -> Any:
-    """What the function of a number gives; of one that there is not, ``default`` or the last."""
+    """The result of the function of a number; of a missing one, that of ``default`` or the last."""
     if not isinstance(branch_index, Operand):
         raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
     if not branch_index._dtype().is_integer:
@@ -126,7 +126,7 @@ def while_loop(
     maximum_iterations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """What ``body`` makes of the variables, again and again, as long as ``cond`` of them holds."""
+    """The variables after ``body`` is applied to them repeatedly, as long as ``cond`` holds."""
     if not callable(cond):
         raise TypeError("'cond' must be callable.")
     if not callable(body):

@@ -85,7 +85,7 @@ def convert_to_tensor(
 
 
 def tensor_of(array: Any, dtype: DType | None = None) -> Tensor:
-    """A tensor of an array, of its dtype unless told otherwise."""
+    """A tensor of an array, by default of its dtype."""
     value = array if isinstance(array, RemoteArray) else np.asarray(array)
     return Tensor(known(value, of_numpy(value.dtype) if dtype is None else dtype))
 
@@ -195,7 +195,7 @@ def _python_dtype(kinds: set[Any], value: Any) -> DType:
 
 
 def _converts(found: DType, dtype: DType, value: Any) -> bool:
-    """Whether Python's values, of a type that they would have, may be of another."""
+    """True if Python's values, by default of the dtype ``found``, may be of another."""
     if found == dtype or (isinstance(value, (list, tuple)) and np.size(value) == 0):
         return True
     if found.is_integer or found.is_bool:

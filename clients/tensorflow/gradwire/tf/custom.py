@@ -22,8 +22,8 @@ __all__ = ["custom_gradient", "grad_pass_through", "recompute_grad", "stop_gradi
 def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
     """Decorate a function that gives its value and the function of its gradient.
 
-    The latter takes the gradient in each value and gives one for each argument, and for variables
-    that the function reads, which it is told by ``variables``, a list beside it.
+    The latter takes the gradient in each value and gives one for each argument. If the function
+    reads variables, it receives them as ``variables`` and gives their gradients as a second list.
 
     >>> @tf.custom_gradient
     ... def clipped(x):
@@ -158,7 +158,7 @@ def _gradients(
     variables: list[Variable],
     count: int,
 ) -> list[Any]:
-    """What the user's function gives for the inputs, and for the variables after them."""
+    """The user's gradients in the inputs, and those in the variables after them."""
     packed = nest.pack_sequence_as(result, list(upstream), expand_composites=True)
     parts = packed if isinstance(packed, (list, tuple)) else [packed]
     of_variables: list[Any] = []

@@ -77,7 +77,7 @@ class Dataset(Merged):
         output_signature: Any = None,
         name: str | None = None,
     ) -> Any:
-        """What a function gives one by one, of the dtypes and shapes of ``output_signature``.
+        """The values that a function yields, of the dtypes and shapes of ``output_signature``.
 
         Raises:
             TypeError: no dtypes are given, or both ways.
@@ -123,7 +123,7 @@ class Dataset(Merged):
         deterministic: Any = None,
         name: str | None = None,
     ) -> Dataset:
-        """What a function gives for each element; a tuple is its arguments."""
+        """The result of a function for each element; a tuple is its arguments."""
         function = Drawing(map_func)
         return Dataset(lambda: (_tensors(called(function, each)) for each in self), self._count)
 
@@ -260,7 +260,7 @@ class Dataset(Merged):
         return Dataset(elements, self._count)
 
     def cardinality(self, name: str | None = None) -> Tensor:
-        """How many elements there are, -2 where it is not known."""
+        """The number of elements, -1 without end, -2 where it is not known."""
         count = UNKNOWN_CARDINALITY if self._count is None else self._count
         count = INFINITE_CARDINALITY if count == math.inf else count
         return tensor_of(np.asarray(count, np.int64), int64)
@@ -327,7 +327,7 @@ def _specs(types: Any, shapes: Any) -> Any:
 
 
 def _fitted(value: Any, specs: Any) -> Any:
-    """What a generator gave, as tensors of these specs."""
+    """A generator's value, as tensors of these specs."""
     made = [_as_spec(part, spec) for part, spec in _pairs(value, specs)]
     return nest.pack_sequence_as(specs, made)
 

@@ -1,4 +1,4 @@
-"""What datasets draw: the order of ``shuffle``, and the random numbers of their functions.
+"""Random draws of datasets: the order of ``shuffle``, and the numbers of their functions.
 
 ``shuffle`` keeps a circular buffer. Each element that it gives is drawn among those waiting by one
 word of a Philox generator, and the one that waited longest takes its place. The two seeds of the
@@ -74,7 +74,7 @@ class Loop:
 
     def __init__(self, begin: Callable[[], Iterator[Any]]) -> None:
         self.draws: dict[Hashable, Draws] = {}
-        #: Which input of each dataset with several the elements come from.
+        #: The input that the elements come from, for each dataset with several.
         self.branch: tuple[int, ...] = ()
         with _entered(self):
             self._source: Iterator[Any] = begin()

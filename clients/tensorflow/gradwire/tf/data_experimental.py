@@ -22,7 +22,7 @@ Transformation = Callable[[Any], Any]
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """Which worker has which elements: there is one worker."""
+    """The division of elements among workers: there is one worker."""
 
     OFF = -1
     AUTO = 0
@@ -32,7 +32,7 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 def cardinality(dataset: Any) -> Tensor:
-    """How many elements a dataset has, -1 without end, -2 where it is not known."""
+    """The number of elements of a dataset, -1 without end, -2 where it is not known."""
     found: Tensor = dataset.cardinality()
     return found
 
@@ -128,7 +128,7 @@ def group_by_window(
     window_size: Any = None,
     window_size_func: Callable[[Any], Any] | None = None,
 ) -> Transformation:
-    """What a function makes of so many elements with the same key."""
+    """The results of a function for windows of elements with the same key."""
     return lambda dataset: dataset.group_by_window(
         key_func, reduce_func, window_size, window_size_func
     )
@@ -159,7 +159,7 @@ def parallel_interleave(
 
 
 def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Transformation:
-    """What a function from state and element to the next state and an output puts out."""
+    """The outputs of a function from state and element to the next state and an output."""
     return lambda dataset: dataset.scan(initial_state, scan_func)
 
 

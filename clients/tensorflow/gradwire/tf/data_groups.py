@@ -1,4 +1,4 @@
-"""What datasets do with several elements at once: windows, padding, states, merging."""
+"""Datasets' methods on several elements at once: windows, padding, states, merging."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class Grouped(metaclass=_Named):
 
     def __init__(self, elements: Callable[[], Iterator[Any]], count: float | None = None) -> None:
         self._elements: Callable[[], Iterator[Any]] = elements
-        #: How many elements there are, infinity without end, None where it is not known.
+        #: The number of elements, infinity without end, None where it is not known.
         self._count: float | None = count
-        #: Whether the last element may be of fewer rows than the others.
+        #: True if the last element may be of fewer rows than the others.
         self._is_open: bool = False
         self._options: Options | None = None
 
@@ -151,7 +151,7 @@ class Grouped(metaclass=_Named):
     def scan(
         self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
     ) -> Self:
-        """What a function from state and element to the next state and an output puts out."""
+        """The outputs of a function from state and element to the next state and an output."""
         function = Drawing(scan_func)
 
         def elements(source: Iterator[Any]) -> Iterator[Any]:
@@ -222,7 +222,7 @@ class Grouped(metaclass=_Named):
         return found[0]
 
     def apply(self, transformation_func: Callable[[Any], Any]) -> Any:
-        """What a function makes of the dataset."""
+        """The result of a function for the dataset."""
         return transformation_func(self)
 
     def with_options(self, options: Options, name: str | None = None) -> Self:
@@ -237,12 +237,12 @@ class Grouped(metaclass=_Named):
 
 
 def called(function: Callable[..., Any], element: Any) -> Any:
-    """What a function gives for an element, whose parts are its arguments if it is a tuple."""
+    """The result of a function for an element, whose parts are its arguments if it is a tuple."""
     return function(*element) if isinstance(element, tuple) else function(element)
 
 
 def in_groups(count: float | None, size: int, drop_remainder: bool) -> float | None:
-    """How many groups of a size so many elements are."""
+    """The number of groups of a size among so many elements."""
     if count is None or count == math.inf:
         return count
     return int(count) // size if drop_remainder else -(-int(count) // size)

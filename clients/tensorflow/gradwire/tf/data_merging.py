@@ -1,4 +1,4 @@
-"""How datasets are merged: elements chosen from several, and grouped by a key."""
+"""Merging of datasets: elements chosen from several, and grouped by a key."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Merged(Grouped):
         window_size_func: Callable[[Any], Any] | None = None,
         name: str | None = None,
     ) -> Self:
-        """What ``reduce_func(key, window)`` makes of so many elements with the same key.
+        """The results of ``reduce_func(key, window)`` for windows of elements with the same key.
 
         Windows come as they are full, in the end those that are not, by their keys.
         """

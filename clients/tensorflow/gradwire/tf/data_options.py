@@ -8,7 +8,7 @@ from gradwire.tf.arguments import Declared, Settings
 
 
 class AutotuneOptions(Settings):
-    """How much may be computed at once: datasets are computed as they are read."""
+    """Options for computing in parallel: datasets are computed as they are read."""
 
     _settings = dict.fromkeys((
         "autotune_algorithm", "cpu_budget", "enabled", "initial_parallelism", "min_parallelism",
@@ -17,13 +17,13 @@ class AutotuneOptions(Settings):
 
 
 class DistributeOptions(Settings):
-    """Which worker has which elements: there is one."""
+    """The division of elements among workers: there is one."""
 
     _settings = dict.fromkeys(("auto_shard_policy", "num_devices"))
 
 
 class OptimizationOptions(Settings):
-    """Which steps are made one: none."""
+    """Options for fusing steps: none are fused."""
 
     _settings = dict.fromkeys((
         "apply_default_optimizations", "filter_fusion", "filter_parallelization",
@@ -34,13 +34,13 @@ class OptimizationOptions(Settings):
 
 
 class ThreadingOptions(Settings):
-    """How many threads compute: one."""
+    """The number of threads: one."""
 
     _settings = dict.fromkeys(("max_intra_op_parallelism", "private_threadpool_size"))
 
 
 class Options(Settings):
-    """How datasets are computed, which changes none of their elements."""
+    """Options for computing datasets, which change none of their elements."""
 
     _settings: ClassVar[Declared] = {
         "autotune": AutotuneOptions,

@@ -248,7 +248,7 @@ def assert_proper_iterable(values: Any) -> None:
 
 
 def is_numeric_tensor(tensor: Any) -> bool:
-    """Whether it is a tensor of numbers."""
+    """True if it is a tensor of numbers."""
     return isinstance(tensor, Operand) and tensor._dtype().is_numeric
 
 

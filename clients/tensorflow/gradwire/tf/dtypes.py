@@ -73,7 +73,7 @@ class DType:
         self.is_unsigned: bool = self.is_integer and kind == "u"
         self.is_floating: bool = kind == "f"
         self.is_complex: bool = kind == "c"
-        #: Whether there are derivatives in such elements.
+        #: True if such elements have derivatives.
         self.is_differentiable: bool = self.is_floating or self.is_complex
         self.is_numeric: bool = self.is_differentiable or self.is_integer
 
@@ -89,7 +89,7 @@ class DType:
 
     @property
     def is_numpy_compatible(self) -> bool:
-        """Whether NumPy has arrays of such elements."""
+        """True if NumPy has arrays of such elements."""
         return True
 
     @property
@@ -113,7 +113,7 @@ class DType:
         return _ENUM.get(self.name, 0)
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether tensors of the other type may be used as of this one."""
+        """True if tensors of the other type may be used as of this one."""
         return self == as_dtype(other)
 
     def _limit(self, which: str) -> Any:

@@ -57,13 +57,13 @@ class DeadlineExceededError(OpError):
 
 
 class NotFoundError(OpError):
-    """What was asked for does not exist."""
+    """The requested object does not exist."""
 
     error_code = 5
 
 
 class AlreadyExistsError(OpError):
-    """What was to be made exists."""
+    """The object to be made exists already."""
 
     error_code = 6
 
@@ -117,13 +117,13 @@ class UnavailableError(OpError):
 
 
 class DataLossError(OpError):
-    """What was stored is damaged."""
+    """Stored data are damaged."""
 
     error_code = 15
 
 
 class UnauthenticatedError(OpError):
-    """Who asks is not known."""
+    """The caller is not authenticated."""
 
     error_code = 16
 

@@ -21,7 +21,7 @@ from gradwire.tf.unregistered import unregistered
 
 
 class Lu(NamedTuple):
-    """What ``lu`` gives: both triangles in one, and the order of the rows."""
+    """The result of ``lu``: both triangles in one, and the order of the rows."""
 
     lu: Tensor
     p: Tensor

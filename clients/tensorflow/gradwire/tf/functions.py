@@ -31,7 +31,7 @@ __all__ = [
 
 
 class _Everything(set[Term]):
-    """What a function's own recording knows."""
+    """The known terms of a function's own recording: all."""
 
     def __contains__(self, term: object) -> bool:
         return True
@@ -45,7 +45,7 @@ class FunctionTrace(TapeRecording):
         self.known: set[Term] = _Everything()
         #: The variables that were made, for as long as they live.
         self.made: list[weakref.ref[Any]] = []
-        #: What branches name that tensors decided upon, whether these were taken or not.
+        #: Tensors and variables named in branches that tensors decided upon, taken or not.
         self.branches: list[Operand] = []
         #: The loops over tensors: files, and their first and last lines.
         self.loops: set[tuple[str, int, int]] = set()
@@ -75,7 +75,7 @@ class _ActiveTraces(threading.local):
 
 
 _running = _ActiveTraces()
-#: What ``tf.config.run_functions_eagerly`` set.
+#: The setting of ``tf.config.run_functions_eagerly``.
 _settings = {"eagerly": False}
 
 
@@ -93,7 +93,7 @@ class PolymorphicFunction:
         self._signature: Sequence[Any] | None = input_signature
         self._compiled: bool = jit_compile
         self._calls: int = 0
-        #: What its random operations have drawn, by the signatures of arguments.
+        #: The draws of its random operations, by the signatures of arguments.
         self._draws: dict[Hashable, Draws] = {}
         self._instance: int = 0
 
@@ -104,7 +104,7 @@ class PolymorphicFunction:
 
     @property
     def input_signature(self) -> Sequence[Any] | None:
-        """What the arguments must be."""
+        """The specs that arguments must match."""
         return self._signature
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -163,7 +163,7 @@ class PolymorphicFunction:
         return PolymorphicFunction(partial, self._signature, self._compiled)
 
     def experimental_get_tracing_count(self) -> int:
-        """How often it was run first: once, or not at all."""
+        """The number of first runs: one, or none."""
         return min(self._calls, 1)
 
 
@@ -191,7 +191,7 @@ def function(
 
 
 def _signature(args: Any, kwargs: Any) -> Hashable:
-    """What arguments of other values have in common with these, where TensorFlow traces once."""
+    """A key of arguments, the same for those that TensorFlow traces once."""
     parts: list[Hashable] = []
     for part in nest.flatten([args, kwargs]):
         if isinstance(part, Variable):
@@ -204,17 +204,17 @@ def _signature(args: Any, kwargs: Any) -> Hashable:
 
 
 def executing_eagerly() -> bool:
-    """Whether no ``tf.function`` is being run."""
+    """True if no ``tf.function`` is being run."""
     return not _running.traces
 
 
 def running_trace() -> FunctionTrace | None:
-    """What records the innermost ``tf.function`` that is being run."""
+    """The recording of the innermost ``tf.function`` that is being run."""
     return _running.traces[-1] if _running.traces else None
 
 
 def inside_function() -> bool:
-    """Whether a ``tf.function`` is being run."""
+    """True if a ``tf.function`` is being run."""
     return bool(_running.traces)
 
 
@@ -238,7 +238,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def functions_run_eagerly() -> bool:
-    """What was set so."""
+    """The setting of ``run_functions_eagerly``."""
     return _settings["eagerly"]
 
 

@@ -61,7 +61,7 @@ def gather(
 
 
 def _is_negative(axis: Ints | None) -> bool:
-    """Whether an axis is counted from the end, where TensorFlow's gradient is dense."""
+    """True if an axis is counted from the end, where TensorFlow's gradient is dense."""
     return axis is not None and static.integer(axis) < 0
 
 

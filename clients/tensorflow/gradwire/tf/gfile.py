@@ -135,12 +135,12 @@ class GFile:
 
 
 def exists(path: Any) -> bool:
-    """Whether there is a file or folder."""
+    """True if there is a file or folder."""
     return Path(local(path)).exists()
 
 
 def isdir(path: Any) -> bool:
-    """Whether it is a folder."""
+    """True if it is a folder."""
     return Path(local(path)).is_dir()
 
 

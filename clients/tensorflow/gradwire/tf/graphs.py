@@ -1,4 +1,4 @@
-"""What is one operation in the graph of a ``tf.function``: calls, conditions and loops.
+"""Single operations in the graph of a ``tf.function``: calls, conditions and loops.
 
 Functions run as they are here, so that a branch that is not taken leaves no trace. TensorFlow's
 gradients in what only such a branch reads are zeros, not None; and loops make slices dense.
@@ -75,7 +75,7 @@ def join_outputs(trace: FunctionTrace, outputs: Any) -> Any:
 
 
 def _is_within(loops: set[tuple[str, int, int]], node: TensorNode) -> bool:
-    """Whether an operation was called in the lines of a loop."""
+    """True if an operation was called in the lines of a loop."""
     at = node.place
     return at is not None and any(
         at.filename == name and first <= at.line <= last for name, first, last in loops
@@ -103,7 +103,7 @@ def note_decision() -> None:
 
 
 def _value(names: tuple[str, ...], frame: FrameType) -> Any:
-    """What a name with attributes means, if that is known without running anything."""
+    """The value of a name with attributes, if it is known without running anything."""
     first, *rest = names
     value = frame.f_locals.get(first, frame.f_globals.get(first))
     for name in rest:

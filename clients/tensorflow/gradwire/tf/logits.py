@@ -43,7 +43,7 @@ def remember(output: Any, logits: Any, *operations: str) -> Any:
 
 
 def logits_of(output: Tensor, operation: str) -> Tensor | None:
-    """What an output was computed from by an operation, if it is remembered."""
+    """The values from which an operation computed an output, if they are remembered."""
     operations, logits = getattr(output, "_logits", ((), None))
     return logits if operation in operations else None
 

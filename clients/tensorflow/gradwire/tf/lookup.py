@@ -42,7 +42,7 @@ class KeyValueTensorInitializer:
 
 
 class TextFileIndex:
-    """What of a line is a key or a value, besides the number of a column."""
+    """The part of a line that is a key or a value, besides the number of a column."""
 
     WHOLE_LINE: int = -2
     LINE_NUMBER: int = -1
@@ -137,7 +137,7 @@ class StaticVocabularyTable(StaticHashTable):
         self._buckets = num_oov_buckets
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many places there are, those of other words too."""
+        """The number of keys and of buckets for other words."""
         return tensor_of(np.int64(len(self._held) + self._buckets), int64)
 
     def _missing(self, key: Any) -> Any:

@@ -45,7 +45,7 @@ class Table:
     __getitem__ = lookup
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many keys there are."""
+        """The number of keys."""
         return tensor_of(np.int64(len(self._held)), int64)
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:

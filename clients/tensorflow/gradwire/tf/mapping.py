@@ -28,7 +28,7 @@ def map_fn(
     name: str | None = None,
     fn_output_signature: Any = None,
 ) -> Any:
-    """What ``fn`` makes of each row, stacked."""
+    """The results of ``fn`` for each row, stacked."""
     if not callable(fn):
         raise TypeError(f"The provided function {fn} is not callable.")
     signature = fn_output_signature if fn_output_signature is not None else dtype
@@ -52,7 +52,7 @@ def map_fn(
 def vectorized_map(
     fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """What ``fn`` makes of each row, stacked."""
+    """The results of ``fn`` for each row, stacked."""
     lengths = {len(convert_to_tensor(each)) for each in nest.flatten(elems)}
     most = max(lengths)
     if lengths - {1, most}:
@@ -101,7 +101,7 @@ def foldl(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """What ``fn`` makes of what came before and a row, from the first to the last."""
+    """The result of ``fn`` applied to its last result and each row, from the first to the last."""
     _check(fn)
     state, pending = _start(_rows(elems)[0], initializer)
     for row in pending:
@@ -119,7 +119,7 @@ def foldr(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """What ``fn`` makes of what came before and a row, from the last to the first."""
+    """The result of ``fn`` applied to its last result and each row, from the last to the first."""
     _check(fn)
     state, pending = _start(_rows(elems)[0][::-1], initializer)
     for row in pending:

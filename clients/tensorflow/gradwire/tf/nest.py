@@ -13,7 +13,7 @@ from gradwire.trees import default_factory, nested
 
 
 def is_nested(seq: Any) -> bool:
-    """Whether it is a list, tuple or dictionary."""
+    """True if it is a list, tuple or dictionary."""
     if isinstance(seq, (list, tuple, dict)):
         return True
     if isinstance(seq, Operand):
@@ -99,7 +99,7 @@ def assert_same_structure(
 
 
 def _difference(one: Any, other: Any, check_types: bool) -> tuple[type[Exception], str] | None:
-    """Where two structures are nested unlike, and the class of the error for it."""
+    """The first difference of two structures, and the class of the error for it."""
     if is_nested(one) != is_nested(other):
         first, second = (one, other) if is_nested(one) else (other, one)
         return ValueError, (

@@ -18,7 +18,7 @@ Shape = tuple[int, ...] | None
 
 
 class Spec(NamedTuple):
-    """What is known of an operation's result before it is computed."""
+    """The known dtype and shape of an operation's result before it is computed."""
 
     dtype: DType | None = None
     shape: Shape = None
@@ -62,7 +62,7 @@ class TensorNode(Term):
         self.dtype: DType | None = spec.dtype
         self.shape: Shape = spec.shape
         self.value: Any = None
-        #: How many operations one after another lead to it from known values.
+        #: The number of operations one after another that lead to it from known values.
         self.depth: int = 1 + max(
             [
                 each.depth
@@ -72,7 +72,7 @@ class TensorNode(Term):
             default=0,
         )
         self.hint: str = "c"
-        #: How many tapes need its operands though the value may be known.
+        #: The number of tapes that need its operands though the value may be known.
         self.kept: int = 0
         #: The tensor or variable that stands for it, if there still is one.
         self.owner: weakref.ref[Any] | None = None
@@ -80,14 +80,14 @@ class TensorNode(Term):
         self.rows: Term | None = None
         #: The operations of several outputs that it is an output of.
         self.joints: tuple[Joint, ...] = ()
-        #: Whether it was assigned to a variable.
+        #: True if it was assigned to a variable.
         self.assigned: bool = False
-        #: Whether a request has computed it, whose answer did not have its value.
+        #: True if a request has computed it, whose answer did not have its value.
         self.computed: bool = False
 
     @property
     def spec(self) -> Spec:
-        """What is known of the value."""
+        """The known dtype and shape of the value."""
         return Spec(self.dtype, self.shape)
 
     def leaf(self) -> Leaf | None:
@@ -140,7 +140,7 @@ def _bare(spec: Spec, hint: str) -> TensorNode:
 
 
 class Recorder(Protocol):
-    """What is told of every operation that is called while it records."""
+    """A recorder, which is notified of every operation that is called while it records."""
 
     def note(self, node: TensorNode) -> None:
         """An operation was called, of which this is a result."""

@@ -89,13 +89,13 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def mod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """What is left of ``x`` after ``y`` was taken away a whole number of times."""
+    """The remainder of ``x`` divided by ``y``, with the sign of ``y``."""
     _refuse_zero("FloorMod", x, y)
     return binary("FloorMod", "tf.formulas.floormod" if _are_floats(x, y) else "%", x, y)
 
 
 def _are_floats(x: Any, y: Any) -> bool:
-    """Whether either is a tensor of floating numbers."""
+    """True if either is a tensor of floating numbers."""
     return any(isinstance(each, Operand) and each._dtype().is_floating for each in (x, y))
 
 
@@ -201,12 +201,12 @@ def dtypes_error(given: dtypes.DType, wanted: dtypes.DType) -> Exception:
 
 
 def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Whether elements are equal."""
+    """True where elements are equal."""
     return comparison("Equal", "==", x, y)
 
 
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Whether elements differ."""
+    """True where elements differ."""
     return comparison("NotEqual", "!=", x, y)
 
 
@@ -231,22 +231,22 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Whether both are true."""
+    """True where both are true."""
     return binary("LogicalAnd", "&", x, y, allowed=("bool",))
 
 
 def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Whether either is true."""
+    """True where either is true."""
     return binary("LogicalOr", "|", x, y, allowed=("bool",))
 
 
 def logical_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Whether exactly one is true."""
+    """True where exactly one is true."""
     return binary("LogicalXor", "^", x, y, allowed=("bool",))
 
 
 def logical_not(x: Any, name: str | None = None) -> Tensor:
-    """Whether it is false."""
+    """True where elements are false."""
     tensor = convert_to_tensor(x)
     checks.check_allowed("LogicalNot", tensor.dtype, ("bool",))
     return call("np.logical_not", tensor, spec=Spec(dtypes.bool_, tensor._node.shape))
@@ -276,7 +276,7 @@ def _invert(x: Any) -> Tensor:
 
 
 def _compared(comparison: Any, otherwise: bool) -> Any:
-    """What ``==`` or ``!=`` gives: ``otherwise`` for what cannot be compared."""
+    """The method of ``==`` or ``!=``: ``otherwise`` for what cannot be compared."""
 
     def method(x: Any, y: Any) -> Any:
         if y is None:

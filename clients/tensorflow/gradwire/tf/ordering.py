@@ -20,21 +20,21 @@ from gradwire.tf.unregistered import unregistered
 
 
 class TopKV2(NamedTuple):
-    """What ``top_k`` gives."""
+    """The result of ``top_k``."""
 
     values: Tensor
     indices: Tensor
 
 
 class Unique(NamedTuple):
-    """What ``unique`` gives: the elements, and where each stands among them."""
+    """The result of ``unique``: the elements, and the place of each among them."""
 
     y: Tensor
     idx: Tensor
 
 
 class UniqueWithCounts(NamedTuple):
-    """What ``unique_with_counts`` gives."""
+    """The result of ``unique_with_counts``."""
 
     y: Tensor
     idx: Tensor
@@ -195,7 +195,7 @@ def count_nonzero(
     dtype: DTypeLike = dtypes.int64,
     name: str | None = None,
 ) -> Tensor:
-    """How many elements are not zero, or no empty strings."""
+    """The number of elements that are not zero, or not empty strings."""
     x = convert_to_tensor(input)
     if x.dtype == dtypes.string:
         holds = tensor_of(x._value() != b"")
@@ -214,7 +214,7 @@ def bincount(
     axis: int | None = None,
     binary_output: bool = False,
 ) -> Tensor:
-    """How often each number occurs, or the sum of its weights."""
+    """The count of each number, or the sum of its weights."""
     flat = static.array(arr.flat_values if hasattr(arr, "flat_values") else arr)
     if axis not in (None, 0, -1):
         raise ValueError(
@@ -248,7 +248,7 @@ def histogram_fixed_width(
     dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """How many elements are in each of equal bins; what lies outside counts in the last ones."""
+    """The number of elements in each of equal bins; what lies outside counts in the last ones."""
     count, kind = static.integer(nbins), dtypes.as_dtype(dtype)
     bins = static.array(histogram_fixed_width_bins(values, value_range, nbins)).reshape(-1)
     return tensor_of(np.bincount(bins, minlength=count).astype(kind.storage), kind)
@@ -276,7 +276,7 @@ def confusion_matrix(
     dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """How often each prediction, a column, was made for each label, a row."""
+    """The count of each prediction, a column, for each label, a row."""
     rows, columns = (static.array(each).astype(np.int64) for each in (labels, predictions))
     most = int(max(rows.max(initial=-1), columns.max(initial=-1))) + 1
     count = most if num_classes is None else static.integer(num_classes)
@@ -290,12 +290,12 @@ def confusion_matrix(
 
 
 def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
-    """Whether no element is less than the one before."""
+    """True if no element is less than the one before."""
     flat = static.array(x).reshape(-1)
     return tensor_of(np.all(flat[1:] >= flat[:-1]))
 
 
 def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
-    """Whether every element is larger than the one before."""
+    """True if every element is larger than the one before."""
     flat = static.array(x).reshape(-1)
     return tensor_of(np.all(flat[1:] > flat[:-1]))

@@ -18,7 +18,7 @@ _WEYL = (np.uint32(0x9E3779B9), np.uint32(0xBB67AE85))
 _LOW = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
 _ROUNDS = 10
-#: What a draw of unknown need may use of the counter for each number.
+#: Steps of the counter reserved for each number of a draw of unknown need.
 RESERVED = 256
 _MASK128 = (1 << 128) - 1
 _MASK64 = (1 << 64) - 1

@@ -30,7 +30,7 @@ _KINDS = {1: 0, 2: 4, 3: 2, 4: 6}
 
 
 def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
-    """Whether a file's content is a JPEG picture."""
+    """True if a file's content is a JPEG picture."""
     return convert_to_tensor(_content(contents).startswith(_JPEG))
 
 

@@ -45,7 +45,7 @@ def constant(
 
 
 def _depth(value: Any) -> tuple[int, bool]:
-    """How deep values are nested, and whether there are any: empty lists may be deeper."""
+    """The depth of nested values, and True if it is certain: empty lists may be deeper."""
     if isinstance(value, np.ndarray):
         return value.ndim, bool(value.size)
     if not isinstance(value, (list, tuple)):
@@ -59,7 +59,7 @@ def _depth(value: Any) -> tuple[int, bool]:
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What a function gives for the flat values of ragged tensors that have the same rows."""
+    """The result of a function for the flat values of ragged tensors that have the same rows."""
     rows = [each for each in [*args, *kwargs.values()] if is_ragged(each)]
     if not rows:
         return op(*args, **kwargs)
@@ -121,7 +121,7 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:
-    """Where rows begin and end, of the row of each value."""
+    """The limits of rows, from the row of each value."""
     only_int64("segment_ids_to_row_splits", out_type=out_type)
     ids: Integers = integers(segment_ids)
     count = int(ids.max(initial=-1)) + 1 if num_segments is None else int(num_segments)

@@ -1,4 +1,4 @@
-"""What ragged tensors are made of, and taken apart into.
+"""The parts of ragged tensors.
 
 ``rows`` is a ragged tensor, ``values`` one or a tensor.
 """
@@ -18,12 +18,12 @@ from gradwire.tf.tensors import Operand, Tensor
 
 
 def is_ragged(value: Any) -> bool:
-    """Whether it has rows of any lengths."""
+    """True if it has rows of any lengths."""
     return hasattr(value, "_elementwise")
 
 
 def count(values: Any) -> int:
-    """How many there are along the first axis."""
+    """The length of the first axis."""
     return len(values) if is_ragged(values) else int(values._lengths()[0])
 
 
@@ -59,7 +59,7 @@ def bounds(values: Any) -> tuple[int, ...]:
 
 
 def coordinates(values: Any) -> Integers:
-    """Where each element is in that tensor."""
+    """The place of each element in that tensor."""
     if not is_ragged(values):
         return np.argwhere(np.ones(values._lengths(), bool))
     inner = coordinates(values._values)
@@ -91,7 +91,7 @@ def from_tensor(kind: Any, tensor: Tensor, lengths: Any, padding: Any) -> Any:
 
 
 def same_rows(first: Any, second: Any) -> bool:
-    """Whether both have rows of the same lengths, all the way down."""
+    """True if both have rows of the same lengths, all the way down."""
     if is_ragged(first) != is_ragged(second):
         return False
     if not is_ragged(first):
@@ -123,7 +123,7 @@ def flat_beside(rows: Any, operand: Any) -> Any:
 
 
 def _beside_rows(rows: Any, tensor: Tensor) -> Tensor:
-    """What of a dense operand goes with each value of rows."""
+    """The element of a dense operand that goes with each value of rows."""
     lengths = tensor._lengths()
     of = rows._lengths()
     rank = len(rows.shape)

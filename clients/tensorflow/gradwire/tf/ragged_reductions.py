@@ -15,7 +15,7 @@ from gradwire.tf.ragged_parts import is_ragged, positions
 from gradwire.tf.scatter_host import Integers, integers, summed
 from gradwire.tf.tensors import METHODS, Tensor
 
-#: How elements at one place become one, by the name of a reduction.
+#: The reduction of the elements at one place, by the name of the operation.
 HOW: dict[str, str] = {
     "tf.reduce_sum": "sum",
     "tf.reduce_mean": "mean",
@@ -30,7 +30,7 @@ HOW: dict[str, str] = {
 
 
 def reduced(rows: Any, name: str, function: Callable[..., Any], axis: Any, keepdims: bool) -> Any:
-    """What a reduction gives along axes; ``function`` does so of a tensor along one axis."""
+    """The result of a reduction along axes; ``function`` reduces a tensor along one axis."""
     rank = len(rows.shape)
     axes = sorted({int(a) % rank for a in integers(axis).ravel()}) if axis is not None else None
     if axes is None or axes == list(range(rows.ragged_rank + 1)):

@@ -55,7 +55,7 @@ class RaggedTensor(Factories):
 
     @property
     def row_splits(self) -> Tensor:
-        """Where rows begin and end."""
+        """The limits of rows, one after another."""
         return self._ints(self._splits)
 
     @property
@@ -66,7 +66,7 @@ class RaggedTensor(Factories):
 
     @property
     def ragged_rank(self) -> int:
-        """How many dimensions are made of rows."""
+        """The number of dimensions that are made of rows."""
         return 1 + (self._values.ragged_rank if isinstance(self._values, RaggedTensor) else 0)
 
     @property
@@ -107,11 +107,11 @@ class RaggedTensor(Factories):
         return (self.row_lengths(), *inner)
 
     def row_starts(self, name: str | None = None) -> Tensor:
-        """Where each row begins."""
+        """The place where each row begins."""
         return self._ints(self._splits[:-1])
 
     def row_limits(self, name: str | None = None) -> Tensor:
-        """Where each row ends."""
+        """The place where each row ends."""
         return self._ints(self._splits[1:])
 
     def value_rowids(self, name: str | None = None) -> Tensor:
@@ -220,7 +220,7 @@ class RaggedTensor(Factories):
     def _reduced(
         self, name: str, function: Callable[..., Any], axis: Any, keepdims: bool = False
     ) -> Any:
-        """What one of the reductions, such as ``tf.reduce_sum``, gives along axes."""
+        """The result of a reduction, such as ``tf.reduce_sum``, along axes."""
         return ragged_reductions.reduced(self, name, function, axis, keepdims)
 
     def _gather(self, indices: Any, axis: Any, batch_dims: int) -> Any:
@@ -234,7 +234,7 @@ class RaggedTensor(Factories):
         return self._rows(which) if which.ndim else self[int(which)]
 
     def _mapped(self, function: Callable[..., Any], signature: Any) -> Any:
-        """What a function gives for each row: as rows, unless a dtype says that it is a tensor."""
+        """The results of a function for each row: as rows, unless a dtype asks for a tensor."""
         results = [function(row) for row in self]
         if hasattr(signature, "_stacked"):
             return signature._stacked(results)

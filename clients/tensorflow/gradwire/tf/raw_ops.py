@@ -29,7 +29,7 @@ _BINARY = (
     "Polygamma Igamma Igammac"
 )
 _ELEMENTWISE: set[str] = {*_UNARY.split(), *_BINARY.split()}
-#: Where the function of one is called otherwise.
+#: The function's name where it differs from the operation's.
 _PLACES: dict[str, str] = {
     "Neg": "negative",
     "Sub": "subtract",

@@ -33,7 +33,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 #: Copies are fetched when what is remembered has so many bytes, and so many times those of results.
 MOST_REMEMBERED_BYTES: int = 1 << 24
 MOST_REMEMBERED_TIMES: int = 2
-#: What remembering a request takes beside the arrays that it sent.
+#: The size of a remembered request beside the arrays that it sent.
 REQUEST_BYTES: int = 1 << 12
 #: Attempts at a request, while more of what it needs is lost, and the first that is by value.
 ATTEMPTS: int = 4
@@ -44,7 +44,7 @@ PAUSE_SECONDS: float = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a program, without its variables."""
+    """The method, text and options of a request, without its variables."""
 
     #: The client's method.
     method: str
@@ -65,7 +65,7 @@ class Question:
         return getattr(client, self.method)(self.text, variables, **options)
 
     def parts(self, answer: Any) -> list[Any]:
-        """What may have stayed with the service."""
+        """The parts that may have stayed with the service."""
         found: list[Any] = []
         for path in self.keep:
             member, _, position = path.partition(".")
@@ -94,7 +94,7 @@ class RemoteArray:
         return np.asarray, (np.asarray(self),)
 
     def operand(self, session: Session) -> Array | Result:
-        """What a request of a session refers to."""
+        """The result if it is the session's own, else its array."""
         result = self._result
         return result if result.session is session else result.fetched()
 
@@ -115,12 +115,12 @@ class Result:
         #: The replica that has it, by the name that leads a proxy there.
         self.home: str | None = None
         self.array: Array | None = None
-        #: Whether there is a value of it. Else it is only needed to compute others again.
+        #: True if there is a value of it. Else it is only needed to compute others again.
         self.is_held: bool = False
 
     @property
     def is_lost(self) -> bool:
-        """Whether it has to be computed again."""
+        """True if it has to be computed again."""
         return self.array is None and self.stored is None
 
     def settle(self, value: Array | StoredTensor, home: str | None) -> None:
@@ -172,7 +172,7 @@ class Request:
         self._session: Session = session
         self._question: Question = question
         self._variables: dict[str, Array | Result] = variables
-        #: What stayed with the service, at its place among the parts of the answer.
+        #: The results that stayed with the service, at their places among the parts of the answer.
         self.results: list[weakref.ref[Result] | None] = []
         before = [each.request for each in self.operands()]
         own = sum([each.nbytes for each in variables.values() if isinstance(each, np.ndarray)])
@@ -221,7 +221,7 @@ class Request:
 
 
 class Session:
-    """What one client's requests have left with the service."""
+    """The results that one client's requests have left with the service."""
 
     def __init__(self, client: Client) -> None:
         self._client: Client = client
@@ -254,7 +254,7 @@ class Session:
 
     @property
     def keeps(self) -> bool:
-        """Whether results of new requests are to stay with the service."""
+        """True if results of new requests are to stay with the service."""
         return time.monotonic() >= self._paused_until
 
     def run(self, request: Request, *, keep: bool = True, first: int = 0) -> tuple[Any, list[Any]]:

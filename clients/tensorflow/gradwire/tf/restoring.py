@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 #: Restorations that have not found all of their variables; each assigns to those that there are.
 _waiting: list[Callable[[], None]] = []
-#: Whether a variable was made since they looked last.
+#: True if a variable was made since they ran last.
 _made: bool = False
 
 
@@ -35,6 +35,6 @@ def settle() -> None:
         for restoration in _waiting.copy():  # which take themselves off when they are done
             try:
                 restoration()
-            except Exception:  # which is told once
+            except Exception:  # which is raised once
                 forget(restoration)
                 raise

@@ -41,7 +41,7 @@ def compute_accidental_hits(
     seed: int | None = None,
     name: str | None = None,
 ) -> AccidentalHits:
-    """Where a true class of an example is in the sample."""
+    """The places of examples' true classes in the sample."""
     SEEDS.source("ComputeAccidentalHits", seed, 0)  # draws nothing, but counts among the seeds
     true = static.array(true_classes).reshape(-1, num_true)
     places = {int(each): i for i, each in enumerate(static.array(sampled_candidates))}

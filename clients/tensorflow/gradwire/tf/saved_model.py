@@ -26,7 +26,7 @@ _VARIABLES = "variables.npz"
 
 
 class SavedObject:
-    """What an object was when it was saved: its attributes with variables."""
+    """A saved object: its attributes with variables."""
 
 
 def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None) -> None:
@@ -70,7 +70,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
 
 def contains_saved_model(export_dir: Any) -> bool:
-    """Whether variables were saved in a folder."""
+    """True if variables were saved in a folder."""
     return (Path(local(export_dir)) / _STRUCTURE).exists()
 
 

@@ -12,7 +12,7 @@ from gradwire.tf.tensors import Operand
 
 
 class Scattered(Operand):
-    """What can be assigned to at indices; ``sparse_delta`` are ``tf.IndexedSlices``."""
+    """An operand that is assigned to at indices; ``sparse_delta`` are ``tf.IndexedSlices``."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What operations without a state of their own draw from: the global seed and theirs."""
+"""The seeds of operations without a state of their own: the global seed and theirs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _DEFAULT_SEED = 87654321
 
 
 class Draws:
-    """How far the operations of one function have drawn, in the order in which it calls them."""
+    """The draws of the operations of one function, in the order in which it calls them."""
 
     def __init__(self, seed: int | None = None) -> None:
         #: The global seed when the function ran first.
         self.seed: int | None = seed
-        #: How often the global seed had been set when it drew last; 0 before the first time.
+        #: The number of times the global seed had been set when it drew last; 0 at first.
         self.begun: int = 0
         self.drawn: dict[int, int] = {}
         self.within: dict[Hashable, Draws] = {}
         self.called: int = 0
         self.unseeded: int = 0
-        #: Whether XLA compiles the function, whose random numbers are other ones.
+        #: True if XLA compiles the function, whose random numbers are other ones.
         self.compiled: bool = False
-        #: Whether it is called only to find shapes.
+        #: True if it is called only to find shapes.
         self.is_scratch: bool = False
 
 
@@ -113,7 +113,7 @@ class Seeds:
 
     @property
     def is_scratch(self) -> bool:
-        """Whether a call runs that only finds shapes."""
+        """True if a call runs that only finds shapes."""
         return any(each.is_scratch for each in self._running.functions)
 
     def part(self) -> Draws | None:
@@ -128,7 +128,7 @@ class Seeds:
 
     @contextmanager
     def eagerly(self) -> Iterator[None]:
-        """What is drawn outside of all functions though some of them run."""
+        """A context for draws outside of all functions though some of them run."""
         before, self._running.functions = self._running.functions, []
         try:
             yield
@@ -137,7 +137,7 @@ class Seeds:
 
     @property
     def outer(self) -> Draws | None:
-        """What the innermost function that runs has drawn; None outside of functions."""
+        """The draws of the innermost function that runs; None outside of functions."""
         return self._running.functions[-1] if self._running.functions else None
 
     @property

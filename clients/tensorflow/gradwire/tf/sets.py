@@ -18,7 +18,7 @@ Sets = dict[tuple[int, ...], set[Any]]
 
 
 def size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
-    """How many distinct elements each set has."""
+    """The number of distinct elements of each set."""
     if not isinstance(a, SparseTensor):
         raise TypeError(f"Expected `SparseTensor`, got {a}.")
     lengths, sets, _ = _sets("a", a)

@@ -50,7 +50,7 @@ class TensorShape:
 
     @property
     def rank(self) -> int | None:
-        """How many dimensions there are."""
+        """The number of dimensions."""
         return None if self._dims is None else len(self._dims)
 
     ndims = rank
@@ -69,13 +69,13 @@ class TensorShape:
         return self._known_rank("as_tuple() is not defined on an unknown TensorShape.")
 
     def num_elements(self) -> int | None:
-        """How many elements there are, if that is known."""
+        """The number of elements, if it is known."""
         if self._dims is None or None in self._dims:
             return None
         return int(np.prod([length or 0 for length in self._dims], dtype=np.int64))
 
     def is_fully_defined(self) -> bool:
-        """Whether every length is known."""
+        """True if every length is known."""
         return self._dims is not None and None not in self._dims
 
     def assert_is_fully_defined(self) -> None:
@@ -84,7 +84,7 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether a tensor could have both shapes."""
+        """True if a tensor could have both shapes."""
         theirs = as_shape(other)._dims
         if self._dims is None or theirs is None:
             return True
@@ -98,7 +98,7 @@ class TensorShape:
             raise ValueError(f"Shapes {self} and {as_shape(other)} are incompatible")
 
     def is_subtype_of(self, other: Any) -> bool:
-        """Whether every tensor of this shape has the other too."""
+        """True if every tensor of this shape has the other too."""
         theirs = as_shape(other)._dims
         if theirs is None:
             return True
@@ -107,7 +107,7 @@ class TensorShape:
         return all(b is None or a == b for a, b in zip(self._dims, theirs, strict=True))
 
     def merge_with(self, other: Any) -> TensorShape:
-        """What is known by either; ``ValueError`` where they contradict."""
+        """The lengths known by either; ``ValueError`` where they contradict."""
         theirs = as_shape(other)
         if not self.is_compatible_with(theirs):
             raise ValueError(f"Shapes {self} and {theirs} are not compatible")
@@ -139,7 +139,7 @@ class TensorShape:
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        """What both have in common."""
+        """The lengths that both have in common."""
         theirs = as_shape(other)._dims
         if self._dims is None or theirs is None or len(self._dims) != len(theirs):
             return TensorShape(None)

@@ -33,7 +33,7 @@ class IndexedSlices:
 
     @property
     def indices(self) -> Tensor:
-        """Where the rows are along the first axis."""
+        """The places of the rows along the first axis."""
         return self._indices
 
     @property
@@ -60,7 +60,7 @@ class IndexedSlices:
 
     @property
     def device(self) -> str:
-        """Where TensorFlow would say that it is."""
+        """The device that TensorFlow would name."""
         return self._values.device
 
     def _to_tensor(self) -> Tensor:

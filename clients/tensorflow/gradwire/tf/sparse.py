@@ -250,7 +250,7 @@ def concat(
 
 
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
-    """What a function gives for the values of sparse tensors that have the same indices."""
+    """The result of a function for the values of sparse tensors that have the same indices."""
     given = [each for each in [*args, *kwargs.values()] if isinstance(each, SparseTensor)]
     if not given:
         raise ValueError("No SparseTensor in argument list of map_values")
@@ -283,7 +283,7 @@ def softmax(sp_logits: SparseTensor, name: str | None = None) -> SparseTensor:
 
 
 def to_indicator(sp_input: SparseTensor, vocab_size: int, name: str | None = None) -> Tensor:
-    """Whether each number below ``vocab_size`` is among the values of a row."""
+    """True for each number below ``vocab_size`` that is among the values of a row."""
     found = np.zeros((*sp_input._lengths[:-1], vocab_size), bool)
     found[(*sp_input._places[:, :-1].T, sp_input.values._value())] = True
     return tensor_of(found, bool_)

@@ -44,7 +44,7 @@ class TensorSpec:
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a tensor, or what another spec describes, may be given."""
+        """True if a tensor, or one that another spec describes, may be given."""
         other = spec_or_value
         return self._dtype == as_dtype(other.dtype) and self._shape.is_compatible_with(other.shape)
 

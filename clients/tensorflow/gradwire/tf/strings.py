@@ -19,7 +19,7 @@ from gradwire.tf.tensors import Tensor
 
 @elementwise
 def length(input: Any, unit: str = "BYTE", name: str | None = None) -> Tensor:
-    """How many bytes, or with ``unit="UTF8_CHAR"`` characters, each text has."""
+    """The number of bytes, or with ``unit="UTF8_CHAR"`` characters, of each text."""
     return tensor_of(_each(input, lambda text: len(_units(text, unit)), np.int32), int32)
 
 
@@ -169,7 +169,7 @@ def regex_replace(
 
 @elementwise
 def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
-    """Whether a pattern describes the whole of each text."""
+    """True where a pattern describes the whole of a text."""
     expression = re.compile(_bytes(pattern))
     found = _each(input, lambda text: expression.fullmatch(text) is not None, np.bool_)
     return tensor_of(found, bool_)

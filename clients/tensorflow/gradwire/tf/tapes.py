@@ -46,7 +46,7 @@ INSIDE: str = (
 
 
 class UnconnectedGradients(enum.Enum):
-    """What stands for the gradient in a source that the target does not depend on."""
+    """The gradient in a source that the target does not depend on."""
 
     NONE = "none"
     ZERO = "zero"
@@ -308,7 +308,7 @@ def _warn_of_dtype(watched: Any) -> None:
 
 
 class NotATensor(TypeError, AttributeError):  # TensorFlow raises either, by what was given
-    """What was given for a tensor or variable is neither."""
+    """An argument is neither a tensor nor a variable."""
 
 
 def _check_tensors(values: Sequence[Any], what: str) -> None:

@@ -55,12 +55,12 @@ class TensorArray:
 
     @property
     def dynamic_size(self) -> bool:
-        """Whether it grows where it is written beyond its end."""
+        """True if it grows where it is written beyond its end."""
         return self._dynamic
 
     @property
     def element_shape(self) -> TensorShape:
-        """What is known of the tensors' shape."""
+        """The shape of the tensors, as far as it is known."""
         return self._shape
 
     @property
@@ -78,7 +78,7 @@ class TensorArray:
         return self
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many tensors it holds."""
+        """The number of tensors that it holds."""
         return tensor_of(np.int32(len(self._items)))
 
     def read(self, index: Any, name: str | None = None) -> Tensor:

@@ -16,7 +16,7 @@ from gradwire.tf.shapes import TensorShape
 
 __all__ = ["Tensor"]
 
-#: What tensors do by functions of other modules, which fill it in: operators, indexing, joining.
+#: Methods that functions of other modules fill in: operators, indexing, joining.
 METHODS: dict[str, Callable[..., Any]] = {}
 
 
@@ -29,7 +29,7 @@ class Reference:
         self._wrapped: Any = wrapped
 
     def deref(self) -> Any:
-        """What it refers to."""
+        """The object that it refers to."""
         return self._wrapped
 
     def __eq__(self, other: object) -> bool:
@@ -62,7 +62,7 @@ def _reflected(name: str) -> Binary:
 
 
 class Operand:
-    """What tensors and variables share: they are operands, and are read as arrays."""
+    """The base of tensors and variables: they are operands, and are read as arrays."""
 
     __slots__ = ()
 
@@ -214,7 +214,7 @@ class Tensor(Operand):
 
     @property
     def ndim(self) -> int:
-        """How many dimensions there are."""
+        """The number of dimensions."""
         return len(self._lengths())
 
     def _lengths(self) -> tuple[int, ...]:
@@ -225,7 +225,7 @@ class Tensor(Operand):
 
     @property
     def device(self) -> str:
-        """Where TensorFlow would say that it is."""
+        """The device that TensorFlow would name."""
         return "/job:localhost/replica:0/task:0/device:CPU:0"
 
     def get_shape(self) -> TensorShape:

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def unregistered(op: str, inputs: Sequence[Any], compute: Callable[[], T]) -> T:
-    """What ``compute`` gives, one tensor or a tuple of them, with no way back for gradients."""
+    """The result of ``compute``, one tensor or a tuple of them, without a gradient."""
     nodes = tuple([convert_to_tensor(each)._node for each in inputs])
     with paused():
         result = compute()

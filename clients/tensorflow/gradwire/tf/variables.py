@@ -46,7 +46,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How replicas' updates are put together: there is one replica here."""
+    """The combination of replicas' updates: there is one replica here."""
 
     NONE = 0
     SUM = 1
@@ -105,10 +105,10 @@ class Variable(Scattered, metaclass=Created):
         self.synchronization: VariableSynchronization = synchronization
         self.aggregation: VariableAggregation = aggregation
         self._node: TensorNode
-        #: Whether Python reads its values: the one before it was assigned, and the one since.
+        #: True if Python reads its values: the one before it was assigned, and the one since.
         self._was_read: bool = False
         self._is_read: bool = False
-        #: Whether it has read a gradient.
+        #: True if it has read a gradient.
         self._gradient_is_read: bool = False
         self._set(initial)
         for recorder in active():
@@ -175,22 +175,22 @@ class Variable(Scattered, metaclass=Created):
 
     @property
     def trainable(self) -> bool:
-        """Whether tapes watch it where it is read."""
+        """True if tapes watch it where it is read."""
         return self._trainable
 
     @property
     def device(self) -> str:
-        """Where TensorFlow would say that it is."""
+        """The device that TensorFlow would name."""
         return "/job:localhost/replica:0/task:0/device:CPU:0"
 
     @property
     def handle(self) -> Variable:
-        """What names it, apart from its values."""
+        """The identity of the variable, apart from its values."""
         return self
 
     @property
     def ndim(self) -> int | None:
-        """How many dimensions there are."""
+        """The number of dimensions."""
         return self._declared.rank
 
     def get_shape(self) -> TensorShape:

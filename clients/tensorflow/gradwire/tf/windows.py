@@ -202,7 +202,7 @@ def linear_to_mel_weight_matrix(
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """What turns spectra into bands that are even in mels: triangles that overlap."""
+    """The matrix from spectra to bands that are even in mels: triangles that overlap."""
     count, bins = static.integer(num_mel_bins), static.integer(num_spectrogram_bins)
     low, high = (_mel(float(static.array(edge))) for edge in (lower_edge_hertz, upper_edge_hertz))
     rates = np.linspace(0.0, float(static.array(sample_rate)) / 2, bins)[1:]

@@ -31,7 +31,7 @@ __all__ = [
     "value_and_gradients_function",
 ]
 
-#: Which parameters are differentiated in: their names or positions, by default all.
+#: The parameters to differentiate in, by name or position; by default all.
 Parameters = Sequence[str] | Sequence[int] | None
 
 

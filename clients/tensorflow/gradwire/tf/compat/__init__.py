@@ -62,7 +62,7 @@ def dimension_value(dimension: Any) -> int | None:
 
 
 def forward_compatible(year: int, month: int, day: int) -> bool:
-    """Whether a change of that day may be relied on: of all before today."""
+    """True if a change of that day may be relied on: for every day before today."""
     return datetime.datetime.now(datetime.UTC).date() > datetime.date(year, month, day)
 
 

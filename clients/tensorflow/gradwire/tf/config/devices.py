@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from gradwire.tf.arguments import only
 
-#: What was set by name, to be read again; nothing here changes what is computed.
+#: Settings by name, kept to be read again; nothing here changes what is computed.
 settings: dict[str, Any] = {}
 
 
@@ -26,7 +26,7 @@ class LogicalDevice(NamedTuple):
 
 
 class LogicalDeviceConfiguration(NamedTuple):
-    """How a part of a device is to be set up."""
+    """The configuration of a part of a device."""
 
     memory_limit: float | None = None
     experimental_priority: int | None = None
@@ -80,7 +80,7 @@ def set_logical_device_configuration(
 
 
 def get_soft_device_placement() -> bool:
-    """Whether operations may be placed elsewhere than on the device that was named."""
+    """True if operations may be placed on other devices than the one that was named."""
     return bool(settings.get("soft_device_placement", True))
 
 

@@ -24,7 +24,7 @@ _POLICIES = ("silent", "silent_for_int32", "warn", "explicit")
 
 
 def get_memory_growth(device: PhysicalDevice) -> bool | None:
-    """Whether a GPU takes memory as it needs it.
+    """True if a GPU takes memory as it needs it.
 
     Raises:
         ValueError: for the CPU, as for what is no device.
@@ -43,7 +43,7 @@ def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
 
 
 def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
-    """What is known of a device: of the CPU, nothing."""
+    """The details of a device: none for the CPU."""
     checked(device)
     return {}
 
@@ -58,12 +58,12 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
 
 
 def tensor_float_32_execution_enabled() -> bool:
-    """What was set, or true."""
+    """The setting, by default true."""
     return bool(settings.get("tensor_float_32", True))
 
 
 def get_device_policy() -> str:
-    """What was set, or ``silent``."""
+    """The setting, by default ``silent``."""
     return str(settings.get("device_policy", "silent"))
 
 
@@ -75,7 +75,7 @@ def set_device_policy(device_policy: str | None) -> None:
 
 
 def get_synchronous_execution() -> bool:
-    """What was set, or true."""
+    """The setting, by default true."""
     return bool(settings.get("synchronous", True))
 
 

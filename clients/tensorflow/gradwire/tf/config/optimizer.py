@@ -16,7 +16,7 @@ _HALF_PRECISION = (
 
 
 def get_jit() -> str:
-    """What was set, or an empty text."""
+    """The setting, by default an empty text."""
     return str(settings.get("jit", ""))
 
 

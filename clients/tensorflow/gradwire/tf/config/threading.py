@@ -6,12 +6,12 @@ from gradwire.tf.config.devices import settings
 
 
 def get_inter_op_parallelism_threads() -> int:
-    """What was set, or 0: the service chooses."""
+    """The setting, by default 0: the service chooses."""
     return int(settings.get("inter_op_threads", 0))
 
 
 def get_intra_op_parallelism_threads() -> int:
-    """What was set, or 0: the service chooses."""
+    """The setting, by default 0: the service chooses."""
     return int(settings.get("intra_op_threads", 0))
 
 

@@ -1,4 +1,4 @@
-"""How values of several replicas become one: of one replica, its value is the result."""
+"""Reductions of several replicas' values to one: of one replica, its value is the result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class ReduceOp(enum.Enum):
-    """How values of replicas become one."""
+    """The reduction of replicas' values to one."""
 
     SUM = "SUM"
     MEAN = "MEAN"
@@ -19,7 +19,7 @@ class ReduceOp(enum.Enum):
 
 
 class CrossDeviceOps:
-    """How devices send each other values: there is one device."""
+    """Communication among devices: there is one device."""
 
 
 class HierarchicalCopyAllReduce(CrossDeviceOps):

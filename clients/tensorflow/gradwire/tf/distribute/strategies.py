@@ -38,7 +38,7 @@ class Strategy:
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas there are: one."""
+        """The number of replicas: one."""
         return 1
 
     @property
@@ -70,7 +70,7 @@ class Strategy:
         kwargs: Mapping[str, Any] | None = None,
         options: Any = None,
     ) -> Any:
-        """What a function gives in the replica."""
+        """The result of a function in the replica."""
         only("Strategy.run", options=(options, None))
         with self.scope():
             _entered.in_replica = True
@@ -132,7 +132,7 @@ class OneDeviceStrategy(Strategy):
 
 
 class ReplicaContext:
-    """What a replica knows of itself and of the others."""
+    """A replica's context: its number, and the number of replicas."""
 
     def __init__(self, strategy: Strategy, replica_id_in_sync_group: int) -> None:
         self._strategy: Strategy = strategy
@@ -150,7 +150,7 @@ class ReplicaContext:
 
     @property
     def num_replicas_in_sync(self) -> int:
-        """How many replicas there are: one."""
+        """The number of replicas: one."""
         return 1
 
     def all_reduce(self, reduce_op: Any, value: Any, options: Any = None) -> Any:
@@ -170,7 +170,7 @@ class ReplicaContext:
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """What a function of the strategy and the replicas' values gives."""
+        """The result of a function of the strategy and the replicas' values."""
         before = _entered.in_replica
         _entered.in_replica = False
         try:
@@ -180,7 +180,7 @@ class ReplicaContext:
 
 
 class InputContext:
-    """Which part of the input a data set is made for."""
+    """The part of the input that a data set is made for."""
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class InputContext:
         self.num_replicas_in_sync: int = num_replicas_in_sync
 
     def get_per_replica_batch_size(self, global_batch_size: int) -> int:
-        """How many examples of a batch each replica has.
+        """The number of examples of a batch for each replica.
 
         Raises:
             ValueError: the batch cannot be divided.
@@ -215,15 +215,15 @@ def get_strategy() -> Strategy:
 
 
 def has_strategy() -> bool:
-    """Whether a scope is entered."""
+    """True if a scope is entered."""
     return _entered.strategy not in (None, _DEFAULT)
 
 
 def get_replica_context() -> ReplicaContext | None:
-    """What the replica knows of itself; None in a scope outside of ``run``."""
+    """The replica's context; None in a scope outside of ``run``."""
     return None if in_cross_replica_context() else ReplicaContext(get_strategy(), 0)
 
 
 def in_cross_replica_context() -> bool:
-    """Whether this is a scope, and no replica runs."""
+    """True in a scope while no replica runs."""
     return has_strategy() and not _entered.in_replica

@@ -1,4 +1,4 @@
-"""What NumPy's functions of tensors are made of: arrays with NumPy's dtypes, and promotion.
+"""Parts of NumPy's functions of tensors: arrays with NumPy's dtypes, and promotion.
 
 What is created of Python's numbers is float64 and int64, and operands of two dtypes are promoted.
 """

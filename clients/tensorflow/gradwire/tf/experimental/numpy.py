@@ -27,7 +27,7 @@ inf: float = math.inf
 newaxis: None = None
 ndarray: type[Tensor] = Tensor
 
-#: What the service computes as NumPy does.
+#: The functions that the service computes as NumPy does.
 _COMPUTED: frozenset[str] = frozenset(
     (
         "abs absolute add all amax amin any append arccos arccosh arcsin arcsinh arctan arctan2 "

@@ -38,7 +38,7 @@ class Batches:
         self._source: Iterator[Batch] | None = None
         self._taken: int = 0
         self._is_dataset: bool = False
-        #: Whether the last epoch ended where nobody knew that it would.
+        #: True if the last epoch ended where its number of batches was not known.
         self.ended_unforeseen: bool = False
         if yields_batches(x):
             if y is not None or sample_weight is not None:
@@ -64,7 +64,7 @@ class Batches:
 
     @property
     def steps(self) -> int | None:
-        """How many batches an epoch has, if that is known."""
+        """The number of batches of an epoch, if it is known."""
         return self._steps or self.count
 
     def reset(self) -> None:
@@ -101,7 +101,7 @@ class Batches:
 
 
 def yields_batches(x: Any) -> bool:
-    """Whether data are batches already: a Dataset, a generator, any iterable that is no array."""
+    """True if data are batches already: a Dataset, a generator, any iterable that is no array."""
     return not hasattr(x, "shape") and not isinstance(x, (list, tuple, dict)) and x is not None
 
 
@@ -119,7 +119,7 @@ def unpacked(batch: Any) -> Batch:
 
 
 def packed(batch: Batch) -> Any:
-    """What ``train_step`` is given: without what is missing."""
+    """The argument of ``train_step``: a batch without its missing parts."""
     x, y, sample_weight = batch
     if y is None:
         return (x,) if isinstance(x, (tuple, list)) else x
@@ -170,7 +170,7 @@ def mapped(f: Callable[[Any], Any], value: Any) -> Any:
 
 
 def as_arrays(value: Any) -> Any:
-    """What NumPy takes for arrays as such, nested ones too."""
+    """Values as NumPy's arrays, nested ones too."""
     return mapped(_array, value)
 
 

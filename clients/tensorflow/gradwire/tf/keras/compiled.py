@@ -9,7 +9,7 @@ import gradwire.tf as tf
 from gradwire.tf.keras import losses, metrics
 from gradwire.tf.keras.metrics.base import Metric
 
-#: Where an output is in what a model gives, None where that is one tensor, and its name.
+#: The place of an output among those of a model, None if it is the only tensor, and its name.
 Output = tuple[Any, Any]
 
 
@@ -130,7 +130,7 @@ class CompiledMetrics(Metric):
 
     @property
     def is_empty(self) -> bool:
-        """Whether ``compile`` was given none."""
+        """True if ``compile`` was given none."""
         return not any(self._given.values())
 
     def reset_state(self) -> None:
@@ -202,7 +202,7 @@ class CompiledMetrics(Metric):
 
 
 def _outputs(predicted: Any, names: Sequence[str] | None) -> list[Output]:
-    """Where each output is, and its name; one tensor has no place."""
+    """The place and the name of each output; one tensor has no place."""
     if isinstance(predicted, dict):
         known = names is not None and set(names) == set(predicted)
         return [(key, key) for key in (names if known and names else sorted(predicted))]

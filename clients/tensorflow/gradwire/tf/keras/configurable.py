@@ -15,7 +15,7 @@ _KNOWN: dict[type, list[str]] = {}
 
 def unset(*, init: Literal[False] = False) -> Any:
     """An attribute that is no parameter, and None until it is set."""
-    del init  # which tells type checkers that it is no parameter
+    del init  # which shows type checkers that it is no parameter
     return _UNSET
 
 

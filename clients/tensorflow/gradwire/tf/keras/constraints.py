@@ -1,4 +1,4 @@
-"""What weights are held to after a step of an optimizer."""
+"""Constraints on weights after a step of an optimizer."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def serialize(constraint: Any) -> Any:
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
-    """What plain values say."""
+    """The constraint that a configuration describes."""
     return deserialize_keras_object(config, custom_objects)
 
 

@@ -1,4 +1,4 @@
-"""What a training step counts: the steps of optimizers, and the draws of seeds."""
+"""The counts of a training step: the steps of optimizers, and the draws of seeds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradwire.tf.keras.optimizers import Optimizer
 
 @contextmanager
 def counting(model: Any) -> Iterator[list[Callable[[], Any]]]:
-    """What counts once more as the step in this context did, once the context is left."""
+    """The functions that count once more as the step in this context did; filled in at its end."""
     optimizers = [each for each in vars(model).values() if isinstance(each, Optimizer)]
     before = [int(each.iterations.numpy()) for each in optimizers]
     found: list[Callable[[], Any]] = []

@@ -1,4 +1,4 @@
-"""What steps report: figures by their names, and the outputs of batches joined."""
+"""Reports of steps: figures by their names, and the outputs of batches joined."""
 
 from __future__ import annotations
 

@@ -24,5 +24,5 @@ def set_mask(value: Any, mask: Any) -> None:
 
 
 def is_masked(masks: Any) -> bool:
-    """Whether any of nested masks is one."""
+    """True if any of nested masks is not None."""
     return any(mask is not None for mask in tf.nest.flatten(masks))

@@ -11,7 +11,7 @@ from gradwire.tf.keras.settings import layer_dtype, set_layer_dtype
 
 
 class Policy(Configured):
-    """What a layer computes in, and what its weights are kept in."""
+    """The dtypes that a layer computes in and keeps its weights in."""
 
     _class_name = "DTypePolicy"
 

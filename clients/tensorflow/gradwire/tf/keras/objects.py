@@ -42,7 +42,7 @@ _HINT = (
     "`@keras.saving.register_keras_serializable()`. If they are already decorated, make sure they "
     "are all imported so that the decorator is run before trying to load them."
 )
-#: What users registered, by its name with its package, and the names of these.
+#: The objects that users registered, by their names with packages, and the names of these.
 _REGISTERED: dict[str, Any] = {}
 _NAMES: dict[Any, str] = {}
 _SCOPES: list[Mapping[str, Any]] = []
@@ -66,7 +66,7 @@ def register_keras_serializable(
 
 
 def get_custom_objects() -> dict[str, Any]:
-    """What is registered, by name; what is added to it counts."""
+    """The registered objects, by name; what is added to them counts."""
     return _REGISTERED
 
 
@@ -76,7 +76,7 @@ def get_registered_name(obj: Any) -> str:
 
 
 def get_registered_object(name: str, custom_objects: Any = None, module_objects: Any = None) -> Any:
-    """What a name stands for in scopes, registrations and mappings that are given, or None."""
+    """The object of a name in scopes, registrations and mappings that are given, or None."""
     for known in (*reversed(_SCOPES), _REGISTERED, custom_objects or {}, module_objects or {}):
         if name in known:
             return known[name]
@@ -97,7 +97,7 @@ CustomObjectScope = custom_object_scope
 
 
 def is_ours(kind: type) -> bool:
-    """Whether a class is one of Keras's, and not a user's."""
+    """True if a class is one of Keras's, and not a user's."""
     return kind.__module__.startswith(_OURS)
 
 
@@ -195,7 +195,7 @@ def _place(item: Any) -> str | None:
 def deserialize_keras_object(
     config: Any, custom_objects: Mapping[str, Any] | None = None, safe_mode: bool = True
 ) -> Any:
-    """What plain values say: objects where they have Keras's form, nested ones too.
+    """The values of a configuration: objects where it has Keras's form, nested ones too.
 
     Raises:
         TypeError: for a class or a function that is not found.
@@ -257,7 +257,7 @@ def _located(config: Mapping[str, Any]) -> Any:
 
 
 def resolved(identifier: Any, what: str, known: Mapping[str, Any]) -> Any:
-    """What an identifier stands for: a configuration, a class, a name of a class, or itself.
+    """The object of an identifier: a configuration, a class, a name of a class, or itself.
 
     Raises:
         ValueError: for a name that is not known.

@@ -67,7 +67,7 @@ def serialize(regularizer: Any) -> Any:
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
-    """What plain values say."""
+    """The regularizer that a configuration describes."""
     return deserialize_keras_object(config, custom_objects)
 
 

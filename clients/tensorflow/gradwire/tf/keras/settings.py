@@ -64,7 +64,7 @@ def set_epsilon(value: float) -> None:
 
 
 def image_data_format() -> str:
-    """Which axis of images has the channels, for layers that are not told."""
+    """The place of the channels among the axes of images, for layers that do not set it."""
     name: str = _SET["image_data_format"]
     return name
 

@@ -37,7 +37,7 @@ class Call:
         return next(iter((*self.args, *self.kwargs.values())), self.outputs)
 
     def value(self, known: Mapping[int, Any], training: bool | None = None) -> Any:
-        """What it gives for values of symbolic ones, by their identities."""
+        """The result for values of the symbolic inputs, by their identities."""
 
         def valued(part: Any) -> Any:
             return known[id(part)] if isinstance(part, KerasTensor) else part
@@ -49,7 +49,7 @@ class Call:
 
 
 def _operator(kind: str, is_second: bool = False) -> Callable[..., Any]:
-    """What an operator of a symbolic value gives: a call of the operation of Keras's class."""
+    """The method of an operator of symbolic values: a call of the operation of Keras's class."""
 
     def applied(self: Any, *others: Any) -> Any:
         return Operation(kind)(*others, self) if is_second else Operation(kind)(self, *others)
@@ -81,7 +81,7 @@ class KerasTensor:
 
     @classmethod
     def of_call(cls, operation: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-        """What a layer or an operation gives for symbolic inputs, nested as its outputs are."""
+        """The outputs of a layer or an operation for symbolic inputs, nested as for tensors."""
         call = Call(operation, args, kwargs)
         example = _example(call)
         call.outputs = tf.nest.map_structure(lambda part: cls(part, call), example)
@@ -109,7 +109,7 @@ class KerasTensor:
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return len(self.example.shape)
 
     def __repr__(self) -> str:
@@ -176,7 +176,7 @@ class Operation:
 
     @classmethod
     def of_class(cls, kind: str) -> Callable[..., Operation]:
-        """What makes the operation of one of Keras's classes."""
+        """The function that makes the operation of one of Keras's classes."""
         if kind not in _OPERATORS:
             raise NotImplementedError(
                 f"the operation {kind} is not made from configurations; {sorted(_OPERATORS)} are"
@@ -185,7 +185,7 @@ class Operation:
 
 
 def is_symbolic(value: Any) -> bool:
-    """Whether nested values hold a symbolic one."""
+    """True if nested values hold a symbolic one."""
     if isinstance(value, dict):
         return any(map(is_symbolic, value.values()))
     if isinstance(value, (list, tuple)):
@@ -246,7 +246,7 @@ def _at_length(outputs: Sequence[KerasTensor], length: int) -> dict[int, Any]:
 
 
 def _example(call: Call) -> Any:
-    """What a call gives for the examples of its inputs, or for longer ones if these are short."""
+    """The result of a call for examples of its inputs, or for longer ones if these are short."""
     known = {id(part): part.example for part in call.inputs}
     try:
         with SEEDS.scratch():
@@ -261,5 +261,5 @@ def _example(call: Call) -> Any:
 
 
 def is_keras_tensor(x: Any) -> bool:
-    """Whether a value is symbolic."""
+    """True if a value is symbolic."""
     return isinstance(x, KerasTensor)

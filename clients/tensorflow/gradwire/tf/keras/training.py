@@ -30,7 +30,7 @@ from gradwire.tf.seeds import SEEDS, Draws
 
 
 class Trainer(Layer):
-    """What models have besides layers: ways to be trained."""
+    """A layer that can be trained: the base of models."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -40,7 +40,7 @@ class Trainer(Layer):
         self.stop_training: bool = False
         self.run_eagerly: bool = False
         self.jit_compile: bool = False
-        #: What the random operations of each kind of step have drawn.
+        #: The draws of the random operations of each kind of step.
         self._draws: dict[Hashable, Draws] = {}
         self._loss_of: CompiledLoss | None = None
         self._compiled_metrics = CompiledMetrics(None, None, None)
@@ -366,7 +366,7 @@ class Trainer(Layer):
         )
 
     def get_compile_config(self) -> dict[str, Any] | None:
-        """What ``compile`` was called with, as plain values, if it was."""
+        """The arguments of ``compile``, as plain values, if it was called."""
         compiled: dict[str, Any] | None = serialize_keras_object(self._compiled)
         return compiled
 

@@ -21,7 +21,7 @@ from gradwire.tf.variables import Variable
 
 
 class Algorithm(enum.Enum):
-    """How a generator makes its numbers; here it is always Philox."""
+    """The algorithm of a generator; here it is always Philox."""
 
     PHILOX = 1
     THREEFRY = 2
@@ -153,7 +153,7 @@ class Generator:
         dtype: DTypeLike = dtypes.int32,
         name: str | None = None,
     ) -> Tensor:
-        """How many of ``counts`` trials succeed."""
+        """The number of ``counts`` trials that succeed."""
         lengths = static.lengths(shape)
         trials, chances = static.array(counts), static.array(probs)
         width = max(math.prod(np.broadcast_shapes(trials.shape, chances.shape)), 1)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gradwire.tf.dtypes import DType, float64, rounded
 from gradwire.tf.philox import RESERVED, Philox, Words
 
-#: What stands for 0, which has no logarithm.
+#: The number in place of 0, which has no logarithm.
 _LEAST = 1e-7
 #: Blocks of which four numbers are certainly within 2.
 _ENOUGH = 64

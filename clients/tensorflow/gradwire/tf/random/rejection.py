@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gradwire.tf.philox import RESERVED, Philox
 from gradwire.tf.random.laws import double_normals, doubles
 
-#: How many blocks binomial numbers with few successes are apart.
+#: The number of blocks between binomial numbers with few successes.
 _FEW = 42
 
 Doubles = NDArray[np.float64]
@@ -196,7 +196,7 @@ def _rejected(
 
 
 def _tail(k: Doubles) -> Doubles:
-    """What Stirling's approximation of ``log(k!)`` lacks."""
+    """The difference of ``log(k!)`` from Stirling's approximation."""
     stirling = (k + 0.5) * np.log(k + 1) - (k + 1) + 0.5 * np.log(2 * np.pi)
     square = (k + 1) ** 2
     series = (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / (k + 1)

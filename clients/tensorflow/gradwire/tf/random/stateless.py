@@ -99,7 +99,7 @@ def stateless_binomial(
     output_dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """How many of ``counts`` trials succeed."""
+    """The number of ``counts`` trials that succeed."""
     return binomial_from(source_of(seed), static.lengths(shape), counts, probs, output_dtype)
 
 

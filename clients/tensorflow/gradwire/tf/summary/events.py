@@ -1,4 +1,4 @@
-"""What is written: scalars, histograms, pictures and texts, as TensorBoard's plugins read them."""
+"""Events: scalars, histograms, pictures and texts, as TensorBoard's plugins read them."""
 
 from __future__ import annotations
 

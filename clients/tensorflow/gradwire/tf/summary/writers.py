@@ -1,4 +1,4 @@
-"""Where summaries are written, and whether they are."""
+"""Writers of summaries, and the condition under which they write."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class SummaryWriter:
 
     @property
     def is_writing(self) -> bool:
-        """Whether there is a file."""
+        """True if there is a file."""
         return self._file is not None
 
     def flush(self) -> None:
@@ -150,7 +150,7 @@ def record_if(condition: Any) -> Iterator[None]:
 
 
 def should_record_summaries() -> Tensor:
-    """Whether there is a default writer, and the condition holds."""
+    """True if there is a default writer, and the condition holds."""
     return convert_to_tensor(records())
 
 

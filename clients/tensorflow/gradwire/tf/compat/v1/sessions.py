@@ -8,7 +8,7 @@ from gradwire.tf.arguments import Declared, Settings
 
 
 class GPUOptions(Settings):
-    """How a GPU's memory is used: there is no GPU."""
+    """Options for a GPU's memory: there is no GPU."""
 
     _settings = dict.fromkeys((
         "allocator_type", "allow_growth", "deferred_deletion_bytes", "force_gpu_compatible",

@@ -138,22 +138,22 @@ def _number(x: Any) -> Any:
 
 
 def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Whether one is true along axes."""
+    """True where any element along the axes is true."""
     return tf.reduce_any(tf.cast(x, tf.bool), axis, keepdims)
 
 
 def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Whether all are true along axes."""
+    """True where all elements along the axes are true."""
     return tf.reduce_all(tf.cast(x, tf.bool), axis, keepdims)
 
 
 def argmax(x: Any, axis: int = -1) -> Any:
-    """Where the greatest is along an axis."""
+    """The index of the greatest element along an axis."""
     return tf.argmax(x, axis)
 
 
 def argmin(x: Any, axis: int = -1) -> Any:
-    """Where the least is along an axis."""
+    """The index of the least element along an axis."""
     return tf.argmin(x, axis)
 
 

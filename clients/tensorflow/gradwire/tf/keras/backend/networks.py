@@ -86,7 +86,7 @@ def l2_normalize(x: Any, axis: Any = None) -> Any:
 
 
 def in_top_k(predictions: Any, targets: Any, k: int) -> Any:
-    """Whether targets are among the largest predictions."""
+    """True for targets among the ``k`` largest predictions."""
     return tf.math.in_top_k(targets, predictions, k)
 
 
@@ -220,5 +220,5 @@ def pool2d(
 
 
 def is_keras_tensor(x: Any) -> bool:
-    """Whether a value is symbolic."""
+    """True if a value is symbolic."""
     return isinstance(x, KerasTensor)

@@ -40,7 +40,7 @@ __all__ = [
 
 
 def switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:
-    """What stands for true or false: functions or values, for each element of a condition."""
+    """One of two functions or values, for each element of a condition."""
     condition = tf.cast(condition, tf.bool)
     true, false = (
         expression if callable(expression) else lambda expression=expression: expression
@@ -66,7 +66,7 @@ def int_shape(x: Any) -> tuple[Any, ...]:
 
 
 def ndim(x: Any) -> int:
-    """How many axes there are."""
+    """The number of axes."""
     return len(x.shape)
 
 
@@ -76,7 +76,7 @@ def dtype(x: Any) -> str:
 
 
 def count_params(x: Any) -> int:
-    """How many elements there are."""
+    """The number of elements."""
     return int(np.prod(tuple(x.shape)))
 
 

@@ -1,4 +1,4 @@
-"""What ``fit``, ``evaluate`` and ``predict`` call at each of their stages."""
+"""Callbacks of ``fit``, ``evaluate`` and ``predict`` for each of their stages."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Callback:
 
 
 class History(Callback):
-    """What ``fit`` returns: ``history`` has each figure of each epoch."""
+    """The result of ``fit``: ``history`` has each figure of each epoch."""
 
     def __init__(self) -> None:
         super().__init__()

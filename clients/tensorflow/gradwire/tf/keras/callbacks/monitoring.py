@@ -150,7 +150,7 @@ class ReduceLROnPlateau(MonitorCallback):
         self.wait: int = 0
 
     def in_cooldown(self) -> bool:
-        """Whether the rate was reduced a short time ago."""
+        """True if the rate was reduced a short time ago."""
         return self.cooldown_counter > 0
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:

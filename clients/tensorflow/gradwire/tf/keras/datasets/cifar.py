@@ -12,7 +12,7 @@ from gradwire.tf.keras.utils.cache import get_file, keras_home
 
 
 def folder(name: str, origin: str) -> Path:
-    """Where the batches are: below ``NAME-target``, or in ``NAME``, as older Keras has them."""
+    """The folder of the batches: below ``NAME-target``, or ``NAME``, as older Keras has it."""
     old = keras_home() / "datasets" / name
     if old.is_dir():
         return old

@@ -26,7 +26,7 @@ def load_data() -> Split:
 
 
 def _bytes(name: str, head: int) -> Any:
-    """What follows the head of an IDX file: magic number and lengths, four bytes each."""
+    """The data after the head of an IDX file: magic number and lengths, four bytes each."""
     folder = str(Path("datasets", "fashion-mnist"))
     with gzip.open(get_file(name, ORIGIN + name, cache_subdir=folder)) as file:
         return np.frombuffer(file.read(), np.uint8, offset=head)

@@ -17,7 +17,7 @@ from gradwire.tf.keras.utils.cache import get_file
 Split: TypeAlias = tuple[tuple[Any, Any], tuple[Any, Any]]
 
 ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
-#: What pickled arrays are made of; nothing else is unpickled.
+#: The names in pickled arrays; nothing else is unpickled.
 _ALLOWED = {
     ("numpy", "ndarray"),
     ("numpy", "dtype"),

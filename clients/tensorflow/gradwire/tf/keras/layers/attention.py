@@ -115,7 +115,7 @@ class AdditiveAttention(Attention):
 
 
 def causal(scores: Any) -> Any:
-    """Which steps of values are not behind those of queries, ``(1, queries, values)``."""
+    """True for steps of values that are not behind those of queries, ``(1, queries, values)``."""
     queries, values = tuple(scores.shape)[-2:]
     return tf.constant(np.tri(queries, values, dtype=bool)[None])
 

@@ -1,4 +1,4 @@
-"""What every layer is: weights that are made when the first input is seen, and a call."""
+"""The base of layers: weights that are made when the first input is seen, and a call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gradwire.tf.keras.symbolic import Call, KerasTensor, is_symbolic
 
 __all__ = ["Layer"]
 
-#: How arguments are read, by the last words of their names.
+#: The functions that read arguments, by the last words of the arguments' names.
 _READ: dict[str, Callable[[Any], Any]] = {
     "activation": activations.get,
     "constraint": constraints.get,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     @configurable
     class _Options:
-        """What the classes of layers take besides, by name."""
+        """Further arguments of the classes of layers, by name."""
 
         _name: Any = option(default=None, kw_only=True, alias="name")
         _is_trainable: Any = option(default=True, kw_only=True, alias="trainable")
@@ -57,9 +57,9 @@ class Layer(Described, _Options):
     in ``call(inputs)``. Layers that are attributes, in lists and dictionaries too, belong to it.
     """
 
-    #: What the first argument has to be: an ``InputSpec``, or several.
+    #: The requirements of the first argument: an ``InputSpec``, or several.
     input_spec: Any = None
-    #: Whether a mask of the input is one of the output.
+    #: True if a mask of the input is one of the output.
     supports_masking: bool = False
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -126,7 +126,7 @@ class Layer(Described, _Options):
         """Make the weights that depend on the input's shape."""
 
     def get_build_config(self) -> dict[str, Any] | None:
-        """What ``build`` was called with, if it was."""
+        """The shape that ``build`` was called with, if it was."""
         shape = getattr(self, "_built_for", None)
         return None if shape is None else {"input_shape": shape}
 
@@ -136,7 +136,7 @@ class Layer(Described, _Options):
             self.build(config["input_shape"])
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """What the layer computes."""
+        """The output of the layer."""
         raise NotImplementedError(f"Layer {type(self).__name__} does not have a `call()` method.")
 
     def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:

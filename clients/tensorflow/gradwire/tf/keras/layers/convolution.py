@@ -51,7 +51,7 @@ class Convolving(Spatial):
         raise NotImplementedError(f"{type(self).__name__} must have a method _kernel_shape")
 
     def _channels(self, channels: int) -> int:
-        """How many channels the output has."""
+        """The number of channels of the output."""
         raise NotImplementedError(f"{type(self).__name__} must have a method _channels")
 
     def build(self, input_shape: Any) -> None:

@@ -14,12 +14,12 @@ from gradwire.tf.keras.objects import (
     serialize_keras_object,
 )
 
-#: What every layer takes, and has in each configuration.
+#: The arguments of every layer, which are in each configuration.
 _BASIC = ("name", "trainable", "dtype", "activity_regularizer", "autocast")
 
 
 class Described(Owner):
-    """What a layer was made with, from its attributes, and for users' classes from the call."""
+    """The arguments of a layer, from its attributes, and for users' classes from the call."""
 
     activity_regularizer: Any
     #: Parameters of the class that it derives from which it does not take.
@@ -41,7 +41,7 @@ class Described(Owner):
         return config
 
     def _basic_config(self) -> dict[str, Any]:
-        """What the configurations of all layers have."""
+        """The part of the configuration that all layers have."""
         config: dict[str, Any] = {
             "name": self.name,
             "trainable": self._trainable,

@@ -148,7 +148,7 @@ class MultiHeadAttention(Layer):
         attention_mask: Any,
         use_causal_mask: bool,
     ) -> Any:
-        """Which positions count, ``(batch, heads or 1, queries, values)``, or None for all."""
+        """The positions that count, ``(batch, heads or 1, queries, values)``, or None for all."""
         found = []
         if query_mask is not None:
             found.append(tf.expand_dims(tf.cast(query_mask, tf.bool), -1))

@@ -1,4 +1,4 @@
-"""What layers along axes of space have in common: how many there are, and channels last."""
+"""The base of layers along axes of space: the number of axes, and channels last."""
 
 from __future__ import annotations
 

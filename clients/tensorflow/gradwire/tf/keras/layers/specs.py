@@ -1,4 +1,4 @@
-"""What inputs a layer takes: numbers of axes, and lengths of some."""
+"""The inputs that a layer takes: numbers of axes, and lengths of some."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class InputSpec:
         return f"InputSpec({', '.join(given)})"
 
     def problem(self, value: Any) -> str | None:
-        """What is wrong with an input, or None."""
+        """The reason why an input does not fit, or None."""
         shape = tuple(value.shape)
         ndim = len(shape)
         full = f"Full shape received: {shape}"

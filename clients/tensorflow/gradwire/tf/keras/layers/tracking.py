@@ -1,4 +1,4 @@
-"""What layers own: weights, penalties, and the layers within."""
+"""The contents of layers: weights, penalties, and the layers within."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Owner:
     """Weights made by ``add_weight``, and layers and variables that are attributes."""
 
     name: str
-    #: Whether the weights that depend on the input's shape have been made.
+    #: True if the weights that depend on the input's shape have been made.
     built: bool
     _dtype: Any
     _trainable: bool
@@ -96,7 +96,7 @@ class Owner:
 
     @property
     def trainable(self) -> bool:
-        """Whether the weights are trained; set for all layers within."""
+        """True if the weights are trained; set for all layers within."""
         return self._trainable
 
     @trainable.setter
@@ -169,7 +169,7 @@ class Owner:
             weight.assign(tf.cast(tf.convert_to_tensor(value), weight.dtype))
 
     def count_params(self) -> int:
-        """How many elements the weights have."""
+        """The number of elements of the weights."""
         return sum(math.prod(weight.shape) for weight in self.weights)
 
     def _flat(self) -> Iterator[Any]:

@@ -16,7 +16,7 @@ __all__ = ["Bidirectional", "Identity", "Lambda", "TimeDistributed", "Wrapper"]
 
 
 class Identity(Layer):
-    """What comes in."""
+    """The input itself."""
 
     supports_masking = True
 

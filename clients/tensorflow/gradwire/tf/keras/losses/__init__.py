@@ -24,7 +24,7 @@ def serialize(loss: Any) -> Any:
 
 
 def deserialize(name: Any, custom_objects: Any = None) -> Any:
-    """What plain values say."""
+    """The loss that a configuration describes."""
     return deserialize_keras_object(name, custom_objects)
 
 

@@ -28,7 +28,7 @@ _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", 
 
 
 class Reduction:
-    """How a loss of each example becomes one number."""
+    """The reduction of the losses of examples to one number."""
 
     NONE: str = "none"
     SUM: str = "sum"

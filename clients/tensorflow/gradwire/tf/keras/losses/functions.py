@@ -198,7 +198,7 @@ def _pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
 
 
 def _logits(y_pred: Any, from_logits: bool, operation: str, function: str) -> tuple[Any, bool]:
-    """What an activation computed its output from, if it is known; else the output as it is."""
+    """The logits from which an activation computed its output, if known; else the output."""
     logits = logits_of(y_pred, operation)
     if logits is None:
         return y_pred, from_logits

@@ -36,7 +36,7 @@ def serialize(metric: Any) -> Any:
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
-    """What plain values say."""
+    """The metric that a configuration describes."""
     return deserialize_keras_object(config, custom_objects)
 
 

@@ -18,24 +18,24 @@ __all__ = [
 
 
 def accuracy(y_true: Any, y_pred: Any) -> Any:
-    """Where truth and prediction are equal."""
+    """1 where truth and prediction are equal, else 0."""
     true, said = same_rank(numbers(y_true), numbers(y_pred))
     return (true == said).astype(np.float32)
 
 
 def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
-    """Where elements are on the right side of the threshold."""
+    """1 where elements are on the right side of the threshold, else 0."""
     true, said = same_rank(numbers(y_true), numbers(y_pred))
     return (true == (said > threshold)).astype(np.float32)
 
 
 def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
-    """Where the greatest score is that of the class, given as a row of a one."""
+    """1 where the greatest score is that of the class, given as a row of a one, else 0."""
     return (numbers(y_true).argmax(-1) == numbers(y_pred).argmax(-1)).astype(np.float32)
 
 
 def sparse_categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
-    """Where the greatest score is that of the class, given as an integer."""
+    """1 where the greatest score is that of the class, given as an integer, else 0."""
     truth, scores = numbers(y_true), numbers(y_pred)
     if truth.ndim == scores.ndim:
         truth = truth[..., 0]

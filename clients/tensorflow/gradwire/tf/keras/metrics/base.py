@@ -1,4 +1,4 @@
-"""What every metric is: figures gathered over batches, their sums and means."""
+"""The base of metrics: figures gathered over batches, their sums and means."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Metric(Configured):
     Subclasses gather in variables from ``add_weight``, or in metrics that are attributes.
     """
 
-    #: Whether more is better, "up", or less, "down"; None where it is not known.
+    #: The better direction: "up" or "down"; None where it is not known.
     _direction: str | None = None
 
     def __init__(self, dtype: Any = None, name: str | None = None) -> None:

@@ -107,29 +107,29 @@ class _Cell(_Marked):
 
 
 class TruePositives(_Cell):
-    """What is true and was said to be."""
+    """The count of true elements that were predicted true."""
 
 
 class TrueNegatives(_Cell):
-    """What is false and was said to be."""
+    """The count of false elements that were predicted false."""
 
     _true = _said = False
 
 
 class FalsePositives(_Cell):
-    """What was said to be true and is not."""
+    """The count of false elements that were predicted true."""
 
     _true = False
 
 
 class FalseNegatives(_Cell):
-    """What is true and was said not to be."""
+    """The count of true elements that were predicted false."""
 
     _said = False
 
 
 def _marked(y_true: Any, y_pred: Any, sample_weight: Any, threshold: float) -> Any:
-    """What is true, what was said to be, and the weight of each element."""
+    """The truth, the prediction and the weight of each element."""
     true, said = same_rank(numbers(y_true), numbers(y_pred))
     if sample_weight is None:
         return true != 0, said > threshold, 1.0

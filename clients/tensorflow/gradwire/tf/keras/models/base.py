@@ -118,7 +118,7 @@ class Model(Trainer):
 
 
 def _are_symbolic(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
-    """Whether arguments are inputs and outputs."""
+    """True if arguments are inputs and outputs."""
     return bool(args and symbolic_parts(args)) or "inputs" in kwargs
 
 

@@ -1,4 +1,4 @@
-"""What a model consists of, as text."""
+"""The summary of a model, as text."""
 
 from __future__ import annotations
 

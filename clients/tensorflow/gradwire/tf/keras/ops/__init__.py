@@ -25,7 +25,7 @@ from gradwire.tf.keras.ops import (
 )
 from gradwire.tf.keras.symbolic import Operation, is_symbolic
 
-#: What is known of symbolic values.
+#: The functions whose results are known for symbolic values.
 _KNOWN = ("shape", "size", "ndim")
 
 

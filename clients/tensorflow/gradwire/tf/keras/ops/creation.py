@@ -26,7 +26,7 @@ def convert_to_numpy(x: Any) -> Any:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether a value is a tensor."""
+    """True if a value is a tensor."""
     return bool(tf.is_tensor(x))
 
 
@@ -36,12 +36,12 @@ def shape(x: Any) -> tuple[int, ...]:
 
 
 def size(x: Any) -> int:
-    """How many elements there are."""
+    """The number of elements."""
     return math.prod(shape(x))
 
 
 def ndim(x: Any) -> int:
-    """How many axes there are."""
+    """The number of axes."""
     return len(shape(x))
 
 

@@ -9,12 +9,12 @@ import gradwire.tf as tf
 
 
 def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
-    """What one of two functions gives."""
+    """The result of one of two functions."""
     return tf.cond(tf.cast(pred, tf.bool), true_fn, false_fn)
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """What one of several functions gives, the first or the last beyond them."""
+    """The result of one of several functions, of the first or the last beyond them."""
     place = tf.clip_by_value(tf.cast(index, tf.int32), 0, len(branches) - 1)
     return tf.switch_case(place, [lambda f=f: f(*operands) for f in branches])
 

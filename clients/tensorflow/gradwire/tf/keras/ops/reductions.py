@@ -60,17 +60,17 @@ def amin(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def all(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Whether all hold."""
+    """True where all elements along the axes are true."""
     return tf.reduce_all(tf.cast(x, tf.bool), axis, keepdims)
 
 
 def any(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    """Whether one holds."""
+    """True where any element along the axes is true."""
     return tf.reduce_any(tf.cast(x, tf.bool), axis, keepdims)
 
 
 def count_nonzero(x: Any, axis: Axis = None) -> Any:
-    """How many are not 0."""
+    """The number of elements that are not 0."""
     return tf.math.count_nonzero(tensor(x), axis, dtype=tf.int32)
 
 
@@ -80,12 +80,12 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
 
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Where the greatest is, among all in their order without an axis."""
+    """The index of the greatest element, among all in their order without an axis."""
     return _placed(tf.argmax, tensor(x), axis, keepdims)
 
 
 def argmin(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Where the least is, among all in their order without an axis."""
+    """The index of the least element, among all in their order without an axis."""
     return _placed(tf.argmin, tensor(x), axis, keepdims)
 
 

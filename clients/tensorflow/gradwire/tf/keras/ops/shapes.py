@@ -198,7 +198,7 @@ def scatter_update(inputs: Any, indices: Any, updates: Any, reduction: str | Non
 
 
 def nonzero(x: Any) -> Any:
-    """Where elements are not 0, by axis."""
+    """The places of elements that are not 0, by axis."""
     places = tf.where(tf.cast(tensor(x), tf.bool))
     return tuple(tf.cast(each, tf.int32) for each in tf.unstack(places, axis=1))
 
@@ -225,7 +225,7 @@ def top_k(x: Any, k: int, sorted: bool = True) -> Any:
 
 
 def in_top_k(targets: Any, predictions: Any, k: int) -> Any:
-    """Whether targets are among the largest predictions."""
+    """True for targets among the ``k`` largest predictions."""
     return tf.math.in_top_k(tf.convert_to_tensor(targets), tensor(predictions), k)
 
 
@@ -274,7 +274,7 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left") -> Any:
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, sparse: bool = False) -> Any:
-    """How often each number from 0 on is there, or the sums of their weights."""
+    """The count of each number from 0 on, or the sum of its weights."""
     only("keras.ops.bincount", sparse=(sparse, False))
     return tf.math.bincount(tf.cast(x, tf.int32), weights, minlength=minlength, axis=-1)
 

@@ -26,7 +26,7 @@ def serialize(optimizer: Any) -> Any:
 
 
 def deserialize(config: Any, custom_objects: Any = None) -> Any:
-    """What plain values say."""
+    """The optimizer that a configuration describes."""
     return deserialize_keras_object(config, custom_objects)
 
 

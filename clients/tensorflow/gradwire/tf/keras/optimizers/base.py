@@ -1,4 +1,4 @@
-"""What every optimizer is: clipped gradients, decay of weights, a step, moving averages."""
+"""The base of optimizers: clipped gradients, decay of weights, a step, moving averages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gradwire.tf.program_functions import ProgramFunction
 
 __all__ = ["Optimizer"]
 
-#: What an optimizer keeps for a variable, by name.
+#: The state that an optimizer keeps for a variable, by name.
 Slots: TypeAlias = Mapping[str, Any]
 #: A weight after a step, and its slots.
 After: TypeAlias = "tuple[Any, Slots]"
@@ -78,7 +78,7 @@ class Optimizer(Tracking):
 
     @property
     def iterations(self) -> Any:
-        """How many steps there were."""
+        """The number of steps so far."""
         if self.gradient_accumulation_steps:
             return self._calls // self.gradient_accumulation_steps
         return self._calls
@@ -92,7 +92,7 @@ class Optimizer(Tracking):
 
     @property
     def built(self) -> bool:
-        """Whether ``build`` was called."""
+        """True if ``build`` was called."""
         return bool(self._variables)
 
     def build(self, variables: Sequence[Any]) -> None:

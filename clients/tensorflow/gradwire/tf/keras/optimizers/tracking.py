@@ -1,4 +1,4 @@
-"""What optimizers keep: the rate, the number of steps, and variables beside those of a model."""
+"""Variables of optimizers: the rate, the number of steps, and those beside a model's variables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Tracking:
     """The rate, and what ``build`` and ``update_step`` of a subclass use."""
 
     name: str
-    #: What is kept for each variable; it is ``initial_NAME_value`` at first, or 0.
+    #: The slots of each variable; their values are ``initial_NAME_value`` at first, or 0.
     _slots: tuple[str, ...] = ()
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Tracking:
 
     @property
     def learning_rate(self) -> Any:
-        """How far to go; also where a schedule or a function says so."""
+        """The learning rate, also where a schedule or a function gives it."""
         if self._schedule is None:
             return self._rate
         if isinstance(self._schedule, schedules.LearningRateSchedule):

@@ -1,4 +1,4 @@
-"""What comes before training: texts, sequences and images as arrays."""
+"""Preparation of training data: texts, sequences and images as arrays."""
 
 from gradwire.tf.keras.preprocessing import image, sequence, text
 

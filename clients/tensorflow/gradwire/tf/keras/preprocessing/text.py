@@ -73,7 +73,7 @@ class Tokenizer:
     document_count: int = 0
 
     def __post_init__(self) -> None:
-        #: How often words occur, in how many texts, and the same by their numbers.
+        #: The counts of words, and of texts with them; and the same by the words' numbers.
         self.word_counts: dict[str, int] = {}
         self.word_docs: dict[str, int] = Counter()
         self.index_docs: dict[int, int] = Counter()
@@ -171,7 +171,7 @@ class Tokenizer:
         return matrix
 
     def get_config(self) -> dict[str, Any]:
-        """What it was made with, and what it has counted as JSON."""
+        """The arguments of the tokenizer, and its counts as JSON."""
         plain = (
             "num_words", "filters", "lower", "split", "char_level", "oov_token", "document_count",
         )  # fmt: skip
