@@ -16,6 +16,7 @@ from tests import effort
 settings.register_profile(
     "thorough", max_examples=100, deadline=None, derandomize=False, print_blob=True
 )
+settings.register_profile("half", settings.get_profile("thorough"), max_examples=50)
 settings.register_profile("quick", settings.get_profile("thorough"), max_examples=15)
 settings.load_profile("quick")
 

@@ -1,7 +1,7 @@
 """The effort of a run: a quick one draws some of what a thorough one goes through.
 
-``--hypothesis-profile=thorough`` is what continuous integration runs. What a quick run draws is
-decided by its seed, which pytest prints.
+``make test-all`` runs with ``--hypothesis-profile=thorough``, continuous integration with
+``half``, which draws half as much. What a run draws is decided by its seed, which pytest prints.
 """
 
 import random
