@@ -175,5 +175,5 @@ $(TOOLS)/.made: tests/generators/requirements.txt tests/generators/package-lock.
 
 $(SDK_VENV)/.test: clients/python/pyproject.toml clients/tensorflow/pyproject.toml pyproject.toml
 	@$(PYTHON) -m venv --clear $(SDK_VENV)
-	@$(SDK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --editable 'clients/python[test]' --editable clients/tensorflow
+	@$(SDK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --editable 'clients/python[test]' --editable 'clients/tensorflow[pictures]'
 	@touch $@
