@@ -3,11 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf import (
+    abs,
+    cast,
+    cos,
+    equal,
+    exp,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    maximum,
+    minimum,
+    name_scope,
+    not_equal,
+    ones_like,
+    reshape,
+    round,
+    sigmoid,
+    sign,
+    sin,
+    square,
+    stack,
+    tanh,
+    zeros_like,
+)
 from gradwire.tf.keras.settings import floatx
 
 __all__ = [
@@ -69,33 +94,7 @@ __all__ = [
     "zeros_like",
 ]
 
-#: TensorFlow's functions under the same names.
-Axis = Any
-
-#: TensorFlow's functions under the same names.
-abs = tf.abs
-cos = tf.cos
-equal = tf.equal
-exp = tf.exp
-greater = tf.greater
-greater_equal = tf.greater_equal
-less = tf.less
-less_equal = tf.less_equal
-maximum = tf.maximum
-minimum = tf.minimum
-not_equal = tf.not_equal
-round = tf.round
-sigmoid = tf.sigmoid
-sign = tf.sign
-sin = tf.sin
-square = tf.square
-stack = tf.stack
-tanh = tf.tanh
-cast = tf.cast
-reshape = tf.reshape
-zeros_like = tf.zeros_like
-ones_like = tf.ones_like
-name_scope = tf.name_scope
+Axis: TypeAlias = Any
 
 
 def sum(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:

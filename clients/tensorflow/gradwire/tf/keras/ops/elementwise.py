@@ -71,7 +71,7 @@ def _found(path: str) -> Callable[..., Any]:
 for _kind, _operands in _NAMES.items():
     for _operand, _names in _operands.items():
         for _entry in _names.split():
-            _name, _, _path = _entry.partition(":")
+            _name, _colon, _path = _entry.partition(":")
             _kind(_name, _found(_path or _name.replace("conj", "math.conj")), _operand)
 
 for _name in (
