@@ -8,7 +8,7 @@ MIB = 1 << 20
 
 
 def use(size: int) -> None:
-    """Write to new pages and give them back: an allocator might keep pages at hand."""
+    """Write to new pages and unmap them: an allocator might reuse pages that it has kept."""
     with mmap(-1, size) as pages:
         pages.write(bytes(size // 64) * 64)
 

@@ -19,6 +19,7 @@ with needs("pytensor"):
     from pytensor.link.jax.dispatch import jax_funcify
 
 
+# PyTensor's dispatch passes the node and its storage by name to every function; none needs them.
 def _compiled(op: _RoutineOp, **_: Any) -> Callable[..., Any]:
     def requested(*arrays: Any) -> Any:
         results = request(op.routine, *arrays)

@@ -36,13 +36,13 @@ class Operation(NamedTuple):
     function: str
     op: str
     kinds: Kinds = None
-    #: Whether the service refuses some values, so that the call is sent immediately.
+    #: True if the service refuses some values, so that the call is sent immediately.
     refuses: bool = False
-    #: Which tensors are indices.
+    #: The tensors that are indices.
     places: Sequence[str] = ()
 
 
-#: What an operation gives: see ``rules``.
+#: The rule for an operation's result: see ``rules``.
 Rule: TypeAlias = Callable[[Operation, Tensors, Static], Any]
 
 
@@ -103,5 +103,5 @@ class _Parameters:
             for name in kinds
             if name not in self.tensors and kinds[name] not in _UNSENT
         }
-        #: How many arguments are all tensors if there are no others, -1 where others are needed.
+        #: The number of arguments if all of them are tensors, -1 if others are needed.
         self.alone: int = needed if list(self.names[:needed]) == self.tensors else -1

@@ -43,7 +43,7 @@ def det(input: TensorLike, name: Name = None) -> Tensor:
 
 
 class SlogDet(NamedTuple):
-    """What ``slogdet`` gives."""
+    """The result of ``slogdet``."""
 
     sign: Tensor
     log_abs_determinant: Tensor
@@ -237,7 +237,7 @@ def normalize(
 
 
 class Qr(NamedTuple):
-    """What ``qr`` gives."""
+    """The result of ``qr``."""
 
     q: Tensor
     r: Tensor

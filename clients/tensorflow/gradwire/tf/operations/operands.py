@@ -1,4 +1,4 @@
-"""What operations take: operands of one dtype, axes, and what is written into the program."""
+"""Arguments of operations: operands of one dtype, axes, and what is written into the program."""
 
 from __future__ import annotations
 

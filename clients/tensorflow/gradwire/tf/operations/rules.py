@@ -1,4 +1,4 @@
-"""What an operation gives: its dtype and shape as far as they are known before it is computed.
+"""The results of operations: dtype and shape, as far as they are known before computing.
 
 Every rule takes the operation, its tensors, and what is written into the program, by parameter.
 """
@@ -30,7 +30,7 @@ from gradwire.tf.operations.operands import (
 from gradwire.tf.static import listed
 from gradwire.tf.tensors import Tensor
 
-#: What the language computes of narrow integers as NumPy does, in wider ones.
+#: Functions that the language computes of narrow integers in wider ones, as NumPy does.
 _WIDENING = frozenset(
     f"tf.{name}" for name in "reduce_sum reduce_prod reduce_mean cumsum math.cumprod".split()
 )

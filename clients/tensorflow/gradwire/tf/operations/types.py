@@ -1,4 +1,4 @@
-"""What parameters of operations may be."""
+"""The types of operations' parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradwire.tf.tensors import Operand
 
 
 class SupportsArray(Protocol):
-    """What says itself which array it is."""
+    """A value that has an array of its own."""
 
     def __array__(self) -> NDArray[Any]:
         """The array."""
@@ -34,5 +34,5 @@ Name: TypeAlias = "str | None"
 Unused: TypeAlias = Any
 #: ``"SAME"``, ``"VALID"``, or pairs for each axis.
 Padding: TypeAlias = "str | Sequence[Sequence[int]]"
-#: Which norm: ``"euclidean"``, ``"fro"``, 1, 2, ``np.inf``.
+#: The kinds of norm: ``"euclidean"``, ``"fro"``, 1, 2, ``np.inf``.
 Order: TypeAlias = "str | float"
