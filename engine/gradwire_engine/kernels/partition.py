@@ -44,10 +44,12 @@ def parts(
     takes: Callable[[Op, Type, Sequence[Type]], bool] = is_kernel,
     *,
     loops: bool = True,
+    counted: bool = False,
 ) -> list[Part]:
     """The parts of a tape that are worth a kernel, in an order in which they can be computed.
 
-    ``takes`` says which instructions a kernel of the backend's can compute, beside ``loops``.
+    ``takes`` says which instructions a kernel of the backend's can compute, beside ``loops``; where
+    these are ``counted``, those whose passes are known beforehand.
     """
     made, outputs = tape.instructions, {*tape.outputs}
     inside: list[int] = []
@@ -68,7 +70,7 @@ def parts(
             if is_loop(made, views, slot):
                 taken.add(slot)
                 inside.append(slot)
-            elif is_lone_loop(made, views, slot):
+            elif not counted and is_lone_loop(made, views, slot):
                 alone[slot] = [slot]
         elif takes(op, kind, [made[a].type for a in args]):
             inside.append(slot)

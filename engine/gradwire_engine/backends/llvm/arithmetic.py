@@ -186,10 +186,15 @@ class Arithmetic:
             width = f"v{LANES}" if wide else ""
             name = f"llvm.{_INTRINSIC[function]}.{width}f{64 if char == 'd' else 32}"
             return self._written(name, operands, kind)
+        return self._library(function, operands, char, wide=wide)
+
+    def _library(self, function: str, operands: list[str], char: str, *, wide: bool) -> str:
+        """One of our own functions, of numbers the C library's: of doubles."""
+        p, kind = self._p, type_of(char, wide=wide)
         if char == "f":
             double = type_of("d", wide=wide)
             operands = [p.let(f"fpext {kind} {x} to {double}") for x in operands]
-            z = self._call(function, operands, "d", wide=wide)
+            z = self._library(function, operands, "d", wide=wide)
             return p.let(f"fptrunc {double} {z} to {kind}")
         return self._written(symbol(function, wide=wide), operands, kind)
 

@@ -1,0 +1,1 @@
+"""Tapes on an NVIDIA GPU, by CuPy. Nothing imports it before it is asked for."""
