@@ -126,6 +126,17 @@ POLYNOMIALS: dict[str, tuple[Callable[[Any], Any], tuple[Any, Any], int]] = {
 LONG = ("ERF", "ERFCX", "DIGAMMA")
 
 
+#: Words of 2 / pi after the point, so many that each double has its own three.
+WORDS, WORD = 19, 64
+
+
+def two_over_pi() -> list[int]:
+    """The bits of 2 / pi in words, the first ones first."""
+    with mp.workprec(WORDS * WORD + 64):
+        whole = int(mp.floor(mp.ldexp(2 / mp.pi, WORDS * WORD)))
+    return [whole >> WORD * k & (1 << WORD) - 1 for k in reversed(range(WORDS))]
+
+
 def write(line: str) -> None:
     """Write a line of the module."""
     sys.stdout.write(line + "\n")
@@ -144,6 +155,11 @@ def main() -> None:
         write(")")
         if name in LONG:
             write(f"{name}_LOW = {float(found[-1] - mpf(float(found[-1])))!r}")
+    write("#: The bits of 2 / pi after the point, in words of 64.")
+    write("TWO_OVER_PI = (")
+    for word in two_over_pi():
+        write(f"    0x{word:016X},")
+    write(")")
 
 
 if __name__ == "__main__":

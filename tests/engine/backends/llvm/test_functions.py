@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -27,6 +27,11 @@ from gradwire_engine.backends.llvm.compiler import (  # noqa: E402
     _machine,
     compile_here,
 )
+from gradwire_engine.backends.llvm.functions.forms import (  # noqa: E402
+    DOUBLES,
+    VECTORS,
+    Form,
+)
 from gradwire_engine.backends.llvm.functions.library import (  # noqa: E402
     NAMES,
     library,
@@ -34,56 +39,65 @@ from gradwire_engine.backends.llvm.functions.library import (  # noqa: E402
     symbol,
 )
 from gradwire_engine.backends.llvm.functions.trigonometric import FAR  # noqa: E402
-from gradwire_engine.backends.llvm.functions.vectors import LANES  # noqa: E402
 
 #: Units in the last place that a vector function may be off.
 MOST_ULPS = 1.5
 OF_ONE = [name for name in NAMES if operands(name) == 1]
-#: Features of processors that vectors are compiled without.
-WITHOUT = ("", "avx512")
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 5e-324, -5e-324]
 SPECIAL += [2.2250738585072014e-308, 1.7976931348623157e308, -1.7976931348623157e308]
 SPECIAL += [0.5, -0.5, 2.0, -2.0, 2.5, -2.5, 3.0, -3.0, 1e5, -1e5, 1e300, -1e300, 2.0**53]
 
 
+#: A form, and the features that its code is compiled without.
+Compiled: TypeAlias = tuple[Form, str]
+OF_VECTORS: list[Compiled] = [(VECTORS, ""), (VECTORS, "avx512")]
+ALL: list[Compiled] = [*OF_VECTORS, (DOUBLES, "")]
+
+
 @cache
-def compiled(without: str) -> Code:
+def compiled(of: Compiled) -> Code:
     """All functions."""
-    (code,) = compile_here([Source(library())], without=without)
-    return Code(code, symbol("exp", wide=True))
+    form, without = of
+    (code,) = compile_here([Source(library(form))], without=without)
+    return Code(code, symbol("exp", form))
 
 
 @cache
-def vectorised(name: str, without: str = "") -> Callable[..., np.ndarray]:
-    """A function of whole arrays by machine code that goes over them by vectors."""
-    vector, arguments = f"<{LANES} x double>", range(operands(name))
+def arrays(name: str, of: Compiled = OF_VECTORS[0]) -> Callable[..., np.ndarray]:
+    """A function of whole arrays by machine code that calls a form's function for all elements."""
+    form, without = of
+    kind, arguments = form.numbers, range(operands(name))
     loads = [
         f"  %p{k} = getelementptr ptr, ptr %pointers, i64 {k}\n  %q{k} = load ptr, ptr %p{k}\n"
-        f"  %a{k} = getelementptr double, ptr %q{k}, i64 %i\n"
-        f"  %x{k} = load {vector}, ptr %a{k}, align 8\n"
+        f"  %a{k} = getelementptr {form.element}, ptr %q{k}, i64 %i\n"
+        f"  %x{k} = load {kind}, ptr %a{k}, align 4\n"
         for k in arguments
     ]
-    address = compiled(without).address_of(symbol(name, wide=True))
+    address = compiled(of).address_of(symbol(name, form))
     text = (
         f"define void @kernel(ptr %pointers, i64 %n) {{\nentry:\n  br label %next\nnext:\n"
         f"  %i = phi i64 [ 0, %entry ], [ %j, %next ]\n{''.join(loads)}"
         f"  %function = inttoptr i64 {address} to ptr\n"
-        f"  %z = call {vector} %function({', '.join([f'{vector} %x{k}' for k in arguments])})\n"
+        f"  %z = call {kind} %function({', '.join([f'{kind} %x{k}' for k in arguments])})\n"
         f"  %to = getelementptr ptr, ptr %pointers, i64 {len(arguments)}\n"
-        "  %out = load ptr, ptr %to\n  %at = getelementptr double, ptr %out, i64 %i\n"
-        f"  store {vector} %z, ptr %at, align 8\n  %j = add i64 %i, {LANES}\n"
+        f"  %out = load ptr, ptr %to\n  %at = getelementptr {form.element}, ptr %out, i64 %i\n"
+        f"  store {kind} %z, ptr %at, align 4\n  %j = add i64 %i, {form.lanes}\n"
         "  %more = icmp slt i64 %j, %n\n  br i1 %more, label %next, label %done\n"
         "done:\n  ret void\n}\n"
     )
     loaded = Code(compile_here([Source(text)], without=without)[0], "kernel")
     code = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(loaded.address)
+    dtype = np.float32 if form.single else np.float64
 
     def compute(*xs: np.ndarray) -> np.ndarray:
         if not xs[0].size:
-            return np.empty(0)
-        n = -(-xs[0].size // LANES) * LANES
-        padded = [np.concatenate([x, np.repeat(x[-1:], n - x.size)]) for x in xs]
-        z = np.empty(n)
+            return np.empty(0, dtype)
+        n = -(-xs[0].size // form.lanes) * form.lanes
+        padded = [
+            np.concatenate([x, np.repeat(x[-1:], n - x.size)]).astype(dtype, casting="no")
+            for x in xs
+        ]
+        z = np.empty(n, dtype)
         pointers = np.array([x.ctypes.data for x in [*padded, z]], np.uint64)
         assert loaded.address  # it lives as long as this function
         code(pointers.ctypes.data, n)
@@ -115,12 +129,12 @@ EXACT: dict[str, Callable[..., Any]] = {
 }
 
 
-def ulps(name: str, *xs: np.ndarray, without: str = "") -> np.ndarray:
+def ulps(name: str, *xs: np.ndarray, of: Compiled) -> np.ndarray:
     """The errors of the values, in units in the last place of the true ones."""
     exact = EXACT.get(name) or getattr(mpmath, name)
     off = []
     with mpmath.workprec(1400 if name in ("sin", "cos", "tan", "fmod") else 250):
-        for *given_values, z in zip(*xs, vectorised(name, without)(*xs), strict=True):
+        for *given_values, z in zip(*xs, arrays(name, of)(*xs), strict=True):
             true = exact(*[mpmath.mpf(float(x)) for x in given_values])
             nearest = float(true)
             if math.isinf(nearest) or not math.isfinite(z):
@@ -132,7 +146,7 @@ def ulps(name: str, *xs: np.ndarray, without: str = "") -> np.ndarray:
 
 def worst(name: str, *xs: np.ndarray) -> tuple[float, float]:
     """The largest error, and where it is."""
-    off = np.concatenate([ulps(name, *xs, without=without) for without in WITHOUT])
+    off = np.concatenate([ulps(name, *xs, of=of) for of in ALL])
     at = int(np.argmax(off))
     return float(off[at]), float(xs[0][at % xs[0].size])
 
@@ -214,7 +228,7 @@ def test_errors_where_another_reduction_begins(name):
     far = of_all_exponents(share(4000))
     far = far[np.abs(far) >= FAR]
     expected = [getattr(math, name)(x) for x in far]
-    np.testing.assert_array_equal(vectorised(name)(far), expected)
+    np.testing.assert_array_equal(arrays(name)(far), expected)
 
 
 @pytest.mark.parametrize(
@@ -267,11 +281,11 @@ def reference(name: str, *xs: np.ndarray) -> np.ndarray:
     return np.array([function(*each) for each in zip(*xs, strict=True)])
 
 
-@pytest.mark.parametrize("without", WITHOUT)
+@pytest.mark.parametrize("of", ALL)
 @pytest.mark.parametrize("name", NAMES)
-def test_special_values_are_those_of_c(name, without):
+def test_special_values_are_those_of_c(name, of):
     xs = of_all_pairs(name, [*SPECIAL, -1.5, -745.0, 1025.0, -1075.0])
-    expected, found = reference(name, *xs), vectorised(name, without)(*xs)
+    expected, found = reference(name, *xs), arrays(name, of)(*xs)
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
     np.testing.assert_array_equal(np.isinf(found), np.isinf(expected))
     held = ~np.isnan(expected)
@@ -304,19 +318,19 @@ def test_powers_of_negative_numbers_and_whole_powers():
     assert off <= MOST_ULPS, at
     small = rng.integers(-9, 10, whole.size).astype(float)
     exponents = np.abs(whole) % 16
-    np.testing.assert_array_equal(vectorised("pow")(small, exponents), small**exponents)
+    np.testing.assert_array_equal(arrays("pow")(small, exponents), small**exponents)
 
 
 def test_negative_arguments_of_gamma():
     x = -np.abs(of_moderate_size(share(2000)))
-    np.testing.assert_array_equal(vectorised("lgamma")(x), reference("lgamma", x))
+    np.testing.assert_array_equal(arrays("lgamma")(x), reference("lgamma", x))
     x = x[(x > -1e3) & (x < -1e-3)]
     with mpmath.workprec(200):
         true = np.array([float(mpmath.digamma(mpmath.mpf(float(each)))) for each in x])
         slope = np.array([float(mpmath.polygamma(1, mpmath.mpf(float(each)))) for each in x])
     # an argument that is rounded counts by the slope, and near zeros of the sum its parts do
     most = 4e-16 * (np.abs(true) + np.abs(slope) * np.abs(x % 1) + np.log(2 + np.abs(x)))
-    assert np.all(np.abs(vectorised("digamma")(x) - true) <= most)
+    assert np.all(np.abs(arrays("digamma")(x) - true) <= most)
 
 
 def test_vectors_are_compiled_without_what_a_processor_lacks():
@@ -331,8 +345,8 @@ def test_lanes_do_not_depend_on_each_other(name):
     rng = np.random.default_rng(4)
     values = np.concatenate([SPECIAL, of_all_exponents(200), of_moderate_size(200)])
     xs = [rng.permutation(values) for _ in range(operands(name))]
-    found = vectorised(name)(*xs)
-    alone = [vectorised(name)(*[x[k : k + 1] for x in xs]) for k in range(values.size)]
+    found = arrays(name)(*xs)
+    alone = [arrays(name)(*[x[k : k + 1] for x in xs]) for k in range(values.size)]
     assert found.tobytes() == np.concatenate(alone).tobytes()
 
 
