@@ -1,0 +1,91 @@
+"""From LLVM's IR to PTX, and by NVIDIA's assembler, where it is installed, to machine code."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import llvmlite.binding as llvm
+import pytest
+
+TRIPLE = "nvptx64-nvidia-cuda"
+#: The oldest GPUs that are supported, and those that most deployments have.
+TARGETS = ("sm_80", "sm_90")
+STRICT = ("--warning-as-error", "--warn-on-spills", "--verbose")
+
+
+class Machine(NamedTuple):
+    """What the machine code of a kernel takes of a GPU."""
+
+    registers: int
+    shared_bytes: int
+    stack_bytes: int  # of local memory, by thread
+
+
+@cache
+def _target(name: str) -> llvm.TargetMachine:
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=name, opt=3)
+
+
+def ptx_of(text: str, target: str) -> str:
+    """The PTX that LLVM makes of a text for a target such as ``sm_80``."""
+    module, machine = llvm.parse_assembly(text), _target(target)
+    module.verify()
+    module.triple = TRIPLE
+    module.data_layout = str(machine.target_data)
+    return str(machine.emit_assembly(module))
+
+
+@cache
+def assembler() -> Path | None:
+    """NVIDIA's ``ptxas``: the installed one, or that of a wheel."""
+    if found := shutil.which("ptxas"):
+        return Path(found)
+    packages = importlib.util.find_spec("nvidia")
+    folders = packages.submodule_search_locations if packages else None
+    return next((one for folder in folders or () for one in Path(folder).glob("*/bin/ptxas")), None)
+
+
+#: Marks a test that assembles.
+assembles = pytest.mark.skipif(
+    assembler() is None, reason="ptxas, of the extra gpu-tests, is not installed"
+)
+
+
+def assembled(ptx: str, target: str, *options: str) -> dict[str, Machine]:
+    """What the kernels of PTX take of a GPU, by name; ``AssertionError`` at any warning.
+
+    A warning is, among others, that registers do not suffice and are spilled to local memory.
+    """
+    with TemporaryDirectory() as folder:
+        source, made = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(ptx)
+        command = [assembler(), f"--gpu-name={target}", *STRICT, *options, "-o", made, source]
+        run = subprocess.run(
+            [str(part) for part in command], capture_output=True, text=True, check=False
+        )
+        said = run.stdout + run.stderr
+        assert run.returncode == 0, said
+        assert made.read_bytes()[:4] == b"\x7fELF"
+    reports = re.split(r"Compiling entry function '(\w+)'", said)[1:]
+    return {
+        name: Machine(
+            _number(r"Used (\d+) registers", report),
+            _number(r"(\d+) bytes smem", report),
+            _number(r"(\d+) bytes stack frame", report),
+        )
+        for name, report in zip(reports[::2], reports[1::2], strict=True)
+    }
+
+
+def _number(pattern: str, report: str) -> int:
+    found = re.search(pattern, report)
+    return int(found[1]) if found else 0

@@ -1,0 +1,187 @@
+"""Executes kernels of NVPTX's LLVM IR without a GPU, all threads in lockstep, and checks them.
+
+    program = Program(text)
+    program.launch("saxpy", 8, 128, [a, x, y, n])
+
+Arrays are what pointers point to, and are written in place. Raised is what a GPU would not report:
+see ``faults``. How blocks and warps take turns does not matter to what is found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from tests.engine.backends.nvptx.simt.frames import Active, Machine
+from tests.engine.backends.nvptx.simt.functions import Function, call, compile_function
+from tests.engine.backends.nvptx.simt.memory import (
+    GLOBAL,
+    SHARED,
+    Allocation,
+    Allocations,
+    Memory,
+    address_of,
+)
+from tests.engine.backends.nvptx.simt.reader import Reader
+from tests.engine.backends.nvptx.simt.types import Array, Pointer, Type
+from tests.engine.backends.nvptx.simt.types import Sequence as SequenceType
+
+GLOBAL_VARIABLE = re.compile(r"(@(?:\"[^\"]*\"|[-\w$.]+)) = (.*?)\b(global|constant) (.*)$")
+Size = int | tuple[int, ...]
+
+
+class Program:
+    """The functions and globals of a text, which LLVM accepts."""
+
+    def __init__(self, text: str) -> None:
+        module = llvm.parse_assembly(text)
+        module.verify()
+        lines = re.sub(r"\[\n((?: +.*\n)*?) +\]", _joined, str(module)).splitlines()
+        self.functions: dict[str, Function] = {}
+        self._allocations = Allocations()
+        self._dynamic: list[int] = []
+        for line in lines:
+            if match := GLOBAL_VARIABLE.match(line):
+                self._add_global(*match.groups())
+        bodies = {}
+        for at, line in enumerate(lines):
+            if line.startswith("define "):
+                function = self._declared(line)
+                self.functions[function.name] = function
+                bodies[function.name] = lines[at + 1 : lines.index("}", at)]
+        for name, body in bodies.items():
+            compile_function(self.functions[name], body, self._allocations, self.functions)
+
+    def launch(
+        self,
+        name: str,
+        grid: Size,
+        block: Size,
+        arguments: Sequence[Any],
+        *,
+        shared_bytes: int = 0,
+        races: bool = True,
+        most_steps: int = 1_000_000,
+    ) -> None:
+        """Run a kernel on ``grid`` blocks of ``block`` threads, integers or tuples of up to three.
+
+        Arguments are numbers, arrays, which are contiguous and may overlap, or a list of arrays
+        for a pointer to pointers. An array that is not writeable may not be written by the kernel.
+        """
+        machine = Machine(_axes(grid), _axes(block))
+        machine.steps_left = most_steps
+        function = self.functions[f"@{name}"]
+        given = _Arguments(self._allocations)
+        for number in self._dynamic:
+            sized = replace(given.allocations.all[number], size=shared_bytes)
+            given.allocations.all[number] = sized
+        values = [
+            given.value(type, argument)
+            for (type, _), argument in zip(function.parameters, arguments, strict=True)
+        ]
+        machine.memory = Memory(given.allocations, machine.block, machine.epoch, races)
+        everyone = Active(np.ones(machine.threads, np.bool_), whole=True)
+        with np.errstate(all="ignore"):
+            call(function, values, machine, everyone)
+        given.write_back(machine.memory)
+
+    def _add_global(self, name: str, linkage: str, kind: str, rest: str) -> None:
+        reader = Reader(rest, self._allocations)
+        space = re.search(r"addrspace\((\d+)\)", linkage)
+        type = reader.type()
+        dynamic = "external" in linkage
+        contents = None if dynamic else reader.constant(type)
+        if contents is not None:
+            contents = np.ascontiguousarray(contents).view(np.uint8).reshape(-1)[: type.size]
+        element = (type.innermost if isinstance(type, SequenceType) else type).size
+        number = int(space[1]) if space else GLOBAL
+        self._allocations.numbers[name] = self._allocations.add(
+            Allocation(
+                name, number or GLOBAL, type.size, element, contents, writable=kind == "global"
+            )
+        )
+        if number == SHARED:
+            self._allocations.all[-1].contents = None  # it has no initial values
+            if dynamic:
+                self._dynamic.append(len(self._allocations.all) - 1)
+
+    def _declared(self, line: str) -> Function:
+        name, rest = re.search(r"(@(?:\"[^\"]*\"|[-\w$.]+))\((.*)$", line).groups()  # type: ignore[union-attr]
+        reader, parameters = Reader(rest, self._allocations), []
+        while not reader.skip(")"):
+            type, depth = reader.type(), 0
+            while depth or reader.peek() not in (",", ")"):
+                token = reader.take()
+                depth += {"(": 1, ")": -1}.get(token, 0)
+            parameters.append((type, token))
+            reader.skip(",")
+        return Function(name, parameters)
+
+
+class _Arguments:
+    """What a launch is given, as allocations beside those of the program."""
+
+    def __init__(self, allocations: Allocations) -> None:
+        self.allocations = Allocations(allocations)
+        self._roots: dict[int, tuple[Array, int]] = {}
+
+    def value(self, type: Type, argument: Any) -> Array:
+        """The register of an argument."""
+        if not isinstance(type, Pointer):
+            return type.register(np.array([argument]))
+        if isinstance(argument, np.ndarray):
+            return np.array([self._address(argument)], np.int64)
+        table = np.array([self._address(one) for one in argument], np.int64)
+        table.flags.writeable = False
+        return np.array([self._address(table)], np.int64)
+
+    def _address(self, array: Array) -> int:
+        if not array.flags.c_contiguous:
+            raise ValueError("pointers point to contiguous arrays")
+        root = array
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        name = f"argument {len(self.allocations.all)}"
+        if id(root) not in self._roots:
+            self._roots[id(root)] = (
+                root,
+                self.allocations.add(Allocation(name, GLOBAL, root.nbytes, contents=_bytes(root))),
+            )
+        offset = array.ctypes.data - root.ctypes.data
+        element = min(array.itemsize, 8)  # a complex number is two
+        return address_of(
+            self.allocations.add(
+                Allocation(
+                    f"{array.dtype}{list(array.shape)}",
+                    GLOBAL,
+                    array.nbytes,
+                    element,
+                    writable=array.flags.writeable,
+                    within=(self._roots[id(root)][1], offset),
+                )
+            )
+        )
+
+    def write_back(self, memory: Memory) -> None:
+        """Copy what the kernel wrote."""
+        for root, number in self._roots.values():
+            if root.flags.writeable:
+                _bytes(root)[:] = memory.bytes_of(number)
+
+
+def _bytes(root: Array) -> Array:
+    return root.ravel(order="K").view(np.uint8)
+
+
+def _axes(size: Size) -> tuple[int, ...]:
+    given = (size,) if isinstance(size, int) else size
+    return (*given, 1, 1)[:3]
+
+
+def _joined(match: re.Match[str]) -> str:
+    return "[" + match[1].replace("\n", " ") + "]"
