@@ -23,6 +23,8 @@ class GpuArithmetic(Arithmetic):
         self.called: set[tuple[str, str]] = set()
 
     def _library(self, function: str, operands: list[str], char: str, *, wide: bool) -> str:
+        if char == "f":
+            return super()._library(function, operands, char, wide=wide)
         self.called.add((function, char))
         name = f"{(SINGLES if char == 'f' else DOUBLES).prefix}{function}"
         kind = TYPES[char]
@@ -46,16 +48,20 @@ class GpuCode:
     def variable(self, kind: str, first: str) -> str:
         """A variable that begins with a value."""
         name = f"%a{self.p.new()}"
-        self.entry.append(f"  {name} = alloca {kind}")
+        self.entry.append(f"  {name} = alloca {'i8' if kind == 'i1' else kind}")
         self.set(name, kind, first)
         return name
 
     def set(self, variable: str, kind: str, value: str) -> None:
         """Give a variable a value."""
+        if kind == "i1":
+            kind, value = "i8", self.p.let(f"zext i1 {value} to i8")
         self.p.do(f"store {kind} {value}, ptr {variable}")
 
     def get(self, variable: str, kind: str) -> str:
         """The value of a variable."""
+        if kind == "i1":
+            return self.p.let(f"icmp ne i8 {self.get(variable, 'i8')}, 0")
         return self.p.let(f"load {kind}, ptr {variable}")
 
     @contextmanager

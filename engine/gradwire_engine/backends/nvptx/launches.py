@@ -161,7 +161,8 @@ def _spread(program: Program, nest: Nest) -> Iterator[Launch]:
         mine = Affine((*(0,) * outer, 1, *by, *rest), 0)
         roots.append(root._replace(buffer=parts, at=mine))
         at = Affine((*(0,) * outer, *by, 1), 0)
-        own = root.at.coefficients[: outer + nest.kept]
+        by_loop = root.at.coefficients
+        own = (*by_loop[:outer], *by_loop[outer + 1 : outer + 1 + nest.kept])
         target = root.at._replace(coefficients=(*own, 0))
         load = Load(parts, at, None, char)
         both = Reduce(root.kind, root.buffer, target, 0)
@@ -266,8 +267,9 @@ def _finished(
         *(["i64 %pass"] if counted else []),
     ]
     library = [
-        functions_text(sorted({name for name, of in code.arithmetic.called if of == char}), form)
+        functions_text(names, form)
         for char, form in (("d", DOUBLES), ("f", SINGLES))
+        if (names := sorted({name for name, of in code.arithmetic.called if of == char}))
     ]
     declared = "\n".join(sorted(code.p.declared))
     text = (
@@ -301,6 +303,5 @@ def _with_library(text: str, library: str) -> str:
     """A text with functions beside it, what both declare once."""
     known = {line for line in text.splitlines() if line.startswith("declare ")}
     lines = [line for line in library.splitlines() if line not in known]
-    own = "\n".join(lines).replace("define ", "define internal ")
-    return f"{text}{own}\n"
+    return "\n".join([text, *lines, ""])
 
