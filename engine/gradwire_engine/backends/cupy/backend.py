@@ -10,7 +10,7 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable, Replayed
 from gradwire_engine.backends.cupy.device import Device
 from gradwire_engine.backends.cupy.executable import CupyExecutable
-from gradwire_engine.backends.cupy.kernels import Library
+from gradwire_engine.backends.cupy.groups import Library
 from gradwire_engine.backends.cupy.namespace import namespace
 from gradwire_engine.backends.llvm.rules import RULES
 from gradwire_engine.backends.numpy.backend import NumpyBackend

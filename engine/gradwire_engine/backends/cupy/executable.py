@@ -15,7 +15,7 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable, Listing, Replayed, note_place, noted_place
 from gradwire_engine.backends.cupy.device import Device
 from gradwire_engine.backends.cupy.host import on_host
-from gradwire_engine.backends.cupy.kernels import GpuKernel, Library, Zeroed, kernels_of
+from gradwire_engine.backends.cupy.groups import GpuKernel, Library, Zeroed, kernels_of
 from gradwire_engine.backends.plan import plan
 from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.backends.reference import loops

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from gradwire_engine.backends.base import evaluated
-from gradwire_engine.backends.cupy.kernels import GpuKernel, kernels_of
+from gradwire_engine.backends.cupy.groups import GpuKernel, kernels_of
 from gradwire_engine.backends.nvptx.launches import Launch
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.backends.regroup import regrouped
