@@ -8,16 +8,18 @@ from typing import Any
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable, Replayed
+from gradwire_engine.backends.cupy.costs import measured
 from gradwire_engine.backends.cupy.device import Device
 from gradwire_engine.backends.cupy.executable import CupyExecutable
 from gradwire_engine.backends.cupy.groups import Library
 from gradwire_engine.backends.cupy.namespace import namespace
 from gradwire_engine.backends.llvm.rules import RULES
-from gradwire_engine.backends.numpy.backend import NumpyBackend
+from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND, NumpyBackend
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.nvptx.compiler import Ptx
 from gradwire_engine.backends.reference.backend import COSTS, EXACT_IDENTITIES
 from gradwire_engine.optimize.target import rules
+from gradwire_engine.polling import unhurried
 from gradwire_engine.tape import Tape
 
 
@@ -52,6 +54,27 @@ class CupyBackend(NumpyBackend):
         )
         other._library = Library(self.device, self._ptx)
         return other
+
+    def describe(self) -> tuple[str, int, int, str]:
+        """The device's name, its memory in all and what of it is free, its compute capability."""
+        device = self.device
+        return device.name, device.total_bytes, device.free_bytes, "{}.{}".format(*device.capability)
+
+    def crossover(self) -> tuple[Any, ...]:
+        """Measure what the device costs, in the order of the fields of ``gpu.Crossover``."""
+        device = self.device
+
+        def to(x: Any) -> Any:
+            with device.working(unhurried):
+                copy = device.copied(x)
+                device.wait(unhurried)
+                return copy
+
+        def back(x: Any) -> Any:
+            with device.working(unhurried):
+                return device.copy_from(x, unhurried)
+
+        return measured(self, NUMPY_BACKEND, (to, back))
 
     def compile(
         self, tape: Tape, poll: Poll, *, exact: bool = False, threads: int = 1

@@ -131,14 +131,13 @@ class Device:
 
     def copied(self, x: Any) -> Any:
         """A copy of an array on the device."""
-        x = np.ascontiguousarray(x)
         copy = self.cupy.empty(x.shape, x.dtype)
         self.copy_to(x, copy)
         return copy
 
     def copy_to(self, source: np.ndarray[Any, Any], target: Any) -> None:
         """Copy from the host; what is copied may be changed when this returns."""
-        flat = np.ascontiguousarray(source).reshape(-1).view(np.uint8)
+        flat = np.asarray(source, order="C").reshape(-1).view(np.uint8)
         for begin in range(0, flat.nbytes, _PIECE):
             piece = flat[begin : begin + _PIECE]
             place, memory = self._piece()
@@ -149,8 +148,8 @@ class Device:
 
     def copy_from(self, source: Any, poll: Poll) -> np.ndarray[Any, Any]:
         """A copy on the host."""
-        source = self.cupy.ascontiguousarray(source)
         target = np.empty(source.shape, source.dtype)
+        source = self.cupy.ascontiguousarray(source)
         flat = target.reshape(-1).view(np.uint8)
         begun: list[tuple[int, int, Any]] = []
 

@@ -140,8 +140,10 @@ class CupyExecutable(Executable):
         if self._replayed is not None:
             return
         kernels = kernels_of(self.tape, poll)
+        texts = [launch.text for kernel in kernels for launch in kernel.launches]
+        functions = self._library.functions(texts)
         for kernel in kernels:
-            kernel.load(self._library)
+            kernel.load(self._library, functions)
             poll()
             zeroed = self._kernels[kernel] = kernel.zeroed(self._zero_bytes)
             self._zero_bytes = zeroed.end

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -27,6 +28,8 @@ from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.sequences.cumulative import CumProd, CumSum
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
 
+#: Threads that have code compiled.
+_COMPILERS = 8
 #: Temporaries begin at addresses that this divides.
 _LINE = 256
 #: Elements for each thread of a running sum, from which on CuPy shares them among threads.
@@ -54,29 +57,36 @@ def _is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
     return is_kernel(op, kind, types)
 
 
+class _Function:
+    """A function on the device."""
+
+    def __init__(self, module: Any, function: Any) -> None:
+        self._module = module  # it lives as long
+        self.launch = function
+
+
 class Library:
     """The functions that were loaded, each once: programs of one structure share them."""
 
     def __init__(self, device: Device, ptx: Ptx) -> None:
         self.device, self._ptx = device, ptx
-        self._functions: WeakValueDictionary[str, Any] = WeakValueDictionary()
+        self._functions: WeakValueDictionary[str, _Function] = WeakValueDictionary()
 
-    def function(self, text: str) -> Any:
-        """The function of a launch."""
-        found = self._functions.get(text)
-        if found is None:
+    def functions(self, texts: Iterable[str]) -> dict[str, _Function]:
+        """The functions of launches: the driver compiles several at once."""
+        found = {text: self._functions.get(text) for text in texts}
+        codes = {text: self._ptx.of(text).encode() for text, known in found.items() if not known}
+        with ThreadPoolExecutor(_COMPILERS) as pool:
+            loaded = pool.map(self._loaded, codes.values())
+            for text, function in zip(codes, loaded, strict=True):
+                found[text] = self._functions[text] = function
+        return {text: function for text, function in found.items() if function is not None}
+
+    def _loaded(self, code: bytes) -> _Function:
+        with self.device.cupy.cuda.Device(0):
             module = self.device.cupy.cuda.function.Module()
-            module.load(self._ptx.of(text).encode())
-            found = self._functions[text] = Loaded(module, module.get_function("kernel"))
-        return found
-
-
-class Loaded:
-    """A function, and what it is in."""
-
-    def __init__(self, module: Any, function: Any) -> None:
-        self._module = module
-        self.function = function
+            module.load(code)
+            return _Function(module, module.get_function("kernel"))
 
 
 class Zeroed(NamedTuple):
@@ -116,7 +126,7 @@ class GpuKernel(FusedGroup):
             op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
             for op, args, kind, _ in self.instructions
         ]
-        self._functions: dict[str, Loaded] = {}
+        self._functions: Mapping[str, _Function] = {}
         self._known: list[Any] = []
 
     def __str__(self) -> str:
@@ -147,9 +157,9 @@ class GpuKernel(FusedGroup):
         given |= {place.buffer for place in self.form.results}
         return [k for k in range(len(self.program.buffers)) if k not in given]
 
-    def load(self, library: Library) -> None:
-        """Load the functions, and constants."""
-        self._functions = {launch.text: library.function(launch.text) for launch in self.launches}
+    def load(self, library: Library, functions: Mapping[str, _Function]) -> None:
+        """Take the functions of its launches, and load constants."""
+        self._functions = {launch.text: functions[launch.text] for launch in self.launches}
         self._known = [library.device.copied(np.asarray(value)) for value in self._constants]
 
     def zeroed(self, begin: int) -> Zeroed:
@@ -211,8 +221,8 @@ class GpuKernel(FusedGroup):
             *[np.float64(x) for x in launch.numbers],
             *([np.int64(turn)] if launch.counted else []),
         ]
-        launched = self._functions[launch.text].function
-        launched((launch.blocks,), (launch.threads,), tuple(given))
+        function = self._functions[launch.text]
+        function.launch((launch.blocks,), (launch.threads,), tuple(given))
 
     def failed(self, zeros: np.ndarray[Any, Any], at: Zeroed) -> type[Exception] | None:
         """What the memory says that began with zeros: an index out of range, an unknown path."""

@@ -50,7 +50,7 @@ class AlonePrinter:
     def _repeat(self, repeat: Repeat, around: Sequence[str]) -> None:
         code, p = self._code, self._code.p
         passes = p.integer(repeat.passes or 0)
-        with code.loop("0", passes, "1") as turn:
+        with code.loop(code.variable("i64", "0"), passes, "1") as turn:
             k = turn
             if repeat.backward:
                 k = p.let(f"sub i64 {p.let(f'sub i64 {passes}, 1')}, {turn}")

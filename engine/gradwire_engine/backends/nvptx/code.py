@@ -65,10 +65,9 @@ class GpuCode:
         return self.p.let(f"load {kind}, ptr {variable}")
 
     @contextmanager
-    def loop(self, start: str, end: str, step: str) -> Iterator[str]:
-        """A loop of a number from ``start`` to before ``end``; there may be no pass."""
+    def loop(self, at: str, end: str, step: str) -> Iterator[str]:
+        """A loop of the number that a variable has, to before ``end``; there may be no pass."""
         p, number = self.p, self.p.new()
-        at = self.variable("i64", start)
         p.do(f"br label %head{number}")
         p.label(f"head{number}")
         i = self.get(at, "i64")

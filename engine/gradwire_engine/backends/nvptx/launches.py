@@ -25,6 +25,7 @@ from gradwire_engine.backends.nvptx.schedules import (
     THREADS_ALONE,
     THREADS_OF_PROBLEMS,
     Schedule,
+    at_once,
     is_ordered,
     scheduled,
 )
@@ -46,6 +47,8 @@ from gradwire_engine.kernels.form import (
 _SMALL = 1 << 14
 #: Nodes of a pass that are worth a launch each, and launches of all passes.
 _LARGE_PASS, _MOST_PASSES = 1 << 17, 4096
+#: Blocks of a launch, whose threads take further points or passes when they have done theirs.
+_MOST_BLOCKS = 1 << 16
 _TARGET = 'target triple = "nvptx64-nvidia-cuda"\n'
 
 
@@ -197,10 +200,17 @@ def _launched(program: Program, nest: Nest, schedule: Schedule) -> Launch:
     around = ["%pass"] if counted else []
     thread, block = code.thread(), code.block()
     if schedule.group == 1:
-        point = p.let(f"add i64 {p.let(f'mul i64 {block}, {THREADS}')}, {thread}")
-        with code.when(p.let(f"icmp slt i64 {point}, {p.integer(points)}")):
-            GpuNestPrinter(code, nest, schedule, around).print_point(point)
-        return _finished(program, code, schedule.blocks(nest), counted=counted)
+        first = p.let(f"add i64 {p.let(f'mul i64 {block}, {THREADS}')}, {thread}")
+        blocks = min(schedule.blocks(nest), _MOST_BLOCKS)
+        if passes == 1:  # the points are shared as passes are
+            printer = GpuNestPrinter(code, nest, Schedule(0), around)
+            printer.at_once = at_once(nest, points)
+            blocks = -(-blocks // printer.at_once)
+            printer.print_flat(first, p.integer(blocks * THREADS))
+        else:
+            printer = GpuNestPrinter(code, nest, schedule, around)
+            printer.print(first, p.integer(blocks * THREADS))
+        return _finished(program, code, blocks, counted=counted)
     tile, begin, end = block, "0", p.integer(passes)
     if schedule.splits > 1:
         tile, split = code.divided(block, schedule.splits, schedule.blocks(nest))
@@ -211,6 +221,7 @@ def _launched(program: Program, nest: Nest, schedule: Schedule) -> Launch:
         around = [*around, split]
     printer = GpuNestPrinter(code, nest, schedule, around)
     printer.begin, printer.end = begin, end
+    printer.at_once = at_once(nest, points * passes)
     tiles = schedule.blocks(nest) // schedule.splits
     printer.print_tiles(thread, tile, p.integer(tiles))
     return _finished(program, code, schedule.blocks(nest), counted=counted)

@@ -12,7 +12,17 @@ from gradwire_engine.backends.llvm.elements import ElementPrinter
 from gradwire_engine.backends.llvm.writer import TYPES, constant
 from gradwire_engine.backends.nvptx.code import GpuCode
 from gradwire_engine.backends.nvptx.schedules import WARP, Schedule, adds_alone
-from gradwire_engine.kernels.form import EVERYWHERE, INTEGERS, Add, Nest, Reduce, Root, Store
+from gradwire_engine.kernels.form import (
+    EVERYWHERE,
+    INTEGERS,
+    Add,
+    Load,
+    Nest,
+    Reduce,
+    Root,
+    Store,
+    Value,
+)
 
 _NEUTRAL = {"sum": 0.0, "finite": 0.0, "max": -inf, "min": inf, "all": 1.0}
 
@@ -23,6 +33,14 @@ class Member(NamedTuple):
     thread: str
     place: str
     counts: str
+
+
+class _Begun(NamedTuple):
+    """A pass: its loops' numbers, the places that are known in it, and what memory gave."""
+
+    at: list[str]
+    places: dict[tuple[object, ...], str]
+    known: dict[Value, str]
 
 
 class GpuNestPrinter(ElementPrinter):
@@ -50,19 +68,22 @@ class GpuNestPrinter(ElementPrinter):
         self._points = nest.lengths[self._fixed : schedule.parallel]
         self._passes = nest.lengths[schedule.parallel :]
         self.begin, self.end = "0", code.p.integer(math.prod(self._passes))
+        #: How many passes are begun before the first of them is finished.
+        self.at_once = 1
         #: The variables in which roots are put together, by their numbers.
         self._sums: dict[int, str] = {}
 
     def print(self, first: str, step: str) -> None:
         """Write the points from ``first`` on, by ``step``, each by this thread alone."""
         end = self._p.integer(math.prod(self._points))
-        with self._flags(), self._code.loop(first, end, step) as point:
+        with self._flags(), self._code.loop(self._code.variable("i64", first), end, step) as point:
             self._point(point, None)
 
-    def print_point(self, point: str) -> None:
-        """Write one point, by this thread alone."""
-        with self._flags():
-            self._point(point, None)
+    def print_flat(self, first: str, step: str) -> None:
+        """Write the passes of the only point from ``first`` on, by ``step``, which stay apart."""
+        with self._flags(), self._inside(()):
+            self._compute(0)
+            self._make(first, step)
 
     def print_tiles(self, thread: str, first: str, step: str) -> None:
         """Write the points of tiles from ``first`` on, each by a group of the block's threads.
@@ -75,7 +96,8 @@ class GpuNestPrinter(ElementPrinter):
         low = p.let(f"and i64 {thread}, {by - 1}")
         high = p.let(f"lshr i64 {thread}, {by.bit_length() - 1}")
         own, place = (low, high) if schedule.strided else (high, low)
-        with self._flags(), code.loop(first, p.integer(-(-points // across)), step) as tile:
+        tiles = p.integer(-(-points // across))
+        with self._flags(), code.loop(code.variable("i64", first), tiles, step) as tile:
             point = p.let(f"add i64 {p.let(f'mul i64 {tile}, {across}')}, {own}")
             counts = p.let(f"icmp slt i64 {point}, {p.integer(points)}")
             point = p.let(f"select i1 {counts}, i64 {point}, i64 0")
@@ -98,18 +120,55 @@ class GpuNestPrinter(ElementPrinter):
                 if member is not None:
                     first = p.let(f"add i64 {first}, {member.place}")
                     first = p.let(f"select i1 {member.counts}, i64 {first}, i64 {self.end}")
-                with code.loop(first, self.end, str(self._schedule.group)) as number:
-                    self._pass(number)
+                self._make(first, str(self._schedule.group))
             else:
                 self._finish_pass()
             for number in reduced:
                 self._finish(number, member)
 
-    def _pass(self, number: str) -> None:
-        with self._inside(self._numbers(number, self._passes)):
-            for level in range(self._schedule.parallel + 1, self._loops + 1):
-                self._compute(level)
+    def _make(self, first: str, step: str) -> None:
+        """Make passes from ``first`` to the end by ``step``: several at once, then what is left."""
+        code, p = self._code, self._p
+        at = code.variable("i64", first)
+        if self.at_once > 1:
+            further = p.let(f"mul i64 {step}, {self.at_once - 1}")
+            last = p.let(f"sub i64 {self.end}, {further}")
+            with code.loop(at, last, p.let(f"mul i64 {step}, {self.at_once}")) as number:
+                steps = [number]
+                for _ in range(self.at_once - 1):
+                    steps.append(p.let(f"add i64 {steps[-1]}, {step}"))
+                self._pass(steps)
+        with code.loop(at, self.end, step) as number:
+            self._pass([number])
+
+    def _pass(self, numbers: Sequence[str]) -> None:
+        """Some passes: what memory gives comes first, so that a thread waits for it once."""
+        begun: list[_Begun] = []
+        for number in numbers:
+            with self._inside(self._numbers(number, self._passes)):
+                known = {v: self._computed(v) for v in self._inner if self._is_from_memory(v)}
+                begun.append(_Begun([*self._at], self._places[-1], known))
+        for pass_ in begun:
+            before, self._at = self._at, pass_.at
+            self._places.append(pass_.places)
+            for value in self._inner:
+                self._values[value] = pass_.known.get(value) or self._computed(value)
             self._finish_pass()
+            self._places.pop()
+            self._at = before
+
+    @property
+    def _inner(self) -> list[Value]:
+        """The values that are computed in each pass."""
+        inner = self._by_level[self._schedule.parallel + 1 :]
+        return sorted([value for level in inner for value in level])
+
+    def _is_from_memory(self, value: Value) -> bool:
+        """True if a value is read from a place that needs no other value, and that nobody writes."""
+        node = self._nest.nodes[value]
+        written = {root.buffer for root in self._nest.roots}
+        plain = isinstance(node, Load) and node.guard is None and not node.at.terms
+        return plain and node.buffer not in written
 
     def _carry(self) -> None:
         """The passes of the last loop, each of which carries values on to the next."""
@@ -117,9 +176,9 @@ class GpuNestPrinter(ElementPrinter):
         kinds = [TYPES[carry.char] for carry in carries]
         pairs = zip(kinds, carries, strict=True)
         places = [code.variable(kind, constant(c.first, c.char)) for kind, c in pairs]
-        with code.loop("0", self.end, "1") as number:
+        with code.loop(code.variable("i64", "0"), self.end, "1") as number:
             self._carried = [code.get(*each) for each in zip(places, kinds, strict=True)]
-            self._pass(number)
+            self._pass([number])
             for place, kind, carry in zip(places, kinds, carries, strict=True):
                 code.set(place, kind, self._values[carry.value])
 

@@ -89,7 +89,7 @@ class Problems(NamedTuple):
             assert isinstance(step, Repeat)
             assert step.passes is not None
             passes = p.integer(step.passes)
-            with code.loop("0", passes, "1") as turn:
+            with code.loop(code.variable("i64", "0"), passes, "1") as turn:
                 k = turn
                 if step.backward:
                     k = p.let(f"sub i64 {p.let(f'sub i64 {passes}, 1')}, {turn}")

@@ -22,6 +22,9 @@ _BUSY_BLOCKS, _FEW_PASSES = 1024, 8
 _SHORT, _MANY_POINTS = 8, 1 << 17
 #: Points from which on groups that are no larger than a warp are enough.
 _SOME_POINTS = 2048
+#: Passes that a thread begins together, of nests with few nodes and so many passes that memory
+#: bounds them.
+_AT_ONCE, _FEW_NODES, _MEMORY_BOUND = 4, 64, 1 << 21
 
 
 class Schedule(NamedTuple):
@@ -71,6 +74,12 @@ def scheduled(nest: Nest, threads: int = THREADS, *, alone: bool = False) -> Sch
         return made
     wanted = _BUSY_BLOCKS // made.blocks(nest, threads)
     return made._replace(splits=max(min(wanted, passes // made.group // _FEW_PASSES), 1))
+
+
+def at_once(nest: Nest, passes: int) -> int:
+    """How many passes a thread begins before it finishes the first: memory is far away."""
+    short = len(nest.nodes) <= _FEW_NODES
+    return _AT_ONCE if short and passes >= _MEMORY_BOUND else 1
 
 
 def is_ordered(nest: Nest) -> bool:
