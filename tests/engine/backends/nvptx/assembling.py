@@ -46,12 +46,14 @@ def ptx_of(text: str, target: str) -> str:
 
 @cache
 def assembler() -> Path | None:
-    """NVIDIA's ``ptxas``: the installed one, or that of a wheel."""
-    if found := shutil.which("ptxas"):
-        return Path(found)
+    """NVIDIA's ``ptxas``: that of a wheel, or the installed one."""
     packages = importlib.util.find_spec("nvidia")
     folders = packages.submodule_search_locations if packages else None
-    return next((one for folder in folders or () for one in Path(folder).glob("*/bin/ptxas")), None)
+    for folder in folders or ():
+        for found in sorted(Path(folder).glob("*/bin/ptxas")):
+            return found
+    installed = shutil.which("ptxas")
+    return Path(installed) if installed else None
 
 
 #: Marks a test that assembles.
@@ -84,6 +86,16 @@ def assembled(ptx: str, target: str, *options: str) -> dict[str, Machine]:
         )
         for name, report in zip(reports[::2], reports[1::2], strict=True)
     }
+
+
+def inexact(ptx: str) -> list[str]:
+    """Instructions that may give other numbers than IEEE 754's operations.
+
+    Approximations, subnormal numbers taken for zero, and sums and products without ``.rn``, which
+    the assembler may fuse.
+    """
+    free = r"(?:add|sub|mul|mad)\.(?:sat\.)?b?f(?:16|32|64)"
+    return re.findall(rf"^\s*((?:{free}|\S*\.(?:approx|full|ftz)\b).*)$", ptx, re.MULTILINE)
 
 
 def _number(pattern: str, report: str) -> int:

@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from tests.engine.backends.nvptx import kernels
-from tests.engine.backends.nvptx.assembling import TARGETS, assembled, assembles, ptx_of
+from tests.engine.backends.nvptx.assembling import TARGETS, assembled, assembles, inexact, ptx_of
+from tests.engine.backends.nvptx.instructions import ALL, kernels_of
 
 targets = pytest.mark.parametrize("target", TARGETS)
 
@@ -63,9 +64,18 @@ def test_what_is_no_ptx_is_an_error(target):
 
 
 @targets
-def test_a_product_and_a_sum_are_rounded_separately(target):
-    """Without ``.rn`` the assembler would be free to fuse them, other than the host."""
-    ptx = ptx_of(kernels.SAXPY, target)
-    assert "mul.rn.f64" in ptx
-    assert "add.rn.f64" in ptx
-    assert "fma" not in ptx
+def test_instructions_round_as_the_host_does(target):
+    assert inexact(ptx_of(kernels_of(ALL), target)) == []
+
+
+@targets
+def test_instructions_that_do_not_are_found(target):
+    """A remainder is computed from a rounded quotient, by a product and a difference."""
+    ptx = ptx_of(kernels.SAXPY.replace("fadd double", "frem double"), target)
+    assert [one.split()[0] for one in inexact(ptx)] == ["mul.f64", "sub.f64"]
+
+
+@assembles
+@targets
+def test_the_assembler_knows_every_instruction(target):
+    assert len(assembled(ptx_of(kernels_of(ALL), target), target)) == len(ALL)

@@ -20,7 +20,7 @@ from tests.engine.backends.nvptx.simt.faults import (
     Undefined,
     WrongAddressSpace,
 )
-from tests.engine.backends.nvptx.simt.program import Program
+from tests.engine.backends.nvptx.simt.program import Program, uninitialised
 
 RNG = np.random.default_rng(23)
 
@@ -42,14 +42,14 @@ def test_saxpy_leaves_what_is_past_the_end():
 
 @pytest.mark.parametrize("threads", [32, 96, 1024])
 def test_a_block_sums_by_shuffles_and_shared_memory(threads):
-    x, sums = RNG.normal(size=(3, threads)), np.empty(3)
+    x, sums = RNG.normal(size=(3, threads)), uninitialised(3)
     Program(kernels.BLOCK_SUM).launch("block_sum", 3, threads, [x, sums])
     np.testing.assert_allclose(sums, x.sum(axis=1), rtol=1e-12)
 
 
 def test_threads_leave_a_loop_one_by_one():
     start = np.arange(1, 257)
-    steps = np.empty(256, np.int32)
+    steps = uninitialised(256, np.int32)
 
     def length(x: int) -> int:
         return 0 if x == 1 else 1 + length(x // 2 if x % 2 == 0 else 3 * x + 1)
@@ -69,7 +69,7 @@ def test_atomic_updates_count_every_thread():
 
 
 def test_vectors_tables_and_local_memory():
-    x, to = RNG.normal(size=(64, 2)), np.empty((64, 2))
+    x, to = RNG.normal(size=(64, 2)), uninitialised((64, 2))
     Program(kernels.PAIRS).launch("pairs", 2, 32, [x, to])
     table = np.resize([1, 2, np.inf, -4], 64)[:, None]
     np.testing.assert_array_equal(to, 2 * (x[:, ::-1] + table) + [4, 0])
@@ -309,6 +309,49 @@ def test_arguments_may_be_parts_of_one_array():
         program.launch("f", 1, 32, [whole[:31], whole[32:]])
 
 
+def test_parts_of_one_array_may_have_other_types():
+    whole = np.zeros(32)
+    body = """
+  %p = getelementptr double, ptr %x, i64 %i
+  store double 1.0, ptr %p
+  %up = xor i64 %i, 1
+  %k = mul i64 %up, 2
+  %m = add i64 %k, 1
+  %q = getelementptr float, ptr %y, i64 %m
+  store float 2.0, ptr %q
+  ret void"""
+    with pytest.raises(Race, match="store float"):
+        kernel(body, "ptr %x, ptr %y").launch("f", 1, 32, [whole, whole.view(np.float32)])
+
+
+@pytest.mark.parametrize(
+    ("grid", "block"), [(1, 1025), (1, (32, 64)), ((1, 65536), 1), (0, 32), (1, (1, 1, 65))]
+)
+def test_a_launch_has_the_limits_of_gpus(grid, block):
+    with pytest.raises(ValueError, match="at most"):
+        kernel("ret void").launch("f", grid, block, [np.zeros(1)])
+
+
+def test_blocks_and_threads_have_three_axes():
+    names = [f"{kind}.{axis}" for kind in ("ctaid", "tid") for axis in "zyx"]
+    reads = "".join(
+        f"\n  %r{i} = call i32 @llvm.nvvm.read.ptx.sreg.{name}()" for i, name in enumerate(names)
+    )
+    sizes = (2, 3, 1, 2, 2, 8)  # of the axes of ``names``
+    index = "\n  %n0 = add i32 %r0, 0"
+    for i, size in enumerate(sizes[1:], 1):
+        index += f"\n  %m{i} = mul i32 %n{i - 1}, {size}\n  %n{i} = add i32 %m{i}, %r{i}"
+    text = f"""
+define ptx_kernel void @f(ptr %x) {{{reads}{index}
+  %p = getelementptr i32, ptr %x, i32 %n5
+  store i32 %n5, ptr %p
+  ret void
+}}""" + "".join(f"\ndeclare i32 @llvm.nvvm.read.ptx.sreg.{name}()" for name in names)
+    x = uninitialised(192, np.int32)
+    Program(text).launch("f", (1, 3, 2), (8, 2, 2), [x])
+    assert x.tolist() == list(range(192))
+
+
 def test_pointers_may_point_to_pointers():
     x, y = np.zeros(32), np.zeros(32)
     body = """
@@ -337,6 +380,8 @@ def test_memory_that_nobody_wrote_is_nan():
 def test_what_the_interpreter_does_not_know_is_not_ignored():
     unknown: Any = [
         "%q = frem double 1.0, 2.0",
+        "%q = fmul contract double 1.0, 2.0",
+        "%q = call nnan double @llvm.fabs.f64(double 1.0)",
         "fence seq_cst",
         "%q = call double @llvm.sin.f64(double 1.0)",
     ]

@@ -100,21 +100,18 @@ def intrinsic(name: str, result: Type, arguments: list[Type]) -> Intrinsic:
         compute = SIGNED[kind]
         return lambda _, __, values: result.register(compute(*values))
     if kind in UNSIGNED:
-        compute, integer = UNSIGNED[kind], arguments[0].scalar
-        assert isinstance(integer, Integer)
+        compute = UNSIGNED[kind]
+        integers = [type.scalar for type in arguments if isinstance(type.scalar, Integer)]
         return lambda _, __, values: result.register(
-            compute(*(integer.unsigned(np.ascontiguousarray(value)) for value in values))
+            compute(*(of.unsigned(value) for of, value in zip(integers, values, strict=True)))
         )
     if match := re.match(r"llvm\.fpto([su])i\.sat\.", name):
         assert isinstance(result.scalar, Integer)
         convert, of = truncation_of(result.scalar, match[1] == "s", saturated=True), arguments[0]
-        if name.startswith("llvm.fptosi.sat") or match[1] == "u":
-            return lambda _, __, values: _not_nan(convert, of.numbers(values[0]))
+        return lambda _, __, values: convert(
+            np.nan_to_num(of.numbers(values[0]), posinf=np.inf, neginf=-np.inf)
+        )
     raise NotImplementedError(f"the function {name}")
-
-
-def _not_nan(convert: Callable[[Array], Array], numbers: Array) -> Array:
-    return convert(np.where(np.isnan(numbers), numbers.dtype.type(0), numbers))
 
 
 def _of_nvptx(name: str) -> Intrinsic:

@@ -84,7 +84,7 @@ class Memory:
                 starts.append(starts[other] + offset)
         self._starts = np.array(starts)
         self._sizes = np.array([one.size for one in self._allocations])
-        self._elements = np.array([one.element for one in self._allocations])
+        self._elements = _elements(self._allocations)
         strides = np.array([_rounded(one.size) for one in self._allocations])
         spaces = np.array([one.space for one in self._allocations])
         self._spaces = spaces
@@ -192,6 +192,15 @@ class Memory:
             f"{NAMES[one.space]} memory, by thread {threads[at]} of block "
             f"{self._block[threads[at]]} and {np.count_nonzero(~right) - 1} others"
         )
+
+
+def _elements(allocations: list[Allocation]) -> Array:
+    """How many bytes an element has, where several share memory the smallest of them."""
+    least: dict[int, int] = {}
+    for one in allocations:
+        if one.within:
+            least[one.within[0]] = min(one.element, least.get(one.within[0], one.element))
+    return np.array([least[one.within[0]] if one.within else one.element for one in allocations])
 
 
 def _rounded(size: int) -> int:

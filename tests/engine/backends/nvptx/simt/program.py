@@ -32,6 +32,9 @@ from tests.engine.backends.nvptx.simt.types import Array, Pointer, Type
 from tests.engine.backends.nvptx.simt.types import Sequence as SequenceType
 
 GLOBAL_VARIABLE = re.compile(r"(@(?:\"[^\"]*\"|[-\w$.]+)) = (.*?)\b(global|constant) (.*)$")
+#: By axis, of every GPU since 2012.
+GRID_LIMITS = 2**31 - 1, 65535, 65535
+BLOCK_LIMITS = 1024, 1024, 64
 Size = int | tuple[int, ...]
 
 
@@ -73,7 +76,9 @@ class Program:
         Arguments are numbers, arrays, which are contiguous and may overlap, or a list of arrays
         for a pointer to pointers. An array that is not writeable may not be written by the kernel.
         """
-        machine = Machine(_axes(grid), _axes(block))
+        machine = Machine(_axes(grid, GRID_LIMITS), _axes(block, BLOCK_LIMITS))
+        if machine.block_threads > 1024:
+            raise ValueError(f"a block has at most 1024 threads, got {machine.block_threads}")
         machine.steps_left = most_steps
         function = self.functions[f"@{name}"]
         given = _Arguments(self._allocations)
@@ -174,13 +179,23 @@ class _Arguments:
                 _bytes(root)[:] = memory.bytes_of(number)
 
 
+def uninitialised(shape: int | tuple[int, ...], dtype: Any = np.float64) -> Array:
+    """An array that nobody has written: of NaN, and integers of -1."""
+    array = np.empty(shape, dtype)
+    _bytes(array)[:] = 0xFF
+    return array
+
+
 def _bytes(root: Array) -> Array:
     return root.ravel(order="K").view(np.uint8)
 
 
-def _axes(size: Size) -> tuple[int, ...]:
+def _axes(size: Size, limits: tuple[int, ...]) -> tuple[int, ...]:
     given = (size,) if isinstance(size, int) else size
-    return (*given, 1, 1)[:3]
+    axes = (*given, 1, 1)[:3]
+    if not all(0 < one <= limit for one, limit in zip(axes, limits, strict=True)):
+        raise ValueError(f"a launch of {axes}, of at most {limits}")
+    return axes
 
 
 def _joined(match: re.Match[str]) -> str:

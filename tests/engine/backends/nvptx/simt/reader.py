@@ -32,9 +32,11 @@ TOKEN = re.compile(
 METADATA = re.compile(r"(?:, ![\w.]+ ![\w.]+)+$")
 FLOATS = {name: Float(name) for name in ("half", "float", "double")}
 FLAGS = frozenset(
-    "nuw nsw exact disjoint nneg samesign inbounds nusw fast nnan ninf nsz arcp contract afn "
-    "reassoc volatile tail musttail notail noundef signext zeroext nonnull range".split()
+    "nuw nsw exact disjoint nneg samesign inbounds nusw volatile noundef signext zeroext "
+    "nonnull".split()
 )
+#: With these a GPU may compute other numbers.
+FREEDOMS = frozenset("fast nnan ninf nsz arcp contract afn reassoc".split())
 
 
 class Reader:
@@ -73,7 +75,9 @@ class Reader:
                 raise NotImplementedError(f"{self.peek()!r} instead of {token!r} in: {self.text}")
 
     def flags(self) -> set[str]:
-        """Read the flags of an instruction, all of which allow it more than it uses here."""
+        """Read the flags of an instruction: what they promise is not checked."""
+        if self.peek() in FREEDOMS:
+            raise NotImplementedError(f"the flag {self.peek()} in: {self.text}")
         found = set()
         while self.peek() in FLAGS:
             found.add(self.take())
