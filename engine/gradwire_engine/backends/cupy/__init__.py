@@ -1,0 +1,1 @@
+"""Computes on a GPU, with CuPy."""
