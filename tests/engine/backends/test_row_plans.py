@@ -5,7 +5,7 @@ import pytest
 from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.answer import Limits
 from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
-from gradwire_engine.backends.reference.kernels import add_rows, row_numbers
+from gradwire_engine.backends.reference.indexing import add_rows, row_numbers
 from gradwire_engine.check import interpret
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.explain import explain

@@ -1,27 +1,13 @@
 """Every function that programs can call, run through the checker at sample points."""
 
-from typing import Any
-
-import numpy as np
 import pytest
-from gradwire_engine.check import Call, Recorded, check, examine
+from gradwire_engine.check import Recorded, check, examine
 from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.base import FUNCTIONS
 
 from tests.effort import some
 from tests.engine.conftest import named
-from tests.engine.ops.sampled import FUNCTIONS_SAMPLED, REAL, with_arrays
-
-
-def in_dtype(call: Call, dtype: str) -> Call:
-    """The call with floating arrays in another dtype; complex ones leave the real line."""
-
-    def converted(x: Any) -> Any:
-        if x.dtype.kind != "f":
-            return x
-        return np.asarray(x * (1 + 0.2j) + 0.1j if np.dtype(dtype).kind == "c" else x, dtype)
-
-    return with_arrays(call, converted)
+from tests.engine.ops.sampled import FUNCTIONS_SAMPLED, REAL, in_dtype
 
 
 @pytest.mark.parametrize("family", sorted({f.family for f in FUNCTIONS.values()}))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.backends.reference.kernels import row_numbers
+from gradwire_engine.backends.reference.indexing import row_numbers
 from gradwire_engine.ops.base import Op, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.elementwise import Elementwise

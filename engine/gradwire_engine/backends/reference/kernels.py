@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from gradwire_engine.tape import Shape
+__all__ = [
+    "accumulate",
+    "congruence",
+    "coo_product",
+    "extreme",
+    "random_words",
+    "require",
+    "solve_triangular",
+]
 
 #: Rows up to this length, if there are so many, are turned to be compared.
 _SHORT_ROW, _MANY_ROWS = 32, 32
-#: Elements of rows, and of each, from which a sparse matrix adds them in less time than ``add.at``.
-_MANY, _FEWEST_WIDE = 4096, 2
 #: Fewest rows of matrices for which LAPACK's congruences take less time than substituting twice.
 _FEWEST_CONGRUENT = 80
-#: Sparse matrices convert other integers, of 64 bits for more.
-_INT32 = 2**31 - 1
 
 
 def extreme(ufunc: Any, x: Any, axes: tuple[int, ...], **initial: Any) -> Any:
@@ -31,42 +34,36 @@ def extreme(ufunc: Any, x: Any, axes: tuple[int, ...], **initial: Any) -> Any:
     return ufunc.reduce(x, axis=axes, **initial)
 
 
-def add_rows(shape: Shape, index: Any, rows: Any) -> Any:
-    """Zeros of ``shape`` to which ``rows`` are added where ``index`` says, one after the other."""
-    added = _added_by_product(shape, index, rows) if rows.size >= _MANY else None
-    if added is None:
-        added = np.zeros(shape, rows.dtype)
-        np.add.at(added, index, rows)
-    return added
+def accumulate(ufunc: Any, x: Any, axis: int) -> Any:
+    """Elements combined by ``ufunc`` with all before along ``axis``."""
+    return ufunc.accumulate(x, axis=axis)
 
 
-def _added_by_product(shape: Shape, index: Any, rows: Any) -> Any | None:
-    """The same by a sparse matrix, in the same order; None where ``add.at`` is as quick."""
-    count, width = index.size, math.prod(shape[1:])
-    if rows.dtype.char in "FD":  # a complex number times 1 is not itself where it is infinite
-        parts = np.ascontiguousarray(rows).view(rows.real.dtype)
-        added = _added_by_product((*shape[:-1], 2 * shape[-1]), index, parts)
-        return None if added is None else added.view(rows.dtype)
-    if width < _FEWEST_WIDE or rows.dtype.char not in "fd":
-        return None
-    places = row_numbers(index, shape[0])
-    ones, starts = np.ones(count, rows.dtype), np.arange(count + 1, dtype=places.dtype)
-    chosen = scipy.sparse.csc_matrix((ones, places, starts), shape=(shape[0], count))
-    return (chosen @ rows.reshape(count, width)).reshape(shape)
-
-
-def row_numbers(index: Any, count: int) -> Any:
-    """The rows of ``count`` that indices select, as integers that sparse matrices take as they are.
+def coo_product(rows: int, values: Any, row: Any, column: Any, x: Any) -> Any:
+    """A sparse matrix of so many rows times a dense one, in one pass over the nonzeros.
 
     Raises: ``IndexError``.
     """
-    rows = index.ravel()
-    least, most = (rows.min(), rows.max()) if rows.size else (0, 0)
-    if rows.size and (least < -count or most >= count):
-        raise IndexError
-    if least < 0:
-        rows = np.where(rows < 0, np.add(rows, count, dtype=np.int64), rows)
-    return rows.astype(np.int32) if max(count, rows.size) < _INT32 else rows
+    try:
+        matrix = scipy.sparse.coo_array((values, (row, column)), shape=(rows, x.shape[0]))
+    except ValueError as error:
+        raise IndexError(str(error)) from None
+    return matrix @ x
+
+
+def random_words(places: Any, count: int) -> Any:
+    """``count`` words of Philox 4x64-10 at each place: its key, and the counter's upper words."""
+    z = np.empty((len(places), count), np.uint64)
+    for words, place in zip(z, places, strict=True):
+        counter = np.concatenate([np.zeros(2, np.uint64), place[2:]])
+        words[:] = np.random.Philox(counter=counter, key=place[:2]).random_raw(count)
+    return z
+
+
+def require(holds: Any, error: Exception) -> None:
+    """Raise ``error`` unless ``holds``."""
+    if not holds:
+        raise error
 
 
 def solve_triangular(a: Any, b: Any, *, lower: bool, adjoint: bool, unit: bool) -> Any:

@@ -10,12 +10,7 @@ import scipy.linalg
 import scipy.sparse.linalg
 import scipy.special
 
-from gradwire_engine.backends.reference.kernels import (
-    add_rows,
-    congruence,
-    extreme,
-    solve_triangular,
-)
+from gradwire_engine.backends.reference import indexing, kernels
 
 #: NumPy's names of the vector instructions with which float64 tangents are quick.
 _VECTORS = frozenset(("AVX512_SKX", "X86_V4"))
@@ -24,8 +19,11 @@ _VECTORS = frozenset(("AVX512_SKX", "X86_V4"))
 def _namespace() -> Any:
     names = {name: getattr(np, name) for name in np.__all__ if hasattr(np, name)}
     beside = {"special": scipy.special, "scipy_linalg": scipy.linalg, "sparse": scipy.sparse}
-    ours = {each.__name__: each for each in (add_rows, congruence, extreme, solve_triangular)}
-    return SimpleNamespace(**{**names, **beside, **ours, "quick": _quick()})
+    return SimpleNamespace(**{**names, **beside, **_ours(), "quick": _quick()})
+
+
+def _ours() -> dict[str, Any]:
+    return {name: getattr(part, name) for part in (indexing, kernels) for name in part.__all__}
 
 
 def _quick() -> frozenset[str]:

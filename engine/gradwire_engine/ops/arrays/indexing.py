@@ -79,7 +79,7 @@ class GetItem(Indexed):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Index."""
-        return operands[0][self.index(xp, operands[1:])]
+        return xp.getitem(operands[0], self.index(xp, operands[1:]))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar``: zeros to which ``z_bar`` is added at the selected elements."""
@@ -117,11 +117,10 @@ class ScatterAdd(Indexed):
         z_bar, *arrays = operands
         if self.selects_rows:
             return xp.add_rows(self.shape, signed(xp, arrays[0]), z_bar)
-        out = xp.zeros(self.shape, z_bar.dtype)
         if arrays:
-            xp.add.at(out, self.index(xp, arrays), z_bar)
-        else:
-            out[self.index(xp, ())] = z_bar
+            return xp.add_at(self.shape, self.index(xp, arrays), z_bar)
+        out = xp.zeros(self.shape, z_bar.dtype)
+        out[self.index(xp, ())] = z_bar
         return out
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -160,9 +159,7 @@ class SetItem(Indexed):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Copy and assign."""
         x, v, *arrays = operands
-        out = xp.array(x)
-        out[self.index(xp, arrays)] = v
-        return out
+        return xp.setitem(x, self.index(xp, arrays), v)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar`` is ``z_bar`` with zeros there; ``v_bar`` what is there, of repeats the last."""
@@ -202,12 +199,7 @@ class LastWriter(Indexed):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Let each write its number, and see whose stayed."""
-        index = self.index(xp, operands)
-        writer = xp.zeros(self.shape, "int64")
-        region = writer[index]
-        numbers = xp.arange(region.size).reshape(region.shape)
-        writer[index] = numbers
-        return writer[index] == numbers
+        return xp.last_writer(self.shape, self.index(xp, operands))
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """Look at the indices of each example."""

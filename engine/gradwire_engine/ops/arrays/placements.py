@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwire_engine.ops.arrays.indexing import GetItem
 from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.batching import everywhere
@@ -40,7 +42,7 @@ class Placed(Op):
 
     def placing(self, xp: Any) -> Callable[..., Any]:
         """Indices are made once, and so is what is known of how parts overlap."""
-        fresh, whole = self.overlaps(xp)
+        fresh, whole = self.overlaps()
         indices = [index_of(pattern, ()) for pattern in self.patterns]
         steps, shape = list(zip(indices, fresh, strict=True)), self.shape
         start = xp.empty if whole else xp.zeros
@@ -56,12 +58,12 @@ class Placed(Op):
 
         return place
 
-    def overlaps(self, xp: Any) -> tuple[list[bool], bool]:
+    def overlaps(self) -> tuple[list[bool], bool]:
         """The parts that come before all others there, and whether these are everything."""
         if math.prod(self.shape) > _MARKED:
             fresh = [True, *[False] * (len(self.patterns) - 1)]
             return fresh, self.patterns[0] == (FULL,) * len(self.shape)
-        taken, fresh, count = xp.zeros(self.shape, bool), [], 0
+        taken, fresh, count = np.zeros(self.shape, bool), [], 0
         for index in [index_of(pattern, ()) for pattern in self.patterns]:
             fresh.append(not taken[index].any())
             count += fresh[-1] * taken[index].size

@@ -61,8 +61,7 @@ class SegmentReduction(Op):
         """Reduce unbuffered, as ids repeat."""
         x, ids = operands
         z = xp.full((self.count, *x.shape[1:]), self.of_none(x.dtype), x.dtype)
-        getattr(xp, self.reduce).at(z, signed(xp, ids), x)
-        return z
+        return xp.combine_rows(getattr(xp, self.reduce), z, signed(xp, ids), x)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """One operation per element."""

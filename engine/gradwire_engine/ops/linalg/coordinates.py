@@ -116,7 +116,7 @@ class CooMatMul(OfSparse):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Add up the nonzeros' products in one pass."""
         values, row, column, x = operands
-        return _matrix(xp, values, row, column, (self.rows, x.shape[0])) @ x
+        return xp.coo_product(self.rows, values, row, column, x)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``values_bar = (z_bar x^H)`` at the nonzeros, ``x_bar = a^H z_bar``."""
@@ -148,7 +148,7 @@ class Sampled(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Gather rows and sum their products."""
         x, y, row, column = operands
-        return xp.einsum("ik,ik->i", x[row], y[column])
+        return xp.einsum("ik,ik->i", xp.getitem(x, row), xp.getitem(y, column))
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = a conj(y)`` and ``y_bar = a^T conj(x)`` of the sparse ``a`` of ``z_bar``."""

@@ -45,8 +45,8 @@ class OrderOfSwaps(OfRows):
         order = xp.broadcast_to(xp.arange(self.count), (*swaps.shape[:-1], self.count)).copy()
         for i in range(swaps.shape[-1]):
             at = swaps[..., i : i + 1].astype("int64") - 1
-            if (at < i).any():
-                raise IndexError(f"row {i + 1} is exchanged with one before")
+            error = IndexError(f"row {i + 1} is exchanged with one before")
+            xp.require((at >= i).all(), error)
             _exchange(xp, order, i, at)
         return order
 

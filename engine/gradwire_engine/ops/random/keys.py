@@ -50,13 +50,10 @@ class Stream(Op):
         return ArrayType(_UINT64, (*place.shape[:-1], *self.shape))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """NumPy's generator at each place, from the counter's lower words 0 on."""
+        """Draw at each place, from the counter's lower words 0 on."""
         rows = operands[0].astype(_UINT64).reshape(-1, 4)
-        z = xp.empty((len(rows), math.prod(self.shape)), _UINT64)
-        for words, place in zip(z, rows, strict=True):
-            counter = xp.concatenate([xp.zeros(2, _UINT64), place[2:]])
-            words[:] = xp.random.Philox(counter=counter, key=place[:2]).random_raw(len(words))
-        return z.reshape((*operands[0].shape[:-1], *self.shape))
+        words = xp.random_words(rows, math.prod(self.shape))
+        return words.reshape((*operands[0].shape[:-1], *self.shape))
 
     def batch(self, operands: Sequence[Var], batched: Sequence[bool]) -> Var:
         """As many places more."""
@@ -115,9 +112,9 @@ class Key(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Convert, or fail where that changes a number."""
         z = operands[0].astype(_INT64)
-        if (z != operands[0]).any():
-            hint = "a draw takes first a key, as 7, then a shape"
-            raise BadArgument("a random key must be of whole numbers", hint=hint)
+        hint = "a draw takes first a key, as 7, then a shape"
+        error = BadArgument("a random key must be of whole numbers", hint=hint)
+        xp.require((z == operands[0]).all(), error)
         return z
 
     def flops(self, result: Type, *types: ArrayType) -> int:

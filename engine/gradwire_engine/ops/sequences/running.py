@@ -42,14 +42,14 @@ class RunningPlace(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """The last place at which the extreme changed."""
         x = xp.moveaxis(operands[0], self.axis, 0)
-        extreme = (xp.maximum if self.larger else xp.minimum).accumulate(x, axis=0)
+        extreme = xp.accumulate(xp.maximum if self.larger else xp.minimum, x, 0)
         before, after = extreme[:-1], extreme[1:]
         # Comparing with NaN is false, and one NaN is as good as the next.
         changed = (after != before) & ~(xp.isnan(after) & xp.isnan(before))
         places = xp.zeros(x.shape, "int64")
         numbers = xp.arange(1, len(x)).reshape((-1,) + (1,) * (x.ndim - 1))
         places[1:] = xp.where(changed, numbers, 0)
-        return xp.moveaxis(xp.maximum.accumulate(places, axis=0), 0, self.axis)
+        return xp.moveaxis(xp.accumulate(xp.maximum, places, 0), 0, self.axis)
 
     def flops(self, result: Type, *types: ArrayType) -> int:
         """A few comparisons per element."""
@@ -103,7 +103,7 @@ class CumLogSumExp(Op):
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Accumulate."""
-        return xp.logaddexp.accumulate(operands[0], axis=self.axis)
+        return xp.accumulate(xp.logaddexp, operands[0], self.axis)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar_i = exp(x_i - z_i) s_i`` with ``s_i = z_bar_i + exp(z_i - z_{i+1}) s_{i+1}``."""

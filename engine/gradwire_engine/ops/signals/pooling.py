@@ -84,8 +84,8 @@ class WindowArgMax(Op):
 
 def _by_element(xp: Any, best: Any, index: Any, axis: Axis, along: int) -> tuple[Any, Any]:
     """The largest of each window along an axis: the next element of all windows at once."""
-    starts = xp.asarray(axis.starts)
-    first = starts + xp.asarray(axis.steps_to(0)) * axis.dilation
+    starts = xp.arange(axis.number) * axis.stride - axis.before
+    first = starts + xp.clip(-(starts // axis.dilation), 0, axis.size) * axis.dilation
     value = best.take(first, axis=along)
     number = xp.broadcast_to(index.take(first, axis=along), value.shape).copy()
     for step in range(1, axis.size):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Static, register
@@ -180,7 +182,7 @@ class Polygamma(Special):
         (x,) = operands
         if x.dtype.kind == "c":
             return _complex_polygamma(xp, self.n, x.astype("complex128")).astype(x.dtype)
-        order = xp.asarray(self.n + 1, dtype=x.dtype)
+        order = x.dtype.type(self.n + 1)
         sign = -1.0 if self.n % 2 == 0 else 1.0
         return xp.special.gamma(order) * sign * xp.special.zeta(order, x)
 
@@ -212,12 +214,14 @@ def _cotangent_slope(xp: Any, n: int, x: Any) -> Any:
     """
     upper = xp.where(x.imag < 0, xp.conj(x), x)
     exponent = 2j * math.pi * (upper - xp.round(upper.real))
-    numerator = u = xp.polynomial.Polynomial([0, 1])
+    numerator = u = np.polynomial.Polynomial([0, 1])
     for k in range(n):
         numerator = u * ((1 - u) * numerator.deriv() + (k + 1) * numerator)
-    slope = (
-        -2j * (2j * math.pi) ** n * numerator(xp.exp(exponent)) / (-xp.expm1(exponent)) ** (n + 1)
-    )
+    *others, total = numerator.coef.tolist()
+    powers = xp.exp(exponent)
+    for coefficient in reversed(others):
+        total = coefficient + total * powers
+    slope = -2j * (2j * math.pi) ** n * total / (-xp.expm1(exponent)) ** (n + 1)
     return xp.where(x.imag < 0, xp.conj(slope), slope)
 
 

@@ -1,0 +1,35 @@
+"""The array namespace that kernels compute with on a GPU: CuPy, and beside it what is ours."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+
+@cache
+def namespace() -> Any:
+    """``xp`` on CuPy, which is imported now: NumPy's names, and those that kernels have beside.
+
+    Raises: ``ImportError`` where CuPy or a library of CUDA's is not installed.
+    """
+    import cupy
+    import cupyx.scipy.special
+
+    from gradwire_engine.backends.cupy import indexing, kernels, linalg
+
+    names = {name: getattr(cupy, name) for name in np.__all__ if hasattr(cupy, name)}
+    special = {name: getattr(cupyx.scipy.special, name) for name in dir(cupyx.scipy.special)}
+    special |= {"polygamma": kernels.polygamma, "bernoulli": scipy.special.bernoulli}
+    beside = {
+        "lib": cupy.lib,
+        "special": SimpleNamespace(**special),
+        "scipy_linalg": cupyx.scipy.linalg,
+        "quick": frozenset(),
+    }
+    parts = indexing, kernels, linalg
+    ours = {name: getattr(part, name) for part in parts for name in part.__all__}
+    return SimpleNamespace(**{**names, **beside, **ours})

@@ -1,0 +1,31 @@
+"""Every operation that is computed on a GPU gives NumPy's numbers there."""
+
+import pytest
+
+from tests.engine.ops.kernel_calls import few_of_each, kernel_calls
+from tests.gpu.registry import captured, outcomes, walked
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module")
+def calls():
+    host = pytest.importorskip("gradwire_engine.backends.cupy.host")
+    return [
+        call for call in few_of_each(kernel_calls(), 2) if not host.on_host(call.op, call.types)
+    ]
+
+
+def failures(found):
+    return {each.name: (each.failed, each.first) for each in found if each.failed}
+
+
+def test_walked(calls):
+    assert failures(outcomes(calls, walked)) == {}
+
+
+def test_captured(calls):
+    from gradwire_engine.backends.cupy.host import is_capturable
+
+    capturable = [call for call in few_of_each(calls, 1) if is_capturable(call.op)]
+    assert failures(outcomes(capturable, captured)) == {}
