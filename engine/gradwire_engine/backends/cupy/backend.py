@@ -58,7 +58,12 @@ class CupyBackend(NumpyBackend):
     def describe(self) -> tuple[str, int, int, str]:
         """The device's name, its memory in all and what of it is free, its compute capability."""
         device = self.device
-        return device.name, device.total_bytes, device.free_bytes, "{}.{}".format(*device.capability)
+        return (
+            device.name,
+            device.total_bytes,
+            device.free_bytes,
+            "{}.{}".format(*device.capability),
+        )
 
     def crossover(self) -> tuple[Any, ...]:
         """Measure what the device costs, in the order of the fields of ``gpu.Crossover``."""

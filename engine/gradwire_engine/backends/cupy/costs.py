@@ -23,7 +23,9 @@ _ROUNDS = 5
 _SIZES = tuple([1 << k for k in range(8, 25, 2)])
 
 
-def measured(gpu: Backend, host: Backend, copies: tuple[Callable[..., Any], ...]) -> tuple[Any, ...]:
+def measured(
+    gpu: Backend, host: Backend, copies: tuple[Callable[..., Any], ...]
+) -> tuple[Any, ...]:
     """Seconds of a launch; bytes in and out and arithmetic in a second; elements that pay.
 
     ``copies`` are functions that copy an array to the device, and one back.

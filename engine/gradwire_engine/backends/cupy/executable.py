@@ -6,16 +6,16 @@ no form for a GPU runs on the host, and then nothing is captured.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import Executable, Listing, Replayed, note_place, noted_place
-from gradwire_engine.backends.cupy.device import Device
-from gradwire_engine.backends.cupy.host import on_host
 from gradwire_engine.backends.cupy.groups import GpuKernel, Library, Zeroed, kernels_of
+from gradwire_engine.backends.cupy.host import is_capturable, on_host
 from gradwire_engine.backends.plan import plan
 from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.backends.reference import loops
@@ -28,6 +28,7 @@ from gradwire_engine.polling import polled
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 from gradwire_engine.traversal import dead_after
 
+logger = logging.getLogger("gradwire")
 #: Predicted seconds of a launch, of a byte in the device's memory and of an arithmetic operation.
 SECONDS_PER_LAUNCH, SECONDS_PER_BYTE, SECONDS_PER_FLOP = 4e-6, 5e-13, 1e-12
 #: Bytes from which on an output that stays on the device is not copied out of a graph's memory.
@@ -100,9 +101,7 @@ class CupyExecutable(Executable):
             launches = 1
         moved = sum([i.type.nbytes for i in self.replayed.instructions])
         return (
-            launches * SECONDS_PER_LAUNCH
-            + moved * SECONDS_PER_BYTE
-            + self.flops * SECONDS_PER_FLOP
+            launches * SECONDS_PER_LAUNCH + moved * SECONDS_PER_BYTE + self.flops * SECONDS_PER_FLOP
         )
 
     @property
@@ -149,12 +148,10 @@ class CupyExecutable(Executable):
             self._zero_bytes = zeroed.end
         replayed = regrouped(self.tape, kernels, poll)
         made = replayed.instructions
-        hosted = [i.op for i in polled(made, poll) if on_host(i.op)]
-        loops = [i.op for i in made if isinstance(i.op, Loop)]
-        for loop in loops:
-            hosted += [i.op for i in polled(loop.body.tape.instructions, poll) if on_host(i.op)]
-        self.hosted = sorted({op.name for op in hosted})
-        self._captures = not (hosted or loops)
+        self.hosted = sorted({*_hosted(replayed, poll)})
+        self._captures = not self.hosted and all(
+            isinstance(i.op, GpuKernel) or is_capturable(i.op) for i in polled(made, poll)
+        )
         for slot, (op, _, _, _) in enumerate(made):
             if isinstance(op, Constant):
                 self._constants[slot] = self._device.copied(np.asarray(op.value))
@@ -202,14 +199,16 @@ class CupyExecutable(Executable):
             device.stream.begin_capture()
             try:
                 work = self._begun(given, lambda: None)
-            except Exception:  # noqa: BLE001 - it goes on launch by launch
-                self._captures = False
+            except Exception:
+                logger.warning("launches cannot be captured; each is made anew", exc_info=True)
                 work = None
             try:
                 graph = device.stream.end_capture()
-            except Exception:  # noqa: BLE001 - what was captured is of no use
-                self._captures = False
-        if not self._captures or work is None:
+            except Exception:
+                logger.warning("launches cannot be captured; each is made anew", exc_info=True)
+                work = None
+        if work is None:
+            self._captures = False
             return None
         if len(self._graphs) >= _MOST_GRAPHS:
             del self._graphs[next(iter(self._graphs))]
@@ -250,8 +249,10 @@ class CupyExecutable(Executable):
     def _evaluated(self, op: Op, operands: Sequence[Any], poll: Poll) -> Any:
         """The result of an operation: by CuPy, or on the host."""
         if isinstance(op, Loop):
-            return loops.run(op, operands, poll, lambda op, *given: self._evaluated(op, given, poll))
-        if on_host(op):
+            return loops.run(
+                op, operands, poll, lambda op, *given: self._evaluated(op, given, poll)
+            )
+        if on_host(op, [*map(_type, operands)]):
             given = [self._on_host(x, poll) for x in operands]
             return self._back(quiet.run(op.kernel, NUMPY, *given))
         return self._back(op.kernel(self._xp, *operands))
@@ -314,6 +315,20 @@ class CupyExecutable(Executable):
         return found
 
 
+def _hosted(tape: Tape, poll: Poll) -> Iterator[str]:
+    """The names of the operations that the host computes, those in loops too."""
+    made = tape.instructions
+    for op, args, _, _ in polled(made, poll):
+        if isinstance(op, Loop):
+            yield from _hosted(op.body.tape, poll)
+        elif on_host(op, [made[arg].type for arg in args]):
+            yield op.name
+
+
+def _type(x: Any) -> Any:
+    """The type of an array; none of what is several."""
+    return ArrayType(x.dtype, x.shape) if hasattr(x, "dtype") else None
+
+
 def _is_array(x: Any) -> bool:
     return hasattr(x, "copy")
-

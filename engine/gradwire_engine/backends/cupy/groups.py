@@ -254,4 +254,3 @@ def _nbytes(buffer: Buffer) -> int:
 
 def _is_floating(kind: Type) -> bool:
     return isinstance(kind, ArrayType) and kind.dtype.char in FLOATS + COMPLEX
-

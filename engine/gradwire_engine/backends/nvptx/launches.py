@@ -169,8 +169,9 @@ def _spread(program: Program, nest: Nest) -> Iterator[Launch]:
         target = root.at._replace(coefficients=(*own, 0))
         load = Load(parts, at, None, char)
         both = Reduce(root.kind, root.buffer, target, 0)
-        further.append(Nest((*nest.lengths[: nest.kept], splits), nest.kept, (load,), (both,),
-                            outer))
+        further.append(
+            Nest((*nest.lengths[: nest.kept], splits), nest.kept, (load,), (both,), outer)
+        )
     yield _launched(program, inner._replace(roots=tuple(roots)), schedule)
     for each in further:
         yield _launched(program, each, scheduled(each, alone=True))
@@ -315,4 +316,3 @@ def _with_library(text: str, library: str) -> str:
     known = {line for line in text.splitlines() if line.startswith("declare ")}
     lines = [line for line in library.splitlines() if line not in known]
     return "\n".join([text, *lines, ""])
-

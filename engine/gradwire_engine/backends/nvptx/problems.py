@@ -78,9 +78,7 @@ class Problems(NamedTuple):
                 for each in common:
                     self._copy(code, each, own[each.buffer], problem, inward=False)
 
-    def _steps(
-        self, code: GpuCode, steps: Sequence[Step], problem: str, around: list[str]
-    ) -> None:
+    def _steps(self, code: GpuCode, steps: Sequence[Step], problem: str, around: list[str]) -> None:
         p = code.p
         for step in steps:
             if isinstance(step, Nest):
@@ -220,7 +218,7 @@ def _is_own(nest: Nest, at: Affine, item: int) -> bool:
     if any(around) or at.terms or own[0] != item or any(c < 0 for c in own):
         return False
     reach = sum([c * (n - 1) for c, n in zip(own[1:], nest.lengths[1:], strict=True)])
-    return 0 <= at.offset and at.offset + reach < item
+    return at.offset >= 0 and at.offset + reach < item
 
 
 def _has_places(nest: Nest, at: Affine) -> bool:
@@ -250,4 +248,3 @@ def _with_own(nest: Nest, own: Mapping[int, int]) -> Nest:
     nodes = [moved(node) if isinstance(node, Load) else node for node in nest.nodes]
     roots = [moved(root) for root in nest.roots]
     return nest._replace(nodes=tuple(nodes), roots=tuple(roots))  # type: ignore[arg-type]
-
