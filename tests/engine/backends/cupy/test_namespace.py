@@ -55,7 +55,7 @@ def refused(xp, call) -> tuple[str, set[str]]:
 
 
 def test_every_kernel_computes_by_names_of_cupy(xp):
-    why, notes, called = {}, defaultdict(set), set()
+    why, notes, called = {}, defaultdict[str, set[str]](set), set()
     absent = set()
     for call in few_of_each(kernel_calls(), 2):
         name = call.op.name
