@@ -1,9 +1,10 @@
 """Every operation on a GPU beside NumPy: what fails, and how far apart the results are.
 
-    python -m tests.gpu.registry [--host] [--captured] [--most 4] [NAME ...]
+    python -m tests.gpu.registry [--host] [--captured] [--edges] [--most 4] [NAME ...]
 
 ``--host`` tries also what is declared to be computed on the host; ``--captured`` captures in a
-graph what is declared to be capturable, and compares what its launch gives.
+graph what is declared to be capturable, and compares what its launch gives; ``--edges`` compares
+element by element at infinities, NaN, zeros, the largest and the smallest numbers.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.engine.ops.kernel_calls import KernelCall, few_of_each, kernel_calls
+from tests.engine.ops.kernel_calls import KernelCall, edge_calls, few_of_each, kernel_calls
 
 #: Roundings by which results may differ, in parts of the largest element.
 ROUNDINGS = 4096
@@ -64,8 +65,8 @@ class Outcome:
             self.failed, self.first = why, str(call)
 
 
-def differences(call: KernelCall, result: Any) -> float:
-    """Roundings between a result and NumPy's.
+def differences(call: KernelCall, result: Any, *, each: bool = False) -> float:
+    """Roundings between a result and NumPy's, of the largest element or of ``each`` itself.
 
     Raises: ``AssertionError`` for another type or other places that are not finite.
     """
@@ -77,10 +78,11 @@ def differences(call: KernelCall, result: Any) -> float:
         )
     if call.op.name in UNIQUE and all(np.isfinite(y).all() for y in expected):
         parts, expected = (UNIQUE[call.op.name](*p) for p in (parts, expected))
-    return max([_roundings(x, y) for x, y in zip(parts, expected, strict=True)], default=0.0)
+    pairs = zip(parts, expected, strict=True)
+    return max([_roundings(x, y, each=each) for x, y in pairs], default=0.0)
 
 
-def _roundings(x: Any, y: Any) -> float:
+def _roundings(x: Any, y: Any, *, each: bool) -> float:
     if y.dtype.kind not in "fc":
         assert np.array_equal(x, y), f"gives {x.ravel()[:4]}, not {y.ravel()[:4]}"
         return 0.0
@@ -89,9 +91,10 @@ def _roundings(x: Any, y: Any) -> float:
     if y.dtype.kind == "f":
         assert np.array_equal(x[~finite], y[~finite], equal_nan=True), "has other infinities"
     wide = np.result_type(y.dtype, np.float64)
-    largest = np.max(np.abs(y[finite].astype(wide)), initial=0.0)
-    apart = np.max(np.abs(x[finite].astype(wide) - y[finite].astype(wide)), initial=0.0)
-    return float(apart / (largest * np.finfo(y.dtype).eps)) if largest else float(apart > 0) * 1e300
+    x, y, limits = x[finite].astype(wide), y[finite].astype(wide), np.finfo(y.dtype)
+    sizes = np.maximum(np.abs(y), limits.tiny)
+    scale = sizes if each else np.max(sizes, initial=limits.tiny)
+    return float(np.max(np.abs(x - y) / scale / limits.eps, initial=0.0))
 
 
 def _parts(result: Any) -> list[Any]:
@@ -99,7 +102,7 @@ def _parts(result: Any) -> list[Any]:
 
 
 def outcomes(
-    calls: Sequence[KernelCall], compute: Callable[[KernelCall], Any]
+    calls: Sequence[KernelCall], compute: Callable[[KernelCall], Any], *, each: bool = False
 ) -> Iterator[Outcome]:
     """Make the calls, operation by operation."""
     by_name: dict[str, list[KernelCall]] = {}
@@ -111,7 +114,7 @@ def outcomes(
             outcome.calls += 1
             try:
                 with np.errstate(all="ignore"):
-                    apart = differences(call, compute(call))
+                    apart = differences(call, compute(call), each=each)
             except Exception as error:  # noqa: BLE001 - one run tells of all
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 line = str(error).splitlines()[0] if str(error) else ""
@@ -189,6 +192,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--host", action="store_true")
     parser.add_argument("--captured", action="store_true")
+    parser.add_argument("--edges", action="store_true")
     parser.add_argument("--most", type=int, default=4)
     parser.add_argument("names", nargs="*")
     asked = parser.parse_args()
@@ -205,6 +209,10 @@ def main() -> int:
     if asked.captured:
         capturable = [call for call in few_of_each(calls, 1) if host.is_capturable(call.op)]
         failed += report("captured", list(outcomes(capturable, captured)))
+    if asked.edges:
+        edges = [c for c in edge_calls() if not asked.names or c.op.name in asked.names]
+        edges = [call for call in edges if not host.on_host(call.op, call.types)]
+        failed += report("at the edges", list(outcomes(edges, walked, each=True)))
     print(f"{len(calls)} calls in {time.monotonic() - start:.0f} s")
     return min(failed, 100)
 

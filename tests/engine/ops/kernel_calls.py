@@ -5,17 +5,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from gradwire_engine.autodiff.reverse import gradient
 from gradwire_engine.backends.base import evaluated
 from gradwire_engine.backends.reference.backend import REFERENCE
+from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.check import Call, Recorded
 from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.arrays.indexing import NonzeroIndices
 from gradwire_engine.ops.arrays.placements import Placed
-from gradwire_engine.ops.base import PRIMITIVES, Op
+from gradwire_engine.ops.base import PRIMITIVES, SINGLETONS, Op
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.linalg.determinants import LogAbsDet
 from gradwire_engine.ops.linalg.pivoting import OrderOfSwaps, SwapsOfOrder
@@ -90,6 +92,44 @@ def kernel_calls(samples: Sequence[Call] = SAMPLES) -> Iterator[KernelCall]:
                 yield call
     for op, operands in OTHERS:
         yield KernelCall(op, operands, REFERENCE.evaluate(op, unhurried, *operands))
+
+
+#: Values at which functions differ between libraries, if anywhere.
+EDGES = {
+    "float64": [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 1e300, -1e300, 5e-324],
+    "float32": [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 1e38, -1e38, 1e-45],
+    "int64": [0, 1, -1, 7, -7, 63, 64, 2**63 - 1, -(2**63)],
+    "int8": [0, 1, -1, 7, -7, 8, 127, -128],
+    "uint8": [0, 1, 7, 8, 255],
+    "bool": [False, True],
+}
+#: Operations along the last axis of matrices.
+_ALONG = [PRIMITIVES[name](1) for name in "argmax argmin argsort cumsum sort".split()]
+_ALONG += [PRIMITIVES[name]((1,)) for name in "all any max min prod sum".split()]
+
+
+def edge_calls() -> Iterator[KernelCall]:
+    """Functions of the namespace that are a whole kernel, and those along axes, at such values."""
+    for dtype, listed in EDGES.items():
+        values = np.array(listed, dtype)
+        pairs = [x.ravel() for x in np.meshgrid(values, values)]
+        for name, op in sorted(SINGLETONS.items()):
+            if name in COMPUTING and op.elementwise and op.is_ufunc:
+                nin = getattr(attrgetter(op.ufunc)(NUMPY), "nin", 1)
+                yield from _if_taken(op, pairs[:nin] if nin == 2 else [values] * nin)
+        for op in _ALONG:
+            yield from _if_taken(op, [np.stack([values, values[::-1]])])
+            yield from _if_taken(op, [values[3:].reshape(1, -1)])
+
+
+def _if_taken(op: Op, operands: Sequence[Any]) -> Iterator[KernelCall]:
+    try:
+        op.infer(*[ArrayType(x.dtype, x.shape) for x in operands])
+        with np.errstate(all="ignore"):
+            result = REFERENCE.evaluate(op, unhurried, *operands)
+    except (EngineError, TypeError, ValueError):
+        return
+    yield KernelCall(op, operands, result)
 
 
 def few_of_each(calls: Iterable[KernelCall], most: int) -> Iterator[KernelCall]:

@@ -8,7 +8,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.tape import ArrayType, Type
 
 #: CuPy has no such function of SciPy's.
-_ABSENT = frozenset(
+ABSENT = frozenset(
     "agm airy_function banded_solution betaincc betainccinv binomial_quantile dawsn elliprc "
     "elliprd elliprf elliprg elliprj erfi fresnel_c fresnel_s hankel1_complex hankel2_complex "
     "hyp0f1 hyp1f1 hyp2f1 hyperu iv ive jv kv kve logm modstruve ndtri_exp orthogonal_polynomial "
@@ -16,16 +16,16 @@ _ABSENT = frozenset(
     "struve sylvester_solution wofz yv".split()
 )
 #: CuPy's function orders its results otherwise, or would be called matrix by matrix.
-_OTHERWISE = frozenset("coo_solution eig expm lu".split())
+OTHERWISE = frozenset("coo_solution eig expm lu".split())
 #: CuPy's function takes real numbers only.
-_REAL = frozenset("erf erfc erfcx exp1 expi".split())
+REAL = frozenset("erf erfc erfcx exp1 expi".split())
 #: How many terms or steps are computed depends on the operands' values.
-_DEPENDING = frozenset(
+DEPENDING = frozenset(
     "algebraic_integral betainc_in_ab gammainc_in_a iv_in_order ive_in_order jv_in_order "
     "kv_in_order kve_in_order nonzero_indices series_in_parameters yv_in_order".split()
 )
 #: A library of CUDA's is called, for which the host waits, be it to see whether it has failed.
-_WAITING = frozenset(
+WAITING = frozenset(
     "argsort cholesky cofactors congruence det eigh eigvalsh inv log_absolute_determinant "
     "order_statistic orthonormal_complement pseudoinverse reduced_qr reduced_svd segment_max_rows "
     "segment_min_rows segment_prod_rows slogdet solution sort svdvals triangular_solution "
@@ -35,11 +35,11 @@ _WAITING = frozenset(
 
 def on_host(op: Op, types: Sequence[Type] = ()) -> bool:
     """True if the host computes ``op`` of operands of these types."""
-    if op.name in _REAL:
+    if op.name in REAL:
         return any(isinstance(kind, ArrayType) and kind.dtype.kind == "c" for kind in types)
-    return op.name in _ABSENT or op.name in _OTHERWISE
+    return op.name in ABSENT or op.name in OTHERWISE
 
 
 def is_capturable(op: Op) -> bool:
     """True if the kernel neither waits for the device nor copies anything to it."""
-    return op.name not in _DEPENDING and op.name not in _WAITING and not on_host(op)
+    return op.name not in DEPENDING and op.name not in WAITING and not on_host(op)
