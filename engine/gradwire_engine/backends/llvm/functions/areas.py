@@ -19,7 +19,7 @@ from gradwire_engine.backends.llvm.functions.function import (
 from gradwire_engine.backends.llvm.functions.logarithms import long_logarithm
 
 #: Up to where series are used, and from where on 1 counts for nothing beside squares.
-_NEAR, _LARGE = 1 / 6, 2.0**30
+_NEAR, _LARGE = 1 / 6, (2.0**30, 2.0**13)
 
 
 def _series(f: Function, s: Pair) -> str:
@@ -53,9 +53,14 @@ def _root(f: Function, x: str, more: float) -> Pair:
     return Pair(root, f.pick(f.test("oeq", root, f.c(0.0)), f.c(0.0), lost))
 
 
+def _bounded(f: Function, x: str) -> str:
+    """A number whose square is finite."""
+    return f.most(x, *[2.0 * each for each in _LARGE])
+
+
 def _logarithm_of_sum(f: Function, x: str, root: Pair) -> str:
     """``ln(x + root)``, of large ``x`` that of ``2 x``."""
-    large = f.test("ogt", x, f.c(_LARGE))
+    large = f.test("ogt", x, f.c(*_LARGE))
     total, lost = f.exact_sum(x, root.high)
     total = f.pick(large, x, total)
     lost = f.pick(large, f.c(0.0), f.add(lost, root.low))
@@ -69,7 +74,7 @@ def asinh(form: Form) -> str:
     f = Function(form, "asinh")
     x = "%x0"
     size = f.abs(x)
-    root = _root(f, f.most(size, 2.0 * _LARGE), 1.0)
+    root = _root(f, _bounded(f, size), 1.0)
     near = _series(f, f.quotient(Pair(x, f.c(0.0)), root))
     far = f.with_sign(_logarithm_of_sum(f, size, root), x)
     z = f.pick(f.test("olt", size, f.c(_NEAR)), near, far)
@@ -80,6 +85,6 @@ def acosh(form: Form) -> str:
     """``ln(x + sqrt(x² - 1))``."""
     f = Function(form, "acosh")
     x = "%x0"
-    root = _root(f, f.most(x, 2.0 * _LARGE), -1.0)
+    root = _root(f, _bounded(f, x), -1.0)
     z = _logarithm_of_sum(f, x, root)
     return f.text(passing_nan(f, x, f.pick(f.test("olt", x, f.c(1.0)), f.c(NAN), z)))

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import math
 
-from gradwire_engine.backends.llvm.functions.coefficients import SINH
-from gradwire_engine.backends.llvm.functions.forms import Form
+from gradwire_engine.backends.llvm.functions.coefficients import (
+    EXP_SINGLE,
+    SINH,
+    TANH_SINGLE,
+)
+from gradwire_engine.backends.llvm.functions.forms import Form, Polynomial
 from gradwire_engine.backends.llvm.functions.function import (
     INF,
     Function,
@@ -19,12 +23,12 @@ from gradwire_engine.backends.llvm.functions.function import (
 
 _TANH_P = (-9.64399179425052238628e-1, -9.92877231001918586564e1, -1.61468768441708447952e3)
 _TANH_Q = (1.12811678491631932402e2, 2.23548839060100448583e3, 4.84406305325125486048e3)
-_EXP = [1 / math.factorial(k) for k in range(13, 1, -1)]
+_EXP = Polynomial(tuple([1 / math.factorial(k) for k in range(13, 1, -1)]), EXP_SINGLE)
 
 
 def reduced_exponential(f: Function, x: str, low: str | None = None) -> tuple[str, str, str]:
     """``n``, ``s``, ``t``: ``x + low = n ln 2 + r`` and ``exp(r) - 1 = s + t``, ``|t| < |s|``."""
-    x = f.most(f.least(x, -746.0), 711.0)
+    x = f.most(f.least(x, -746.0, -105.0), 711.0, 90.0)
     n = f.sub(f.fma(x, f.c(1.4426950408889634), f.c(f.form.rounder)), f.c(f.form.rounder))
     r = f.fma(n, f.c(-f.form.ln2[0]), x)
     rest = f.mul(n, f.c(-f.form.ln2[1])) if low is None else f.fma(n, f.c(-f.form.ln2[1]), low)
@@ -58,18 +62,19 @@ def exp(form: Form) -> str:
 def exp2(form: Form) -> str:
     """``2^x``, exact for whole ``x``."""
     f = Function(form, "exp2")
-    x = f.most(f.least("%x0", -1100.0), 1030.0)
+    x = f.most(f.least("%x0", -1100.0, -160.0), 1030.0, 130.0)
     n = f.intrinsic("rint", x)
     r = f.sub(x, n)
-    s, lost = f.exact_product(r, f.c(math.log(2)))
-    lost = f.fma(r, f.c(2.3190468138462996e-17), lost)
+    ln2 = f.long(math.log(2), 2.3190468138462996e-17)
+    s, lost = f.exact_product(r, ln2.high)
+    lost = f.fma(r, ln2.low, lost)
     t = f.fma(f.mul(s, s), f.polynomial(s, _EXP), lost)
     z = scaled(f, n, s, t)
-    return f.text(f.pick(f.test("oge", "%x0", f.c(1024.0)), f.c(INF), z))
+    return f.text(f.pick(f.test("oge", "%x0", f.c(1024.0, 128.0)), f.c(INF), z))
 
 
 def expm1(form: Form) -> str:
-    """``2^n (s + t) + (2^n - 1)``; below -40 it is -1, from 2^53 on 1 counts for nothing."""
+    """``2^n (s + t) + (2^n - 1)``; far below 0 it is -1, far above 1 counts for nothing."""
     f = Function(form, "expm1")
     n, s, t = reduced_exponential(f, "%x0")
     a = power_of_two(f, n)
@@ -80,15 +85,18 @@ def expm1(form: Form) -> str:
     swapped = f.add(f.sub(f.mul(s, a), high), less)
     lost = f.pick(f.test("olt", f.abs(less), f.abs(f.mul(s, a))), swapped, lost)
     near = f.add(high, f.fma(t, a, lost))
-    z = f.pick(f.test("olt", "%x0", f.c(40.0)), near, scaled(f, n, s, t))
-    z = f.pick(f.test("olt", "%x0", f.c(-40.0)), f.c(-1.0), z)
+    z = f.pick(f.test("olt", "%x0", f.c(40.0, 18.0)), near, scaled(f, n, s, t))
+    z = f.pick(f.test("olt", "%x0", f.c(-40.0, -18.0)), f.c(-1.0), z)
     z = f.pick(f.test("oeq", "%x0", f.c(INF)), f.c(INF), z)
-    tiny = f.test("olt", f.abs("%x0"), f.c(2.0**-54))
+    tiny = f.test("olt", f.abs("%x0"), f.c(2.0**-54, 2.0**-25))
     return f.text(f.pick(tiny, "%x0", z))
 
 
 def tanh(form: Form) -> str:
-    """``1 - 2 / (exp(2 |x|) + 1)``, near 0 by Cephes' rational function."""
+    """``1 - 2 / (exp(2 |x|) + 1)``, near 0 by Cephes' rational function.
+
+    Of floats that is a polynomial.
+    """
     f = Function(form, "tanh")
     x = "%x0"
     size = f.abs(x)
@@ -96,9 +104,13 @@ def tanh(form: Form) -> str:
     e = f.add(e, f.c(1.0))
     far = f.with_sign(f.sub(f.c(1.0), f.div(f.c(2.0), e)), x)
     z = f.mul(x, x)
-    q = f.fma(f.add(z, f.c(_TANH_Q[0])), z, f.c(_TANH_Q[1]))
-    q = f.fma(q, z, f.c(_TANH_Q[2]))
-    near = f.fma(f.mul(x, z), f.div(f.polynomial(z, _TANH_P), q), x)
+    if form.single:
+        quotient = f.polynomial(z, TANH_SINGLE)
+    else:
+        q = f.fma(f.add(z, f.c(_TANH_Q[0])), z, f.c(_TANH_Q[1]))
+        q = f.fma(q, z, f.c(_TANH_Q[2]))
+        quotient = f.div(f.polynomial(z, _TANH_P), q)
+    near = f.fma(f.mul(x, z), quotient, x)
     z = f.pick(f.test("ult", size, f.c(0.625)), near, far)
     return f.text(f.pick(f.test("oeq", x, f.c(0.0)), x, z))  # keeps the sign of zero
 
@@ -113,8 +125,8 @@ def _half_exponentials(f: Function, size: str) -> tuple[Pair, str]:
     return large, f.div(f.c(0.25), large.high)
 
 
-#: The largest number whose hyperbolic functions are finite.
-_MOST_HYPERBOLIC = 710.4758600739439
+#: The largest double and the largest float whose hyperbolic functions are finite.
+_MOST_HYPERBOLIC = 710.4758600739439, 89.41598510742188
 
 
 def sinh(form: Form) -> str:
@@ -124,7 +136,7 @@ def sinh(form: Form) -> str:
     size = f.abs(x)
     large, small = _half_exponentials(f, size)
     far = f.sub(large.high, f.sub(small, large.low))
-    far = f.pick(f.test("ogt", size, f.c(_MOST_HYPERBOLIC)), f.c(INF), far)
+    far = f.pick(f.test("ogt", size, f.c(*_MOST_HYPERBOLIC)), f.c(INF), far)
     z = f.mul(x, x)
     near = f.fma(f.mul(x, z), f.polynomial(z, SINH), x)
     z = f.pick(f.test("olt", size, f.c(1.0)), near, f.with_sign(far, x))
@@ -137,4 +149,4 @@ def cosh(form: Form) -> str:
     size = f.abs("%x0")
     large, small = _half_exponentials(f, size)
     z = f.add(large.high, f.add(small, large.low))
-    return f.text(f.pick(f.test("ogt", size, f.c(_MOST_HYPERBOLIC)), f.c(INF), z))
+    return f.text(f.pick(f.test("ogt", size, f.c(*_MOST_HYPERBOLIC)), f.c(INF), z))

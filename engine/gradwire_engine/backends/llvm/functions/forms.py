@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 #: Elements of a vector: two registers with AVX2, one with AVX-512.
 LANES = 8
@@ -33,9 +34,14 @@ class Form:
         return self.lanes > 1
 
     @property
+    def bits(self) -> int:
+        """The bits of an element."""
+        return 32 if self.single else 64
+
+    @property
     def integer(self) -> str:
         """LLVM's type of an element's bits."""
-        return "i32" if self.single else "i64"
+        return f"i{self.bits}"
 
     def _of(self, element: str) -> str:
         return f"<{self.lanes} x {element}>" if self.wide else element
@@ -82,6 +88,21 @@ class Form:
     def rounder(self) -> float:
         """1.5 2^digits: adding it rounds to a whole number, which the sum's last bits are."""
         return 1.5 * 2.0**self.digits
+
+
+class Polynomial(NamedTuple):
+    """Coefficients, the highest power's first, of doubles and of floats.
+
+    ``low`` is what the last one of doubles lacks.
+    """
+
+    double: tuple[float, ...]
+    single: tuple[float, ...]
+    low: float = 0.0
+
+    def of(self, form: Form) -> tuple[float, ...]:
+        """Those of a form."""
+        return self.single if form.single else self.double
 
 
 VECTORS = Form("gw_", "double", LANES, 52, 1023)

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from gradwire_engine.backends.llvm.functions.forms import Form
+from gradwire_engine.backends.llvm.functions.forms import Form, Polynomial
 
 INF, NAN = math.inf, math.nan
 
@@ -159,8 +159,10 @@ class Function:
         """The numbers that bits are."""
         return self.let(f"bitcast {self.form.integers} {x} to {self.form.numbers}")
 
-    def polynomial(self, x: str, coefficients: Sequence[float]) -> str:
+    def polynomial(self, x: str, coefficients: Polynomial | Sequence[float]) -> str:
         """Of the highest power first: pairs of terms, then pairs of pairs, which do not wait."""
+        if isinstance(coefficients, Polynomial):
+            coefficients = coefficients.of(self.form)
         terms = [self.c(each) for each in reversed(coefficients)]
         while len(terms) > 1:
             pairs = [
@@ -203,11 +205,11 @@ class Function:
         rest = self.add(self.fma(self.negative(q), d.high, n.high), n.low)
         return Pair(q, self.mul(self.fma(self.negative(q), d.low, rest), inverse))
 
-    def long_polynomial(self, x: str, coefficients: Sequence[float], low: float = 0.0) -> Pair:
-        """A polynomial whose last term, the largest, is added exactly; it has ``low`` beside it."""
-        *others, last = coefficients
+    def long_polynomial(self, x: str, coefficients: Polynomial) -> Pair:
+        """A polynomial whose last term, the largest, is added exactly, with all that it has."""
+        *others, _ = coefficients.of(self.form)
         rest, rest_low = self.exact_product(x, self.polynomial(x, others))
-        constant = self.long(last, low)
+        constant = self.long(coefficients.double[-1], coefficients.low)
         high, lost = self.ordered_sum(constant.high, rest)
         return Pair(high, self.add(lost, self.add(rest_low, constant.low)))
 

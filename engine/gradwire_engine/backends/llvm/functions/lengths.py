@@ -15,9 +15,14 @@ def hypot(form: Form) -> str:
     x, y = f.abs("%x0"), f.abs("%x1")
     greater = f.test("ogt", y, x)
     high, low = f.pick(greater, y, x), f.pick(greater, x, y)
-    large, small = f.test("ogt", high, f.c(2.0**500)), f.test("olt", high, f.c(2.0**-400))
-    scale = f.pick(large, f.c(2.0**-600), f.pick(small, f.c(2.0**600), f.c(1.0)))
-    back = f.pick(large, f.c(2.0**600), f.pick(small, f.c(2.0**-600), f.c(1.0)))
+    large, small = (
+        f.test("ogt", high, f.c(2.0**500, 2.0**60)),
+        f.test("olt", high, f.c(2.0**-400, 2.0**-45)),
+    )
+    one = f.c(1.0)
+    down, up = (f.c(2.0**-600, 2.0**-70), f.c(2.0**600, 2.0**70)), (2.0**600, 2.0**100)
+    scale = f.pick(large, down[0], f.pick(small, f.c(*up), one))
+    back = f.pick(large, down[1], f.pick(small, f.c(1 / up[0], 1 / up[1]), one))
     a, b = f.mul(high, scale), f.mul(low, scale)
     z = f.mul(f.intrinsic("sqrt", f.fma(a, a, f.mul(b, b))), back)
     infinite = f.either(f.test("oeq", x, f.c(INF)), f.test("oeq", y, f.c(INF)))

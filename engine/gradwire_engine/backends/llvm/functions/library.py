@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from typing import NamedTuple
 
 from gradwire_engine.backends.llvm.functions import (
     areas,
@@ -131,18 +132,30 @@ def library(form: Form = VECTORS) -> str:
     return "\n".join([*_declared(text, form), text])
 
 
-def functions_text(names: Iterable[str], form: Form) -> str:
-    """The text of functions, and of those that they call, for a module of its own to define."""
+class Functions(NamedTuple):
+    """Definitions of functions, and declarations of what these call: a module declares once."""
+
+    declared: frozenset[str]
+    text: str
+
+
+def functions(names: Iterable[str], form: Form) -> Functions:
+    """Functions, and those that they call, for a module that defines them for itself."""
     texts = _texts(form)
-    found: dict[str, str] = {}
+    found: set[str] = set()
     missing = [symbol(name, form) for name in names]
     while missing:
         name = missing.pop()
         if name not in found:
-            found[name] = texts[name]
-            missing += [
-                each["name"] for each in _CALL.finditer(texts[name]) if each["name"] in texts
-            ]
+            found.add(name)
+            missing += [each["name"] for each in _CALL.finditer(texts[name])]
+            missing = [each for each in missing if each in texts]
     text = "\n".join([each for name, each in texts.items() if name in found])
-    text = re.sub(r"^define ", "define internal ", text, flags=re.MULTILINE)
-    return "\n".join([*_declared(text, form), text])
+    declared = frozenset(_declared(text, form))
+    return Functions(declared, re.sub("^define ", "define internal ", text, flags=re.MULTILINE))
+
+
+def functions_text(names: Iterable[str], form: Form) -> str:
+    """The same as one text."""
+    declared, text = functions(names, form)
+    return "\n".join([*sorted(declared), text])

@@ -6,9 +6,9 @@ coefficients of log.
 
 from __future__ import annotations
 
-from gradwire_engine.backends.llvm.functions.coefficients import CUBE_ROOT, LOGARITHM
+from gradwire_engine.backends.llvm.functions.coefficients import CUBE_ROOT, LOG_SINGLE, LOGARITHM
 from gradwire_engine.backends.llvm.functions.exponentials import reduced_exponential, scaled
-from gradwire_engine.backends.llvm.functions.forms import Form
+from gradwire_engine.backends.llvm.functions.forms import Form, Polynomial
 from gradwire_engine.backends.llvm.functions.function import (
     INF,
     NAN,
@@ -18,14 +18,17 @@ from gradwire_engine.backends.llvm.functions.function import (
     power_of_two,
 )
 
-_LOG = (
-    1.479819860511658591e-01,
-    1.531383769920937332e-01,
-    1.818357216161805012e-01,
-    2.222219843214978396e-01,
-    2.857142874366239149e-01,
-    3.999999999940941908e-01,
-    6.666666666666735130e-01,
+_LOG = Polynomial(
+    double=(
+        1.479819860511658591e-01,
+        1.531383769920937332e-01,
+        1.818357216161805012e-01,
+        2.222219843214978396e-01,
+        2.857142874366239149e-01,
+        3.999999999940941908e-01,
+        6.666666666666735130e-01,
+    ),
+    single=LOG_SINGLE,
 )
 #: Numbers that doubles do not have, as sums: 2/3, 1 / ln 2, 1 / ln 10.
 _TWO_THIRDS = 0.6666666666666666, 3.700743415417188e-17
@@ -82,7 +85,9 @@ def long_logarithm(f: Function, x: str, low: str | None = None) -> Pair:
     d = f.add(m, f.c(1.0))
     n, d_low = Pair(f.sub(m, f.c(1.0)), f.c(0.0)), f.sub(m, f.sub(d, f.c(1.0)))
     if low is not None:
-        rest = f.mul(low, power_of_two(f, f.negative(f.most(f.least(k, -1000.0), 1000.0))))
+        rest = f.mul(
+            low, power_of_two(f, f.negative(f.most(f.least(k, -1000.0, -120.0), 1000.0, 120.0)))
+        )
         n, d_low = Pair(n.high, rest), f.add(d_low, rest)
     s = f.quotient(n, Pair(d, d_low))
     z = f.product(s, s)
@@ -133,12 +138,12 @@ def log1p(form: Form) -> str:
     large = f.test("ogt", x, f.c(1.0))
     lost = f.sub(x, f.sub(u, f.c(1.0)))
     lost = f.pick(large, f.sub(f.c(1.0), f.sub(u, x)), lost)
-    lost = f.pick(f.test("olt", f.abs(x), f.c(2.0**54)), lost, f.c(0.0))
+    lost = f.pick(f.test("olt", f.abs(x), f.c(2.0**54, 2.0**25)), lost, f.c(0.0))
     z = _logarithm(f, u, f.div(lost, u))
     z = f.pick(f.test("oeq", x, f.c(-1.0)), f.c(-INF), z)
     z = f.pick(f.test("olt", x, f.c(-1.0)), f.c(NAN), z)
     z = f.pick(f.test("oeq", x, f.c(INF)), f.c(INF), z)
-    z = f.pick(f.test("olt", f.abs(x), f.c(2.0**-54)), x, z)
+    z = f.pick(f.test("olt", f.abs(x), f.c(2.0**-54, 2.0**-25)), x, z)
     return f.text(passing_nan(f, x, z))
 
 
@@ -151,12 +156,12 @@ def power(form: Form) -> str:
     x, y = "%x0", "%x1"
     size = f.abs(x)
     of = long_logarithm(f, size)
-    bounded = f.most(f.least(y, -(2.0**65)), 2.0**65)
+    bounded = f.most(f.least(y, -(2.0**65), -(2.0**36)), 2.0**65, 2.0**36)
     high, low = f.product(of, Pair(bounded, f.c(0.0)))
     z = scaled(f, *reduced_exponential(f, high, low))
-    above = f.test("ogt", high, f.c(709.79))
+    above = f.test("ogt", high, f.c(709.79, 88.73))
     z = f.pick(above, f.c(INF), z)
-    z = f.pick(f.test("olt", high, f.c(-746.0)), f.c(0.0), z)
+    z = f.pick(f.test("olt", high, f.c(-746.0, -105.0)), f.c(0.0), z)
     # at 0 and infinity
     falls = f.test("olt", y, f.c(0.0))
     at_zero = f.pick(falls, f.c(INF), f.c(0.0))

@@ -11,11 +11,8 @@ import math
 from gradwire_engine.backends.llvm.functions.coefficients import (
     DIGAMMA,
     DIGAMMA_FAR,
-    DIGAMMA_LOW,
     ERF,
-    ERF_LOW,
     ERFCX,
-    ERFCX_LOW,
     ERFCX_SLOPE,
     GAMMA,
     STIRLING,
@@ -40,6 +37,8 @@ _HALF_LN_2_PI = 0.9189385332046728
 _FAR, _SHIFTS = 7.5, 5
 _DIGAMMA_FAR, _DIGAMMA_SHIFTS = 4.5, 2
 _PI, _PER_PI = (math.pi, 1.2246467991473532e-16), (0.3183098861837907, -1.9678676675182486e-17)
+#: The largest double and the largest float for which ln gamma is finite.
+_LARGEST_GAMMA = 2.5599833278516383e305, 4.085003108497519e36
 #: Up to where erfc is computed from erf.
 _NEAR = 0.75
 #: 7/4 less the positive root of digamma.
@@ -50,7 +49,7 @@ def _scaled_erfc(f: Function, x: str) -> Pair:
     """``exp(x²) erfc x`` for ``x`` of at least 0, in ``t = (x - k) / (x + k)``."""
     d = f.exact_sum(x, f.c(_K))
     t, low = f.quotient(f.exact_sum(x, f.c(-_K)), d)
-    high, lost = f.long_polynomial(t, ERFCX, ERFCX_LOW)
+    high, lost = f.long_polynomial(t, ERFCX)
     lost = f.fma(low, f.polynomial(t, ERFCX_SLOPE), lost)
     return f.quotient(Pair(high, lost), f.ordered_sum(f.c(1.0), f.add(x, x)))
 
@@ -64,7 +63,7 @@ def _complement(f: Function, x: str) -> str:
 
 def _near(f: Function, x: str) -> Pair:
     """``erf x`` for small ``x``."""
-    return f.product(Pair(x, f.c(0.0)), f.long_polynomial(f.mul(x, x), ERF, ERF_LOW))
+    return f.product(Pair(x, f.c(0.0)), f.long_polynomial(f.mul(x, x), ERF))
 
 
 def _near_complement(f: Function, x: str) -> Pair:
@@ -78,7 +77,7 @@ def erf(form: Form) -> str:
     """``x p(x²)`` below 1, else ``1 - erfc x``."""
     f = Function(form, "erf")
     x = "%x0"
-    size = f.most(f.abs(x), 6.0)
+    size = f.most(f.abs(x), 6.0, 4.0)
     far = f.with_sign(f.sub(f.c(1.0), _complement(f, size)), x)
     near = f.add(*_near(f, x))
     z = passing_nan(f, x, f.pick(f.test("olt", size, f.c(1.0)), near, far))
@@ -89,7 +88,7 @@ def erfc(form: Form) -> str:
     """``1 - erf x``; from 3/4 on in its own form, in which nothing cancels."""
     f = Function(form, "erfc")
     x = "%x0"
-    size = f.most(f.abs(x), 28.0)
+    size = f.most(f.abs(x), 28.0, 10.5)
     z = _complement(f, size)
     z = f.pick(f.test("olt", x, f.c(0.0)), f.sub(f.c(2.0), z), z)
     z = f.pick(f.test("olt", size, f.c(_NEAR)), f.add(*_near_complement(f, x)), z)
@@ -101,14 +100,14 @@ def erfcx(form: Form) -> str:
     f = Function(form, "erfcx")
     x = "%x0"
     size = f.abs(x)
-    right = f.add(*_scaled_erfc(f, f.most(size, 2.0**60)))
+    right = f.add(*_scaled_erfc(f, f.most(size, 2.0**60, 2.0**30)))
     end = f.div(f.c(1 / math.sqrt(math.pi)), size)
-    right = f.pick(f.test("ogt", size, f.c(2.0**50)), end, right)
-    bounded = f.most(size, 27.0)
+    right = f.pick(f.test("ogt", size, f.c(2.0**50, 2.0**20)), end, right)
+    bounded = f.most(size, 27.0, 9.5)
     square = f.exact_product(bounded, bounded)
     power = reduced_exponential(f, square.high, square.low)
     left = f.sub(scaled(f, *power, Pair(f.c(2.0), f.c(0.0))), right)
-    left = f.pick(f.test("olt", x, f.c(-26.7)), f.c(INF), left)
+    left = f.pick(f.test("olt", x, f.c(-26.7, -9.45)), f.c(INF), left)
     z = f.pick(f.test("olt", x, f.c(0.0)), left, right)
     near = scaled(f, *power, _near_complement(f, x))
     close = f.both(f.test("ogt", x, f.c(-1.0)), f.test("olt", x, f.c(_NEAR)))
@@ -169,7 +168,11 @@ def lgamma(form: Form) -> str:
     total = f.exact_sum(grown.high, f.negative(x))
     stirling = Pair(total.high, f.add(total.low, f.add(grown.low, series)))
     z = f.pick(far, f.add(*stirling), f.add(*middle))
-    z = f.pick(f.test("ogt", x, f.c(2.556348163871690e305)), f.c(INF), z)
+    # where ln x times x is infinite, and its difference to x is not
+    less = f.ordered_sum(of.high, f.c(-1.0))
+    largest = f.product(Pair(less.high, f.add(less.low, of.low)), Pair(x, f.c(0.0)))
+    z = f.pick(f.test("ogt", x, f.c(2.0**1000, 2.0**100)), f.add(*largest), z)
+    z = f.pick(f.test("ogt", x, f.c(*_LARGEST_GAMMA)), f.c(INF), z)
     z = f.pick(f.test("oeq", x, f.c(0.0)), f.c(INF), z)
     z = passing_nan(f, x, z)
     negative = f.test("olt", "%x0", f.c(0.0))
@@ -201,14 +204,14 @@ def digamma(form: Form) -> str:
         rest = f.pick(beyond, f.sub(x, f.c(1.75 + j)), rest)
     n, d = f.pick(low, f.c(-1.0), n), f.pick(low, x, d)
     shifts, lost = f.quotient(Pair(n, f.c(0.0)), Pair(d, f.c(0.0)))
-    lost = f.pick(f.test("olt", f.abs(shifts), f.c(2.0**500)), lost, f.c(0.0))
+    lost = f.pick(f.test("olt", f.abs(shifts), f.c(2.0**500, 2.0**60)), lost, f.c(0.0))
     to_root = f.long(*_TO_ROOT)
     from_root, lacks = f.exact_sum(rest, to_root.high)
     from_root, lacks = f.ordered_sum(from_root, f.add(lacks, to_root.low))
-    near = f.product(Pair(from_root, lacks), f.long_polynomial(rest, DIGAMMA, DIGAMMA_LOW))
+    near = f.product(Pair(from_root, lacks), f.long_polynomial(rest, DIGAMMA))
     total = f.exact_sum(shifts, near.high)
     z = f.add(total.high, f.add(total.low, f.add(lost, near.low)))
-    z = f.pick(f.test("olt", f.abs(shifts), f.c(2.0**500)), z, shifts)
+    z = f.pick(f.test("olt", f.abs(shifts), f.c(2.0**500, 2.0**60)), z, shifts)
     inverse = f.div(f.c(1.0), x)
     square = f.mul(inverse, inverse)
     tail = f.fma(square, f.polynomial(square, DIGAMMA_FAR), f.mul(f.c(0.5), inverse))

@@ -10,9 +10,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from gradwire_engine.backends.llvm.functions.coefficients import ASIN, ATAN
+from gradwire_engine.backends.llvm.functions.coefficients import (
+    ASIN,
+    ATAN,
+    COS_SINGLE,
+    SIN_SINGLE,
+)
 from gradwire_engine.backends.llvm.functions.far_angles import far_rest
-from gradwire_engine.backends.llvm.functions.forms import Form
+from gradwire_engine.backends.llvm.functions.forms import Form, Polynomial
 from gradwire_engine.backends.llvm.functions.function import (
     INF,
     NAN,
@@ -25,21 +30,27 @@ _HALF_PI = 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33
 _PI = math.pi, 2 * _HALF_PI[1]
 #: Beyond, reducing an angle takes more digits than this has.
 FAR, SINGLE_FAR = float(1 << 20), float(1 << 16)
-_SIN = (
-    1.58969099521155010221e-10,
-    -2.50507602534068634195e-08,
-    2.75573137070700676789e-06,
-    -1.98412698298579493134e-04,
-    8.33333333332248946124e-03,
-    -1.66666666666666324348e-01,
+_SIN = Polynomial(
+    double=(
+        1.58969099521155010221e-10,
+        -2.50507602534068634195e-08,
+        2.75573137070700676789e-06,
+        -1.98412698298579493134e-04,
+        8.33333333332248946124e-03,
+        -1.66666666666666324348e-01,
+    ),
+    single=SIN_SINGLE,
 )
-_COS = (
-    -1.13596475577881948265e-11,
-    2.08757232129817482790e-09,
-    -2.75573143513906633035e-07,
-    2.48015872894767294178e-05,
-    -1.38888888888741095749e-03,
-    4.16666666666666019037e-02,
+_COS = Polynomial(
+    double=(
+        -1.13596475577881948265e-11,
+        2.08757232129817482790e-09,
+        -2.75573143513906633035e-07,
+        2.48015872894767294178e-05,
+        -1.38888888888741095749e-03,
+        4.16666666666666019037e-02,
+    ),
+    single=COS_SINGLE,
 )
 
 
@@ -98,9 +109,10 @@ def turned(f: Function, rest: Pair, quarters: str) -> _Turned:
     y, low = rest
     z = f.mul(y, y)
     v = f.mul(z, y)
-    tail = f.sub(f.mul(f.c(0.5), low), f.mul(v, f.polynomial(z, _SIN[:-1])))
+    *others, last = _SIN.of(f.form)
+    tail = f.sub(f.mul(f.c(0.5), low), f.mul(v, f.polynomial(z, others)))
     a = f.sub(f.mul(z, tail), low)
-    sine = Pair(y, f.negative(f.fma(v, f.c(-_SIN[-1]), a)))
+    sine = Pair(y, f.negative(f.fma(v, f.c(-last), a)))
     half = f.mul(f.c(0.5), z)
     whole = f.sub(f.c(1.0), half)
     lost = f.sub(f.sub(f.c(1.0), whole), half)
@@ -135,7 +147,7 @@ def _sine(form: Form, name: str, quarter_turns: int) -> str:
     if quarter_turns:
         q = f.i("add", q, f.ci(quarter_turns))
     z = f.pick(_odd(f, q), f.add(*cosine), f.add(*sine))
-    sign = f.i("shl", f.i("and", q, f.ci(2)), f.ci(62))
+    sign = f.i("shl", f.i("and", q, f.ci(2)), f.ci(form.bits - 2))
     z = f.number(f.i("xor", f.bits(z), sign))
     if not quarter_turns:
         z = f.pick(f.test("oeq", x, f.c(0.0)), x, z)
@@ -200,9 +212,9 @@ def _from_tangent(f: Function, y: str, x: str, *, turned: str | None = None) -> 
 def atan(form: Form) -> str:
     """``atan x``."""
     f = Function(form, "atan")
-    size = f.most(f.abs("%x0"), 2.0**70)
+    size = f.most(f.abs("%x0"), 2.0**70, 2.0**30)
     z = f.with_sign(_from_tangent(f, size, f.c(1.0)), "%x0")
-    return f.text(f.pick(f.test("ult", size, f.c(2.0**-30)), "%x0", z))
+    return f.text(f.pick(f.test("ult", size, f.c(2.0**-30, 2.0**-13)), "%x0", z))
 
 
 def atan2(form: Form) -> str:
@@ -219,8 +231,10 @@ def atan2(form: Form) -> str:
         for own, each in zip(infinite, (y, x), strict=True)
     )
     high = f.pick(f.test("ogt", y, x), y, x)
-    large, small = f.test("ogt", high, f.c(2.0**500)), f.test("olt", high, f.c(2.0**-400))
-    scale = f.pick(large, f.c(2.0**-600), f.pick(small, f.c(2.0**600), f.c(1.0)))
+    large = f.test("ogt", high, f.c(2.0**1000, 2.0**100))
+    small = f.test("olt", high, f.c(2.0**-400, 2.0**-40))
+    up = f.pick(small, f.c(2.0**600, 2.0**80), f.c(1.0))
+    scale = f.pick(large, f.c(2.0**-100, 2.0**-30), up)
     negative = f.let(f"icmp slt {form.integers} {f.bits('%x1')}, zeroinitializer")
     z = _from_tangent(f, f.mul(y, scale), f.mul(x, scale), turned=negative)
     z = f.with_sign(z, "%x0")
@@ -252,7 +266,7 @@ def asin(form: Form) -> str:
     high, lost = f.ordered_sum(half_pi.high, f.negative(f.mul(two, s)))
     far = f.add(high, f.add(lost, f.fma(f.negative(two), rest, half_pi.low)))
     z = f.with_sign(f.pick(near, f.add(s, rest), far), "%x0")
-    z = f.pick(f.test("ult", size, f.c(2.0**-30)), "%x0", z)
+    z = f.pick(f.test("ult", size, f.c(2.0**-30, 2.0**-13)), "%x0", z)
     return f.text(f.pick(f.test("ogt", size, f.c(1.0)), f.c(NAN), z))
 
 
