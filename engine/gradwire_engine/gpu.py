@@ -6,6 +6,7 @@ Importing this module imports no CUDA. A process that has called ``gpu_backend``
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple
 
 from gradwire_engine.backends.base import Backend
@@ -47,11 +48,14 @@ class Crossover(NamedTuple):
     elements: int
 
 
-def gpu_backend(memory_bytes: int | None = None, codes: str | None = None) -> Backend:
+def gpu_backend(
+    memory_bytes: int | None = None, codes: str | None = None, *, stay: bool = False
+) -> Backend:
     """A backend that computes on the GPU, and on the host what has no form for GPUs.
 
     Arrays take up to ``memory_bytes`` of the GPU's memory, by default most of what is free. Compiled
-    code is kept in the folder ``codes``, if given. Its replays may raise ``GpuLost`` and
+    code is kept in the folder ``codes``, if given. Outputs ``stay`` on the device as CuPy's arrays,
+    if that is asked for; variables may be such in any case. Its replays may raise ``GpuLost`` and
     ``OutOfGpuMemory``; its executables name operations on the host, ``Executable.hosted``.
     Raises: ``GpuUnavailable`` without CuPy, the extra ``cuda13`` or ``cuda12``, or without a device.
     """
@@ -59,7 +63,7 @@ def gpu_backend(memory_bytes: int | None = None, codes: str | None = None) -> Ba
         module = import_module("gradwire_engine.backends.cupy.backend")
     except ImportError as error:
         raise GpuUnavailable(f"CuPy cannot be imported: {error}") from error
-    backend: Backend = module.CupyBackend(memory_bytes, codes)
+    backend: Backend = module.CupyBackend(memory_bytes, codes and Path(codes), stay=stay)
     return backend
 
 

@@ -23,6 +23,7 @@ from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Guard, GuardFailed, Input
+from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import ArrayType, Instruction, Tape
@@ -155,6 +156,7 @@ class CupyExecutable(Executable):
         for slot, (op, _, _, _) in enumerate(made):
             if isinstance(op, Constant):
                 self._constants[slot] = self._device.copied(np.asarray(op.value))
+        self._library.products.prepare()
         self._dead = dead_after(replayed, poll)
         self._replayed = replayed
 
@@ -255,6 +257,8 @@ class CupyExecutable(Executable):
         if on_host(op, [*map(_type, operands)]):
             given = [self._on_host(x, poll) for x in operands]
             return self._back(quiet.run(op.kernel, NUMPY, *given))
+        if isinstance(op, Contract):
+            return self._library.products.contract(op, *operands)
         return self._back(op.kernel(self._xp, *operands))
 
     def _back(self, value: Any) -> Any:

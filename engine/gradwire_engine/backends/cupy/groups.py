@@ -13,6 +13,7 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup, Line
 from gradwire_engine.backends.cupy.device import Device
+from gradwire_engine.backends.cupy.products import Products
 from gradwire_engine.backends.nvptx.compiler import Ptx
 from gradwire_engine.backends.nvptx.launches import Launch, Passes, Program, program_of
 from gradwire_engine.kernels.build import KernelBuilder
@@ -41,7 +42,7 @@ def kernels_of(tape: Tape, poll: Poll) -> list[GpuKernel]:
     made = settled(tape.instructions, poll)
     views = Views(made, poll)
     found = parts(
-        Tape(tuple(made), tape.inputs, tape.outputs), views, poll, _is_kernel, counted=True
+        Tape(tuple(made), tape.inputs, tape.outputs), views, poll, _is_kernel, on_device=True
     )
     return [GpuKernel(tape, made, views, part, {*tape.outputs}) for part in found]
 
@@ -66,10 +67,11 @@ class _Function:
 
 
 class Library:
-    """The functions that were loaded, each once: programs of one structure share them."""
+    """The functions that were loaded, each once, which programs of one structure share; cuBLAS."""
 
     def __init__(self, device: Device, ptx: Ptx) -> None:
         self.device, self._ptx = device, ptx
+        self.products = Products(device)
         self._functions: WeakValueDictionary[str, _Function] = WeakValueDictionary()
 
     def functions(self, texts: Iterable[str]) -> dict[str, _Function]:
