@@ -68,6 +68,12 @@ def test_atomic_updates_count_every_thread():
         assert sorted(order[bins == one]) == list(range(counts[one]))
 
 
+def test_an_exchange_is_repeated_until_it_succeeds():
+    x, greatest = RNG.normal(size=256), np.array([-np.inf])
+    Program(kernels.GREATEST).launch("greatest", 2, 128, [x, greatest])
+    assert greatest == x.max()
+
+
 def test_vectors_tables_and_local_memory():
     x, to = RNG.normal(size=(64, 2)), uninitialised((64, 2))
     Program(kernels.PAIRS).launch("pairs", 2, 32, [x, to])

@@ -97,6 +97,38 @@ def atomicrmw(reader: Reader, _opcode: str) -> Execute:
     return execute
 
 
+def cmpxchg(reader: Reader, _opcode: str) -> Execute:
+    """``cmpxchg``: what was there, and whether it was the expected and is replaced."""
+    reader.skip("weak")
+    reader.flags()
+    pointer, address = reader.typed()
+    reader.expect(",")
+    type, expected = reader.typed()
+    reader.expect(",")
+    _, new = reader.typed()
+    for _ in ("success", "failure"):
+        reader.take()  # how it is ordered then
+    assert isinstance(pointer, Pointer)
+    site = Site(type, reader.alignment(type.alignment), pointer.space)
+
+    def execute(frame: Frame, active: Active) -> tuple[Array, Array]:
+        memory, threads = frame.machine.memory, active.threads
+        places = memory.located("atomic", site, active.of(address(frame)), threads)
+        elements, wanted, values = (
+            memory.view(type),
+            active.of(expected(frame)),
+            active.of(new(frame)),
+        )
+        before = np.empty(len(threads), elements.dtype)
+        for thread, place in enumerate(places):
+            before[thread] = elements[place]
+            if before[thread] == wanted[thread]:
+                elements[place] = values[thread]
+        return active.spread(before), active.spread(before == wanted)
+
+    return execute
+
+
 def getelementptr(reader: Reader, _opcode: str) -> Execute:
     """``getelementptr``: an address, which only an access checks."""
     reader.flags()
@@ -137,6 +169,7 @@ INSTRUCTIONS: dict[str, Callable[[Reader, str], Execute]] = {
     "load": load,
     "store": store,
     "atomicrmw": atomicrmw,
+    "cmpxchg": cmpxchg,
     "getelementptr": getelementptr,
     "alloca": alloca,
 }

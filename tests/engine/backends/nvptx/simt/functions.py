@@ -18,7 +18,7 @@ from tests.engine.backends.nvptx.simt.frames import Active, Execute, Frame, Mach
 from tests.engine.backends.nvptx.simt.intrinsics import intrinsic
 from tests.engine.backends.nvptx.simt.memory import Allocations
 from tests.engine.backends.nvptx.simt.reader import Reader
-from tests.engine.backends.nvptx.simt.types import Array, Type, Void
+from tests.engine.backends.nvptx.simt.types import Array, Register, Type, Void
 
 INSTRUCTIONS: dict[str, Callable[[Reader, str], Execute]] = {
     **arithmetic.INSTRUCTIONS,
@@ -262,7 +262,7 @@ def _call(reader: Reader, others: Mapping[str, Function]) -> Execute:
     if name in others:
         callee = others[name]
 
-        def execute(frame: Frame, active: Active) -> Array | None:
+        def execute(frame: Frame, active: Active) -> Register | None:
             if callee.has_barrier:
                 raise NotImplementedError(f"a barrier in a function that is called: {name}")
             arguments = [operand(frame) for operand in operands]
