@@ -188,9 +188,8 @@ def select(reader: Reader, _opcode: str) -> Execute:
     spread = isinstance(type, Vector) and not isinstance(kind, Vector)
 
     def execute(frame: Frame, _: Active) -> Array:
-        chosen = condition(frame)
-        found: Array = np.where(chosen[:, None] if spread else chosen, x(frame), y(frame))
-        return found
+        chosen: Array = condition(frame)
+        return np.where(chosen[:, None] if spread else chosen, x(frame), y(frame))
 
     return execute
 
