@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
@@ -188,8 +189,8 @@ def select(reader: Reader, _opcode: str) -> Execute:
     spread = isinstance(type, Vector) and not isinstance(kind, Vector)
 
     def execute(frame: Frame, _: Active) -> Array:
-        chosen: Array = condition(frame)
-        return np.where(chosen[:, None] if spread else chosen, x(frame), y(frame))
+        chosen, one, other = (cast(Array, each(frame)) for each in (condition, x, y))
+        return np.where(chosen[:, None] if spread else chosen, one, other)
 
     return execute
 
