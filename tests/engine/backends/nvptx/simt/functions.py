@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,25 +33,34 @@ RETURNED = 1 << 30
 RESULT = "the result"
 
 
+class Parameter(NamedTuple):
+    """A parameter, and what is promised of a pointer: ``readonly``, ``noalias``."""
+
+    type: Type
+    name: str
+    promises: frozenset[str]
+
+
 @dataclass
 class Function:
     """A function; its instructions are added by ``compile_function``."""
 
     name: str
-    parameters: list[tuple[Type, str]]
+    parameters: list[Parameter]
     #: Runs of instructions that threads execute together, each with its text.
     segments: list[list[tuple[Callable[[Frame, Active], None], str]]] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
     #: What phi nodes take, by the labels of an edge.
     moves: dict[tuple[str, str], list[tuple[str, Operand]]] = field(default_factory=dict)
     has_barrier: bool = False
+    most_threads: int = 1024  # of a block
 
 
 def call(function: Function, arguments: list[Array], machine: Machine, active: Active) -> Frame:
     """Execute a function until all active threads have returned."""
     frame = Frame(machine, function, np.where(active.lanes, 0, RETURNED))
-    for (_, name), value in zip(function.parameters, arguments, strict=True):
-        frame.registers[name] = value
+    for parameter, value in zip(function.parameters, arguments, strict=True):
+        frame.registers[parameter.name] = value
     entered = Active(active.lanes, whole=True)
     while (current := int(frame.at.min())) != RETURNED:
         if current >= WAITING:

@@ -36,6 +36,8 @@ FLAGS = frozenset(
     "nuw nsw exact disjoint nneg samesign inbounds nusw volatile noundef signext zeroext "
     "nonnull".split()
 )
+#: Of what is passed and returned.
+ATTRIBUTES = frozenset("range dereferenceable nofpclass align".split())
 #: With these a GPU may compute other numbers.
 FREEDOMS = frozenset("fast nnan ninf nsz arcp contract afn reassoc".split())
 
@@ -80,8 +82,15 @@ class Reader:
         if self.peek() in FREEDOMS:
             raise NotImplementedError(f"the flag {self.peek()} in: {self.text}")
         found = set()
-        while self.peek() in FLAGS:
-            found.add(self.take())
+        while self.peek() in FLAGS or self.peek() in ATTRIBUTES:
+            token = self.take()
+            found.add(token)
+            if token == "align":
+                self.take()
+            elif token in ATTRIBUTES:
+                depth = 0
+                while depth or self.peek() == "(":
+                    depth += {"(": 1, ")": -1}.get(self.take(), 0)
         return found
 
     def end(self) -> None:
