@@ -192,6 +192,20 @@ def test_plain_and_atomic_accesses_race():
         kernel(body).launch("f", 1, 32, [np.zeros(1, np.int64)])
 
 
+FLAG = """
+  {store} double 0x7FF8000000000000, ptr %x{order}, align 8
+  ret void"""
+
+
+def test_threads_may_write_one_element_atomically():
+    """Whichever comes last, it is one of the values that were written: so is a flag raised."""
+    x = np.zeros(1)
+    kernel(FLAG.format(store="store atomic", order=" monotonic")).launch("f", 2, 32, [x])
+    assert np.isnan(x).all()
+    with pytest.raises(Race, match="write by thread 0"):
+        kernel(FLAG.format(store="store", order="")).launch("f", 2, 32, [x])
+
+
 def test_elements_smaller_than_a_word_do_not_race():
     body = """
   %p = getelementptr i8, ptr %x, i64 %i

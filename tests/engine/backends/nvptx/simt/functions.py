@@ -7,6 +7,7 @@ so threads that diverged meet again, since blocks are printed in the order of th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -104,8 +105,8 @@ def compile_function(
     function: Function, lines: list[str], allocations: Allocations, others: Mapping[str, Function]
 ) -> None:
     """Add the instructions of a function that ``others`` calls, and that calls others."""
-    names = re.findall(r"%[-\w$.]+", "\n".join(lines))
-    used = frozenset(name for name in names if names.count(name) > 1)
+    names = Counter(re.findall(r"%[-\w$.]+", "\n".join(lines)))
+    used = frozenset([name for name, count in names.items() if count > 1])
     label = ""
     for line in lines:
         if match := re.match(r'("[^"]*"|[-\w$.]+):', line):

@@ -112,14 +112,6 @@ class Memory:
         start = self._starts[number]
         self._bytes[start:][: rows * len(self._block)].reshape(-1, rows)[threads] = 0xFF
 
-    def read(self, site: Site, address: Array, threads: Array) -> Array:
-        """What is at the address of each of the threads."""
-        return self.view(site.type)[self.located("read", site, address, threads)]
-
-    def write(self, site: Site, address: Array, values: Array, threads: Array) -> None:
-        """Write the value of each of the threads to its address."""
-        self.view(site.type)[self.located("write", site, address, threads)] = values
-
     def view(self, type: Type) -> Array:
         """All bytes as elements of a type."""
         dtype = type.dtype
