@@ -44,6 +44,17 @@ def ptx_of(text: str, target: str) -> str:
     return str(machine.emit_assembly(module))
 
 
+def optimised(text: str, target: str) -> str:
+    """A text after LLVM's passes: what becomes PTX."""
+    module, machine = llvm.parse_assembly(text), _target(target)
+    module.triple = TRIPLE
+    module.data_layout = str(machine.target_data)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    return str(module)
+
+
 @cache
 def assembler() -> Path | None:
     """NVIDIA's ``ptxas``: that of a wheel, or the installed one."""

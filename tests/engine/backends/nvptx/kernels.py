@@ -159,6 +159,38 @@ entry:{NUMBER}
 }}
 """
 
+#: greatest = the greatest x[i], by an exchange that each thread repeats until it is not greater.
+GREATEST = f"""{DECLARATIONS}
+define {{ double, i64 }} @both(double %x) {{
+  %bits = bitcast double %x to i64
+  %one = insertvalue {{ double, i64 }} poison, double %x, 0
+  %two = insertvalue {{ double, i64 }} %one, i64 %bits, 1
+  ret {{ double, i64 }} %two
+}}
+
+define ptx_kernel void @greatest(ptr %x, ptr %greatest) {{
+entry:{NUMBER}
+  %p = getelementptr double, ptr %x, i64 %i
+  %v = load double, ptr %p
+  %pair = call {{ double, i64 }} @both(double %v)
+  %mine = extractvalue {{ double, i64 }} %pair, 0
+  %bits = extractvalue {{ double, i64 }} %pair, 1
+  br label %again
+again:
+  %seen = phi i64 [ -4503599627370496, %entry ], [ %found, %exchange ]
+  %there = bitcast i64 %seen to double
+  %more = fcmp ogt double %mine, %there
+  br i1 %more, label %exchange, label %end
+exchange:
+  %result = cmpxchg ptr %greatest, i64 %seen, i64 %bits monotonic monotonic
+  %found = extractvalue {{ i64, i1 }} %result, 0
+  %success = extractvalue {{ i64, i1 }} %result, 1
+  br i1 %success, label %end, label %again
+end:
+  ret void
+}}
+"""
+
 #: to[i] = table[i mod 4] + a local copy of x[i], as pairs.
 PAIRS = f"""{DECLARATIONS}
 @table = internal addrspace(1) constant [4 x double] [
@@ -219,6 +251,7 @@ ALL = {
     "block_sum": BLOCK_SUM,
     "collatz": COLLATZ,
     "histogram": HISTOGRAM,
+    "greatest": GREATEST,
     "pairs": PAIRS,
     "reverse": REVERSE,
 }

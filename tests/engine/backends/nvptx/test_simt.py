@@ -11,7 +11,9 @@ import pytest
 pytest.importorskip("llvmlite")
 
 from tests.engine.backends.nvptx import kernels
+from tests.engine.backends.nvptx.assembling import optimised
 from tests.engine.backends.nvptx.simt.faults import (
+    Aliasing,
     Divergence,
     Endless,
     Misaligned,
@@ -25,6 +27,14 @@ from tests.engine.backends.nvptx.simt.program import Program, uninitialised
 RNG = np.random.default_rng(23)
 
 
+@pytest.fixture(params=["as written", "optimised"])
+def program(request) -> Callable[[str], Program]:
+    """Makes programs of texts, as they are and after LLVM's passes."""
+    if request.param == "as written":
+        return Program
+    return lambda text: Program(optimised(text, "sm_80"))
+
+
 def kernel(body: str, parameters: str = "ptr %x", more: str = "") -> Program:
     """A kernel that computes ``%i`` and ``%tid``, then does this."""
     return Program(
@@ -33,52 +43,58 @@ def kernel(body: str, parameters: str = "ptr %x", more: str = "") -> Program:
     )
 
 
-def test_saxpy_leaves_what_is_past_the_end():
+def test_saxpy_leaves_what_is_past_the_end(program):
     x, y = RNG.normal(size=(2, 1000))
     y, past = np.append(y, [7.0] * 24), 2.5 * x + y
-    Program(kernels.SAXPY).launch("saxpy", 8, 128, [2.5, x, y, 1000])
+    program(kernels.SAXPY).launch("saxpy", 8, 128, [2.5, x, y, 1000])
     np.testing.assert_array_equal(y, np.append(past, [7.0] * 24))
 
 
 @pytest.mark.parametrize("threads", [32, 96, 1024])
-def test_a_block_sums_by_shuffles_and_shared_memory(threads):
+def test_a_block_sums_by_shuffles_and_shared_memory(threads, program):
     x, sums = RNG.normal(size=(3, threads)), uninitialised(3)
-    Program(kernels.BLOCK_SUM).launch("block_sum", 3, threads, [x, sums])
+    program(kernels.BLOCK_SUM).launch("block_sum", 3, threads, [x, sums])
     np.testing.assert_allclose(sums, x.sum(axis=1), rtol=1e-12)
 
 
-def test_threads_leave_a_loop_one_by_one():
+def test_threads_leave_a_loop_one_by_one(program):
     start = np.arange(1, 257)
     steps = uninitialised(256, np.int32)
 
     def length(x: int) -> int:
         return 0 if x == 1 else 1 + length(x // 2 if x % 2 == 0 else 3 * x + 1)
 
-    Program(kernels.COLLATZ).launch("collatz", 2, 128, [start, steps])
+    program(kernels.COLLATZ).launch("collatz", 2, 128, [start, steps])
     assert steps.tolist() == [length(int(x)) for x in start]
 
 
-def test_atomic_updates_count_every_thread():
+def test_atomic_updates_count_every_thread(program):
     bins, x = RNG.integers(0, 5, 512).astype(np.int8), RNG.normal(size=512)
     counts, sums, order = np.zeros(5, np.int32), np.zeros(5), np.empty(512, np.int32)
-    Program(kernels.HISTOGRAM).launch("histogram", 4, 128, [bins, x, counts, sums, order])
+    program(kernels.HISTOGRAM).launch("histogram", 4, 128, [bins, x, counts, sums, order])
     np.testing.assert_array_equal(counts, np.bincount(bins))
     np.testing.assert_allclose(sums, np.bincount(bins, x), rtol=1e-12)
     for one in range(5):
         assert sorted(order[bins == one]) == list(range(counts[one]))
 
 
-def test_vectors_tables_and_local_memory():
+def test_an_exchange_is_repeated_until_it_succeeds(program):
+    x, greatest = RNG.normal(size=256), np.array([-np.inf])
+    program(kernels.GREATEST).launch("greatest", 2, 128, [x, greatest])
+    assert greatest == x.max()
+
+
+def test_vectors_tables_and_local_memory(program):
     x, to = RNG.normal(size=(64, 2)), uninitialised((64, 2))
-    Program(kernels.PAIRS).launch("pairs", 2, 32, [x, to])
+    program(kernels.PAIRS).launch("pairs", 2, 32, [x, to])
     table = np.resize([1, 2, np.inf, -4], 64)[:, None]
     np.testing.assert_array_equal(to, 2 * (x[:, ::-1] + table) + [4, 0])
 
 
-def test_shared_memory_is_each_blocks_own():
+def test_shared_memory_is_each_blocks_own(program):
     x = RNG.normal(size=(4, 64)).astype(np.float32)
     expected = x[:, ::-1].copy()
-    Program(kernels.REVERSE).launch("reverse", 4, 64, [x], shared_bytes=256)
+    program(kernels.REVERSE).launch("reverse", 4, 64, [x], shared_bytes=256)
     np.testing.assert_array_equal(x, expected)
 
 
@@ -174,6 +190,20 @@ def test_plain_and_atomic_accesses_race():
   ret void"""
     with pytest.raises(Race, match=r"read by thread 0 .block 0. and atomic by another"):
         kernel(body).launch("f", 1, 32, [np.zeros(1, np.int64)])
+
+
+FLAG = """
+  {store} double 0x7FF8000000000000, ptr %x{order}, align 8
+  ret void"""
+
+
+def test_threads_may_write_one_element_atomically():
+    """Whichever comes last, it is one of the values that were written: so is a flag raised."""
+    x = np.zeros(1)
+    kernel(FLAG.format(store="store atomic", order=" monotonic")).launch("f", 2, 32, [x])
+    assert np.isnan(x).all()
+    with pytest.raises(Race, match="write by thread 0"):
+        kernel(FLAG.format(store="store", order="")).launch("f", 2, 32, [x])
 
 
 def test_elements_smaller_than_a_word_do_not_race():
@@ -307,6 +337,38 @@ def test_arguments_may_be_parts_of_one_array():
         program.launch("f", 1, 32, [whole[:32], whole[31:63]])
     with pytest.raises(OutOfBounds):
         program.launch("f", 1, 32, [whole[:31], whole[32:]])
+
+
+COPY = """
+  %p = getelementptr double, ptr %x, i64 %i
+  %q = getelementptr double, ptr %y, i64 %i
+  %v = load double, ptr %p
+  store double %v, ptr %q
+  ret void"""
+
+
+def test_what_a_kernel_promises_of_its_arguments_is_checked():
+    x, y = np.arange(32.0), np.zeros(32)
+    program = kernel(COPY, "ptr noalias readonly %x, ptr noalias %y")
+    program.launch("f", 1, 32, [x, y])
+    assert y.tolist() == x.tolist()
+    with pytest.raises(Aliasing, match=r"float64\[32\] overlap"):
+        program.launch("f", 1, 32, [x, x])
+    kernel(COPY, "ptr %x, ptr %y").launch("f", 1, 32, [x, x])
+    with pytest.raises(WrongAddressSpace, match="store double"):
+        kernel(COPY, "ptr noalias readonly %x, ptr readonly %y").launch("f", 1, 32, [x, y])
+    two = kernel("\n  ret void", "ptr noalias readonly %x, ptr noalias readonly %y")
+    two.launch("f", 1, 32, [x, x])
+
+
+def test_a_kernel_may_promise_how_many_threads_a_block_has():
+    text = (
+        "define ptx_kernel void @f() {\n  ret void\n}\n"
+        '!nvvm.annotations = !{!0}\n!0 = !{ptr @f, !"maxntidx", i32 64}'
+    )
+    Program(text).launch("f", 1, 64, [])
+    with pytest.raises(ValueError, match="at most 64 threads, got 65"):
+        Program(text).launch("f", 1, 65, [])
 
 
 def test_parts_of_one_array_may_have_other_types():

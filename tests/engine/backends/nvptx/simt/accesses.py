@@ -8,6 +8,7 @@ import numpy as np
 
 from tests.engine.backends.nvptx.simt.frames import Active, Execute, Frame
 from tests.engine.backends.nvptx.simt.memory import LOCAL, Allocation, Site, address_of
+from tests.engine.backends.nvptx.simt.races import Kind
 from tests.engine.backends.nvptx.simt.reader import Reader, strides
 from tests.engine.backends.nvptx.simt.types import Array, Integer, Pointer, Sequence
 
@@ -29,33 +30,41 @@ UPDATES: dict[str, np.ufunc] = {
 
 
 def load(reader: Reader, _opcode: str) -> Execute:
-    """``load``."""
+    """``load``, also ``load atomic``."""
+    kind: Kind = "atomic" if reader.skip("atomic") else "read"
     reader.flags()
     type = reader.type()
     reader.expect(",")
     pointer, address = reader.typed()
     assert isinstance(pointer, Pointer)
+    if kind == "atomic":
+        reader.take()  # how it is ordered with other memory: races are found without
     site = Site(type, reader.alignment(type.alignment), pointer.space)
 
     def execute(frame: Frame, active: Active) -> Array:
-        at = active.of(address(frame))
-        return active.spread(frame.machine.memory.read(site, at, active.threads))
+        memory = frame.machine.memory
+        places = memory.located(kind, site, active.of(address(frame)), active.threads)
+        return active.spread(memory.view(type)[places])
 
     return execute
 
 
 def store(reader: Reader, _opcode: str) -> Execute:
-    """``store``."""
+    """``store``, also ``store atomic``."""
+    kind: Kind = "atomic" if reader.skip("atomic") else "write"
     reader.flags()
     type, value = reader.typed()
     reader.expect(",")
     pointer, address = reader.typed()
     assert isinstance(pointer, Pointer)
+    if kind == "atomic":
+        reader.take()
     site = Site(type, reader.alignment(type.alignment), pointer.space)
 
     def execute(frame: Frame, active: Active) -> None:
-        at, values = active.of(address(frame)), active.of(value(frame))
-        frame.machine.memory.write(site, at, values, active.threads)
+        memory = frame.machine.memory
+        places = memory.located(kind, site, active.of(address(frame)), active.threads)
+        memory.view(type)[places] = active.of(value(frame))
 
     return execute
 
@@ -69,7 +78,7 @@ def atomicrmw(reader: Reader, _opcode: str) -> Execute:
     type, value = reader.typed()
     if reader.skip("syncscope"):
         raise NotImplementedError(reader.text)
-    reader.take()  # how it is ordered with other memory: races are found without
+    reader.take()
     assert isinstance(pointer, Pointer)
     site = Site(type, reader.alignment(type.alignment), pointer.space)
     update = UPDATES.get(operation)
@@ -93,6 +102,38 @@ def atomicrmw(reader: Reader, _opcode: str) -> Execute:
             new = values[thread]
             elements[place] = new if update is None else update(before[thread], new)
         return active.spread(before.view(type.dtype))
+
+    return execute
+
+
+def cmpxchg(reader: Reader, _opcode: str) -> Execute:
+    """``cmpxchg``: what was there, and whether it was the expected and is replaced."""
+    reader.skip("weak")
+    reader.flags()
+    pointer, address = reader.typed()
+    reader.expect(",")
+    type, expected = reader.typed()
+    reader.expect(",")
+    _, new = reader.typed()
+    for _ in ("success", "failure"):
+        reader.take()  # how it is ordered then
+    assert isinstance(pointer, Pointer)
+    site = Site(type, reader.alignment(type.alignment), pointer.space)
+
+    def execute(frame: Frame, active: Active) -> tuple[Array, Array]:
+        memory, threads = frame.machine.memory, active.threads
+        places = memory.located("atomic", site, active.of(address(frame)), threads)
+        elements, wanted, values = (
+            memory.view(type),
+            active.of(expected(frame)),
+            active.of(new(frame)),
+        )
+        before = np.empty(len(threads), elements.dtype)
+        for thread, place in enumerate(places):
+            before[thread] = elements[place]
+            if before[thread] == wanted[thread]:
+                elements[place] = values[thread]
+        return active.spread(before), active.spread(before == wanted)
 
     return execute
 
@@ -137,6 +178,7 @@ INSTRUCTIONS: dict[str, Callable[[Reader, str], Execute]] = {
     "load": load,
     "store": store,
     "atomicrmw": atomicrmw,
+    "cmpxchg": cmpxchg,
     "getelementptr": getelementptr,
     "alloca": alloca,
 }

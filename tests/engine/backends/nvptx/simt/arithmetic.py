@@ -1,8 +1,9 @@
-"""Arithmetic, comparisons, and the parts of vectors: what needs registers alone."""
+"""Arithmetic, comparisons, and the parts of vectors and structures: what needs registers alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
@@ -188,8 +189,8 @@ def select(reader: Reader, _opcode: str) -> Execute:
     spread = isinstance(type, Vector) and not isinstance(kind, Vector)
 
     def execute(frame: Frame, _: Active) -> Array:
-        chosen = condition(frame)
-        return np.where(chosen[:, None] if spread else chosen, x(frame), y(frame))
+        chosen, one, other = (cast(Array, each(frame)) for each in (condition, x, y))
+        return np.where(chosen[:, None] if spread else chosen, one, other)
 
     return execute
 
@@ -254,6 +255,29 @@ def shufflevector(reader: Reader, _opcode: str) -> Execute:
     return execute
 
 
+def extractvalue(reader: Reader, _opcode: str) -> Execute:
+    """``extractvalue``: an element of a structure."""
+    _, x = reader.typed()
+    reader.expect(",")
+    place = int(reader.take())
+    return lambda frame, _: x(frame)[place]
+
+
+def insertvalue(reader: Reader, _opcode: str) -> Execute:
+    """``insertvalue``: a structure with another element."""
+    _, x = reader.typed()
+    reader.expect(",")
+    _, value = reader.typed()
+    reader.expect(",")
+    place = int(reader.take())
+
+    def execute(frame: Frame, _: Active) -> tuple[Array, ...]:
+        parts = x(frame)
+        return (*parts[:place], value(frame), *parts[place + 1 :])
+
+    return execute
+
+
 INSTRUCTIONS: dict[str, Callable[[Reader, str], Execute]] = {
     **dict.fromkeys(FLOATING, floating),
     **dict.fromkeys(INTEGER, integer),
@@ -268,4 +292,6 @@ INSTRUCTIONS: dict[str, Callable[[Reader, str], Execute]] = {
     "extractelement": extractelement,
     "insertelement": insertelement,
     "shufflevector": shufflevector,
+    "extractvalue": extractvalue,
+    "insertvalue": insertvalue,
 }

@@ -5,6 +5,7 @@ Fault
 ├── Misaligned          an access at an address that is no multiple of its alignment
 ├── WrongAddressSpace   an access by a pointer into another address space, or a write to constants
 ├── Race                two threads touch an element, one writes it, and nothing orders them
+├── Aliasing            arguments overlap of which the kernel says that they do not
 ├── Divergence          a barrier or a shuffle that not all of its threads execute together
 ├── Undefined           an operation whose result LLVM does not define, such as a division by zero
 └── Endless             more steps than were allowed
@@ -38,6 +39,10 @@ class WrongAddressSpace(Fault):
 
 class Race(Fault):
     """Two threads touch an element, one writes it, and nothing orders them."""
+
+
+class Aliasing(Fault):
+    """Arguments overlap of which the kernel says that they do not."""
 
 
 class Divergence(Fault):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from tests.engine.backends.nvptx.simt.faults import Undefined
-from tests.engine.backends.nvptx.simt.types import Array
+from tests.engine.backends.nvptx.simt.types import Array, Register
 
 if TYPE_CHECKING:
     from tests.engine.backends.nvptx.simt.functions import Function
@@ -81,18 +81,21 @@ class Frame:
         self.function = function
         #: By thread, the segment of the function that it executes next.
         self.at = at
-        self.registers: dict[str, Array] = {}
+        self.registers: dict[str, Any] = {}
 
-    def put(self, name: str, value: Array, active: Active) -> None:
+    def put(self, name: str, value: Register, active: Active) -> None:
         """Assign a register of the active threads."""
         old = None if active.whole else self.registers.get(name)
-        if old is not None:
-            lanes = active.lanes if value.ndim == 1 else active.lanes[:, None]
-            value = np.where(lanes, value, old)
-        self.registers[name] = value
+        self.registers[name] = value if old is None else _merged(active.lanes, value, old)
+
+
+def _merged(lanes: Array, value: Any, old: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_merged(lanes, *both) for both in zip(value, old, strict=True))
+    return np.where(lanes if value.ndim == 1 else lanes[:, None], value, old)
 
 
 #: Reads a register or a constant.
-Operand: TypeAlias = Callable[[Frame], Array]
+Operand: TypeAlias = Callable[[Frame], Any]
 #: Executes an instruction for the active threads and returns its result, or None.
-Execute: TypeAlias = Callable[[Frame, Active], Array | None]
+Execute: TypeAlias = Callable[[Frame, Active], Register | None]

@@ -7,8 +7,10 @@ so threads that diverged meet again, since blocks are printed in the order of th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from tests.engine.backends.nvptx.simt.frames import Active, Execute, Frame, Mach
 from tests.engine.backends.nvptx.simt.intrinsics import intrinsic
 from tests.engine.backends.nvptx.simt.memory import Allocations
 from tests.engine.backends.nvptx.simt.reader import Reader
-from tests.engine.backends.nvptx.simt.types import Array, Type, Void
+from tests.engine.backends.nvptx.simt.types import Array, Register, Type, Void
 
 INSTRUCTIONS: dict[str, Callable[[Reader, str], Execute]] = {
     **arithmetic.INSTRUCTIONS,
@@ -32,25 +34,34 @@ RETURNED = 1 << 30
 RESULT = "the result"
 
 
+class Parameter(NamedTuple):
+    """A parameter, and what is promised of a pointer: ``readonly``, ``noalias``."""
+
+    type: Type
+    name: str
+    promises: frozenset[str]
+
+
 @dataclass
 class Function:
     """A function; its instructions are added by ``compile_function``."""
 
     name: str
-    parameters: list[tuple[Type, str]]
+    parameters: list[Parameter]
     #: Runs of instructions that threads execute together, each with its text.
     segments: list[list[tuple[Callable[[Frame, Active], None], str]]] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
     #: What phi nodes take, by the labels of an edge.
     moves: dict[tuple[str, str], list[tuple[str, Operand]]] = field(default_factory=dict)
     has_barrier: bool = False
+    most_threads: int = 1024  # of a block
 
 
 def call(function: Function, arguments: list[Array], machine: Machine, active: Active) -> Frame:
     """Execute a function until all active threads have returned."""
     frame = Frame(machine, function, np.where(active.lanes, 0, RETURNED))
-    for (_, name), value in zip(function.parameters, arguments, strict=True):
-        frame.registers[name] = value
+    for parameter, value in zip(function.parameters, arguments, strict=True):
+        frame.registers[parameter.name] = value
     entered = Active(active.lanes, whole=True)
     while (current := int(frame.at.min())) != RETURNED:
         if current >= WAITING:
@@ -94,8 +105,8 @@ def compile_function(
     function: Function, lines: list[str], allocations: Allocations, others: Mapping[str, Function]
 ) -> None:
     """Add the instructions of a function that ``others`` calls, and that calls others."""
-    names = re.findall(r"%[-\w$.]+", "\n".join(lines))
-    used = frozenset(name for name in names if names.count(name) > 1)
+    names = Counter(re.findall(r"%[-\w$.]+", "\n".join(lines)))
+    used = frozenset([name for name, count in names.items() if count > 1])
     label = ""
     for line in lines:
         if match := re.match(r'("[^"]*"|[-\w$.]+):', line):
@@ -262,7 +273,7 @@ def _call(reader: Reader, others: Mapping[str, Function]) -> Execute:
     if name in others:
         callee = others[name]
 
-        def execute(frame: Frame, active: Active) -> Array | None:
+        def execute(frame: Frame, active: Active) -> Register | None:
             if callee.has_barrier:
                 raise NotImplementedError(f"a barrier in a function that is called: {name}")
             arguments = [operand(frame) for operand in operands]

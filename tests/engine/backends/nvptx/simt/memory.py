@@ -37,6 +37,7 @@ class Allocation:
     element: int = 8
     contents: Array | None = None
     writable: bool = True
+    watched: bool = True  # for races: others may write what this one is
     within: tuple[int, int] | None = None  # the bytes of an earlier one, from an offset on
 
     def copies(self, blocks: int, threads: int) -> int:
@@ -91,7 +92,8 @@ class Memory:
         self._block_strides = strides * (spaces == SHARED)
         self._thread_strides = strides * (spaces == LOCAL)
         self._writable = np.array([one.writable for one in self._allocations])
-        self._watched = self._writable & (spaces != LOCAL)
+        watched = np.array([one.watched for one in self._allocations])
+        self._watched = watched & (spaces != LOCAL)
         self._bytes = np.full(end, 0xFF, np.uint8)
         self._views: dict[np.dtype[Any], Array] = {}
         self._races = Races(end, block, epoch) if races else None
@@ -109,14 +111,6 @@ class Memory:
         rows = _rounded(int(self._sizes[number]))
         start = self._starts[number]
         self._bytes[start:][: rows * len(self._block)].reshape(-1, rows)[threads] = 0xFF
-
-    def read(self, site: Site, address: Array, threads: Array) -> Array:
-        """What is at the address of each of the threads."""
-        return self.view(site.type)[self.located("read", site, address, threads)]
-
-    def write(self, site: Site, address: Array, values: Array, threads: Array) -> None:
-        """Write the value of each of the threads to its address."""
-        self.view(site.type)[self.located("write", site, address, threads)] = values
 
     def view(self, type: Type) -> Array:
         """All bytes as elements of a type."""

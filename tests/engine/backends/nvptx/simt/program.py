@@ -12,13 +12,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 
+from tests.engine.backends.nvptx.simt.faults import Aliasing
 from tests.engine.backends.nvptx.simt.frames import Active, Machine
-from tests.engine.backends.nvptx.simt.functions import Function, call, compile_function
+from tests.engine.backends.nvptx.simt.functions import (
+    Function,
+    Parameter,
+    call,
+    compile_function,
+)
 from tests.engine.backends.nvptx.simt.memory import (
     GLOBAL,
     SHARED,
@@ -28,13 +35,14 @@ from tests.engine.backends.nvptx.simt.memory import (
     address_of,
 )
 from tests.engine.backends.nvptx.simt.reader import Reader
-from tests.engine.backends.nvptx.simt.types import Array, Pointer, Type
+from tests.engine.backends.nvptx.simt.types import Array, Pointer
 from tests.engine.backends.nvptx.simt.types import Sequence as SequenceType
 
 GLOBAL_VARIABLE = re.compile(r"(@(?:\"[^\"]*\"|[-\w$.]+)) = (.*?)\b(global|constant) (.*)$")
 #: By axis, of every GPU since 2012.
 GRID_LIMITS = 2**31 - 1, 65535, 65535
 BLOCK_LIMITS = 1024, 1024, 64
+MOST_THREADS = re.compile(r'ptr (@[-\w$.]+), !"maxntidx", i32 (\d+)')
 Size = int | tuple[int, ...]
 
 
@@ -57,6 +65,9 @@ class Program:
                 function = self._declared(line)
                 self.functions[function.name] = function
                 bodies[function.name] = lines[at + 1 : lines.index("}", at)]
+        for line in lines:
+            if match := MOST_THREADS.search(line):
+                self.functions[match[1]].most_threads = int(match[2])
         for name, body in bodies.items():
             compile_function(self.functions[name], body, self._allocations, self.functions)
 
@@ -77,18 +88,18 @@ class Program:
         for a pointer to pointers. An array that is not writeable may not be written by the kernel.
         """
         machine = Machine(_axes(grid, GRID_LIMITS), _axes(block, BLOCK_LIMITS))
-        if machine.block_threads > 1024:
-            raise ValueError(f"a block has at most 1024 threads, got {machine.block_threads}")
         machine.steps_left = most_steps
         function = self.functions[f"@{name}"]
+        if machine.block_threads > function.most_threads:
+            raise ValueError(
+                f"a block has at most {function.most_threads} threads, got {machine.block_threads}"
+            )
         given = _Arguments(self._allocations)
         for number in self._dynamic:
             sized = replace(given.allocations.all[number], size=shared_bytes)
             given.allocations.all[number] = sized
-        values = [
-            given.value(type, argument)
-            for (type, _), argument in zip(function.parameters, arguments, strict=True)
-        ]
+        values = [given.value(*both) for both in zip(function.parameters, arguments, strict=True)]
+        given.check_promises()
         machine.memory = Memory(given.allocations, machine.block, machine.epoch, races)
         everyone = Active(np.ones(machine.threads, np.bool_), whole=True)
         with np.errstate(all="ignore"):
@@ -107,7 +118,13 @@ class Program:
         number = int(space[1]) if space else GLOBAL
         self._allocations.numbers[name] = self._allocations.add(
             Allocation(
-                name, number or GLOBAL, type.size, element, contents, writable=kind == "global"
+                name,
+                number or GLOBAL,
+                type.size,
+                element,
+                contents,
+                writable=kind == "global",
+                watched=kind == "global",
             )
         )
         if number == SHARED:
@@ -119,11 +136,11 @@ class Program:
         name, rest = re.search(r"(@(?:\"[^\"]*\"|[-\w$.]+))\((.*)$", line).groups()  # type: ignore[union-attr]
         reader, parameters = Reader(rest, self._allocations), []
         while not reader.skip(")"):
-            type, depth = reader.type(), 0
+            type, depth, tokens = reader.type(), 0, list[str]()
             while depth or reader.peek() not in (",", ")"):
-                token = reader.take()
-                depth += {"(": 1, ")": -1}.get(token, 0)
-            parameters.append((type, token))
+                tokens.append(reader.take())
+                depth += {"(": 1, ")": -1}.get(tokens[-1], 0)
+            parameters.append(Parameter(type, tokens[-1], frozenset(tokens)))
             reader.skip(",")
         return Function(name, parameters)
 
@@ -134,18 +151,27 @@ class _Arguments:
     def __init__(self, allocations: Allocations) -> None:
         self.allocations = Allocations(allocations)
         self._roots: dict[int, tuple[Array, int]] = {}
+        self._promised: list[tuple[Array, frozenset[str]]] = []
 
-    def value(self, type: Type, argument: Any) -> Array:
+    def value(self, parameter: Parameter, argument: Any) -> Array:
         """The register of an argument."""
+        type, promises = parameter.type, parameter.promises
         if not isinstance(type, Pointer):
             return type.register(np.array([argument]))
-        if isinstance(argument, np.ndarray):
-            return np.array([self._address(argument)], np.int64)
-        table = np.array([self._address(one) for one in argument], np.int64)
-        table.flags.writeable = False
-        return np.array([self._address(table)], np.int64)
+        if not isinstance(argument, np.ndarray):
+            argument = np.array([self._address(one, frozenset()) for one in argument], np.int64)
+            argument.flags.writeable = False
+        return np.array([self._address(argument, promises)], np.int64)
 
-    def _address(self, array: Array) -> int:
+    def check_promises(self) -> None:
+        """Raise ``Aliasing`` if what is ``noalias`` overlaps, and one of both may be written."""
+        for (one, of_one), (other, of_other) in permutations(self._promised, 2):
+            frozen = "readonly" in of_one & of_other
+            if "noalias" in of_one and not frozen and np.may_share_memory(one, other):
+                raise Aliasing(f"arguments of {one.dtype}{list(one.shape)} overlap")
+
+    def _address(self, array: Array, promises: frozenset[str]) -> int:
+        self._promised.append((array, promises))
         if not array.flags.c_contiguous:
             raise ValueError("pointers point to contiguous arrays")
         root = array
@@ -157,6 +183,7 @@ class _Arguments:
                 root,
                 self.allocations.add(Allocation(name, GLOBAL, root.nbytes, contents=_bytes(root))),
             )
+        writable = array.flags.writeable and "readonly" not in promises
         offset = array.ctypes.data - root.ctypes.data
         element = min(array.itemsize, 8)  # a complex number is two
         return address_of(
@@ -166,7 +193,8 @@ class _Arguments:
                     GLOBAL,
                     array.nbytes,
                     element,
-                    writable=array.flags.writeable,
+                    writable=writable,
+                    watched=writable or "noalias" not in promises,
                     within=(self._roots[id(root)][1], offset),
                 )
             )

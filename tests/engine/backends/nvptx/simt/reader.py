@@ -18,6 +18,7 @@ from tests.engine.backends.nvptx.simt.types import (
     Integer,
     Pointer,
     Sequence,
+    Struct,
     Type,
     Vector,
     Void,
@@ -35,6 +36,8 @@ FLAGS = frozenset(
     "nuw nsw exact disjoint nneg samesign inbounds nusw volatile noundef signext zeroext "
     "nonnull".split()
 )
+#: Of what is passed and returned.
+ATTRIBUTES = frozenset("range dereferenceable nofpclass align".split())
 #: With these a GPU may compute other numbers.
 FREEDOMS = frozenset("fast nnan ninf nsz arcp contract afn reassoc".split())
 
@@ -79,8 +82,15 @@ class Reader:
         if self.peek() in FREEDOMS:
             raise NotImplementedError(f"the flag {self.peek()} in: {self.text}")
         found = set()
-        while self.peek() in FLAGS:
-            found.add(self.take())
+        while self.peek() in FLAGS or self.peek() in ATTRIBUTES:
+            token = self.take()
+            found.add(token)
+            if token == "align":
+                self.take()
+            elif token in ATTRIBUTES:
+                depth = 0
+                while depth or self.peek() == "(":
+                    depth += {"(": 1, ")": -1}.get(self.take(), 0)
         return found
 
     def end(self) -> None:
@@ -107,6 +117,12 @@ class Reader:
             element = self.type()
             self.expect({"<": ">", "[": "]"}[token])
             return Vector(count, element) if token == "<" else Sequence(count, element)
+        if token == "{":
+            elements = [self.type()]
+            while self.skip(","):
+                elements.append(self.type())
+            self.expect("}")
+            return Struct(tuple(elements))
         raise NotImplementedError(f"the type {token!r} in: {self.text}")
 
     def space(self) -> int:
@@ -130,6 +146,9 @@ class Reader:
         if self.peek().startswith("%"):
             name = self.take()
             return lambda frame: frame.registers[name]
+        if isinstance(type, Struct):
+            parts = self._structure(type)
+            return lambda _: parts
         value = self.constant(type)
         value.flags.writeable = False
         return lambda _: value
@@ -159,6 +178,16 @@ class Reader:
             return type.register(np.array([number], np.float64))
         whole = {"true": 1, "false": 0}[token] if type.dtype == bool else int(token)
         return type.register(np.array([whole], object))
+
+    def _structure(self, type: Struct) -> tuple[Array, ...]:
+        if self.skip("{"):
+            parts = [self.constant(self.type())]
+            while self.skip(","):
+                parts.append(self.constant(self.type()))
+            self.expect("}")
+            return tuple(parts)
+        self.take()  # undef or poison
+        return tuple(_filled(element, 0xFF) for element in type.elements)
 
     def _elements(self, type: Vector | Sequence) -> Array:
         axis = 1 if isinstance(type, Vector) else 0

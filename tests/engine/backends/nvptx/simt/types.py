@@ -1,7 +1,8 @@
 """Types of LLVM's IR, and the NumPy arrays that hold their values.
 
 A register is an array with an axis of threads, of length 1 where all threads have the same value; a
-vector's register has a second axis. bfloat16, which NumPy does not know, is held as its 16 bits.
+vector's register has a second axis, that of a structure is a tuple. bfloat16, which NumPy does not
+know, is held as its 16 bits.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
+Register = Array | tuple[Array, ...]
 
 NATIVE = {1: np.bool_, 8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 
@@ -158,6 +160,13 @@ class Vector(Type):
 
     def register(self, numbers: Array) -> Array:
         return self.element.register(numbers)
+
+
+@dataclass(frozen=True)
+class Struct(Type):
+    """``{ T, U }``: only in registers, as a tuple of those of its elements."""
+
+    elements: tuple[Type, ...]
 
 
 @dataclass(frozen=True)
