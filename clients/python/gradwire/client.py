@@ -208,7 +208,7 @@ class Client(Groups, Connection[httpx.Client]):
 
     @staticmethod
     def _open_pool(transport: LocalTransport | None = None) -> httpx.Client:
-        return httpx.Client(transport=transport, limits=LIMITS)
+        return _without_cookies(httpx.Client(transport=transport, limits=LIMITS))
 
 
 class AsyncClient(AsyncGroups, Connection[httpx.AsyncClient]):
@@ -256,7 +256,16 @@ class AsyncClient(AsyncGroups, Connection[httpx.AsyncClient]):
 
     @staticmethod
     def _open_pool(transport: LocalTransport | None = None) -> httpx.AsyncClient:
-        return httpx.AsyncClient(transport=transport, limits=LIMITS)
+        return _without_cookies(httpx.AsyncClient(transport=transport, limits=LIMITS))
+
+
+def _without_cookies(pool: Http) -> Http:
+    """Let a pool of our own look for no cookies in answers, since no request sends any."""
+    pool.cookies.extract_cookies = _ignored  # type: ignore[assignment, method-assign]
+    return pool
+
+
+def _ignored(_: httpx.Response) -> None: ...
 
 
 def _reopened(kind: type[Any], base_url: str, options: dict[str, Any]) -> Any:
