@@ -39,6 +39,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0, help="times the sizes of all inputs")
     parser.add_argument("--device", choices=[*DEVICES], default="cuda", help="where to compute")
     parser.add_argument("--without-ours", action="store_true", help="measure only the others")
+    parser.add_argument("--only-ours", action="store_true", help="measure none of the others")
     parser.add_argument("--output", type=Path, help="a file for the figures as JSON")
     options = parser.parse_args()
     device, start = DEVICES[options.device](), monotonic()
@@ -51,6 +52,7 @@ def main() -> None:
                     tool: prepare
                     for tool, prepare in case.tools.items()
                     if not (options.without_ours and tool.startswith("gradwire"))
+                    and (tool.startswith("gradwire") or not options.only_ours)
                 }
                 figures += measured(case._replace(tools=kept), device, quick=options.quick)
         except Exception as error:  # noqa: BLE001 - the table says so, and the others go on

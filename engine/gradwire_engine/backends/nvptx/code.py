@@ -23,8 +23,6 @@ class GpuArithmetic(Arithmetic):
         self.called: set[tuple[str, str]] = set()
 
     def _library(self, function: str, operands: list[str], char: str, *, wide: bool) -> str:
-        if char == "f":
-            return super()._library(function, operands, char, wide=wide)
         self.called.add((function, char))
         name = f"{(SINGLES if char == 'f' else DOUBLES).prefix}{function}"
         kind = TYPES[char]
