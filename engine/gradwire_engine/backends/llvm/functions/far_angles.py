@@ -6,6 +6,8 @@ Reduction for Huge Arguments: Good to the Last Bit (1992).
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from gradwire_engine.backends.llvm.functions.coefficients import TWO_OVER_PI
 from gradwire_engine.backends.llvm.functions.forms import Form
 from gradwire_engine.backends.llvm.functions.function import Function, Pair
@@ -37,11 +39,17 @@ def _words(f: Function, first: str) -> list[str]:
         index = f.let(f"add i64 {at}, {k}")
         name = f"@{f.form.prefix}two_over_pi"
         place = f.let(f"getelementptr {table}, ptr {name}, i64 0, i64 {index}")
-        words.append(f.let(f"load i64, ptr {place}"))
-    return [
-        f.let(f"call i64 @llvm.fshl.i64(i64 {words[k]}, i64 {words[k + 1]}, i64 {by})")
-        for k in range(3)
-    ]
+        words.append(_wide(f, f.let(f"load i64, ptr {place}")))
+    left = _wide(f, f.let(f"sub i64 {_WORD}, {by}"))
+    found = []
+    for first_half, second_half in pairwise(words):
+        both = f.let(f"or i128 {f.let(f'shl i128 {first_half}, {_WORD}')}, {second_half}")
+        found.append(f.let(f"trunc i128 {f.let(f'lshr i128 {both}, {left}')} to i64"))
+    return found
+
+
+def _wide(f: Function, x: str) -> str:
+    return f.let(f"zext i64 {x} to i128")
 
 
 def _turns(f: Function, x: str) -> tuple[str, str]:
@@ -55,8 +63,8 @@ def _turns(f: Function, x: str) -> tuple[str, str]:
     digits = f.let(f"or i64 {digits}, {1 << form.digits}")
     # words from the bit on that makes whole turns of four quarters with the last digit
     words = _words(f, f.let(f"sub i64 {biased}, {form.bias + form.digits - _WORD + 2}"))
-    high, middle, low = [f.let(f"zext i64 {each} to i128") for each in words]
-    whole = f.let(f"zext i64 {digits} to i128")
+    high, middle, low = [_wide(f, each) for each in words]
+    whole = _wide(f, digits)
     low = f.let(f"mul i128 {low}, {whole}")
     middle = f.let(f"mul i128 {middle}, {whole}")
     middle = f.let(f"add i128 {middle}, {f.let(f'lshr i128 {low}, {_WORD}')}")
