@@ -98,8 +98,8 @@ class Worker:
             finally:
                 self._deadline = None
             answer.outcome.on_gpu = self._gpu is not None
-            self._report_memory()
             self._channel.send(answer)
+            self._report_memory()
             del task, answer
             self._trimmer.trim()
 
