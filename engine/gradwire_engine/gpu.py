@@ -53,11 +53,12 @@ def gpu_backend(
 ) -> Backend:
     """A backend that computes on the GPU, and on the host what has no form for GPUs.
 
-    Arrays take up to ``memory_bytes`` of the GPU's memory, by default most of what is free. Compiled
-    code is kept in the folder ``codes``, if given. Outputs ``stay`` on the device as CuPy's arrays,
-    if that is asked for; variables may be such in any case. Its replays may raise ``GpuLost`` and
-    ``OutOfGpuMemory``; its executables name operations on the host, ``Executable.hosted``.
-    Raises: ``GpuUnavailable`` without CuPy, the extra ``cuda13`` or ``cuda12``, or without a device.
+    Arrays take up to ``memory_bytes`` of the GPU's memory, by default most of what is free.
+    Compiled code is kept in the folder ``codes``, if given. Outputs ``stay`` on the device as
+    CuPy's arrays, if that is asked for; variables may be such in any case. Its replays may raise
+    ``GpuLost`` and ``OutOfGpuMemory``; its executables name operations on the host,
+    ``Executable.hosted``.
+    Raises: ``GpuUnavailable`` without CuPy, the extras ``cuda13`` and ``cuda12``, or a device.
     """
     try:
         module = import_module("gradwire_engine.backends.cupy.backend")
