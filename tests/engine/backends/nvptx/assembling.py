@@ -20,7 +20,7 @@ TARGETS = ("sm_80", "sm_90")
 STRICT = ("--warning-as-error", "--warn-on-spills", "--verbose")
 
 
-class Machine(NamedTuple):
+class Resources(NamedTuple):
     """What the machine code of a kernel takes of a GPU."""
 
     registers: int
@@ -73,7 +73,7 @@ assembles = pytest.mark.skipif(
 )
 
 
-def assembled(ptx: str, target: str, *options: str) -> dict[str, Machine]:
+def assembled(ptx: str, target: str, *options: str) -> dict[str, Resources]:
     """What the kernels of PTX take of a GPU, by name; ``AssertionError`` at any warning.
 
     A warning is, among others, that registers do not suffice and are spilled to local memory.
@@ -90,7 +90,7 @@ def assembled(ptx: str, target: str, *options: str) -> dict[str, Machine]:
         assert made.read_bytes()[:4] == b"\x7fELF"
     reports = re.split(r"Compiling entry function '(\w+)'", said)[1:]
     return {
-        name: Machine(
+        name: Resources(
             _number(r"Used (\d+) registers", report),
             _number(r"(\d+) bytes smem", report),
             _number(r"(\d+) bytes stack frame", report),

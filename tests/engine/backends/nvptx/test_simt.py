@@ -371,6 +371,27 @@ def test_a_kernel_may_promise_how_many_threads_a_block_has():
         Program(text).launch("f", 1, 65, [])
 
 
+def test_an_access_may_be_of_several_arrays():
+    """Only what others may write is watched: of threads that read either, some are."""
+    body = """
+  %odd = trunc i64 %i to i1
+  %from = select i1 %odd, ptr %x, ptr %y
+  %p = getelementptr double, ptr %from, i64 {index}
+  %v = load double, ptr %p
+  %q = getelementptr double, ptr %y, i64 %i
+  store double %v, ptr %q
+  ret void"""
+    x, y = np.arange(32.0), -np.arange(32.0)
+    kernel(body.format(index="%i"), "ptr noalias readonly %x, ptr %y").launch("f", 1, 32, [x, y])
+    assert y.tolist() == [i if i % 2 else -i for i in range(32)]
+    with pytest.raises(Race, match="store double %v"):
+        kernel(body.format(index="0"), "ptr %x, ptr %y").launch("f", 1, 32, [x, y])
+    with pytest.raises(
+        OutOfBounds, match=r"float64\[1\], 8 bytes .*, by thread 1 of block 0 and 15"
+    ):
+        kernel(body.format(index="%i"), "ptr %x, ptr %y").launch("f", 1, 32, [x[1:2], y])
+
+
 def test_parts_of_one_array_may_have_other_types():
     whole = np.zeros(32)
     body = """

@@ -10,7 +10,7 @@ from tests.engine.backends.nvptx.simt.frames import Active, Execute, Frame
 from tests.engine.backends.nvptx.simt.memory import LOCAL, Allocation, Site, address_of
 from tests.engine.backends.nvptx.simt.races import Kind
 from tests.engine.backends.nvptx.simt.reader import Reader, strides
-from tests.engine.backends.nvptx.simt.types import Array, Integer, Pointer, Sequence
+from tests.engine.backends.nvptx.simt.types import Array, BFloat, Integer, Pointer, Sequence
 
 UPDATES: dict[str, np.ufunc] = {
     "fadd": np.add,
@@ -82,7 +82,7 @@ def atomicrmw(reader: Reader, _opcode: str) -> Execute:
     assert isinstance(pointer, Pointer)
     site = Site(type, reader.alignment(type.alignment), pointer.space)
     update = UPDATES.get(operation)
-    if update is None and operation != "xchg":
+    if (update is None and operation != "xchg") or isinstance(type, BFloat):
         raise NotImplementedError(reader.text)
     is_used = reader.text.split(" ", 1)[0] in reader.used
 

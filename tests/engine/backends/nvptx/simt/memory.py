@@ -19,7 +19,7 @@ from tests.engine.backends.nvptx.simt.types import Array, Type
 SHIFT = 40
 GLOBAL, SHARED, CONSTANT, LOCAL = 1, 3, 4, 5
 NAMES = {GLOBAL: "global", SHARED: "shared", CONSTANT: "constant", LOCAL: "local"}
-PAGE = 256
+PAGE = 256  # what allocations are aligned to, as CUDA's are
 
 
 def address_of(number: int) -> int:
@@ -39,6 +39,11 @@ class Allocation:
     writable: bool = True
     watched: bool = True  # for races: others may write what this one is
     within: tuple[int, int] | None = None  # the bytes of an earlier one, from an offset on
+
+    @property
+    def stride(self) -> int:
+        """How many bytes behind each other its copies are."""
+        return _rounded(self.size, 16 if self.space == LOCAL else PAGE)
 
     def copies(self, blocks: int, threads: int) -> int:
         """How many times it exists."""
@@ -79,14 +84,14 @@ class Memory:
         for one in self._allocations:
             if one.within is None:
                 starts.append(end)
-                end += _rounded(one.size) * one.copies(blocks, threads)
+                end += _rounded(one.stride * one.copies(blocks, threads))
             else:
                 other, offset = one.within
                 starts.append(starts[other] + offset)
         self._starts = np.array(starts)
         self._sizes = np.array([one.size for one in self._allocations])
         self._elements = _elements(self._allocations)
-        strides = np.array([_rounded(one.size) for one in self._allocations])
+        strides = np.array([one.stride for one in self._allocations])
         spaces = np.array([one.space for one in self._allocations])
         self._spaces = spaces
         self._block_strides = strides * (spaces == SHARED)
@@ -108,9 +113,8 @@ class Memory:
 
     def forget(self, number: int, threads: Array) -> None:
         """Make the local memory of threads uninitialised."""
-        rows = _rounded(int(self._sizes[number]))
-        start = self._starts[number]
-        self._bytes[start:][: rows * len(self._block)].reshape(-1, rows)[threads] = 0xFF
+        stride, start = self._allocations[number].stride, self._starts[number]
+        self._bytes[start:][: stride * len(self._block)].reshape(-1, stride)[threads] = 0xFF
 
     def view(self, type: Type) -> Array:
         """All bytes as elements of a type."""
@@ -159,13 +163,12 @@ class Memory:
 
     def _watch(self, kind: Kind, at: Array, size: int, where: tuple[Array, Array, Array]) -> None:
         numbers, offsets, threads = where
-        watched = np.broadcast_to(self._watched[numbers], at.shape)
+        watched = self._watched[numbers]
+        if not watched.any():
+            return
         if not watched.all():
-            if not watched.any():
-                return
-            if len(numbers) > 1:
-                numbers = numbers[watched]
-            at, offsets, threads = at[watched], offsets[watched], threads[watched]
+            numbers, at = numbers[watched], at[watched]
+            offsets, threads = offsets[watched], threads[watched]
         elements = self._elements[numbers]
         first = at - offsets % elements
         assert self._races is not None
@@ -197,5 +200,5 @@ def _elements(allocations: list[Allocation]) -> Array:
     return np.array([least[one.within[0]] if one.within else one.element for one in allocations])
 
 
-def _rounded(size: int) -> int:
-    return -(-size // PAGE) * PAGE
+def _rounded(size: int, to: int = PAGE) -> int:
+    return -(-size // to) * to

@@ -177,12 +177,11 @@ class _Arguments:
         root = array
         while isinstance(root.base, np.ndarray):
             root = root.base
-        name = f"argument {len(self.allocations.all)}"
         if id(root) not in self._roots:
-            self._roots[id(root)] = (
-                root,
-                self.allocations.add(Allocation(name, GLOBAL, root.nbytes, contents=_bytes(root))),
-            )
+            if any(np.may_share_memory(root, other) for other, _ in self._roots.values()):
+                raise ValueError("arrays that overlap are parts of one array")
+            whole = Allocation("an argument", GLOBAL, root.nbytes, contents=_bytes(root))
+            self._roots[id(root)] = root, self.allocations.add(whole)
         writable = array.flags.writeable and "readonly" not in promises
         offset = array.ctypes.data - root.ctypes.data
         element = min(array.itemsize, 8)  # a complex number is two
