@@ -34,7 +34,7 @@ mean(logsumexp(logits, axis=1) - sum(labels * logits, axis=1))
 GMM = """
 k, d = means.shape
 diagonal = exp(logs)
-factors = concatenate([zeros((k, 1)), diagonal, lower], axis=1)[:, index]
+factors = concatenate([zeros_like(diagonal[:, :1]), diagonal, lower], axis=1)[:, index]
 whitened = swapaxes((x - means[:, None, :]) @ swapaxes(factors, 1, 2), 0, 1)
 terms = alpha + sum(logs, axis=1) - sum(whitened**2, axis=2) / 2
 prior = (sum(diagonal**2) + sum(lower**2)) / 2 - sum(logs)

@@ -125,8 +125,11 @@ class Specialised:
 def _own(value: Any, *, exact: bool) -> Array:
     """A value that nobody can write to, in memory of its own where its layout allows.
 
-    Memory of a pool, or that is part of an operand's, would be held as a whole.
+    Memory of a pool, or that is part of an operand's, would be held as a whole. What is on a device
+    stays there.
     """
+    if not isinstance(value, np.ndarray | np.generic):
+        return value
     array = np.asarray(value)
     if array.base is not None:
         own = np.array(array, order="K")

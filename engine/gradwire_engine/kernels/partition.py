@@ -68,7 +68,7 @@ def parts(
         elif isinstance(op, Loop):
             if slot in outputs or not loops:  # which are each of its results by itself else
                 continue
-            if is_loop(made, views, slot):
+            if is_loop(made, views, slot, on_device=on_device):
                 taken.add(slot)
                 inside.append(slot)
             elif not on_device and is_lone_loop(made, views, slot):

@@ -59,14 +59,20 @@ def _is_small(op: Contract, kind: ArrayType, types: Sequence[ArrayType]) -> bool
     return once or products <= _MOST_PRODUCTS or products == kind.size or not kind.shape
 
 
-def is_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
-    """True if a kernel can make all passes of the loop at ``slot``, whose number is known."""
+def is_loop(
+    made: Sequence[Instruction], views: Views, slot: int, *, on_device: bool = False
+) -> bool:
+    """True if a kernel can make all passes of the loop at ``slot``, whose number is known.
+
+    On a device, nobody looks at the deadline between them.
+    """
     passes = passes_of(made, slot)
     op, args, _, _ = made[slot]
     assert isinstance(op, Loop)
     if not passes or op.kept_bytes * passes > op.most_bytes:
         return False
-    return all(_is_known(made[arg].type) for arg in args) and _is_body(op, args, views)
+    most = None if on_device else _MOST_ELEMENTS
+    return all(_is_known(made[arg].type) for arg in args) and _is_body(op, args, views, most)
 
 
 def is_lone_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
@@ -79,18 +85,18 @@ def is_lone_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
     items = [made[args[number]].type for number in stacks]
     others = [made[arg].type for number, arg in enumerate(args) if number not in stacks]
     known = [kind.item if isinstance(kind, StackType) else kind for kind in items]
-    return all(map(_is_known, [*known, *others])) and _is_body(op, args, views)
+    return all(map(_is_known, [*known, *others])) and _is_body(op, args, views, _MOST_ELEMENTS)
 
 
-def _is_body(op: Loop, args: Sequence[int], views: Views) -> bool:
-    """True if kernels can compute all of a loop's body."""
+def _is_body(op: Loop, args: Sequence[int], views: Views, most: int | None) -> bool:
+    """True if kernels can compute all of a loop's body, of at most so many elements."""
     body = LoopBody(op)
     if len(body.slots) > MOST_INSTRUCTIONS:
         return False
     inside = body.instructions
-    if sum([_elements(inside, slot) for slot in body.slots]) > _MOST_ELEMENTS:
+    if most is not None and sum([_elements(inside, slot) for slot in body.slots]) > most:
         return False
-    if not all(_is_in_loop(inside, body.views, slot) for slot in body.slots):
+    if not all(_is_in_loop(inside, body.views, slot, most) for slot in body.slots):
         return False
     # what is shared is read in row-major order where it is, not through other views
     ordered = [x for slot in body.slots for x in inside[slot].args if body.views.ordered[x]]
@@ -115,11 +121,13 @@ def _elements(made: Sequence[Instruction], slot: int) -> int:
     return kind.size if isinstance(kind, ArrayType) else 0
 
 
-def _is_in_loop(made: Sequence[Instruction], views: Views, slot: int) -> bool:
+def _is_in_loop(
+    made: Sequence[Instruction], views: Views, slot: int, most: int | None
+) -> bool:
     """True if a kernel can compute an instruction of a loop's body."""
     op, args, kind, _ = made[slot]
     if isinstance(op, Loop):
-        return is_loop(made, views, slot)
+        return is_loop(made, views, slot, on_device=most is None)
     if isinstance(op, Item):
         return isinstance(made[args[0]].op, Loop) and _is_known(kind)
     types = [made[arg].type for arg in args]

@@ -32,8 +32,9 @@ from gradwire_engine.traversal import dead_after
 logger = logging.getLogger("gradwire")
 #: Predicted seconds of a launch, of a byte in the device's memory and of an arithmetic operation.
 SECONDS_PER_LAUNCH, SECONDS_PER_BYTE, SECONDS_PER_FLOP = 4e-6, 5e-13, 1e-12
-#: Bytes from which on an output that stays on the device is not copied out of a graph's memory.
-_LARGE_BYTES = 1 << 20
+#: Bytes of outputs that stay on the device, and would be copied out of a graph's memory, from
+#: which on launching costs less.
+_LARGE_BYTES = 1 << 24
 #: Graphs for different places of what is on the device.
 _MOST_GRAPHS = 4
 _BYTES_PER_INSTRUCTION = 1000
@@ -156,6 +157,8 @@ class CupyExecutable(Executable):
         for slot, (op, _, _, _) in enumerate(made):
             if isinstance(op, Constant):
                 self._constants[slot] = self._device.copied(np.asarray(op.value))
+        if self._stay and self.output_bytes > _LARGE_BYTES:
+            self._captures = False
         self._library.products.prepare()
         self._dead = dead_after(replayed, poll)
         self._replayed = replayed

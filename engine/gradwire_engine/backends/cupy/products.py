@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from gradwire_engine.backends.cupy.device import Device
@@ -79,7 +79,9 @@ class Products:
         lengths = op.lengths(x.shape, y.shape)
         if char not in _TYPES or not math.prod(lengths.values()):
             return xp.einsum(op.subscripts, x, y)
-        batch = "".join([i for i in result if i in left and i in right])
+        batch, swapped = _batch(left, right, result)
+        if swapped:
+            return self.contract(op.swapped, y, x)
         rows, columns = (
             "".join([i for i in result if i in own and i not in batch]) for own in (left, right)
         )
@@ -104,12 +106,13 @@ class Products:
         """An array as matrices whose rows and columns are ``groups`` of axes, if can be as it is."""
         first, second = groups
         turned = labels.endswith(second + first) and not labels.endswith(first + second)
-        order = batch + (second + first if turned else first + second)
+        own = "".join([i for i in batch if i in labels])
+        order = own + (second + first if turned else first + second)
         if labels != order:
             x = x.transpose([labels.index(i) for i in order])
         array = self._device.cupy.ascontiguousarray(x)
         row = _size(first if turned else second, lengths)
-        return _Matrices(array, turned, row, _size(first + second, lengths))
+        return _Matrices(array, turned, row, _size(first + second, lengths) if own else 0)
 
     def _multiply(
         self, char: str, sizes: Sequence[int], a: _Matrices, b: _Matrices, z: Any
@@ -131,6 +134,24 @@ class Products:
             _COMPUTES[char],
             _DEFAULT_ALGORITHM,
         )
+
+
+@lru_cache(maxsize=4096)
+def _batch(left: str, right: str, result: str) -> tuple[str, bool]:
+    """The labels of the batch, such that the result is made in its own order if it can be.
+
+    Each operand has all of them, or none. Operands are to be swapped if columns come first.
+    """
+    common = "".join([i for i in result if i in left and i in right])
+    for cut in range(len(result) + 1):
+        batch, rest = result[:cut], result[cut:]
+        whole = all({*batch} <= {*own} or not {*batch} & {*own} for own in (left, right))
+        if not whole or not {*common} <= {*batch}:
+            continue
+        rows, columns = ("".join([i for i in rest if i in own]) for own in (left, right))
+        if rest in (rows + columns, columns + rows):
+            return batch, rest != rows + columns
+    return common, False
 
 
 def _given(x: _Matrices, kind: ctypes.c_int) -> Sequence[Any]:

@@ -49,6 +49,8 @@ _SMALL = 1 << 14
 _LARGE_PASS, _MOST_PASSES = 1 << 17, 4096
 #: Blocks of a launch, whose threads take further points or passes when they have done theirs.
 _MOST_BLOCKS = 1 << 16
+#: Calls of a text from which on functions are called, not written where they are called.
+_MOST_INLINED = 64
 _TARGET = 'target triple = "nvptx64-nvidia-cuda"\n'
 
 
@@ -315,4 +317,7 @@ def _with_library(text: str, library: str) -> str:
     """A text with functions beside it, what both declare once."""
     known = {line for line in text.splitlines() if line.startswith("declare ")}
     lines = [line for line in library.splitlines() if line not in known]
-    return "\n".join([text, *lines, ""])
+    own = "\n".join(lines)
+    if text.count("call ") > _MOST_INLINED:
+        own = re.sub(r"^(define internal .*) \{$", r"\1 noinline {", own, flags=re.MULTILINE)
+    return f"{text}{own}\n"

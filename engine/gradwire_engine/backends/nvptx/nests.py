@@ -299,10 +299,11 @@ class GpuNestPrinter(ElementPrinter):
         found = code.get(self._sums[number], TYPES[char])
         if root.kind == "all":  # type: ignore[union-attr]
             with code.when(p.let(f"xor i1 {found}, true")):
-                p.do(f"store i8 1, ptr %b{root.buffer}")
+                p.do(f"store atomic i8 1, ptr %b{root.buffer} monotonic, align 1")
             return
         with code.when(p.let(f"fcmp uno {TYPES[char]} {found}, {found}")):
-            p.do(f"store double {constant(math.nan, 'd')}, ptr %b{root.buffer}")
+            nan = constant(math.nan, "d")
+            p.do(f"store atomic double {nan}, ptr %b{root.buffer} monotonic, align 8")
 
     def _add(self, root: Add) -> None:
         """Add to what is there: several threads may at once."""
