@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire_engine.answer import Array, Limits, Poll
+from gradwire_engine.answer import Limits, Poll
 from gradwire_engine.backends.base import Executable, Replayed
 from gradwire_engine.backends.devices import DeviceFailure
 from gradwire_engine.errors import LimitExceeded
@@ -122,7 +122,7 @@ class Specialised:
         self._begun = True
 
 
-def _own(value: Any, *, exact: bool) -> Array:
+def _own(value: Any, *, exact: bool) -> Any:
     """A value that nobody can write to, in memory of its own where its layout allows.
 
     Memory of a pool, or that is part of an operand's, would be held as a whole. What is on a device

@@ -121,9 +121,7 @@ def _elements(made: Sequence[Instruction], slot: int) -> int:
     return kind.size if isinstance(kind, ArrayType) else 0
 
 
-def _is_in_loop(
-    made: Sequence[Instruction], views: Views, slot: int, most: int | None
-) -> bool:
+def _is_in_loop(made: Sequence[Instruction], views: Views, slot: int, most: int | None) -> bool:
     """True if a kernel can compute an instruction of a loop's body."""
     op, args, kind, _ = made[slot]
     if isinstance(op, Loop):

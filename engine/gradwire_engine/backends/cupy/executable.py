@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradwire_engine.answer import Poll
-from gradwire_engine.backends.base import Executable, Listing, Replayed, note_place, noted_place
+from gradwire_engine.backends.base import (
+    Executable,
+    Line,
+    Listing,
+    Replayed,
+    note_place,
+    noted_place,
+)
 from gradwire_engine.backends.cupy.groups import GpuKernel, Library, Zeroed, kernels_of
 from gradwire_engine.backends.cupy.host import is_capturable, on_host
 from gradwire_engine.backends.plan import plan
@@ -120,7 +127,8 @@ class CupyExecutable(Executable):
         with self._device.working(poll):
             self._prepare(poll)
         made = self.replayed.instructions
-        inner = {(k,): i.op.lines for k, i in enumerate(made) if isinstance(i.op, GpuKernel)}
+        inner: dict[tuple[int, ...], Sequence[Line]] = {}
+        inner |= {(k,): i.op.lines for k, i in enumerate(made) if isinstance(i.op, GpuKernel)}
         lines = [(str(i.op), i) for i in made if not isinstance(i.op, Input | Constant)]
         return Listing(lines, inner)
 

@@ -182,17 +182,16 @@ class GpuKernel(FusedGroup):
         for number, x in enumerate(operands):
             dtype = form.buffers[number].char
             arrays[number] = xp.ascontiguousarray(xp.asarray(x, dtype))
-        for number, x in enumerate(self._known, len(self.operands)):
-            arrays[number] = x
+        arrays |= dict(enumerate(self._known, len(self.operands)))
         pointers = {number: x.data.ptr for number, x in arrays.items()}
         places = [*at.flags, *at.statuses, *at.faults]
         for number, place in zip(self._zeroed, places, strict=True):
             pointers[number] = zeros.data.ptr + place
-        for place in form.results:
-            if place.buffer not in pointers:
-                buffer = form.buffers[place.buffer]
-                arrays[place.buffer] = made = xp.empty(buffer.shape, buffer.char)
-                pointers[place.buffer] = made.data.ptr
+        for number, _ in form.results:
+            if number not in pointers:
+                made = form.buffers[number]
+                arrays[number] = xp.empty(made.shape, made.char)
+                pointers[number] = arrays[number].data.ptr
         begin = 0
         room: dict[int, int] = {}
         for number in self._temporary:

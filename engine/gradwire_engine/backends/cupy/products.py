@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gradwire_engine.backends.cupy.device import Device
 from gradwire_engine.ops.linalg.contraction import Contract
 
@@ -18,11 +20,15 @@ from gradwire_engine.ops.linalg.contraction import Contract
 _TYPES = {"e": 2, "f": 0, "d": 1, "F": 4, "D": 5}
 _COMPUTES = {"e": 68, "f": 68, "d": 70, "F": 68, "D": 70}
 #: The types of factors, which are of the types that are computed with.
-_FACTORS = {"e": (ctypes.c_float * 1), "f": (ctypes.c_float * 1), "d": (ctypes.c_double * 1)}
-_FACTORS |= {"F": (ctypes.c_float * 2), "D": (ctypes.c_double * 2)}
+_FACTORS: dict[str, Any] = {"d": ctypes.c_double * 1, "D": ctypes.c_double * 2}
+_FACTORS |= {"e": ctypes.c_float * 1, "f": ctypes.c_float * 1, "F": ctypes.c_float * 2}
 #: Memory that cuBLAS computes in: as much as it may want on any GPU so far.
 _WORKSPACE_BYTES = 32 << 20
 _PLAIN, _TRANSPOSED = 0, 1
+#: Rows and columns that a processor computes together, and so many of these that all are busy.
+_TILE, _BUSY_TILES = 64, 64
+#: Products of an element that are worth being added up in parts, and most of these.
+_LONG, _MOST_PARTS = 1 << 14, 256
 _DEFAULT_ALGORITHM = -1
 
 
@@ -41,6 +47,7 @@ class Products:
 
     def __init__(self, device: Device) -> None:
         self._device = device
+        self._vectors: dict[tuple[int, str], Any] = {}
 
     @cached_property
     def _library(self) -> Any:
@@ -90,7 +97,11 @@ class Products:
         a = self._matrices(x, left, batch, (rows, inner), lengths)
         b = self._matrices(y, right, batch, (inner, columns), lengths)
         z = xp.empty((count, m, n), x.dtype)
-        self._multiply(char, (count, m, n, k), a, b, z)
+        parts = _parts(count, m, n, k)
+        if parts == 1:
+            self._multiply(char, (count, m, n, k), a, b, z)
+        else:
+            self._multiply_by_parts(char, (count, m, n, k), parts, a, b, z)
         made = batch + rows + columns
         z = z.reshape([lengths[i] for i in made])
         return z if made == result else z.transpose([made.index(i) for i in result])
@@ -103,7 +114,7 @@ class Products:
         groups: tuple[str, str],
         lengths: Mapping[str, int],
     ) -> _Matrices:
-        """An array as matrices whose rows and columns are ``groups`` of axes, if can be as it is."""
+        """An array as matrices whose rows and columns are ``groups`` of axes."""
         first, second = groups
         turned = labels.endswith(second + first) and not labels.endswith(first + second)
         own = "".join([i for i in batch if i in labels])
@@ -113,6 +124,31 @@ class Products:
         array = self._device.cupy.ascontiguousarray(x)
         row = _size(first if turned else second, lengths)
         return _Matrices(array, turned, row, _size(first + second, lengths) if own else 0)
+
+    def _multiply_by_parts(
+        self, char: str, sizes: Sequence[int], parts: int, a: _Matrices, b: _Matrices, z: Any
+    ) -> None:
+        """Few elements, each of many products, which would keep few processors busy."""
+        xp, (count, m, n, k) = self._device.cupy, sizes
+        each = k // parts
+        steps = each * (a.row if a.turned else 1), each * (1 if b.turned else b.row)
+        sums = xp.empty((count, parts, m, n), z.dtype)
+        for number in range(count):
+            own = [
+                x._replace(array=x.array.reshape(-1)[number * x.stride :], stride=step)
+                for x, step in zip((a, b), steps, strict=True)
+            ]
+            self._multiply(char, (parts, m, n, each), own[0], own[1], sums[number])
+        ones = _Matrices(self._ones(parts, z.dtype), False, parts, 0)
+        terms = _Matrices(sums, False, m * n, parts * m * n)
+        self._multiply(char, (count, 1, m * n, parts), ones, terms, z)
+
+    def _ones(self, count: int, dtype: Any) -> Any:
+        """A vector of ones, which stays in memory."""
+        key = count, dtype.char
+        if key not in self._vectors:
+            self._vectors[key] = self._device.copied(np.ones(count, dtype))
+        return self._vectors[key]
 
     def _multiply(
         self, char: str, sizes: Sequence[int], a: _Matrices, b: _Matrices, z: Any
@@ -134,6 +170,14 @@ class Products:
             _COMPUTES[char],
             _DEFAULT_ALGORITHM,
         )
+
+
+def _parts(count: int, m: int, n: int, k: int) -> int:
+    """In how many parts the products of each element are added up."""
+    tiles = count * -(-m // _TILE) * -(-n // _TILE)
+    if tiles > _BUSY_TILES or k < _LONG:
+        return 1
+    return math.gcd(k, _MOST_PARTS)
 
 
 @lru_cache(maxsize=4096)

@@ -181,7 +181,7 @@ class Arithmetic:
         return p.let(f"fcmp {'oeq' if function == 'isinf' else 'olt'} {kind} {size}, {infinite}")
 
     def _call(self, function: str, operands: list[str], char: str, *, wide: bool) -> str:
-        p, kind = self._p, type_of(char, wide=wide)
+        kind = type_of(char, wide=wide)
         if function in _INTRINSIC:
             width = f"v{LANES}" if wide else ""
             name = f"llvm.{_INTRINSIC[function]}.{width}f{64 if char == 'd' else 32}"

@@ -34,12 +34,14 @@ from gradwire_engine.kernels.form import (
     LEAST_ARGUMENT,
     Affine,
     Buffer,
+    Count,
     Kernel,
     Load,
     Nest,
     Reduce,
     Repeat,
     Step,
+    Within,
     nests_of,
 )
 
@@ -186,7 +188,10 @@ def _around(nest: Nest) -> Nest:
         c = at.coefficients
         return at._replace(coefficients=(*c[: nest.outer], 0, *c[nest.outer :]))
 
-    nodes = [n._replace(at=further(n.at)) if hasattr(n, "at") else n for n in nest.nodes]
+    nodes = [
+        node._replace(at=further(node.at)) if isinstance(node, Load | Within | Count) else node
+        for node in nest.nodes
+    ]
     roots = [r._replace(at=further(r.at)) for r in nest.roots]
     return nest._replace(nodes=tuple(nodes), roots=tuple(roots), outer=nest.outer + 1)
 
@@ -236,9 +241,9 @@ def _side_by_side(program: Program, problems: Problems) -> Launch:
     code = _code(program, [*nests_of([problems.repeat])], threads)
     p = code.p
     problem = p.let(f"add i64 {p.let(f'mul i64 {code.block()}, {threads}')}, {code.thread()}")
-    with code.when(p.let(f"icmp slt i64 {problem}, {p.integer(problems.count)}")):
+    with code.when(p.let(f"icmp slt i64 {problem}, {p.integer(problems.many)}")):
         problems.print(code, problem)
-    return _finished(program, code, -(-problems.count // threads), own=problems.names)
+    return _finished(program, code, -(-problems.many // threads), own=problems.names)
 
 
 def _alone(program: Program, steps: Sequence[Step]) -> Launch:

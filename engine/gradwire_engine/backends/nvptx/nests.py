@@ -107,7 +107,7 @@ class GpuNestPrinter(ElementPrinter):
 
     def _point(self, point: str, member: Member | None) -> None:
         """One point: its passes, and what they are put together to."""
-        nest, code, p = self._nest, self._code, self._p
+        nest, p = self._nest, self._p
         reduced = [k for k, root in enumerate(nest.roots) if _is_put_together(root)]
         with self._inside(self._numbers(point, self._points)):
             self._begin(reduced)
@@ -164,11 +164,11 @@ class GpuNestPrinter(ElementPrinter):
         return sorted([value for level in inner for value in level])
 
     def _is_from_memory(self, value: Value) -> bool:
-        """True if a value is read from a place that needs no other value, and that nobody writes."""
+        """True if it is read from a place that needs no other value, and that nobody writes."""
         node = self._nest.nodes[value]
-        written = {root.buffer for root in self._nest.roots}
-        plain = isinstance(node, Load) and node.guard is None and not node.at.terms
-        return plain and node.buffer not in written
+        if not isinstance(node, Load) or node.guard is not None or node.at.terms:
+            return False
+        return all(root.buffer != node.buffer for root in self._nest.roots)
 
     def _carry(self) -> None:
         """The passes of the last loop, each of which carries values on to the next."""

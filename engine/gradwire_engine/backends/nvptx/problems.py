@@ -42,9 +42,9 @@ class Kept(NamedTuple):
 
 
 class Problems(NamedTuple):
-    """``count`` problems of a loop, whose nests have one for each pass of their first loops."""
+    """``many`` problems of a loop, whose nests have one for each pass of their first loops."""
 
-    count: int
+    many: int
     repeat: Repeat
     kernel: Kernel
     kept: tuple[Kept, ...]
@@ -95,7 +95,7 @@ class Problems(NamedTuple):
 
     def _nest(self, code: GpuCode, nest: Nest, problem: str, around: list[str]) -> None:
         shared = _is_shared(nest)
-        made = _with_own(_divided(nest, self.count) if shared else nest, self._own)
+        made = _with_own(_divided(nest, self.many) if shared else nest, self._own)
         fixed = [problem] if shared else []
         private = self._own.values()
         printer = GpuNestPrinter(code, made, Schedule(made.kept), around, fixed, private)

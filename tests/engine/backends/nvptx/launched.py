@@ -39,11 +39,10 @@ def launched(kernel: GpuKernel, operands: Sequence[Any]) -> tuple[Any, ...]:
         arrays.append(room)
     flat = [array.reshape(-1) for array in arrays]
     for order in program.orders:
-        turns: Sequence[int] = [0]
-        launches = [order]
-        if not isinstance(order, Launch):
-            turns, launches = range(order.passes), list(order.launches)
-            turns = turns[::-1] if order.backward else turns
+        launches = [order] if isinstance(order, Launch) else [*order.launches]
+        turns = range(1) if isinstance(order, Launch) else range(order.passes)
+        if not isinstance(order, Launch) and order.backward:
+            turns = turns[::-1]
         for turn in turns:
             for launch in launches:
                 arguments = [
@@ -58,12 +57,10 @@ def launched(kernel: GpuKernel, operands: Sequence[Any]) -> tuple[Any, ...]:
         raise IndexError
     if any(flat[number][0] == FAILED for number in form.statuses):
         raise GuardFailed
-    shapes = [kernel.instructions[kernel.slots.index(s)].type.shape for s in kernel.results]
     results = [
         flat[buffer].reshape(shape) if shape else flat[buffer][element]
         for (buffer, element), shape in zip(form.results, kernel._shapes, strict=True)
     ]
-    assert len(shapes) == len(results)
     finite = np.isfinite([flat[number][0] for number in form.flags]).all()
     checked = [results[k] for k in sorted(kernel.checked)]
     assert finite == all(np.isfinite(x).all() for x in checked)
