@@ -5,6 +5,7 @@ Importing this module imports no CUDA. A process that has called ``gpu_backend``
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -76,9 +77,9 @@ def describe(backend: Backend) -> GpuDevice:
     return GpuDevice(*backend.describe())  # type: ignore[attr-defined]
 
 
-def crossover(backend: Backend) -> Crossover:
-    """Measure the costs of such a backend's device, which takes less than a second.
+def crossover(backend: Backend, clock: Callable[[], float]) -> Crossover:
+    """Measure the costs of such a backend's device, by a ``clock`` of seconds, which takes about one.
 
     Raises: ``GpuLost``.
     """
-    return Crossover(*backend.crossover())  # type: ignore[attr-defined]
+    return Crossover(*backend.crossover(clock))  # type: ignore[attr-defined]

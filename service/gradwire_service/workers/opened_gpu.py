@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import NamedTuple, TypeAlias
 
 from gradwire_engine import gpu
@@ -37,4 +38,6 @@ def open_gpu(settings: Settings) -> OpenedGpu:
         return now.memory_bytes - now.free_bytes
 
     room_bytes = settings.gpu_bytes or found.free_bytes
-    return OpenedGpu(backend, Device(found, gpu.crossover(backend), room_bytes), used_bytes)
+    return OpenedGpu(
+        backend, Device(found, gpu.crossover(backend, perf_counter), room_bytes), used_bytes
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ class CupyBackend(NumpyBackend):
             "{}.{}".format(*device.capability),
         )
 
-    def crossover(self) -> tuple[Any, ...]:
+    def crossover(self, clock: Callable[[], float]) -> tuple[Any, ...]:
         """Measure what the device costs, in the order of the fields of ``gpu.Crossover``."""
         device = self.device
 
@@ -79,7 +79,7 @@ class CupyBackend(NumpyBackend):
             with device.working(unhurried):
                 return device.copy_from(x, unhurried)
 
-        return measured(self, NUMPY_BACKEND, (to, back))
+        return measured(self, NUMPY_BACKEND, (to, back), clock)
 
     def compile(
         self, tape: Tape, poll: Poll, *, exact: bool = False, threads: int = 1

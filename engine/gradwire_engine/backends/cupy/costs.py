@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -24,35 +24,39 @@ _SIZES = tuple([1 << k for k in range(8, 25, 2)])
 
 
 def measured(
-    gpu: Backend, host: Backend, copies: tuple[Callable[..., Any], ...]
+    gpu: Backend,
+    host: Backend,
+    copies: tuple[Callable[..., Any], ...],
+    clock: Callable[[], float],
 ) -> tuple[Any, ...]:
     """Seconds of a launch; bytes in and out and arithmetic in a second; elements that pay.
 
     ``copies`` are functions that copy an array to the device, and one back.
     """
+    seconds = partial(_measured, clock)
     to, back = copies
     x = np.ones(_MANY)
     on_device = to(x)
-    inward = x.nbytes / _seconds(lambda: to(x))
-    outward = x.nbytes / _seconds(lambda: back(on_device))
-    launch = _seconds(_replay(gpu, _FEW))
+    inward = x.nbytes / seconds(lambda: to(x))
+    outward = x.nbytes / seconds(lambda: back(on_device))
+    launch = seconds(_replay(gpu, _FEW))
     formula = _replay(gpu, _MANY)
-    computing = max(_seconds(formula) - launch - x.nbytes / inward - x.nbytes / outward, 1e-6)
+    computing = max(seconds(formula) - launch - x.nbytes / inward - x.nbytes / outward, 1e-6)
     flops = gpu.compile(_formula(_MANY), unhurried).flops / computing
     for n in _SIZES:
-        if _seconds(_replay(gpu, n)) < _seconds(_replay(host, n)):
+        if seconds(_replay(gpu, n)) < seconds(_replay(host, n)):
             return launch, inward, outward, flops, n
     return launch, inward, outward, flops, _SIZES[-1]
 
 
-def _seconds(function: Callable[[], Any]) -> float:
+def _measured(clock: Callable[[], float], function: Callable[[], Any]) -> float:
     function()
     function()
     times: list[float] = []
     for _ in range(_ROUNDS):
-        begun = time.perf_counter()
+        begun = clock()
         function()
-        times.append(time.perf_counter() - begun)
+        times.append(clock() - begun)
     return median(times)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 from weakref import ref
 
@@ -17,8 +17,8 @@ from gradwire_engine.locks import locked
 
 #: Bytes that are copied at a time, and pieces of page-locked memory that copies go through.
 _PIECE, _PIECES = 8 << 20, 4
-#: Seconds for which one looks at the GPU without pause, and between looks then.
-_BUSY, _PAUSE = 2e-4, 5e-5
+#: Looks at the GPU without pause, which take some microseconds in all, and seconds between others.
+_BUSY, _PAUSE = 400, 5e-5
 #: CUDA's errors after which nothing works: lost devices, and contexts that faults have ended.
 _FATAL = frozenset((46, 100, 101, 201, 214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999))
 
@@ -78,6 +78,7 @@ class Device:
         self.residents = Residents()
         self.lost = False
         self._lock = threading.Lock()
+        self._paused = threading.Event()  # which nobody sets: waiting for it is a pause
         self._pieces = [cupy.cuda.alloc_pinned_memory(_PIECE) for _ in range(_PIECES)]
         self._copied = [cupy.cuda.Event(block=False, disable_timing=True) for _ in range(_PIECES)]
         self._next = 0
@@ -113,13 +114,14 @@ class Device:
 
     def wait(self, poll: Poll) -> None:
         """Wait until all is done, looking at the deadline meanwhile."""
-        begun = time.perf_counter()
         event = self.cupy.cuda.Event(block=False, disable_timing=True)
         event.record(self.stream)
-        while not event.done:
+        for looks in count():
+            if event.done:
+                return
             poll()
-            if time.perf_counter() - begun > _BUSY:
-                time.sleep(_PAUSE)
+            if looks > _BUSY:
+                self._paused.wait(_PAUSE)
 
     # Copies
 

@@ -25,6 +25,8 @@ from tests.engine.backends.nvptx.launched import go_on, replayed
 from tests.engine.ops.kernel_calls import KernelCall, few_of_each, kernel_calls
 
 RNG = np.random.default_rng(7)
+#: Of a thread's local memory: registers that are spilled around calls, and what problems keep.
+MOST_STACK_BYTES = 256
 TOLERANCES = {"d": 1e-11, "D": 1e-11, "f": 2e-5, "F": 2e-5}
 
 
@@ -67,7 +69,7 @@ def test_operations():
             for x, y in zip(got, expected, strict=True):
                 same(x, y)
     assert len(launched) > 110
-    assert {"exp", "sum", "get_item", "scatter_add", "cumsum", "concatenate"} <= launched
+    assert {"exp", "sum", "scatter_add", "cumsum", "concatenate"} <= launched
 
 
 PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -165,7 +167,8 @@ def test_problems_are_one_launch():
 def test_assembled(name, target):
     """All launches are assembled, without a warning."""
     for launch in launches(name):
-        assembled(ptx_of(optimised(launch.text, target), target), target)
+        made = assembled(ptx_of(optimised(launch.text, target), target), target, spills=True)
+        assert made["kernel"].stack_bytes <= MOST_STACK_BYTES
 
 
 def test_equal_structures_are_one_text():
