@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,6 @@ __all__ = ["add_at", "add_rows", "combine_rows", "getitem", "last_writer", "seti
 _MANY, _FEWEST_WIDE = 4096, 2
 #: Sparse matrices convert other integers, of 64 bits for more.
 _INT32 = 2**31 - 1
-
-
-def getitem(x: Any, index: Any) -> Any:
-    """The selected elements.
-
-    Raises: ``IndexError``.
-    """
-    return x[index]
 
 
 def setitem(x: Any, index: Any, value: Any) -> Any:
