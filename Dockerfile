@@ -18,8 +18,12 @@ RUN /build/bin/python -m pip wheel --no-deps --no-build-isolation --wheel-dir /t
  && find /venv -depth -type d -name tests -exec rm -r {} + \
  && /venv/bin/python -c 'import gradwire_service.store.redis, gradwire_service.serving as service; service.create_app(service.Settings()).openapi()'
 
-FROM ${BASE}
-COPY --from=build /venv /venv
+# The same with CuPy and CUDA's libraries, from wheels; the driver comes from the node.
+FROM build AS build-gpu
+RUN /build/bin/python -m pip --python /venv/bin/python install --no-compile --require-hashes --requirement gpu.txt \
+ && /venv/bin/python -m compileall -q /venv/lib/python3*/site-packages/cupy /venv/lib/python3*/site-packages/cupyx
+
+FROM ${BASE} AS runtime
 # One server process and one BLAS thread per container: scale by adding replicas; the service has its own pool.
 # The root file system may be read-only: the service writes only to /tmp.
 ENV GRADWIRE_HOST=0.0.0.0 \
@@ -40,3 +44,14 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
 # Exec form: the service is process 1 and receives SIGTERM itself.
 ENTRYPOINT ["/venv/bin/gradwire-server"]
 CMD ["serve"]
+
+# `docker build --target gpu`: for nodes with an NVIDIA GPU and the NVIDIA Container Toolkit.
+FROM runtime AS gpu
+COPY --from=build-gpu /venv /venv
+ENV CUDA_CACHE_PATH=/tmp/cuda \
+    CUPY_CACHE_DIR=/tmp/cupy \
+    GRADWIRE_BACKEND=cupy \
+    NVIDIA_DRIVER_CAPABILITIES=compute,utility
+
+FROM runtime
+COPY --from=build /venv /venv

@@ -31,7 +31,7 @@ def page() -> str:
 def _section(subject: type[BaseModel]) -> str:
     rows = [_row(name, field) for name, field in subject.model_fields.items()]
     doc = (subject.__doc__ or "").strip()
-    title = subject.__module__.rpartition(".")[2].capitalize()
+    title = subject.__module__.rpartition(".")[2].capitalize().replace("Gpu", "GPU")
     return "\n".join(
         [
             f"## {title}\n\n{doc}\n",
@@ -73,7 +73,7 @@ def _default(field: FieldInfo) -> str:
         return "none"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    if BYTES in field.metadata:
+    if BYTES in field.metadata and value:
         for unit, name in ((GIBIBYTE, "GiB"), (MEBIBYTE, "MiB"), (KIBIBYTE, "KiB")):
             if not value % unit:
                 return f"`{value // unit}{name}`"

@@ -1,14 +1,14 @@
 """Derives the polynomials of ``backends/llvm/coefficients.py`` and writes that module.
 
 Each is the Chebyshev interpolant of a function, computed with 60 digits and written in powers, the
-highest first. Run: ``python tools/function_polynomials.py > .../coefficients.py``.
+highest first. Run: ``python tools/function_polynomials.py > .../coefficients.py``, and format that.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import mpmath  # type: ignore[import-untyped]
 from mpmath import mp, mpf
@@ -105,25 +105,74 @@ def _digamma_far(z: Any) -> Any:
     return (mp.log(x) - 1 / (2 * x) - mp.digamma(x)) * x * x
 
 
-#: Names, functions, intervals and numbers of coefficients.
-POLYNOMIALS: dict[str, tuple[Callable[[Any], Any], tuple[Any, Any], int]] = {
-    "ATAN": (_series(_atan, -mpf(1) / 3), (0, mpf("0.1716")), 11),
-    "ASIN": (_series(_asin, mpf(1) / 6), (0, mpf("0.25")), 13),
-    "SINH": (_series(_sinh, mpf(1) / 6), (0, 1), 7),
-    "LOGARITHM": (_series(_logarithm, mpf(2) / 5), (0, mpf("0.0295")), 8),
-    "CUBE_ROOT": (lambda m: m ** (-mpf(1) / 3), (1, 2), 6),
-    "ERF": (_series(_erf, 2 / mp.sqrt(mp.pi)), (0, 1), 12),
-    "ERFCX": (_erfcx, (-1, 1), 26),
-    "ERFCX_SLOPE": (lambda t: mp.diff(_erfcx, t), (-1, mpf("0.999")), 5),
-    "GAMMA": (_gamma, (-mpf("0.5"), mpf("0.5")), 17),
-    "STIRLING": (_stirling, (0, mpf(1) / 56), 5),
-    "DIGAMMA": (_digamma, (-mpf("0.75"), mpf("0.75")), 26),
-    "DIGAMMA_FAR": (_digamma_far, (0, mpf(1) / 20), 9),
+def _exp(r: Any) -> Any:
+    return mp.fsum([r**k / mp.factorial(k + 2) for k in range(40)])
+
+
+def _log(z: Any) -> Any:
+    """``ln((1 + s) / (1 - s)) = 2 s + s z p(z)``."""
+    s = mp.sqrt(z)
+    return (2 * mp.atanh(s) / s - 2) / z
+
+
+def _tanh(z: Any) -> Any:
+    x = mp.sqrt(z)
+    return (mp.tanh(x) / x - 1) / z
+
+
+def _sin(z: Any) -> Any:
+    return mp.fsum([(-1) ** (k + 1) * z**k / mp.factorial(2 * k + 3) for k in range(30)])
+
+
+def _cos(z: Any) -> Any:
+    return mp.fsum([(-1) ** k * z**k / mp.factorial(2 * k + 4) for k in range(30)])
+
+
+class Wanted(NamedTuple):
+    """A function, its interval, and the numbers of coefficients in doubles and in floats."""
+
+    function: Callable[[Any], Any]
+    interval: tuple[Any, Any]
+    double: int
+    single: int
+
+
+_TURN = (mp.pi / 4 * mpf("1.001")) ** 2
+POLYNOMIALS = {
+    "ATAN": Wanted(_series(_atan, -mpf(1) / 3), (0, mpf("0.1716")), 11, 5),
+    "ASIN": Wanted(_series(_asin, mpf(1) / 6), (0, mpf("0.25")), 13, 6),
+    "SINH": Wanted(_series(_sinh, mpf(1) / 6), (0, 1), 7, 4),
+    "LOGARITHM": Wanted(_series(_logarithm, mpf(2) / 5), (0, mpf("0.0295")), 8, 4),
+    "CUBE_ROOT": Wanted(lambda m: m ** (-mpf(1) / 3), (1, 2), 6, 5),
+    "ERF": Wanted(_series(_erf, 2 / mp.sqrt(mp.pi)), (0, 1), 12, 8),
+    "ERFCX": Wanted(_erfcx, (-1, 1), 26, 15),
+    "ERFCX_SLOPE": Wanted(lambda t: mp.diff(_erfcx, t), (-1, mpf("0.999")), 5, 5),
+    "GAMMA": Wanted(_gamma, (-mpf("0.5"), mpf("0.5")), 17, 8),
+    "STIRLING": Wanted(_stirling, (0, mpf(1) / 56), 5, 2),
+    "DIGAMMA": Wanted(_digamma, (-mpf("0.75"), mpf("0.75")), 26, 13),
+    "DIGAMMA_FAR": Wanted(_digamma_far, (0, mpf(1) / 20), 9, 3),
+}
+#: Those of which the last coefficient has a second double.
+LONG = ("ERF", "ERFCX", "DIGAMMA")
+#: Those whose doubles other libraries have published.
+SINGLES = {
+    "EXP": Wanted(_exp, (-mpf("0.35"), mpf("0.35")), 0, 6),
+    "TANH": Wanted(_series(_tanh, -mpf(1) / 3), (0, mpf("0.390625")), 0, 6),
+    "LOG": Wanted(_series(_log, mpf(2) / 3), (0, mpf("0.0295")), 0, 3),
+    "SIN": Wanted(_sin, (0, _TURN), 0, 3),
+    "COS": Wanted(_cos, (0, _TURN), 0, 3),
 }
 
 
-#: Those of which the last coefficient has a second double.
-LONG = ("ERF", "ERFCX", "DIGAMMA")
+#: Words of 2 / pi after the point, so many that each double has its own three.
+WORDS, WORD = 19, 64
+
+
+def two_over_pi() -> list[int]:
+    """The bits of 2 / pi in words, the first ones first."""
+    with mp.workprec(WORDS * WORD + 64):
+        whole = int(mp.floor(mp.ldexp(2 / mp.pi, WORDS * WORD)))
+    return [whole >> WORD * k & (1 << WORD) - 1 for k in reversed(range(WORDS))]
 
 
 def write(line: str) -> None:
@@ -131,19 +180,34 @@ def write(line: str) -> None:
     sys.stdout.write(line + "\n")
 
 
+def write_coefficients(name: str, wanted: Wanted, count: int) -> None:
+    """Write one polynomial, and its error as a comment."""
+    found, error = mpmath.chebyfit(wanted.function, wanted.interval, count, error=True)
+    write(f"    {name}=(  # within 2^{float(mp.log(error, 2)):.1f}")
+    for each in found:
+        write(f"        {float(each)!r},")
+    write("    ),")
+
+
 def main() -> None:
-    """Write the module, and each polynomial's error as a comment."""
+    """Write the module."""
     write('"""Polynomials of elementary functions, the highest power first.\n')
     write('Written by ``tools/function_polynomials.py``, where they are derived.\n"""\n')
-    for name, (function, interval, count) in POLYNOMIALS.items():
-        found, error = mpmath.chebyfit(function, interval, count, error=True)
-        write(f"# within 2^{float(mp.log(error, 2)):.1f}")
-        write(f"{name} = (")
-        for each in found:
-            write(f"    {float(each)!r},")
-        write(")")
+    write("from gradwire_engine.backends.llvm.functions.forms import Polynomial\n")
+    for name, wanted in POLYNOMIALS.items():
+        write(f"{name} = Polynomial(")
+        write_coefficients("double", wanted, wanted.double)
+        write_coefficients("single", wanted, wanted.single)
         if name in LONG:
-            write(f"{name}_LOW = {float(found[-1] - mpf(float(found[-1])))!r}")
+            found = mpmath.chebyfit(wanted.function, wanted.interval, wanted.double)
+            write(f"    low={float(found[-1] - mpf(float(found[-1])))!r},")
+        write(")")
+    for name, wanted in SINGLES.items():
+        found, error = mpmath.chebyfit(wanted.function, wanted.interval, wanted.single, error=True)
+        write(f"# within 2^{float(mp.log(error, 2)):.1f}")
+        write(f"{name}_SINGLE = ({', '.join([repr(float(each)) for each in found])})")
+    write("#: The bits of 2 / pi after the point, in words of 64.")
+    write(f"TWO_OVER_PI = ({', '.join([f'0x{word:016X}' for word in two_over_pi()])})")
 
 
 if __name__ == "__main__":

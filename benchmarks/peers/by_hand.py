@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -169,8 +170,12 @@ def runge_kutta(
     steps: int,
 ) -> tuple[float, ...]:
     """With Python floats, since one NumPy call takes as long as ten of their operations."""
-    a, b, d, k = (float(rate) for rate in (alpha, beta, delta, kappa))
-    x, y = float(prey), float(predators)
+    return orbits([float(each) for each in (prey, predators, alpha, beta, delta, kappa)], steps)
+
+
+def orbits(given: Iterable[Any], steps: int) -> tuple[Any, ...]:
+    """Of one pair of predators and prey with numbers, or of many with arrays."""
+    x, y, a, b, d, k = given
     half, sixth, third = STEP / 2, STEP / 6, STEP / 3
     kept = []
     for _ in range(steps):
@@ -183,8 +188,8 @@ def runge_kutta(
         p4, q4 = x4 * (a - b * y4), y4 * (d * x4 - k)
         last, third_stage = (x4, y4, sixth, 0.0), (x3, y3, third, STEP)
         kept.append((last, third_stage, (x2, y2, third, half), (x, y, sixth, half)))
-        x += sixth * (p1 + 2 * p2 + 2 * p3 + p4)
-        y += sixth * (q1 + 2 * q2 + 2 * q3 + q4)
+        x = x + sixth * (p1 + 2 * p2 + 2 * p3 + p4)
+        y = y + sixth * (q1 + 2 * q2 + 2 * q3 + q4)
     x_bar, y_bar = 2 * x, 2 * y
     a_bar = b_bar = d_bar = k_bar = 0.0
     for stages in reversed(kept):
@@ -192,13 +197,13 @@ def runge_kutta(
         for i, j, weight, length in stages:
             p, q = weight * x_end + length * s, weight * y_end + length * t
             pi, qj = p * i, q * j
-            a_bar += pi
-            b_bar -= pi * j
-            d_bar += qj * i
-            k_bar -= qj
+            a_bar = a_bar + pi
+            b_bar = b_bar - pi * j
+            d_bar = d_bar + qj * i
+            k_bar = k_bar - qj
             s, t = p * (a - b * j) + qj * d, q * (d * i - k) - pi * b
-            x_bar += s
-            y_bar += t
+            x_bar = x_bar + s
+            y_bar = y_bar + t
     return x * x + y * y, x_bar, y_bar, a_bar, b_bar, d_bar, k_bar
 
 

@@ -64,7 +64,7 @@ def autograd(problem: Problem) -> Run:
         affine=_affine,
         scan=objectives.scan,
     )
-    function, sources = _function(xp, problem, problem.values)
+    function, sources = differentiable(xp, problem, problem.values)
     if problem.row.kind == "hessian":
         derive = hessian(lambda x: function([x]))
         return lambda: [derive(sources[0])]
@@ -84,22 +84,8 @@ def jax(problem: Problem, *, unrolled: bool = False) -> Run:
 
     jax.config.update("jax_enable_x64", True)
 
-    def scan(step: Callable[..., Any], carry: Any, times: int, *rows: Any) -> Any:
-        return jax.lax.scan(lambda c, row: (step(c, *row), None), carry, rows, times)[0]
-
-    xp = SimpleNamespace(
-        **{name: getattr(jnp, name) for name in _SAME},
-        diagonal=jnp.diag,
-        cholesky=jnp.linalg.cholesky,
-        solve_triangular=partial(jax.scipy.linalg.solve_triangular, lower=True),
-        logsumexp=jax.scipy.special.logsumexp,
-        softplus=jax.nn.softplus,
-        concatenate=partial(jnp.concatenate, axis=1),
-        affine=_affine,
-        scan=objectives.scan if unrolled else scan,
-    )
     values = {name: jnp.asarray(value) for name, value in problem.values.items()}
-    function, sources = _function(xp, problem, values)
+    function, sources = differentiable(jax_namespace(unrolled=unrolled), problem, values)
     if problem.row.kind == "hessian":
         compiled = jax.jit(jax.hessian(lambda x: function([x])))
         return lambda: [compiled(sources[0]).block_until_ready()]
@@ -112,24 +98,34 @@ def jax(problem: Problem, *, unrolled: bool = False) -> Run:
     return run
 
 
+def jax_namespace(*, unrolled: bool = False) -> Any:
+    """The functions of workloads in JAX."""
+    import jax
+    import jax.numpy as jnp
+
+    def scan(step: Callable[..., Any], carry: Any, times: int, *rows: Any) -> Any:
+        return jax.lax.scan(lambda c, row: (step(c, *row), None), carry, rows, times)[0]
+
+    return SimpleNamespace(
+        **{name: getattr(jnp, name) for name in _SAME},
+        diagonal=jnp.diag,
+        cholesky=jnp.linalg.cholesky,
+        solve_triangular=partial(jax.scipy.linalg.solve_triangular, lower=True),
+        logsumexp=jax.scipy.special.logsumexp,
+        softplus=jax.nn.softplus,
+        concatenate=partial(jnp.concatenate, axis=1),
+        affine=_affine,
+        scan=objectives.scan if unrolled else scan,
+    )
+
+
 def torch(problem: Problem) -> Run:
     """PyTorch in eager mode, which records each operation as it runs."""
     import torch
 
     torch.set_num_threads(1)
-    xp = SimpleNamespace(
-        **{name: getattr(torch, name) for name in _SAME},
-        diagonal=torch.diagonal,
-        cholesky=torch.linalg.cholesky,
-        solve_triangular=lambda a, b: torch.linalg.solve_triangular(a, b[:, None], upper=False),
-        logsumexp=torch.logsumexp,
-        softplus=torch.nn.functional.softplus,
-        concatenate=partial(torch.cat, dim=1),
-        affine=lambda x, w, b: torch.addmm(b, x, w),
-        scan=objectives.scan,
-    )
     values = {name: torch.from_numpy(value) for name, value in problem.values.items()}
-    function, sources = _function(xp, problem, values)
+    function, sources = differentiable(torch_namespace(), problem, values)
     if problem.row.kind == "hessian":
         derive = torch.func.hessian(lambda x: function([x]))
         return lambda: [derive(sources[0])]
@@ -141,6 +137,23 @@ def torch(problem: Problem) -> Run:
         return [value.detach(), *torch.autograd.grad(value, sources)]
 
     return run
+
+
+def torch_namespace() -> Any:
+    """The functions of workloads in PyTorch."""
+    import torch
+
+    return SimpleNamespace(
+        **{name: getattr(torch, name) for name in _SAME},
+        diagonal=torch.diagonal,
+        cholesky=torch.linalg.cholesky,
+        solve_triangular=lambda a, b: torch.linalg.solve_triangular(a, b[:, None], upper=False),
+        logsumexp=torch.logsumexp,
+        softplus=torch.nn.functional.softplus,
+        concatenate=partial(torch.cat, dim=1),
+        affine=lambda x, w, b: torch.addmm(b, x, w),
+        scan=objectives.scan,
+    )
 
 
 def casadi(problem: Problem) -> Run:
@@ -195,9 +208,12 @@ def check(problem: Problem, answer: Answer) -> None:
         )
 
 
-def _function(xp: Any, problem: Problem, values: dict[str, Any]) -> tuple[Any, list[Any]]:
+def differentiable(
+    xp: Any, problem: Problem, values: dict[str, Any], objective: Callable[..., Any] | None = None
+) -> tuple[Callable[[Sequence[Any]], Any], list[Any]]:
     """The objective as a function of its sources, and the values of the sources."""
-    objective, names = getattr(objectives, problem.row.objective), problem.row.sources
+    objective = objective or getattr(objectives, problem.row.objective)
+    names = problem.row.sources
 
     def function(sources: Sequence[Any]) -> Any:
         named = dict(zip(names, sources, strict=True))

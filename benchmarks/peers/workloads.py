@@ -100,7 +100,10 @@ class Workload(NamedTuple):
 
     def problem(self, *, small: bool = False) -> Problem:
         """The workload at the measured sizes, or at those for tests."""
-        sizes = self.small if small else self.sizes
+        return self.sized(self.small if small else self.sizes)
+
+    def sized(self, sizes: Mapping[str, int]) -> Problem:
+        """The workload at other sizes."""
         static = {"steps": sizes["steps"]} if "steps" in sizes else {}
         return Problem(self, self.text(sizes), self.drawn(sizes), static)
 

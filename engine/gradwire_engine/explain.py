@@ -131,6 +131,8 @@ class Explanation(NamedTuple):
     kernels: Sequence[Kernel]
     apart: Mapping[tuple[int, int], str]
     times: Times | None
+    #: The operations that a backend for a device computes on the host.
+    hosted: Sequence[str] = ()
 
     @property
     def replayed(self) -> Listing:
@@ -189,7 +191,8 @@ def explain(
         for slot, instruction in enumerate(tape.instructions)
         if isinstance(instruction.op, FusedGroup)
     ]
-    return Explanation(stages, *costs, _lines(code, call.place), bodies, kernels, apart, times)
+    lines, hosted = _lines(code, call.place), executable.hosted
+    return Explanation(stages, *costs, lines, bodies, kernels, apart, times, hosted)
 
 
 def _kernel(tape: Tape, slot: int, seconds: float | None) -> Kernel:

@@ -48,10 +48,9 @@ def _serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
     from gradwire_service.serving import serve  # which takes a second: not for the others
 
     try:
-        serve(settings, heartbeat)
+        return serve(settings, heartbeat)
     except StartupError as error:
         return _fail(error)
-    return 0
 
 
 def _fail(error: StartupError) -> int:

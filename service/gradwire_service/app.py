@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
@@ -37,8 +38,9 @@ from gradwire_service.routes import (
 )
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoutes, methods_of
-from gradwire_service.scheduling import Bounds, Capacity, Queue
+from gradwire_service.scheduling import Bounds, Capacity, Placement, Queue
 from gradwire_service.settings import Settings
+from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import open_store
 from gradwire_service.tapes import Tapes
 from gradwire_service.telemetry import (
@@ -54,6 +56,8 @@ from gradwire_service.telemetry import (
 )
 from gradwire_service.work.compilation import is_compiled
 from gradwire_service.work.tasks import Tasks
+from gradwire_service.workers.gpu import GpuPool
+from gradwire_service.workers.opened_gpu import OpenGpu, open_gpu
 from gradwire_service.workers.pool import ProcessPool
 from gradwire_service.workers.threads import ThreadPool
 from gradwire_service.workers.worker import serve
@@ -127,10 +131,14 @@ class Application(FastAPI):
         return self.openapi_schema
 
 
-def create_app(settings: Settings | None = None, log: Log | None = None) -> FastAPI:
+def create_app(
+    settings: Settings | None = None, log: Log | None = None, open_gpu: OpenGpu = open_gpu
+) -> FastAPI:
     """Create an application; the default settings are those of the environment.
 
-    Requests are logged to ``log``, if given.
+    Requests are logged to ``log``, if given. With the backend ``cupy``, a process that is spawned
+    calls ``open_gpu``, a function that can be imported there.
+    Raises: ``StartupError``.
     """
     settings = Settings() if settings is None else settings
     keys = open_keys(settings)
@@ -143,8 +151,11 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     )
     bounds = Bounds(settings.queue_requests, settings.queue_bytes, settings.queue_seconds)
     queue = Queue(settings.cores, bounds, metrics.waited)
-    capacity = Capacity(queue)
-    metrics.watch_load(lambda: capacity.in_flight, lambda: queue.requests)
+    has_gpu = settings.backend == "cupy"
+    gpu_queue = Queue(1, bounds, metrics.waited, queue.load) if has_gpu else None
+    capacity = Capacity(queue, gpu_queue)
+    placement = Placement(always=settings.gpu_placement == "always")
+    metrics.watch_load(lambda: capacity.in_flight, lambda: queue.load.requests)
     compiled = is_compiled(settings)
     metrics.tell_machine_code(compiled=compiled)
     if settings.machine_code and settings.processes and not compiled:
@@ -158,14 +169,29 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     )
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="gradwire")
     executors: ProcessPool | ThreadPool
+    gpu: GpuPool | None = None
     if settings.processes:
         codes = open_codes(settings, engines.budget, metrics)
         executors = ProcessPool(serve, settings, store, codes, queue, threads, isolated=isolated)
+        if gpu_queue is not None:
+            gpu = GpuPool(
+                partial(serve, open_gpu=open_gpu),
+                *(settings, store, codes, gpu_queue, threads),
+                isolated=isolated,
+                placement=placement,
+                capacity=capacity,
+                metrics=metrics,
+            )
+            metrics.watch_gpu(lambda: gpu.used_bytes)
+    elif has_gpu:
+        raise StartupError(
+            "GRADWIRE_BACKEND=cupy needs worker processes: set GRADWIRE_PROCESSES to 1 or more"
+        )
     else:
         tapes_here = Tapes(engines, store, resolver, settings.tape_values_bytes)
         executors = ThreadPool(Tasks(engines, resolver, tapes_here), queue, settings)
-    dependencies = Dependencies(engines, store, resolver, capacity, metrics, settings)
-    offloader = Offloader(capacity, metrics, settings)
+    dependencies = Dependencies(engines, store, resolver, capacity, placement, metrics, settings)
+    offloader = Offloader(capacity, placement, metrics, settings)
     exposition = Exposition(
         metrics, lambda: {kind: store.usage(kind).records for kind in store.policies}
     )
@@ -174,6 +200,8 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        if gpu is not None:
+            await gpu.open()
         await executors.open()
         try:
             with keys.watcher:
@@ -182,6 +210,8 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
             if export is not None:
                 await export.close()
             exposition.close()
+            if gpu is not None:
+                await gpu.close()
             await executors.close()
             threads.shutdown()
             store.close()
@@ -202,6 +232,7 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
     )
     app.state.capacity = capacity
     app.state.executors = executors
+    app.state.gpu = gpu
     app.state.store = store
     app.state.recorder = recorder
     app.state.keyring = keys.keyring
@@ -210,8 +241,9 @@ def create_app(settings: Settings | None = None, log: Log | None = None) -> Fast
         app.include_router(resource.router(offloader))
     if keys.keyring is not None:
         app.include_router(tenants.router(dependencies, keys.keyring, threads))
-    app.include_router(catalogue.router(settings))
-    app.include_router(health.router(capacity, exposition, compiled=compiled))
+    app.include_router(catalogue.router(settings, placement))
+    warmed_up = None if gpu is None else lambda: gpu.warmed_up
+    app.include_router(health.router(capacity, exposition, compiled=compiled, warmed_up=warmed_up))
     app.include_router(documentation.router(app.openapi))
     return app
 

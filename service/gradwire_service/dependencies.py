@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
-from gradwire_service.scheduling import Capacity
+from gradwire_service.scheduling import Capacity, Placement
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.telemetry import Metrics
@@ -19,5 +19,6 @@ class Dependencies(NamedTuple):
     store: Store
     resolver: ReferenceResolver
     capacity: Capacity
+    placement: Placement
     metrics: Metrics
     settings: Settings

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from gradwire_engine import Engine, native
+from gradwire_engine import Engine, gpu, native
 from gradwire_engine.errors import EngineError, Place
 from gradwire_engine.explain import Explanation, Line, Listing, explain
 
@@ -35,6 +35,8 @@ def page(explained: Explanation) -> Iterator[str]:
         yield from _listed(listing, [*_beside(explained)] if replayed else ())
         yield ""
         before = listing
+    if explained.hosted:
+        yield f"on the host: {', '.join(explained.hosted)}"
     flops, peak_bytes = explained.flops, explained.peak_bytes
     yield f"planned: {flops:,} operations on large arrays, {peak_bytes:,} bytes at once"
     yield f"  {len(explained.dead)} values in {explained.registers} variables"
@@ -152,12 +154,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--machine-code", action="store_true", help="as worker processes compute it"
     )
+    parser.add_argument("--gpu", action="store_true", help="as the GPU computes it")
     options = parser.parse_args(arguments)
     document = {"program": options.program, "variables": options.variables}
     clock = perf_counter if options.time else None
     if options.machine_code and not native.is_available():
         parser.error("machine code needs the extra native")
     backend = native.native_backend() if options.machine_code else None
+    if options.gpu:
+        try:
+            backend = gpu.gpu_backend()
+        except gpu.GpuUnavailable as error:
+            parser.error(f"there is no GPU: {error}")
     try:
         envelope = read_envelope(options.fields | document, options.query)
         program = Engine().parse(envelope.program)

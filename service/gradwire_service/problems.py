@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 from gradwire_engine import errors
+from gradwire_engine.gpu import OutOfGpuMemory
 from starlette.exceptions import HTTPException
 
 MEDIA_TYPE = "application/problem+json"
@@ -58,6 +59,8 @@ KINDS: dict[str, Kind] = {
     "worker_crashed": Kind(500, "Worker process crashed"),
     "overloaded": Kind(503, "Service overloaded"),
     "store_unavailable": Kind(503, "Storage unavailable"),
+    "out_of_gpu_memory": Kind(503, "Out of GPU memory"),
+    "starting": Kind(503, "Replica starting"),
     "draining": Kind(503, "Replica shutting down"),
     "deadline_exceeded": Kind(504, "Deadline exceeded"),
 }
@@ -221,6 +224,9 @@ def problem_of(error: BaseException) -> Problem:
         code, detail = HTTP_PROBLEMS.get(error.status_code, ("invalid_request", error.detail))
         headers = tuple((error.headers or {}).items())
         return Problem(code, detail, hint="/openapi.json describes every path", headers=headers)
+    if isinstance(error, OutOfGpuMemory):
+        detail, hint = "the GPU has too little free memory", "retry later, or send less at once"
+        return Problem("out_of_gpu_memory", detail, hint=hint, headers=(("retry-after", "1"),))
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         detail, hint = "the request needs more memory than it is allowed", "send less work at once"
         return Problem("over_budget", detail, hint=hint)

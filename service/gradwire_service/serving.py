@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import math
 import os
 import signal
 import socket
@@ -37,8 +38,9 @@ logger = logging.getLogger("gradwire")
 class Server(uvicorn.Server):
     """On SIGTERM readiness drops at once; the process stops when nothing is in flight.
 
-    New work is still taken for a while, since the balancer in front learns of it only then;
-    after that it is refused as ``draining``. A second signal stops the process at once.
+    It does the same when the service has failed. New work is still taken for a while, since the
+    balancer in front learns of it only then; after that it is refused as ``draining``. A second
+    signal stops the process at once.
     """
 
     def __init__(
@@ -52,7 +54,7 @@ class Server(uvicorn.Server):
         self._capacity = capacity
         self._drain_seconds = drain_seconds
         self._heartbeat = heartbeat
-        self._refuse_from = 0.0
+        self._refuse_from = math.inf
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to drain; uvicorn's own would end the process by the signal, not by 0."""
@@ -65,10 +67,12 @@ class Server(uvicorn.Server):
         """Called ten times a second; true to stop now."""
         if self._heartbeat is not None:
             self._heartbeat.beat()
-        if self._capacity.draining and monotonic() >= self._refuse_from:
-            self._capacity.refusing = True
-            if self._capacity.in_flight == 0:
-                self.should_exit = True
+        if self._capacity.draining:
+            if self._refuse_from == math.inf:  # by itself: it has failed
+                self._refuse_from = monotonic() + self._drain_seconds
+            if monotonic() >= self._refuse_from:
+                self._capacity.refusing = True
+                self.should_exit |= self._capacity.in_flight == 0
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -78,8 +82,8 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def serve(settings: Settings, heartbeat: Heartbeat | None) -> None:
-    """Serve until a signal says to stop.
+def serve(settings: Settings, heartbeat: Heartbeat | None) -> int:
+    """Serve until a signal says to stop (status 0), or the service has failed (status 1).
 
     Raises: ``StartupError``.
     """
@@ -87,10 +91,10 @@ def serve(settings: Settings, heartbeat: Heartbeat | None) -> None:
     with logging_to(sys.stderr, settings) as log:
         for unknown in unknown_variables(os.environ):
             logger.warning("unknown setting in the environment: %s", unknown)
-        _serve(settings, log, heartbeat)
+        return _serve(settings, log, heartbeat)
 
 
-def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> None:
+def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> int:
     # Programs in the pool are Python too: let the event loop in five times sooner than usual.
     sys.setswitchinterval(0.001)
     threadpool_limits(settings.blas_threads)
@@ -135,3 +139,4 @@ def _serve(settings: Settings, log: Log, heartbeat: Heartbeat | None) -> None:
             f"could not start at {settings.host}:{settings.port}, for the reason above; choose "
             "another port with --port or GRADWIRE_PORT"
         ) from None
+    return 1 if app.state.capacity.fault else 0

@@ -151,6 +151,21 @@ def test_with_options_shares_the_connections(script):
         assert client.evaluate("x").outputs == 3.0
 
 
+def test_with_options_chooses_the_placement(script):
+    server = script(*[answer(200, OUTPUTS)] * 3)
+    with gradwire.Client(server.url) as client:
+        placed = client.with_options(placement="gpu")
+        for each in (
+            client,
+            placed.with_options(timeout=60.0),
+            placed.with_options(placement="any"),
+        ):
+            each.evaluate("x")
+    assert [b"Gradwire-Placement: gpu" in request for request in server.requests] == [
+        *(False, True, False)
+    ]
+
+
 def test_a_given_http_client_is_used_and_left_open(script):
     server = script(*[answer(200, OUTPUTS)] * 2)
     with httpx.Client(base_url=server.url, headers={"X-Team": "gradients"}) as http:
@@ -183,7 +198,7 @@ async def test_values_are_copied_when_the_method_is_called(service_url):
 @pytest.mark.parametrize("kind", [gradwire.Client, gradwire.AsyncClient])
 def test_pickling_a_client_keeps_its_options(kind, monkeypatch):
     monkeypatch.setenv("GRADWIRE_API_KEY", "known there, too")
-    client = kind("http://service", timeout=7.0, max_retries=1, references=False)
+    client = kind("http://service", timeout=7.0, max_retries=1, references=False, placement="gpu")
     sent = pickle.dumps(client)
     assert b"known there" not in sent
     again = pickle.loads(sent)

@@ -14,6 +14,8 @@ def test_the_default_client_is_configured_by_the_environment(monkeypatch):
     assert isinstance(one, gradwire.Client)
     assert default_client() is one
     assert two is not one
+    monkeypatch.setenv("GRADWIRE_PLACEMENT", "gpu")
+    assert default_client()._options.placement == "gpu"
 
 
 def test_the_default_client_is_closed_at_exit(service_url, monkeypatch):

@@ -2,8 +2,8 @@ import pytest
 from gradwire.options import ClientOptions
 
 
-def resolve(base_url=None, api_key=None, environment=None):
-    return ClientOptions.resolve(base_url, api_key, 60.0, 2, environment or {})
+def resolve(base_url=None, api_key=None, environment=None, placement=None):
+    return ClientOptions.resolve(base_url, api_key, 60.0, 2, environment or {}, placement)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,25 @@ def test_arguments_override_the_environment(argument, environment, url):
 def test_the_api_key_is_sent_as_a_bearer_token(argument, environment, header):
     headers = resolve(api_key=argument, environment=environment).headers()
     assert headers.get("Authorization") == header
+
+
+@pytest.mark.parametrize(
+    ("argument", "environment", "header"),
+    [
+        (None, {}, None),
+        (None, {"GRADWIRE_PLACEMENT": "gpu"}, "gpu"),
+        ("gpu", {}, "gpu"),
+        ("any", {"GRADWIRE_PLACEMENT": "gpu"}, None),
+    ],
+)
+def test_the_placement_is_sent_if_it_is_a_gpu(argument, environment, header):
+    headers = resolve(placement=argument, environment=environment).headers()
+    assert headers.get("Gradwire-Placement") == header
+
+
+def test_a_placement_is_a_gpu_or_any():
+    with pytest.raises(ValueError, match="placement needs 'gpu' or 'any', got 'tpu'"):
+        resolve(environment={"GRADWIRE_PLACEMENT": "tpu"})
 
 
 def test_requests_have_a_user_agent():

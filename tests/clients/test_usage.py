@@ -76,6 +76,7 @@ RIGHT = {
     "parameters": ("x",),
     "path": "/v1/limits",
     "persistent": True,
+    "placement": "gpu",
     "point": ({"x": 1.0},),
     "points": ([{"x": 1.0}],),
     "predicate": True,

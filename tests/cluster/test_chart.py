@@ -10,6 +10,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from tests.deploy.test_gpu import GPU
 from tests.deploy.test_kubernetes import GATEWAY, MANIFESTS, VERSION, Manifest, named
 from tests.generators.tools import run
 
@@ -134,6 +135,48 @@ def test_pods_are_replaced_when_their_configuration_changes(render: Render):
     assert annotations(dns="10.0.0.10")[1] != nginx
 
 
+def test_replicas_with_gpus_may_be_enabled(render: Render):
+    released, others = render(gpu={"enabled": True}), render()
+    assert released.keys() - others.keys() == GPU.keys()
+    for name in GPU:
+        assert bare(released[name]) == bare(GPU[name])
+
+
+def test_every_value_of_gpus_is_applied(render: Render):
+    tolerations = [{"key": "dedicated", "operator": "Exists"}]
+    limits = {"cpu": "8", "memory": "9Gi", "nvidia.com/gpu": "2"}
+    resources = {"requests": {"cpu": "8", "memory": "5Gi"}, "limits": limits}
+    released = render(
+        namespace="other",
+        gpu={
+            "enabled": True,
+            "image": "registry.example/gpu:1",
+            "replicas": 2,
+            "resources": resources,
+            "nodeSelector": {"kind": "gpu"},
+            "tolerations": tolerations,
+        },
+        imagePullSecrets=[{"name": "pull"}],
+        keysSecret="mine",
+        namespaces={"gateway": "gateway", "monitoring": "prometheus"},
+    )
+    for name in GPU:
+        kubernetes_validate.validate(released[name], VERSION, strict=True)
+    deployment = released["Deployment gradwire-gpu"]["spec"]
+    assert deployment["replicas"] == 2
+    pod = deployment["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["image"] == "registry.example/gpu:1"
+    assert container["resources"] == resources
+    assert pod["nodeSelector"].items() >= {"kind": "gpu"}.items()
+    assert pod["tolerations"] == tolerations
+    assert pod["imagePullSecrets"] == [{"name": "pull"}]
+    assert {"mine"} == {of["secret"]["secretName"] for of in pod["volumes"] if "secret" in of}
+    assert admitted(released["NetworkPolicy gradwire-gpu"]) == ["prometheus"]
+    upstream = released["ConfigMap nginx-upstream"]["data"]["upstream.conf"]
+    assert upstream.count("server gradwire-gpu-replicas.other.svc.cluster.local ") == 1
+
+
 def test_redis_and_route_may_be_disabled(render: Render):
     whole = render()
     left = render(redis={"enabled": False}, route={"enabled": False})
@@ -151,6 +194,7 @@ def test_redis_and_route_may_be_disabled(render: Render):
         {"replicas": {"min": 1}},
         {"settings": {"CACHE_BYTES": "1GiB"}},
         {"resources": {"limits": None}},
+        {"gpu": {"resources": {"limits": {"nvidia.com/gpu": None}}}},
     ],
 )
 def test_invalid_values_are_refused(tmp_path: Path, values: dict[str, Any]):

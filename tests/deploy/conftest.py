@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -31,12 +31,14 @@ def proxy(tmp_path: Path) -> Iterator[Start]:
     """Starts nginx, some directives changed, in front of replicas; returns a client of it."""
     with ExitStack() as stack:
 
-        def start(*replicas: Replica, **changed: str) -> httpx.Client:
-            for replica in replicas:
+        def start(
+            *replicas: Replica, with_gpus: Sequence[Replica] = (), **changed: str
+        ) -> httpx.Client:
+            for replica in (*replicas, *with_gpus):
                 stack.enter_context(replica.listening())
             listen = free_port()
-            ports = [replica.port for replica in replicas]
-            command = configure(tmp_path, ports, listen)
+            ports, gpu_ports = [[each.port for each in some] for some in (replicas, with_gpus)]
+            command = configure(tmp_path, ports, listen, gpu_ports)
             for directive, value in changed.items():
                 change(tmp_path / "gradwire.conf", directive, value)
             nginx = stack.enter_context(subprocess.Popen(command))

@@ -12,7 +12,8 @@ from tests.deploy.sizing import most_bytes
 
 REPLICAS = ["gradwire-1", "gradwire-2", "gradwire-3"]
 PUBLISHED = ["grafana", "nginx", "prometheus"]
-SERVICES = [*REPLICAS, "redis", *PUBLISHED]
+GPU = "gradwire-gpu-1"
+SERVICES = [*REPLICAS, GPU, "redis", *PUBLISHED]
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +43,23 @@ def test_is_reached_from_this_machine_at_most(services: dict[str, Any], name: st
     assert all(port.startswith("127.0.0.1:") for port in ports)
 
 
-def test_monitoring_is_asked_for(services: dict[str, Any]):
-    profiles = {name: service.get("profiles") for name, service in services.items()}
-    assert [name for name in SERVICES if profiles[name]] == ["grafana", "prometheus"]
+def test_monitoring_and_gpus_are_asked_for(services: dict[str, Any]):
+    profiles = {
+        name: services[name]["profiles"] for name in SERVICES if "profiles" in services[name]
+    }
+    assert profiles == {GPU: ["gpu"], "grafana": ["monitoring"], "prometheus": ["monitoring"]}
+
+
+def test_replica_with_a_gpu_differs_by_what_a_gpu_needs(services: dict[str, Any], repository: Path):
+    gpu, other = services[GPU], services[REPLICAS[0]]
+    assert {name for name in gpu if gpu[name] != other.get(name)} == {
+        *("build", "deploy", "environment", "image", "profiles", "tmpfs")
+    }
+    assert gpu["environment"] == {**other["environment"], "GRADWIRE_BACKEND": "cupy"}
+    (device,) = gpu["deploy"]["resources"]["reservations"]["devices"]
+    assert device == {"driver": "nvidia", "count": 1, "capabilities": ["gpu"]}
+    target = gpu["build"]["target"]
+    assert f"\nFROM runtime AS {target}\n" in (repository / "Dockerfile").read_text()
 
 
 def test_mounts_of_the_repository_exist_and_are_read_only(
@@ -91,7 +106,8 @@ def test_nginx_knows_the_replicas_by_their_names(services: dict[str, Any], repos
     (port,) = services[REPLICAS[0]]["expose"]
     upstream = (repository / "deploy/nginx/upstream.conf").read_text()
     addresses = re.findall(r"^ +server (\S+) ", upstream, flags=re.MULTILINE)
-    assert addresses == 2 * [f"{name}:{port}" for name in REPLICAS]
+    replicas = [f"{name}:{port}" for name in REPLICAS]
+    assert addresses == [*replicas, f"{GPU}:{port}", *replicas]
 
 
 def test_nginx_finds_its_configuration_where_it_is_mounted(

@@ -12,11 +12,45 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def final_stage(repository: Path) -> str:
-    """The last stage's instructions, one on each line."""
+def stages(repository: Path) -> dict[str, str]:
+    """The instructions of each stage, one on each line, by how it begins."""
     text = (repository / "Dockerfile").read_text()
     instructions = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE))
-    return instructions[instructions.rindex("\nFROM ") :]
+    parts = [part.partition("\n") for part in instructions.split("\nFROM ")[1:]]
+    return {begins: rest for begins, _, rest in parts}
+
+
+@pytest.fixture(scope="module")
+def final_stage(stages: dict[str, str]) -> str:
+    """What both images are made of, beside their environments."""
+    return stages["${BASE} AS runtime"]
+
+
+def test_images_differ_by_their_environments(stages: dict[str, str]):
+    assert [*stages] == [
+        *("${BASE} AS build", "build AS build-gpu", "${BASE} AS runtime"),
+        *("runtime AS gpu", "runtime"),  # the last is what is built by default
+    ]
+    assert stages["runtime"].strip() == "COPY --from=build /venv /venv"
+    copy, environment = stages["runtime AS gpu"].strip().splitlines()
+    assert copy == "COPY --from=build-gpu /venv /venv"
+    named = dict(pair.split("=") for pair in environment.removeprefix("ENV ").split())
+    assert named["GRADWIRE_BACKEND"] == "cupy"
+    # The rest of the file system may be read-only.
+    assert all(named[name].startswith("/tmp/") for name in ("CUDA_CACHE_PATH", "CUPY_CACHE_DIR"))
+
+
+def test_pinned_requirements_of_gpus_extend_the_others(repository: Path):
+    def pinned(name: str) -> dict[str, str]:
+        lines = (repository / "deploy/image" / name).read_text().splitlines()
+        found = [line.split(" \\")[0] for line in lines if not line.startswith(" ")]
+        return {line: line.split("==")[0] for line in found}
+
+    every, gpu = pinned("requirements.txt"), pinned("gpu.txt")
+    assert every.keys() < gpu.keys()
+    added = {gpu[line] for line in gpu.keys() - every.keys()}
+    assert {"cupy-cuda13x", "nvidia-cublas", "nvidia-cuda-nvrtc"} < added
+    assert all(re.match("cuda-|cupy-|nvidia-", name) for name in added)
 
 
 def test_hadolint_finds_nothing(repository: Path):

@@ -98,7 +98,10 @@ def test_prometheus_asks_each_replica_and_grafana_asks_prometheus(repository: Pa
     scrapes = yaml.safe_load((folder / "prometheus/prometheus.yml").read_text())
     (job,) = scrapes["scrape_configs"]
     replicas = [name for name in compose if name.startswith("gradwire-")]
-    assert job["static_configs"][0]["targets"] == [f"{name}:8000" for name in replicas]
+    with_gpus = [name for name in replicas if name.startswith("gradwire-gpu-")]
+    others = [name for name in replicas if name not in with_gpus]
+    assert job["static_configs"][0]["targets"] == [f"{name}:8000" for name in others]
+    assert job["dns_sd_configs"] == [{"names": with_gpus, "type": "A", "port": 8000}]
     assert all((folder / "prometheus" / name).is_file() for name in scrapes["rule_files"])
     sources = folder / "grafana/provisioning/datasources/prometheus.yml"
     (source,) = yaml.safe_load(sources.read_text())["datasources"]

@@ -16,6 +16,8 @@ from tests.fleet.nginx import NGINX
 
 #: Requests that a replica has under way before it is passed over, as shipped.
 MOST_AT_HOME = 8
+#: The same of a replica with a GPU.
+MOST_ON_GPU = 32
 TICKS = os.sysconf("SC_CLK_TCK")
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
@@ -160,3 +162,57 @@ def test_no_body_makes_looking_for_its_program_slow(proxy: Start, tmp_path: Path
         for _ in range(20):
             assert client.post("/v1/gradient", content=body).status_code == 200
         assert seconds() - before < 0.4
+
+
+ON_GPU = {"Gradwire-Placement": "gpu"}
+
+
+def test_programs_placed_on_gpus_have_homes_among_those_replicas(proxy: Start):
+    others = [Replica("answers"), Replica("answers")]
+    gpus = [Replica("answers"), Replica("answers")]
+    client = proxy(*others, with_gpus=gpus)
+    placed = {home(client, asking(f"x + {n}"), **ON_GPU) for n in range(24)}
+    assert placed == {str(replica.port) for replica in gpus}
+    left = {home(client, asking(f"x + {n}")) for n in range(24)}
+    left |= {home(client, asking(f"x + {n}"), **{"Gradwire-Placement": "cpu"}) for n in range(24)}
+    assert left == {str(replica.port) for replica in others}
+
+
+def test_tapes_and_tensors_follow_the_placement(proxy: Start):
+    gpu = Replica("answers")
+    client = proxy(Replica("answers"), with_gpus=[gpu])
+    for path in ("/v1/tapes/t/gradient", "/v1/tensors/result:abc", "/v1/programs"):
+        reply = client.post(path, content=b"{}", headers=ON_GPU)
+        assert reply.headers["Replica"] == str(gpu.port)
+
+
+@pytest.mark.parametrize("gpus", [[], [Replica("is gone")]], ids=["none", "gone"])
+def test_without_a_gpu_any_replica_computes(proxy: Start, gpus: list[Replica]):
+    replicas = [Replica("answers"), Replica("answers")]
+    client = proxy(*replicas, with_gpus=gpus)
+    for number in range(8):
+        reply = client.post("/v1/gradient", content=asking(f"x + {number}"), headers=ON_GPU)
+        assert reply.status_code == 200
+        assert reply.headers["Replica"] in {str(replica.port) for replica in replicas}
+
+
+def test_a_request_that_a_gpus_replica_lost_is_not_computed_twice(proxy: Start):
+    lost, other = Replica("hangs up"), Replica("answers")
+    client = proxy(other, with_gpus=[lost])
+    reply = client.post("/v1/gradient", content=asking("x"), headers=ON_GPU)
+    assert (reply.status_code, reply.json()["code"]) == (503, "overloaded")
+    assert (len(lost.asked), other.asked) == (1, [])
+
+
+def test_gpus_take_requests_up_to_their_limit_and_others_the_rest(proxy: Start):
+    gpu, other = Replica("holds"), Replica("answers")
+    client = proxy(other, with_gpus=[gpu])
+    with ThreadPoolExecutor(MOST_ON_GPU) as pool:
+        for _ in range(MOST_ON_GPU):
+            pool.submit(client.post, "/v1/gradient", content=asking("x"), headers=ON_GPU)
+        try:
+            until(lambda: len(gpu.asked) == MOST_ON_GPU)
+            reply = client.post("/v1/gradient", content=asking("x"), headers=ON_GPU)
+            assert reply.headers["Replica"] == str(other.port)
+        finally:
+            gpu.released.set()

@@ -15,20 +15,27 @@ NGINX = shutil.which("nginx", path=os.pathsep.join([os.environ.get("PATH", ""), 
 _SERVERS = re.compile(r"(?:^ +server \S+ resolve(.*;)\n)+", re.MULTILINE)
 
 
-def upstream(addresses: Sequence[str]) -> str:
-    """The shipped upstreams with replicas at these addresses."""
+#: A port where nobody listens: no replica has a GPU, unless tests say so.
+_NOWHERE = "127.0.0.1:1"
+
+
+def upstream(addresses: Sequence[str], with_gpus: Sequence[str] = ()) -> str:
+    """The shipped upstreams with replicas at these addresses, and others ``with_gpus``."""
     text = (CONFIGURATION / "upstream.conf").read_text()
     text, resolvers = re.subn(r"^resolver .*\n", "", text, flags=re.MULTILINE)
 
     def named(servers: re.Match[str]) -> str:
-        return "".join(f"    server {address}{servers[1]}\n" for address in addresses)
+        named = (with_gpus or [_NOWHERE]) if "gradwire-gpu-" in servers[0] else addresses
+        return "".join(f"    server {address}{servers[1]}\n" for address in named)
 
     text, places = _SERVERS.subn(named, text)
-    assert (resolvers, places) == (1, 2)
+    assert (resolvers, places) == (1, 3)
     return text
 
 
-def configure(prefix: Path, ports: Sequence[int], listen: int) -> list[str]:
+def configure(
+    prefix: Path, ports: Sequence[int], listen: int, gpu_ports: Sequence[int] = ()
+) -> list[str]:
     """Write the configuration for these replicas below ``prefix``; returns the command."""
     assert NGINX is not None
     for source in CONFIGURATION.glob("*.conf"):
@@ -37,7 +44,8 @@ def configure(prefix: Path, ports: Sequence[int], listen: int) -> list[str]:
     text = main.read_text()
     assert text.count("listen 8080;") == 1
     main.write_text(text.replace("listen 8080;", f"listen 127.0.0.1:{listen};"))
-    (prefix / "upstream.conf").write_text(upstream([f"127.0.0.1:{port}" for port in ports]))
+    addresses, with_gpus = [[f"127.0.0.1:{port}" for port in some] for some in (ports, gpu_ports)]
+    (prefix / "upstream.conf").write_text(upstream(addresses, with_gpus))
     # If root starts nginx, its workers run as a user who may not write below the prefix.
     directives = "daemon off; user root;" if os.geteuid() == 0 else "daemon off;"
     return [NGINX, "-e", "stderr", "-p", f"{prefix}/", "-c", f"{main}", "-g", directives]

@@ -7,6 +7,7 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from importlib.util import find_spec
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import NamedTuple
@@ -82,6 +83,21 @@ def awaited(ask, right):
 def refuses(response):
     """True if a response has the status 503."""
     return response.status_code == 503
+
+
+@pytest.mark.skipif(find_spec("cupy") is not None, reason="there may be a GPU")
+def test_without_a_gpu_the_service_says_why_and_ends(start):
+    service = start("--backend", "cupy", "--processes", "1", "--drain-seconds", "2")
+
+    def told(response):
+        return refuses(response) and response.json()["code"] == "draining"
+
+    response = awaited(lambda: service.client.get("/readyz"), told)
+    assert "the GPU cannot be used: CuPy cannot be imported" in response.json()["detail"]
+    evaluation = {"program": "1 + 1"}
+    assert service.client.post("/v1/evaluate", json=evaluation).status_code == 200
+    assert service.ended() == 1
+    assert "CuPy cannot be imported" in service.log.read_text()
 
 
 def test_after_sigterm_work_finishes_while_readyz_is_503(service):

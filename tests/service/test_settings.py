@@ -127,7 +127,7 @@ def test_addresses_of_stores_are_accepted(store):
 
 def test_unknown_settings_are_reported_with_a_suggestion():
     known = [variable(name) for name in Settings.model_fields]
-    others = ["GRADWIRE_API_KEY", "GRADWIRE_URL", "PATH", "gradwire_port"]
+    others = ["GRADWIRE_API_KEY", "GRADWIRE_PLACEMENT", "GRADWIRE_URL", "PATH", "gradwire_port"]
     assert unknown_variables([*known, *others]) == []
     assert unknown_variables(["GRADWIRE_KEY_FILE", "GRADWIRE_XYZZY", *known]) == [
         "GRADWIRE_KEY_FILE (is GRADWIRE_KEYS_FILE meant?)",

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from gradwire.errors import NotFound as NotFound
     from gradwire.errors import NotInstalled as NotInstalled
     from gradwire.errors import NotTraceable as NotTraceable
+    from gradwire.errors import OutOfGpuMemory as OutOfGpuMemory
     from gradwire.errors import OverBudget as OverBudget
     from gradwire.errors import Overloaded as Overloaded
     from gradwire.errors import ProgramSyntaxError as ProgramSyntaxError
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from gradwire.errors import RequestTimeout as RequestTimeout
     from gradwire.errors import ServerError as ServerError
     from gradwire.errors import ShapeMismatch as ShapeMismatch
+    from gradwire.errors import Starting as Starting
     from gradwire.errors import StoreUnavailable as StoreUnavailable
     from gradwire.errors import TapeConsumed as TapeConsumed
     from gradwire.errors import TargetTooLong as TargetTooLong
@@ -141,10 +143,11 @@ _NAMES: dict[str, str] = {
         "DomainError Draining DtypeMismatch ExpectationFailed Forbidden GradwireError "
         "HeadersTooLarge InvalidProgram InvalidRequest MalformedBody MalformedReply "
         "MalformedRequest MalformedTensor MethodNotAllowed NotAcceptable NotDifferentiable "
-        "NotFound NotInstalled NotTraceable OverBudget Overloaded ProgramSyntaxError RateLimited "
-        "RequestTimeout ServerError ShapeMismatch StoreUnavailable TapeConsumed TargetTooLong "
-        "TooLarge TooSlow TransportError Unauthenticated Unavailable UnknownName UnknownOperation "
-        "UnknownRef UnknownTape Unprocessable UnsupportedMediaType UsageError WorkerCrashed"
+        "NotFound NotInstalled NotTraceable OutOfGpuMemory OverBudget Overloaded "
+        "ProgramSyntaxError RateLimited RequestTimeout ServerError ShapeMismatch Starting "
+        "StoreUnavailable TapeConsumed TargetTooLong TooLarge TooSlow TransportError "
+        "Unauthenticated Unavailable UnknownName UnknownOperation UnknownRef UnknownTape "
+        "Unprocessable UnsupportedMediaType UsageError WorkerCrashed"
     ),
     "locations": "Node",
     "resources.catalogue": "Limits Operation",

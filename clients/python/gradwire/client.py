@@ -21,6 +21,7 @@ from gradwire.options import (
     DEFAULT_TIMEOUT,
     UNSET,
     ClientOptions,
+    Placement,
     Timeout,
     Unset,
     check_address,
@@ -49,7 +50,8 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
     ``references``, large arrays and long programs that are sent repeatedly are stored by the
     service and then sent by reference. An ``http_client`` has its own pool, proxies or transport
     and stays open when this client is closed; its ``base_url`` takes precedence over the
-    environment's.
+    environment's. Behind a proxy, requests with the ``placement`` ``gpu`` go to replicas that have
+    a GPU, as far as these can take them; it defaults to ``GRADWIRE_PLACEMENT``, else ``any``.
     """
 
     def __init__(
@@ -61,10 +63,13 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         max_retries: int = DEFAULT_MAX_RETRIES,
         references: bool = True,
         http_client: Http | None = None,
+        placement: Placement | None = None,
     ) -> None:
         with used("a client's options"):
             given = base_url or (None if http_client is None else http_client.base_url)
-            self._options = ClientOptions.resolve(given, api_key, timeout, max_retries)
+            self._options = ClientOptions.resolve(
+                given, api_key, timeout, max_retries, placement=placement
+            )
             self._residents = Residents(MOST_BYTES if references else 0)
         transport = None
         if http_client is None and self._options.base_url == LOCAL:
@@ -103,6 +108,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
         timeout: Timeout | Unset = UNSET,
         max_retries: int | None = None,
         home: str | None = None,
+        placement: Placement | None = None,
     ) -> Self:
         """The same client with other options, on the same connections.
 
@@ -117,6 +123,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
             timeout=self._options.timeout if timeout is UNSET else timeout,
             max_retries=self._options.max_retries if max_retries is None else max_retries,
             home=self._options.home if home is None else home,
+            placement=placement or self._options.placement,
         )
         return other
 
@@ -135,6 +142,7 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
             "timeout": self._options.timeout,
             "max_retries": self._options.max_retries,
             "references": self._residents.most_bytes > 0,
+            "placement": self._options.placement,
         }
         return _reopened, (type(self), self._options.base_url, options)
 
@@ -200,7 +208,7 @@ class Client(Groups, Connection[httpx.Client]):
 
     @staticmethod
     def _open_pool(transport: LocalTransport | None = None) -> httpx.Client:
-        return httpx.Client(transport=transport, limits=LIMITS)
+        return _without_cookies(httpx.Client(transport=transport, limits=LIMITS))
 
 
 class AsyncClient(AsyncGroups, Connection[httpx.AsyncClient]):
@@ -248,7 +256,16 @@ class AsyncClient(AsyncGroups, Connection[httpx.AsyncClient]):
 
     @staticmethod
     def _open_pool(transport: LocalTransport | None = None) -> httpx.AsyncClient:
-        return httpx.AsyncClient(transport=transport, limits=LIMITS)
+        return _without_cookies(httpx.AsyncClient(transport=transport, limits=LIMITS))
+
+
+def _without_cookies(pool: Http) -> Http:
+    """Let a pool of our own look for no cookies in answers, since no request sends any."""
+    pool.cookies.extract_cookies = _ignored  # type: ignore[assignment, method-assign]
+    return pool
+
+
+def _ignored(_: httpx.Response) -> None: ...
 
 
 def _reopened(kind: type[Any], base_url: str, options: dict[str, Any]) -> Any:

@@ -10,8 +10,8 @@ from gradwire.client import Client
 
 
 def default_client() -> Client:
-    """A client with the environment's address and key, made on first use."""
-    return _client(*default_address())
+    """A client with the environment's address, key and placement, made on first use."""
+    return _client(*default_address(), os.environ.get("GRADWIRE_PLACEMENT"))
 
 
 def default_address() -> tuple[str | None, str | None]:
@@ -20,8 +20,8 @@ def default_address() -> tuple[str | None, str | None]:
 
 
 @lru_cache(maxsize=8)
-def _client(url: str | None, key: str | None) -> Client:
-    """One for each address and key, as a program may change them."""
-    client = Client(url, api_key=key)
+def _client(url: str | None, key: str | None, _placement: str | None) -> Client:
+    """One for each address, key and placement, as a program may change them."""
+    client = Client(url, api_key=key)  # which reads the placement itself
     atexit.register(client.close)
     return client

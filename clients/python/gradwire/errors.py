@@ -47,6 +47,8 @@
             ├── Unavailable           503
             │   ├── Overloaded
             │   ├── StoreUnavailable
+            │   ├── OutOfGpuMemory
+            │   ├── Starting
             │   └── Draining
             └── DeadlineExceeded      504
 
@@ -346,6 +348,14 @@ class Overloaded(Unavailable, code="overloaded"):
 
 class StoreUnavailable(Unavailable, code="store_unavailable"):
     """The store is unavailable; requests that refer to nothing in it still work."""
+
+
+class OutOfGpuMemory(Unavailable, code="out_of_gpu_memory"):
+    """The GPU has too little free memory; retry after ``retry_after_seconds``."""
+
+
+class Starting(Unavailable, code="starting"):
+    """This replica is not ready yet; retry at another one."""
 
 
 class Draining(Unavailable, code="draining"):

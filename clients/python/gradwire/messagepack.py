@@ -219,7 +219,7 @@ class _Reader:
         if tag >= 0xE0:
             return tag - 0x100
         if 0xA0 <= tag < 0xC0:
-            return self._taken(tag & 0x1F).decode()
+            return self._short(tag)
         if tag < 0x90:
             return self._object(tag & 0x0F, level)
         if tag < 0xA0:
@@ -247,6 +247,14 @@ class _Reader:
         read = self._list if tag in _LIST_TAGS.values() else self._object
         return read(length, level)
 
+    def _short(self, tag: int) -> str:
+        """A string whose tag holds its length."""
+        start = self.at
+        self.at = end = start + (tag & 0x1F)
+        if end > self._end:
+            raise ValueError("the body is cut short")
+        return self._body[start:end].decode()
+
     def _taken(self, length: int) -> bytes:
         start, self.at = self.at, self.at + length
         if self.at > self._end:
@@ -261,7 +269,8 @@ class _Reader:
 
     def _list(self, length: int, level: int) -> list[Any]:
         self._check(length, level)
-        return [self.value(level + 1) for _ in range(length)]
+        value, inner = self.value, level + 1
+        return [value(inner) for _ in range(length)]
 
     def _object(self, length: int, level: int) -> Any:
         self._check(length, level)
@@ -270,7 +279,7 @@ class _Reader:
             tag = body[self.at]
             if 0xA0 <= tag < 0xC0:  # nearly all names are short
                 self.at += 1
-                name = self._taken(tag & 0x1F).decode()
+                name = self._short(tag)
             else:
                 name = self.value(level + 1)
             read[name] = self.value(level + 1)

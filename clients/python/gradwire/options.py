@@ -10,7 +10,7 @@ import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import httpx
 
@@ -27,6 +27,8 @@ DEFAULT_TIMEOUT = httpx.Timeout(60.0, connect=5.0)
 _KEY = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
 Timeout: TypeAlias = float | httpx.Timeout | None
+#: The replicas that compute, behind a proxy: those with a GPU, as far as they can, or any.
+Placement: TypeAlias = Literal["gpu", "any"]
 
 
 class Unset(enum.Enum):
@@ -48,6 +50,7 @@ class ClientOptions:
     max_retries: int
     #: The program name that every request sends, so that one replica answers them all.
     home: str | None = None
+    placement: Placement = "any"
 
     def __post_init__(self) -> None:
         retries: Any = self.max_retries
@@ -60,6 +63,8 @@ class ClientOptions:
                 "api_key is not a valid API key: expected printable ASCII characters",
                 hint=hints.NO_KEY,
             )
+        if self.placement not in get_args(Placement):
+            raise UsageError(f"placement needs 'gpu' or 'any', got {self.placement!r}")
         if not isinstance(timeout, httpx.Timeout | None) and not (
             isinstance(timeout, int | float) and 0 < timeout < threading.TIMEOUT_MAX
         ):
@@ -73,11 +78,13 @@ class ClientOptions:
         timeout: Timeout,
         max_retries: int,
         environment: Mapping[str, str] = os.environ,
+        placement: str | None = None,
     ) -> ClientOptions:
-        """Arguments win over the environment (``GRADWIRE_URL``, ``GRADWIRE_API_KEY``)."""
+        """Arguments win over ``GRADWIRE_URL``, ``GRADWIRE_API_KEY`` and ``GRADWIRE_PLACEMENT``."""
         url = str(base_url or "") or environment.get("GRADWIRE_URL") or DEFAULT_BASE_URL
         key = environment.get("GRADWIRE_API_KEY") if api_key is None else api_key
-        return cls(url.rstrip("/"), key or None, timeout, max_retries)
+        placed: Any = placement or environment.get("GRADWIRE_PLACEMENT") or "any"
+        return cls(url.rstrip("/"), key or None, timeout, max_retries, placement=placed)
 
     def headers(self) -> dict[str, str]:
         """The headers of every request."""
@@ -87,6 +94,8 @@ class ClientOptions:
             "Content-Type": codec.MEDIA_TYPE,
             "User-Agent": USER_AGENT,
         }
+        if self.placement == "gpu":
+            headers["Gradwire-Placement"] = "gpu"
         if self.api_key is not None:
             headers["Authorization"] = f"Bearer {self.api_key}"
         return headers

@@ -113,20 +113,17 @@ def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
     That document alone decides what is a level: a list of numbers in ``like`` may be an array.
     """
     document = documents[0]
-    if isinstance(document, np.ndarray):
+    kind = type(document)
+    if kind is not list and (kind is not dict or document.keys() in IN_PARTS):
         return read(*documents)
-    if type(document) is list and like is MISSING and len(documents) == 1:
-        return [_walk(read, like, each) for each in document]
     held = None if like is MISSING else inside(like)
 
     def part(key: Any) -> Any:
         return _walk(read, _member(held, key), *[each[key] for each in documents])
 
-    if isinstance(document, Mapping) and document.keys() not in IN_PARTS:
+    if kind is dict:
         return rebuild(like, {key: part(key) for key in document})
-    if is_list(document):
-        return rebuild(like, [part(i) for i in range(len(document))])
-    return read(*documents)
+    return rebuild(like, [part(i) for i in range(len(document))])
 
 
 def _member(held: Any, key: Any) -> Any:

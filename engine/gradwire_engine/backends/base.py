@@ -58,6 +58,8 @@ class Executable(ABC):
 
     #: The results of constants alone, which the replay takes after the inputs.
     kept: Sequence[Any] = ()
+    #: The names of operations that a backend for a device computes on the host.
+    hosted: Sequence[str] = ()
 
     def __init__(self, tape: Tape, poll: Poll, *, exact: bool) -> None:
         self.tape = tape

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradwire_engine.answer import Array, Limits, Poll
 from gradwire_engine.backends.base import Executable, Replayed
+from gradwire_engine.backends.devices import DeviceFailure
 from gradwire_engine.errors import LimitExceeded
 from gradwire_engine.locks import locked
 from gradwire_engine.ops.constants import GuardFailed
@@ -75,6 +76,17 @@ class Specialised:
         return ahead + self._staged.residual.seconds
 
     @property
+    def flops(self) -> int:
+        """Predicted arithmetic operations of the next replay."""
+        ahead = 0 if self._begun else self._staged.static.flops
+        return ahead + self._staged.residual.flops
+
+    @property
+    def hosted(self) -> Sequence[str]:
+        """The operations of later replays that are computed on the host."""
+        return self.executable.hosted
+
+    @property
     def peak_bytes(self) -> int:
         """Most bytes of arrays that the next replay holds at once."""
         ahead = 0 if self._begun else self._staged.static.peak_bytes
@@ -100,7 +112,7 @@ class Specialised:
         static = self._staged.static
         try:
             replayed = static.replay(inputs, poll)
-        except LimitExceeded:  # it was interrupted
+        except (LimitExceeded, DeviceFailure):  # it was interrupted
             raise
         except Exception:  # noqa: BLE001 - the whole tape raises it
             self._begun = True

@@ -44,10 +44,13 @@ def parts(
     takes: Callable[[Op, Type, Sequence[Type]], bool] = is_kernel,
     *,
     loops: bool = True,
+    on_device: bool = False,
 ) -> list[Part]:
     """The parts of a tape that are worth a kernel, in an order in which they can be computed.
 
-    ``takes`` says which instructions a kernel of the backend's can compute, beside ``loops``.
+    ``takes`` says which instructions a kernel of the backend's can compute, beside ``loops``. A
+    device is better at kernels than at anything else: a single instruction is one, too, but not a
+    loop whose passes are not known before it is launched.
     """
     made, outputs = tape.instructions, {*tape.outputs}
     inside: list[int] = []
@@ -68,7 +71,7 @@ def parts(
             if is_loop(made, views, slot):
                 taken.add(slot)
                 inside.append(slot)
-            elif is_lone_loop(made, views, slot):
+            elif not on_device and is_lone_loop(made, views, slot):
                 alone[slot] = [slot]
         elif takes(op, kind, [made[a].type for a in args]):
             inside.append(slot)
@@ -78,7 +81,7 @@ def parts(
         found.setdefault(phase_of[slot], []).append(slot)
     pieces = [piece for phase in sorted(found) for piece in _pieces(made, found[phase])]
     pieces += alone.values()
-    return _worthwhile(tape, views, pieces, poll)
+    return _worthwhile(tape, views, pieces, poll, alone=on_device)
 
 
 def _pieces(made: Sequence[Instruction], slots: Sequence[int]) -> list[list[int]]:
@@ -111,7 +114,10 @@ def _weight(instruction: Instruction) -> int:
     return 0 if isinstance(op, Item) else 1
 
 
-def _worthwhile(tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Poll) -> list[Part]:
+def _worthwhile(
+    tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Poll, *, alone: bool
+) -> list[Part]:
+    """Those of several instructions, or of one with much to do, or if one ``alone`` is enough."""
     made = tape.instructions
     part_of: dict[int, int] = {}
     for number, piece in enumerate(pieces):
@@ -122,7 +128,7 @@ def _worthwhile(tape: Tape, views: Views, pieces: Sequence[list[int]], poll: Pol
     for piece in pieces:
         work = [_work(made[slot].op) for slot in piece]
         read = [slot for slot in piece if slot in results]
-        if read and (len(piece) > 1 or work[0] >= _LONG):
+        if read and (alone or len(piece) > 1 or work[0] >= _LONG):
             kept.append(Part(piece, read))
     return kept
 

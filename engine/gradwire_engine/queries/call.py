@@ -12,6 +12,7 @@ import numpy as np
 
 from gradwire_engine.answer import Answer, Direction, Nonfinite, Poll, Query
 from gradwire_engine.backends.base import Executable, Replayed
+from gradwire_engine.backends.devices import DeviceFailure
 from gradwire_engine.backends.finite import all_finite
 from gradwire_engine.backends.nonfinite import NonfiniteResult, first_nonfinite, nonfinite_results
 from gradwire_engine.backends.stable_alternatives import stable_alternative
@@ -118,6 +119,22 @@ class Call:
         """Bytes of the arrays in the answer, once compiled."""
         return self.entry.paths[0].executable.output_bytes
 
+    @property
+    def input_bytes(self) -> int:
+        """Bytes of the arrays that come with the request: of those that are not residents."""
+        residents = self.arguments.digests
+        return sum([x.nbytes for i, x in enumerate(self.arguments.inputs) if i not in residents])
+
+    @property
+    def flops(self) -> int:
+        """Predicted arithmetic of the replay, once compiled."""
+        return self._executable(self.entry.paths[0]).flops
+
+    @property
+    def hosted(self) -> Sequence[str]:
+        """The operations that a backend for a device computes on the host, once compiled."""
+        return self._executable(self.entry.paths[0]).hosted
+
     def compile(self, poll: Poll) -> None:
         """Make sure that there is an executable."""
         if not self.entry.paths:
@@ -210,6 +227,8 @@ class Call:
                 residents.stage(compiled, poll)
                 replays = residents.executable(compiled)
             return replays.replay(inputs, poll)
+        except DeviceFailure:
+            raise
         except Exception as error:
             if compiled.tiers.rolled and executable is None:  # which step or expression failed?
                 return self.outputs(compiled, poll, self._exact(compiled, poll))

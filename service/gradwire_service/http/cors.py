@@ -17,6 +17,7 @@ ALLOWED_HEADERS = (
     "Authorization",
     "Content-Encoding",
     "Content-Type",
+    "Gradwire-Placement",
     "Gradwire-Program",
     "Gradwire-Timeout-Ms",
     "Idempotency-Key",

@@ -10,6 +10,7 @@ from gradwire_service.openapi.resource_operations import (
     TENSOR_OPERATIONS,
 )
 from gradwire_service.openapi.resources import (
+    GpuDocument,
     ProgramDocument,
     ProgramPage,
     RegisterRequest,
@@ -29,6 +30,7 @@ __all__ = [
     "TAPE_REQUESTS",
     "TENANT_OPERATIONS",
     "TENSOR_OPERATIONS",
+    "GpuDocument",
     "Problem",
     "ProgramDocument",
     "ProgramPage",

@@ -35,7 +35,9 @@ _ASKED = {
 #: Headers of responses.
 _ANSWERED = {
     "X-Request-ID": _header("The id of the request."),
-    "Server-Timing": _header("Milliseconds of the phases parse, compile, replay and encode."),
+    "Server-Timing": _header(
+        "Milliseconds of the phases parse, compile, replay and encode; `gpu` if it ran there."
+    ),
     "ETag": _header("The weak tag of the resource, the same in all representations."),
     "Location": _header("The path of the new resource."),
     "Retry-After": _header("Seconds to wait.", type="integer", minimum=1),

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from gradwire_service.access.rules import Scope
 from gradwire_service.openapi.programs import Name, NamesOrNull, Program
 from gradwire_service.openapi.values import Digest, Document, Dtype
+from gradwire_service.scheduling.placement import Device
 
 
 class RegisterRequest(Document):
@@ -91,6 +92,38 @@ class TenantDocument(BaseModel):
     tenant: str
     holds: HeldAmounts
     keys: list[KeyDocument]
+
+
+class GpuDocument(BaseModel):
+    """A GPU, and the costs of a replay on it as measured at start."""
+
+    name: str
+    compute_capability: str
+    memory_bytes: int
+    room_bytes: int = Field(description="The part of it that arrays may take.")
+    launch_seconds: float = Field(description="The time of a replay that computes nothing.")
+    bytes_per_second_in: float = Field(description="The speed of sending inputs to it.")
+    bytes_per_second_out: float = Field(description="The speed of fetching answers from it.")
+    flops_per_second: float = Field(description="The arithmetic of elementwise formulas.")
+    crossover_elements: int = Field(
+        description="An elementwise formula of more elements takes less time on it than on the CPU."
+    )
+
+    @classmethod
+    def of(cls, device: Device) -> GpuDocument:
+        """The document of a device."""
+        gpu, costs, room_bytes = device
+        return cls(
+            name=gpu.name,
+            compute_capability=gpu.compute_capability,
+            memory_bytes=gpu.memory_bytes,
+            room_bytes=room_bytes,
+            launch_seconds=costs.launch_seconds,
+            bytes_per_second_in=costs.bytes_per_second_in,
+            bytes_per_second_out=costs.bytes_per_second_out,
+            flops_per_second=costs.flops_per_second,
+            crossover_elements=costs.elements,
+        )
 
 
 class TenantsDocument(BaseModel):

@@ -11,10 +11,11 @@ from starlette.responses import Response
 
 from gradwire_service import openapi
 from gradwire_service.routes.fixed import Fixed
+from gradwire_service.scheduling import Placement
 from gradwire_service.settings import Settings
 
 
-def router(settings: Settings) -> APIRouter:
+def router(settings: Settings, placement: Placement) -> APIRouter:
     """The routes that describe the service."""
     routes = APIRouter(prefix="/v1", tags=["service"])
     operations = Fixed(lambda: orjson.dumps({"ops": catalogue()}), "application/json")
@@ -30,8 +31,10 @@ def router(settings: Settings) -> APIRouter:
         return await operations.response()
 
     @routes.get("/limits", operation_id="limits", summary="Limits of one request")
-    async def limits() -> dict[str, openapi.Whole]:
-        """Every limit of a request."""
+    async def limits() -> dict[str, openapi.Whole | openapi.GpuDocument]:
+        """Every limit of a request, and the GPU that computes, if there is one."""
+        device = placement.device
+        gpu = {} if device is None else {"gpu": openapi.GpuDocument.of(device)}
         return {
             "body_bytes": settings.max_body_bytes,
             "array_bytes": settings.max_array_bytes,
@@ -47,6 +50,7 @@ def router(settings: Settings) -> APIRouter:
             "programs_bytes": settings.max_programs_bytes_per_tenant,
             "tensors": settings.max_tensors_per_tenant,
             "tensors_bytes": settings.max_tensors_bytes_per_tenant,
+            **gpu,
         }
 
     return routes

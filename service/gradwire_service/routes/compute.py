@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
 from gradwire_engine.answer import Kind
 from gradwire_engine.errors import EngineError
@@ -17,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from gradwire_service import openapi
 from gradwire_service.dependencies import Dependencies
+from gradwire_service.problems import RemoteError
 from gradwire_service.references import WouldBlock
 from gradwire_service.routes.batching import Batcher
 from gradwire_service.routes.exchange import Exchange
@@ -63,8 +63,6 @@ class Compute:
         #: Limits for compiling here; batches may take longer than single calls.
         self._shared = self._inline_limits if batcher is None else self._inline_limits.for_groups()
         self._known_short = WeakSet[Entry]()
-        #: The shortest replay of each known entry, in seconds.
-        self._least_seconds = WeakKeyDictionary[Entry, float]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange = Exchange(scope, self._settings, self._kind)
@@ -81,8 +79,8 @@ class Compute:
     async def _answer(self, exchange: Exchange) -> Packed:
         """Answer on the event loop if all of it is short, else by an executor."""
         work = await self._prepared(exchange)
-        if work is None:
-            return await self._offload(exchange, None)
+        if work is None or self._dependencies.placement.takes_all:
+            return await self._offload(exchange, work)
         if self._batcher is not None and work.call.compiled:
             return await self._batcher.answer(work, self._alone, exchange)
         return await self._alone(work, exchange)
@@ -137,18 +135,27 @@ class Compute:
             await loop.run_in_executor(self._threads, work.call.compile, poll)
 
     async def _offload(self, exchange: Exchange, work: Computation | None) -> Packed:
+        """Answer by an executor, on the CPU or the GPU, and learn how long that took."""
         entry = None if work is None else work.call.entry
-        body = await self._offloader.offload(
-            exchange,
-            expected_seconds=None if entry is None else self._least_seconds.get(entry),
-            home=_home(exchange),
-        )
+        home, placement = _home(exchange), self._dependencies.placement
+        size = len(exchange.body).bit_length()
+        known = placement.known(entry, (self._kind, exchange.request.owner, home, size))
+        on_gpu = placement.is_on_gpu(known, _input_bytes(exchange, work))
+        try:
+            body = await self._offloader.offload(
+                exchange,
+                expected_seconds=known.expected_seconds(on_gpu=on_gpu),
+                home=home,
+                on_gpu=on_gpu,
+            )
+        except RemoteError as error:
+            known.too_large |= error.problem.code == "out_of_gpu_memory"
+            raise
         outcome = exchange.outcome
-        if entry is not None:
-            least = self._least_seconds.get(entry, math.inf)
-            self._least_seconds[entry] = min(least, outcome.phases[REPLAY])
-            if self._is_short(outcome):
-                self._known_short.add(entry)
+        seconds = outcome.phases[REPLAY], outcome.next_seconds
+        known.learn(outcome.cost, *seconds, on_gpu=outcome.on_gpu)
+        if entry is not None and not outcome.on_gpu and self._is_short(outcome):
+            self._known_short.add(entry)
         return body
 
     def _is_short(self, outcome: Outcome) -> bool:
@@ -156,6 +163,13 @@ class Compute:
             return False
         short = self._shared
         return outcome.next_seconds < short.seconds and outcome.next_bytes <= short.nbytes
+
+
+def _input_bytes(exchange: Exchange, work: Computation | None) -> int:
+    """Bytes of all inputs, residents included, or about as many as the body has."""
+    if work is None:
+        return len(exchange.body)
+    return sum([array.nbytes for array in work.call.arguments.inputs])
 
 
 def _home(exchange: Exchange) -> str:

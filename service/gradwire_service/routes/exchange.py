@@ -91,6 +91,7 @@ class Exchange:
         self.stats.add_phases(outcome.phases)
         outcome.phases = self.stats.phases
         self.request.outcome = outcome
+        self.stats.on_gpu = outcome.on_gpu
         if outcome.program is not None:
             self.stats.program = outcome.program
 
@@ -106,7 +107,8 @@ class Exchange:
     async def respond(self, send: Send, body: Packed) -> None:
         """Send the response."""
         outcome = self.request.outcome
-        headers = [(b"server-timing", server_timing(outcome.phases)), *outcome.headers]
+        timing = server_timing(outcome.phases, on_gpu=outcome.on_gpu, hosted=outcome.hosted)
+        headers = [(b"server-timing", timing), *outcome.headers]
         if body:
             headers += (
                 (b"content-type", self.request.format.reply_type),

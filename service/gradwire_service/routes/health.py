@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import Response
@@ -11,8 +13,17 @@ from gradwire_service.scheduling import Capacity
 from gradwire_service.telemetry import Exposition
 
 
-def router(capacity: Capacity, exposition: Exposition, *, compiled: bool) -> APIRouter:
-    """The routes of health checks and metrics; ``compiled`` with machine code."""
+def router(
+    capacity: Capacity,
+    exposition: Exposition,
+    *,
+    compiled: bool,
+    warmed_up: Callable[[], bool] | None = None,
+) -> APIRouter:
+    """The routes of health checks and metrics; ``compiled`` with machine code.
+
+    With a GPU, ``warmed_up`` says whether that is ready.
+    """
     routes = APIRouter(tags=["health"])
 
     @routes.get("/healthz", operation_id="healthz", summary="Whether the process is alive")
@@ -26,8 +37,12 @@ def router(capacity: Capacity, exposition: Exposition, *, compiled: bool) -> API
     )
     async def readyz() -> dict[str, str | bool]:
         if capacity.draining:
-            raise RequestError("draining", "this replica is shutting down", retry_after_seconds=1)
-        return {"status": "ready", "machine_code": compiled}
+            why = f": {capacity.fault}" if capacity.fault else ""
+            detail = f"this replica is shutting down{why}"
+            raise RequestError("draining", detail, retry_after_seconds=1)
+        if warmed_up is not None and not warmed_up():
+            raise RequestError("starting", "the GPU is not ready yet", retry_after_seconds=1)
+        return {"status": "ready", "machine_code": compiled, "gpu": warmed_up is not None}
 
     @routes.get(
         "/metrics",

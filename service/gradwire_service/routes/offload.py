@@ -6,10 +6,10 @@ from time import perf_counter
 
 from starlette.requests import Request as HttpRequest
 
-from gradwire_service.problems import RemoteError, WorkerCrashed
+from gradwire_service.problems import RemoteError, RequestError, WorkerCrashed
 from gradwire_service.routes.exchange import Exchange, Reply
 from gradwire_service.routes.quarantine import Quarantine
-from gradwire_service.scheduling import Capacity
+from gradwire_service.scheduling import Capacity, Placement
 from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Metrics
 from gradwire_service.wire.shared import Packed
@@ -20,8 +20,11 @@ from gradwire_service.work.request import Outcome
 class Offloader:
     """Runs tasks through the queue."""
 
-    def __init__(self, capacity: Capacity, metrics: Metrics, settings: Settings) -> None:
+    def __init__(
+        self, capacity: Capacity, placement: Placement, metrics: Metrics, settings: Settings
+    ) -> None:
         self._capacity = capacity
+        self._placement = placement
         self._metrics = metrics
         self._settings = settings
         self._quarantine = Quarantine()
@@ -34,23 +37,31 @@ class Offloader:
         await self._capacity.enter()
         try:
             await exchange.receive(request.receive)
-            body = await self.offload(exchange, home=home)
+            on_gpu = task.startswith("tapes.") and self._placement.takes_all
+            body = await self.offload(exchange, home=home, on_gpu=on_gpu)
         finally:
             self._capacity.leave()
         self.count(exchange.outcome)
         return Reply(exchange, body)
 
     async def offload(
-        self, exchange: Exchange, *, expected_seconds: float | None = None, home: str | None = None
+        self,
+        exchange: Exchange,
+        *,
+        expected_seconds: float | None = None,
+        home: str | None = None,
+        on_gpu: bool = False,
     ) -> Packed:
         """Have an executor answer, as long as the client is connected; returns the body.
+
+        What waits for a GPU whose process ends meanwhile runs on the CPU.
 
         Raises: ``RemoteError``; ``RequestError`` (overloaded, crashing_program), ``WorkerCrashed``;
         ``DeadlineExceeded``; ``Disconnected`` when the client disconnects, which stops the work.
         """
         self._quarantine.check(exchange)
         since = perf_counter()
-        queue = self._capacity.queue
+        queue = self._capacity.gpu if on_gpu and self._capacity.gpu else self._capacity.queue
         request = exchange.request
         try:
             answer, waited_seconds, executor = await queue.run(
@@ -65,6 +76,10 @@ class Offloader:
         except WorkerCrashed:
             self._quarantine.count(exchange)
             raise
+        except RequestError as error:
+            if error.code != "draining" or queue is self._capacity.queue:
+                raise
+            return await self.offload(exchange, home=home)
         exchange.stats.add_wait(since, waited_seconds)
         assert isinstance(answer, TaskDone | TaskFailed)
         exchange.take_over(answer.outcome)
@@ -80,5 +95,7 @@ class Offloader:
             self._metrics.asked_tape(kept=outcome.kept)
         if outcome.cached is not None:
             self._metrics.computed(outcome.phases, cached=outcome.cached)
+            if outcome.on_gpu:
+                self._metrics.computed_on_gpu(len(outcome.hosted))
         if outcome.nonfinite:
             self._metrics.nonfinite(outcome.nonfinite)

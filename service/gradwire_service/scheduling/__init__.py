@@ -4,6 +4,7 @@ from gradwire_service.scheduling.bounds import Bounds
 from gradwire_service.scheduling.capacity import Capacity
 from gradwire_service.scheduling.deadline import Deadline, InlineDeadline, TooLongInline
 from gradwire_service.scheduling.job import Executor
+from gradwire_service.scheduling.placement import Placement
 from gradwire_service.scheduling.queue import Queue
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Deadline",
     "Executor",
     "InlineDeadline",
+    "Placement",
     "Queue",
     "TooLongInline",
 ]

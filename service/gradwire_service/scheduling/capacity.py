@@ -55,12 +55,15 @@ class Rounds:
 class Capacity:
     """The queue for work that is too long for the event loop, and the count of requests in flight.
 
-    Only for the event loop.
+    There is another queue for the GPU, if there is one. Only for the event loop.
     """
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: Queue, gpu: Queue | None = None) -> None:
         self.queue = queue
+        self.gpu = gpu
         self.draining = False
+        #: Why the service has to be replaced, if it has.
+        self.fault = ""
         self.refusing = False
         self.in_flight = 0
         self._rounds = Rounds(queue.bounds.seconds)
@@ -80,6 +83,11 @@ class Capacity:
             except BaseException:
                 self.in_flight -= 1
                 raise
+
+    def fail(self, fault: str) -> None:
+        """Drain, because the service cannot go on as it should."""
+        self.fault = self.fault or fault
+        self.draining = True
 
     def leave(self) -> None:
         """Count a request as finished."""

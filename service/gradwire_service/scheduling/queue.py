@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import Any, NoReturn
@@ -31,8 +32,19 @@ _TICK_SECONDS = 0.001
 _MOST_HOMES = 10_000
 
 
+@dataclass(slots=True)
+class Load:
+    """Waiting and running tasks of queues that share bounds, and how many may run at once."""
+
+    cores: int = 0
+    requests: int = 0
+    nbytes: int = 0
+
+
 class Queue:
     """Hands tasks to executors: ``cores`` at a time, not counting long-running ones.
+
+    Queues with the same ``load`` are bounded together.
 
     Long-running tasks share their cores with others by the scheduler of the operating system, while
     there are executors. With more executors than cores, one is reserved for owners with no running
@@ -40,10 +52,16 @@ class Queue:
     """
 
     def __init__(
-        self, cores: int, bounds: Bounds, waited: Callable[[float], None] = lambda _: None
+        self,
+        cores: int,
+        bounds: Bounds,
+        waited: Callable[[float], None] = lambda _: None,
+        load: Load | None = None,
     ) -> None:
         self._cores = cores
         self.bounds = bounds
+        self.load = Load() if load is None else load
+        self.load.cores += cores
         self._waited = waited
         self._idle: list[Executor] = []
         self._waiting = FairQueue()
@@ -51,7 +69,6 @@ class Queue:
         self._running_of = Counter[str]()
         #: Waiting and running tasks.
         self.requests = 0
-        self._bytes = 0
         #: Expected seconds of work by owner.
         self._seconds: dict[str, float] = {}
         self._durations = DurationEstimate()
@@ -117,10 +134,14 @@ class Queue:
     def close(self) -> Sequence[Executor]:
         """Refuse new tasks and drop waiting ones; returns the executors."""
         self._closed = True
+        self.drop()
+        return [*self._idle, *self._running]
+
+    def drop(self) -> None:
+        """Drop waiting tasks, as ``draining``."""
         for job in self._waiting.all():
             self._waiting.remove(job)
             self._fail(job, draining())
-        return [*self._idle, *self._running]
 
     def _count(self, job: Job, *, counted: bool = True) -> None:
         """Add a job to the totals of the queue, or remove it."""
@@ -128,7 +149,8 @@ class Queue:
             return
         job.counted, sign = counted, 1 if counted else -1
         self.requests += sign
-        self._bytes += sign * job.nbytes
+        self.load.requests += sign
+        self.load.nbytes += sign * job.nbytes
         seconds = self._seconds.pop(job.owner, 0.0) + sign * job.expected_seconds
         if seconds > _NO_SECONDS:
             self._seconds[job.owner] = seconds
@@ -256,16 +278,17 @@ class Queue:
 
     def _limit_error(self, deadline: Deadline, nbytes: int, owner: str) -> RequestError | None:
         """The error if no further task can be queued, else None."""
-        if self.requests < self._cores and self._bytes + nbytes <= self.bounds.nbytes:
+        load = self.load
+        if self.requests < self._cores and load.nbytes + nbytes <= self.bounds.nbytes:
             return None
         wait_seconds = self._wait_seconds(owner)
         full = self.requests >= self._cores and not self._begins_soon(owner)
         if (
-            self.requests >= self._cores + self.bounds.requests
-            or (self.requests and self._bytes + nbytes > self.bounds.nbytes)
+            load.requests >= load.cores + self.bounds.requests
+            or (load.requests and load.nbytes + nbytes > self.bounds.nbytes)
             or (full and wait_seconds > self.bounds.seconds)
         ):
-            detail = f"{self.requests} requests are waiting or running"
+            detail = f"{load.requests} requests are waiting or running"
             return overloaded(detail, self._retry_seconds(owner))
         if full and wait_seconds > deadline.remaining_seconds() > 0:
             detail = (

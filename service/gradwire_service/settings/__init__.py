@@ -14,6 +14,7 @@ from gradwire_service.settings.auth import AuthSettings
 from gradwire_service.settings.budgets import BudgetSettings
 from gradwire_service.settings.concurrency import ConcurrencySettings
 from gradwire_service.settings.connections import ConnectionSettings
+from gradwire_service.settings.gpu import GpuSettings
 from gradwire_service.settings.observability import ObservabilitySettings
 from gradwire_service.settings.server import ServerSettings
 from gradwire_service.settings.storage import StorageSettings
@@ -27,6 +28,7 @@ class Settings(
     AuthSettings,
     BudgetSettings,
     ConcurrencySettings,
+    GpuSettings,
     StorageSettings,
     ObservabilitySettings,
     BaseSettings,

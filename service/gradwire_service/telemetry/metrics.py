@@ -79,6 +79,14 @@ class Metrics:
             "because the tenant had compiled as much as it may.",
             "outcome",
         )
+        self._gpu_replays = counter("gradwire_gpu_replays", "Computations on the GPU.")
+        self._gpu_hosted = counter(
+            "gradwire_gpu_host_operations",
+            "Operations of computations on the GPU that ran on the host.",
+        )
+        self._gpu_lost = counter(
+            "gradwire_gpu_lost", "Ends of the GPU's process: killed, crashed, or without a GPU."
+        )
         phases = histograms(
             "gradwire_phase_seconds", "Duration of the phases of a computation.", "phase"
         )
@@ -99,6 +107,11 @@ class Metrics:
         """Add a gauge of whether programs are compiled to machine code."""
         text = "1 where worker processes compile programs to machine code."
         self._gauge("gradwire_machine_code", text).set(compiled)
+
+    def watch_gpu(self, used_bytes: Callable[[], int]) -> None:
+        """Add a gauge of the GPU's used memory."""
+        text = "Memory of the GPU in use."
+        self._gauge("gradwire_gpu_memory_bytes", text).set_function(used_bytes)
 
     def watch_connections(self, number: Callable[[], int]) -> None:
         """Add a gauge of open connections."""
@@ -140,6 +153,15 @@ class Metrics:
         """Count one computation and the durations of its phases."""
         self._phases.observe(seconds)
         self._cache.counts["hit" if cached else "miss",] += 1
+
+    def computed_on_gpu(self, hosted: int) -> None:
+        """Count one computation on the GPU, and its operations that ran on the host."""
+        self._gpu_replays.counts[()] += 1
+        self._gpu_hosted.counts[()] += hosted
+
+    def lost_gpu(self) -> None:
+        """Count one end of the GPU's process."""
+        self._gpu_lost.counts[()] += 1
 
     def joined(self, computations: int) -> None:
         """Count one replay and the computations that shared it."""

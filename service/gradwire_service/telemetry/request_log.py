@@ -55,6 +55,8 @@ def _event(stats: RequestStats, *, addresses: bool) -> dict[str, Any]:
     for name, seconds in zip(_FIELDS, stats.phases, strict=True):
         if seconds:
             event[name] = _rounded(seconds)
+    if stats.on_gpu:
+        event["gpu"] = True
     if stats.program is not None:
         event["program"] = stats.program
     if stats.trace_id is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -12,6 +12,8 @@ PHASES = ("parse", "compile", "replay", "encode")
 #: The status of a request whose client went away before it was answered (nginx's number).
 CLIENT_GONE = 499
 _KEY = "gradwire.stats"
+#: Most names of operations in a header.
+_MOST_HOSTED = 20
 _TIMING = b", ".join(phase.encode() + b";dur=%.3f" for phase in PHASES)
 
 
@@ -36,6 +38,8 @@ class RequestStats:
     #: Bytes of body and answer as sent over the wire.
     body_bytes: int = 0
     answer_bytes: int = 0
+    #: Whether the GPU computed it.
+    on_gpu: bool = False
     #: The id of its program.
     program: str | None = None
     #: The tenant's public name, and the client's address.
@@ -69,6 +73,14 @@ def attached(scope: Scope, stats: AnyStats) -> AnyStats:
     return stats
 
 
-def server_timing(seconds: Sequence[float]) -> bytes:
-    """The value of the header ``Server-Timing``: the phases' durations in milliseconds."""
-    return _TIMING % tuple([1000 * duration for duration in seconds])
+def server_timing(seconds: Sequence[float], *, on_gpu: bool, hosted: Collection[str]) -> bytes:
+    """The value of the header ``Server-Timing``: the phases' durations in milliseconds.
+
+    ``gpu`` says that the GPU computed; ``host`` names the operations that it did not.
+    """
+    timing = _TIMING % tuple([1000 * duration for duration in seconds])
+    if on_gpu:
+        timing += b", gpu"
+    if hosted:
+        timing += b', host;desc="%s"' % " ".join(sorted({*hosted})[:_MOST_HOSTED]).encode()
+    return timing

@@ -11,6 +11,7 @@ from gradwire_engine.answer import Answer, Kind, Poll
 
 from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
+from gradwire_service.scheduling.placement import Cost
 from gradwire_service.wire import replies
 from gradwire_service.wire.envelope import read_envelope
 from gradwire_service.wire.numbers import Array
@@ -112,6 +113,9 @@ class ComputeHandlers:
         engine = self._engines.of(request.owner)
         work = Computation(engine, self._resolver, kind, request, request.deadline)
         pieces = work.finish(request.deadline)
-        request.outcome.next_seconds = work.call.seconds
-        request.outcome.next_bytes = work.call.answer_bytes
+        call, outcome = work.call, request.outcome
+        outcome.next_seconds = call.seconds
+        outcome.next_bytes = call.answer_bytes
+        outcome.cost = Cost(call.flops, call.input_bytes, call.answer_bytes, call.peak_bytes)
+        outcome.hosted = tuple(call.hosted)
         return pieces

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any, TypeAlias
 
 from gradwire_service.scheduling import Deadline
+from gradwire_service.scheduling.placement import Cost
 from gradwire_service.settings import Settings
 from gradwire_service.wire.codec import DOCUMENTS, Encoding, Offer, negotiate
 from gradwire_service.wire.envelope import read_timeout, timeout_of_header
@@ -53,6 +54,11 @@ class Outcome:
     #: Predicted seconds of the next replay, and bytes of its answer.
     next_seconds: float = float("inf")
     next_bytes: int = 0
+    #: The prediction for its replays.
+    cost: Cost | None = None
+    #: Whether the GPU's process computed it, and which operations on the host.
+    on_gpu: bool = False
+    hosted: Collection[str] = ()
 
 
 class Request:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
+from gradwire_engine.backends.base import Backend
+from gradwire_engine.gpu import GpuLost
 from gradwire_engine.native import native_backend
 
 from gradwire_service.engines import Engines, open_engines
@@ -82,7 +84,10 @@ class Tasks:
 def execute(
     task: Task, tasks: Tasks, settings: Settings, on_timeout: Callable[[float], None]
 ) -> TaskDone | TaskFailed:
-    """Run a task; ``on_timeout`` receives the timeout in its body."""
+    """Run a task; ``on_timeout`` receives the timeout in its body.
+
+    Raises: ``GpuLost``, after which no other task can run.
+    """
     outcome = Outcome()
     try:
         request = Request(task.headers, task.owner, settings, offer_of(task.name))
@@ -91,6 +96,8 @@ def execute(
         request.on_timeout = on_timeout
         request.body = unpacked(task.body)
         return TaskDone(packed(tasks.run(task.name, request, task.arguments)), outcome)
+    except GpuLost:
+        raise
     except Exception as error:  # noqa: BLE001 - every error is reported
         problem = problem_of(error)
         trace = (
@@ -99,9 +106,20 @@ def execute(
         return TaskFailed(problem, trace, outcome)
 
 
-def open_tasks(settings: Settings, store: Store, codes: Codes, *, isolated: bool) -> Tasks:
-    """All tasks on a store and machine code, with their own engines and resolver."""
-    backend = native_backend(Compiler(codes)) if is_compiled(settings) else None
+def open_tasks(
+    settings: Settings,
+    store: Store,
+    codes: Codes,
+    *,
+    isolated: bool,
+    backend: Backend | None = None,
+) -> Tasks:
+    """All tasks on a store and machine code, with their own engines and resolver.
+
+    They compute with ``backend``, by default on the CPU.
+    """
+    if backend is None and is_compiled(settings):
+        backend = native_backend(Compiler(codes))
     engines = open_engines(settings, isolated=isolated, backend=backend)
     resolver = ReferenceResolver(engines, store, settings.local_cache_bytes)
     return Tasks(engines, resolver, Tapes(engines, store, resolver, settings.tape_values_bytes))

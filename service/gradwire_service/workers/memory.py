@@ -17,6 +17,8 @@ from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES, data_bytes
 _NOISE_BYTES = 4 << 20
 #: Memory beyond the caches that may remain in use after tasks.
 _LEFTOVER_BYTES = 16 << 20
+#: Memory that a GPU's driver may take in its process, for code and graphs, beyond its start.
+DRIVER_BYTES = 1 << 30
 #: Where cores are short, a worker gets a third of what the event loop does. With 10, a tenth:
 #: tasks beside other programs of the machine missed their deadlines.
 _NICENESS = 5

@@ -6,12 +6,28 @@ import signal
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from gradwire_service.scheduling.placement import Device
+
 #: The signal that stops the work of a process at its next poll.
 STOP = signal.SIGUSR1 if hasattr(signal, "SIGUSR1") else signal.SIGTERM
 
 
 class Ready(NamedTuple):
-    """The process accepts tasks and signals."""
+    """The process accepts tasks and signals, and computes on this GPU, if on any."""
+
+    device: Device | None = None
+
+
+class DeviceLost(NamedTuple):
+    """The process cannot compute on the GPU, nor can another one: the reason."""
+
+    reason: str
+
+
+class DeviceMemory(NamedTuple):
+    """The memory of the GPU that is used."""
+
+    nbytes: int
 
 
 class Recycle(NamedTuple):

@@ -7,6 +7,7 @@ import logging
 import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 from gradwire_service.codes import CodeCache
@@ -16,6 +17,7 @@ from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import Store
 from gradwire_service.work.compilation import is_compiled
 from gradwire_service.workers.process import (
+    FORKING,
     Serve,
     StartedProcess,
     WorkerProcess,
@@ -42,6 +44,8 @@ class ProcessPool:
     Raises: ``NoTemporaryFolder``.
     """
 
+    _context: BaseContext = FORKING
+
     def __init__(
         self,
         serve: Serve,
@@ -62,10 +66,10 @@ class ProcessPool:
         self._codes = codes
         self._serve = serve
         self._store = store
-        self._queue = queue
+        self.queue = queue
         self._isolated = isolated
         self._threads = threads
-        self._processes = set[WorkerProcess]()
+        self.processes = set[WorkerProcess]()
         self._starting = set[asyncio.Task[None]]()
         self._closed = False
         self._first = asyncio.Event()
@@ -80,11 +84,11 @@ class ProcessPool:
     async def close(self) -> None:
         """End all processes, which have finished their tasks."""
         self._closed = True
-        self._queue.close()
-        for process in list(self._processes):
+        self.queue.close()
+        for process in list(self.processes):
             process.kill()
         await asyncio.gather(*self._starting)
-        if self._processes:
+        if self.processes:
             await self._all_ended.wait()
 
     def _start(self) -> None:
@@ -107,23 +111,28 @@ class ProcessPool:
             started.end()
             return
         process = WorkerProcess(started, self._store, self._threads, self._ready, self._ended)
-        self._processes.add(process)
+        self.processes.add(process)
 
     def _make(self) -> StartedProcess:
-        return StartedProcess(self._serve, self._settings, self._codes, isolated=self._isolated)
+        asked = self._serve, self._settings, self._codes
+        return StartedProcess(*asked, isolated=self._isolated, context=self._context)
 
     def _ready(self, process: WorkerProcess) -> None:
-        self._queue.add(process)
+        self.queue.add(process)
         self._first.set()
 
     def _ended(self, process: WorkerProcess) -> None:
         """Replace a process that has ended."""
-        self._processes.discard(process)
-        self._queue.discard(process)
+        self.processes.discard(process)
+        self.queue.discard(process)
         if not self._closed:
-            self._start()
-        elif not self._processes:
+            self._replace(process)
+        elif not self.processes:
             self._all_ended.set()
+
+    def _replace(self, process: WorkerProcess) -> None:
+        """Start another process in place of one that has ended."""
+        self._start()
 
 
 def _find_temporary_folder() -> None:

@@ -13,17 +13,21 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import wait
+from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeAlias
 
 from gradwire_service.codes import CodeCache
 from gradwire_service.problems import WorkerCrashed
+from gradwire_service.scheduling.placement import Device
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.work.messages import Task
 from gradwire_service.workers.channel import Channel, ChannelClosed
 from gradwire_service.workers.messages import (
     STOP,
+    DeviceLost,
+    DeviceMemory,
     Raised,
     Ready,
     Recycle,
@@ -38,9 +42,11 @@ logger = logging.getLogger("gradwire")
 
 #: Processes are forked from a server that has only imported what they need: they start fast, share
 #: most memory, and inherit no threads.
-_FORKING = get_context("forkserver")
+FORKING = get_context("forkserver")
+#: A process that computes on a GPU is no fork, of whatever process: CUDA's state does not survive.
+SPAWNING = get_context("spawn")
 _PRELOADED = ["gradwire_service.workers.worker"]
-_FORKING.set_forkserver_preload(_PRELOADED)
+FORKING.set_forkserver_preload(_PRELOADED)
 _JOIN_SECONDS = 5
 #: Starting a process reads the status of all that have ended. The fork server sends each status
 #: once: of two threads that read it at the same time, one would see the pipe's end, status 255.
@@ -52,23 +58,29 @@ Serve: TypeAlias = Callable[[socket.socket, socket.socket, Settings, bool], None
 
 def preload_compiler() -> None:
     """Have what machine code needs in the process that workers are forked from, not in each."""
-    _FORKING.set_forkserver_preload([*_PRELOADED, "gradwire_service.workers.preloaded"])
+    FORKING.set_forkserver_preload([*_PRELOADED, "gradwire_service.workers.preloaded"])
 
 
 class StartedProcess:
-    """A running process and its channel. Create it in a thread: forking blocks.
+    """A running process and its channel. Create it in a thread: starting it blocks.
 
     What it compiles, it shares with others through ``codes``.
     """
 
     def __init__(
-        self, serve: Serve, settings: Settings, codes: CodeCache, *, isolated: bool
+        self,
+        serve: Serve,
+        settings: Settings,
+        codes: CodeCache,
+        *,
+        isolated: bool,
+        context: BaseContext = FORKING,
     ) -> None:
         ours, theirs = socket.socketpair()
         our_codes, their_codes = socket.socketpair()
         with theirs, their_codes:
             arguments = theirs, their_codes, settings, isolated
-            self.process: BaseProcess = _FORKING.Process(
+            self.process: BaseProcess = context.Process(  # type: ignore[attr-defined]
                 target=serve, args=arguments, name="gradwire", daemon=True
             )
             with _STATUS_LOCK:
@@ -103,6 +115,10 @@ class WorkerProcess:
         self._on_answer: Callable[[Any], None] | None = None
         self._killed = self._recycling = False
         self.alive = True
+        #: Its GPU, the memory of that in use, and why no process can compute there any more.
+        self.device: Device | None = None
+        self.device_bytes = 0
+        self.device_fault = ""
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._channel.fileno(), self._arrived)
 
@@ -158,7 +174,12 @@ class WorkerProcess:
             if self._task is not None:
                 self._task.deadline.allow(message.allowed_ms)
         elif isinstance(message, Ready):
+            self.device = message.device
             self._ready(self)
+        elif isinstance(message, DeviceMemory):
+            self.device_bytes = message.nbytes
+        elif isinstance(message, DeviceLost):
+            self.device_fault = message.reason
         elif isinstance(message, Recycle):
             self._recycling = True
             if self._task is None and self.alive:
@@ -189,6 +210,12 @@ class WorkerProcess:
     def _error(self) -> Exception:
         """The error of its task after its end."""
         status = self._process.exitcode
+        if self.device_fault:
+            return WorkerCrashed(
+                "worker_crashed",
+                f"the GPU was lost while it computed this request: {self.device_fault}",
+                hint="repeat it once; if it happens again, report it with the program",
+            )
         if not self._killed:
             logger.warning("a worker process ended unexpectedly", extra={"exit_status": status})
         if status == -signal.SIGKILL and not self._killed:

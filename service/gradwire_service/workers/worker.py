@@ -7,39 +7,72 @@ import signal
 import socket
 import warnings
 from contextlib import suppress
+from time import monotonic
 from types import FrameType
 
+from gradwire_engine.gpu import GpuLost, GpuUnavailable
 from threadpoolctl import threadpool_limits
 
 from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES, keep_freed_memory
 from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.watchdog import end_with_parent
-from gradwire_service.work.messages import Task
+from gradwire_service.wire.shared import packed
+from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.work.tasks import divide_caches, execute, max_cache_bytes, open_tasks
 from gradwire_service.workers.channel import Channel, ChannelClosed
-from gradwire_service.workers.memory import MemoryTrimmer, end_first, limit_memory, lower_priority
-from gradwire_service.workers.messages import STOP, Ready, Recycle, TimeoutChanged
+from gradwire_service.workers.memory import (
+    DRIVER_BYTES,
+    MemoryTrimmer,
+    end_first,
+    limit_memory,
+    lower_priority,
+)
+from gradwire_service.workers.messages import (
+    STOP,
+    DeviceLost,
+    DeviceMemory,
+    Ready,
+    Recycle,
+    TimeoutChanged,
+)
+from gradwire_service.workers.opened_gpu import OpenedGpu, OpenGpu
 from gradwire_service.workers.remote import RemoteStore
 from gradwire_service.workers.remote_codes import RemoteCodes
 
 #: Idle time after which a process releases memory kept for the next task.
 _IDLE_SECONDS = 1.0
+#: The program that a GPU is warmed up with: how often it is replayed, and how long that may take.
+_WARM_UP = b'{"program": "sum(x * sin(x))", "variables": {"x": [0.5, 1.5]}}'
+_WARM_REPLAYS, _WARM_UP_MS = 3, 60_000
+#: Time between reports of the GPU's used memory.
+_REPORT_SECONDS = 1.0
 
 
 class Worker:
     """Runs tasks from a channel."""
 
     def __init__(
-        self, channel: Channel, codes: Channel, settings: Settings, *, isolated: bool
+        self,
+        channel: Channel,
+        codes: Channel,
+        settings: Settings,
+        *,
+        isolated: bool,
+        gpu: OpenedGpu | None = None,
     ) -> None:
         self._channel = channel
         self._settings = settings
+        self._gpu = gpu
         store = RemoteStore(channel, settings)
-        share = divide_caches(settings, settings.processes)
-        self._tasks = open_tasks(share, store, RemoteCodes(codes), isolated=isolated)
+        share = divide_caches(settings, settings.processes + (settings.backend != "numpy"))
+        backend = None if gpu is None else gpu.backend
+        opened = RemoteCodes(codes)
+        self._tasks = open_tasks(share, store, opened, isolated=isolated, backend=backend)
         self._deadline: Deadline | None = None
-        self._trimmer = MemoryTrimmer(max_cache_bytes(share))
+        kept_bytes = max_cache_bytes(share) + (0 if gpu is None else DRIVER_BYTES)
+        self._trimmer = MemoryTrimmer(kept_bytes)
+        self._reported_at = 0.0
 
     def stop(self, _signal: int, _frame: FrameType | None) -> None:
         """Stop the running task at its next poll."""
@@ -49,7 +82,7 @@ class Worker:
     def work(self) -> None:
         """Run tasks one after the other until the channel closes.
 
-        Raises: ``ChannelClosed``.
+        Raises: ``ChannelClosed``, ``GpuLost``.
         """
         while True:
             if self._channel.is_idle(_IDLE_SECONDS):
@@ -64,18 +97,44 @@ class Worker:
                 answer = execute(task, self._tasks, self._settings, self._report_timeout)
             finally:
                 self._deadline = None
+            answer.outcome.on_gpu = self._gpu is not None
             self._channel.send(answer)
+            self._report_memory()
             del task, answer
             self._trimmer.trim()
+
+    def warm_up(self) -> None:
+        """Compile and run a small program, as often as it takes until nothing is left to compile.
+
+        Raises: ``GpuLost``; ``RuntimeError`` if it fails.
+        """
+        for _ in range(_WARM_REPLAYS):
+            task = Task("gradient", (), {}, "", Deadline(_WARM_UP_MS), packed([_WARM_UP]))
+            answer = execute(task, self._tasks, self._settings, lambda _: None)
+            if isinstance(answer, TaskFailed):
+                raise RuntimeError(answer.trace or answer.problem.detail)
 
     def _report_timeout(self, allowed_ms: float) -> None:
         self._channel.send(TimeoutChanged(allowed_ms))
 
+    def _report_memory(self) -> None:
+        """Report the used memory of the GPU, not more often than each second."""
+        if self._gpu is not None and monotonic() - self._reported_at > _REPORT_SECONDS:
+            self._reported_at = monotonic()
+            self._channel.send(DeviceMemory(self._gpu.used_bytes()))
+
 
 def serve(
-    connection: socket.socket, codes: socket.socket, settings: Settings, isolated: bool
+    connection: socket.socket,
+    codes: socket.socket,
+    settings: Settings,
+    isolated: bool,
+    open_gpu: OpenGpu | None = None,
 ) -> None:
-    """Run tasks until the other end of the connection closes; through ``codes`` share code."""
+    """Run tasks until the other end of the connection closes; through ``codes`` share code.
+
+    With ``open_gpu``, compute on a GPU: until it is lost, which ends the process.
+    """
     end_with_parent()
     # Sent to all processes of a service at once; the service lets workers finish.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -84,15 +143,22 @@ def serve(
     threadpool_limits(settings.blas_threads)
     keep_freed_memory(KEPT_BY_PROCESS_BYTES, in_one=True)
     channel = Channel(connection)
-    worker = Worker(channel, Channel(codes), settings, isolated=isolated)
-    gc.freeze()
-    signal.signal(STOP, worker.stop)
-    end_first()
-    lower_priority()
-    limit_memory(settings.process_bytes)
     try:
+        gpu = None if open_gpu is None else open_gpu(settings)
+        worker = Worker(channel, Channel(codes), settings, isolated=isolated, gpu=gpu)
+        if gpu is not None:
+            worker.warm_up()
+        gc.freeze()
+        signal.signal(STOP, worker.stop)
+        end_first()
+        lower_priority()
+        limit_memory(settings.process_bytes)
         with suppress(ChannelClosed):
-            channel.send(Ready())
+            channel.send(Ready(None if gpu is None else gpu.device))
             worker.work()
+    except (GpuLost, GpuUnavailable) as error:
+        with suppress(ChannelClosed):
+            channel.send(DeviceLost(str(error)))
+        signal.raise_signal(signal.SIGKILL)  # the driver's own end may hang
     except MemoryError:  # outside of a task, where it cannot be reported
         signal.raise_signal(signal.SIGKILL)

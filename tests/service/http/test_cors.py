@@ -7,7 +7,7 @@ from gradwire_service.settings import Settings
 
 PAGE = "https://page.example"
 #: The headers that pages may send: the documented ones, and others.
-SENT = [*ASKED, "Gradwire-Program", "traceparent", "tracestate"]
+SENT = [*ASKED, "Gradwire-Placement", "Gradwire-Program", "traceparent", "tracestate"]
 PATHS = [
     "/v1/gradient",
     "/v1/tapes/none/gradient",

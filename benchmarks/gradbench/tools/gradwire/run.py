@@ -11,10 +11,12 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import gradwire
 import numpy as np
+
+if TYPE_CHECKING:
+    import gradwire  # what only reads the programs needs none
 
 NAMES = "hello gmm ba lstm ht kmeans ode llsq lse det particle saddle".split()
 #: The default maximum of a service for the timeout of a request.
@@ -39,12 +41,16 @@ def main() -> None:
 
 def connected(url: str | None = None) -> gradwire.Client:
     """A client that sends all data with each request, so that each run does all of the work."""
+    import gradwire
+
     url = url or os.environ.get("GRADWIRE_URL", "local")
     return gradwire.Client(url, references=False, timeout=TIMEOUT_MS / 1000 + 60, max_retries=0)
 
 
 def respond(client: gradwire.Client, message: Mapping[str, Any]) -> dict[str, Any]:
     """The reply to a message; messages that need no result are only acknowledged."""
+    from gradwire import GradwireError
+
     kind = message["kind"]
     if kind == "start":
         return {"tool": "gradwire"}
@@ -56,7 +62,7 @@ def respond(client: gradwire.Client, message: Mapping[str, Any]) -> dict[str, An
         return {"success": True}
     try:
         return _evaluate(client, message)
-    except gradwire.GradwireError as error:
+    except GradwireError as error:
         return {"success": False, "error": str(error)}
 
 

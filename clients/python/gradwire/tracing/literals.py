@@ -75,6 +75,8 @@ def reshaped(term: Term, shape: Iterable[int]) -> Term:
 
 def literal(value: Any) -> str:
     """A Python value as program text; ``NotTraceable`` if it has none."""
+    if type(value) is int:
+        return str(value)
     if value is None or isinstance(value, (bool, str)):
         return repr(value)
     if isinstance(value, EllipsisType):

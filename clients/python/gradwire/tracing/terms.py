@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import Any, NamedTuple
@@ -149,7 +150,10 @@ def terms_in(args: Iterable[Any], kwargs: Mapping[str, Any] = NOTHING) -> tuple[
     """The terms among arguments, in order."""
     found: list[Term] = []
     for value in args:
-        _collect(value, found)
+        if isinstance(value, Term):
+            found.append(value)
+        else:
+            _collect(value, found)
     for value in kwargs.values():
         _collect(value, found)
     return tuple(found)
@@ -204,11 +208,16 @@ def innermost(terms: Iterable[Term]) -> Scope | None:
 def user_place() -> Place | None:
     """The line of the user's code that is being executed."""
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+    while frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return None
     return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+@lru_cache(maxsize=4096)
+def _is_ours(filename: str) -> bool:
+    return filename.startswith(_OURS)
 
 
 def dependencies(roots: Sequence[Term], known: Callable[[Term], bool]) -> list[Term]:

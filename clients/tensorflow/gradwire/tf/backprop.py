@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.tf.calls import call, part_of
+from gradwire.tf.calls import call
 from gradwire.tf.connections import are_joined
 from gradwire.tf.conversion import convert_to_tensor, tensor_of
 from gradwire.tf.dtypes import rounded
@@ -21,7 +21,7 @@ from gradwire.tf.fetching import (
     write_with_variables,
 )
 from gradwire.tf.gathered import Source, find_gathers, slices
-from gradwire.tf.nodes import Spec, TensorNode, active, record
+from gradwire.tf.nodes import Spec, TensorNode, active, part_of, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
 from gradwire.tf.remote import Question, nothing
 from gradwire.tf.tensors import Tensor

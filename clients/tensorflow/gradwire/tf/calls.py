@@ -19,12 +19,12 @@ from gradwire.tf.conversion import array_of, convert_to_tensor
 from gradwire.tf.dtypes import DType, of_numpy, string
 from gradwire.tf.errors import invalid
 from gradwire.tf.fetching import fetch
-from gradwire.tf.nodes import UNKNOWN, Spec, TensorNode, record
+from gradwire.tf.nodes import UNKNOWN, Spec, TensorNode, part_of, record
 from gradwire.tf.shapes import TensorShape
 from gradwire.tf.tensors import Operand, Tensor
 from gradwire.tracing.literals import call_arguments
 from gradwire.tracing.printing import printed
-from gradwire.tracing.terms import ITEM, Leaf, Term
+from gradwire.tracing.terms import Leaf, Term
 
 #: Numbers that are written with no more characters than this are part of a program; longer ones
 #: were computed, and are values that it is given: so it is the same program next time.
@@ -57,11 +57,6 @@ def calls(
         if unknown:
             _learn(key, [part._node.spec for part in parts])
     return parts
-
-
-def part_of(whole: TensorNode, index: int, spec: Spec) -> TensorNode:
-    """One of several results."""
-    return TensorNode(ITEM, (whole, index), spec=spec)
 
 
 def finished(node: TensorNode, now: bool = False) -> Tensor:

@@ -6,6 +6,7 @@ A dictionary's values come in the order of its sorted keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from gradwire.tf.tensors import Operand
@@ -18,7 +19,13 @@ def is_nested(seq: Any) -> bool:
         return True
     if isinstance(seq, Operand):
         return False
-    return isinstance(seq, Mapping) or _is_attrs(seq)
+    return _is_level(type(seq))
+
+
+@lru_cache(maxsize=1024)
+def _is_level(kind: type) -> bool:
+    """True for other mappings, and for classes by attrs."""
+    return issubclass(kind, Mapping) or hasattr(kind, "__attrs_attrs__")
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:

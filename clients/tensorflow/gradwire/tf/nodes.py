@@ -11,7 +11,7 @@ import numpy as np
 
 from gradwire.tf.dtypes import DType, of_numpy, rounded
 from gradwire.tf.remote import RemoteArray
-from gradwire.tracing.terms import NOTHING, Leaf, Scope, Term
+from gradwire.tracing.terms import ITEM, NOTHING, Leaf, Scope, Term
 
 #: ``None`` where it is not known without asking the service.
 Shape = tuple[int, ...] | None
@@ -63,14 +63,10 @@ class TensorNode(Term):
         self.shape: Shape = spec.shape
         self.value: Any = None
         #: The number of operations one after another that lead to it from known values.
-        self.depth: int = 1 + max(
-            [
-                each.depth
-                for each in self.operands
-                if isinstance(each, TensorNode) and each.value is None
-            ],
-            default=0,
-        )
+        self.depth: int = 1
+        for each in self.operands:
+            if isinstance(each, TensorNode) and each.depth >= self.depth and each.value is None:
+                self.depth = each.depth + 1
         self.hint: str = "c"
         #: The number of tapes that need its operands though the value may be known.
         self.kept: int = 0
@@ -124,6 +120,14 @@ def parameter(scope: Scope, of: TensorNode) -> TensorNode:
     """A parameter of a function of the program, for values such as another node's."""
     node = _bare(of.spec, of.hint)
     node.scope = scope
+    return node
+
+
+def part_of(whole: TensorNode, index: int, spec: Spec) -> TensorNode:
+    """One of the results of an operation with several."""
+    node = _bare(spec, "c")
+    node.op, node.args, node.operands = ITEM, (whole, index), (whole,)
+    node.scope, node.place, node.depth = whole.scope, whole.place, whole.depth + 1
     return node
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gradwire.tf.calls import finished, part_of
-from gradwire.tf.nodes import Spec, TensorNode, parameter, paused
+from gradwire.tf.calls import finished
+from gradwire.tf.nodes import Spec, TensorNode, parameter, part_of, paused
 from gradwire.tf.tensors import Tensor
 from gradwire.tracing.terms import CALL, VALUE, Body, Scope
 

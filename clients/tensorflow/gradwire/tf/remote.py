@@ -227,6 +227,8 @@ class Session:
         self._client: Client = client
         self._process: int = os.getpid()
         self._released: deque[str] = deque()
+        #: The client, for the replicas that have answered last.
+        self._at: Callable[[str], Client] = lru_cache(maxsize=64)(self._leading_to)
         self._restoring = threading.RLock()
         self._paused_until: float = 0.0
         #: Results by their refs.
@@ -234,7 +236,10 @@ class Session:
 
     def at(self, home: str | None) -> Client:
         """The client, whose requests lead to one replica."""
-        return self._client if home is None else self._client.with_options(home=home)
+        return self._client if home is None else self._at(home)
+
+    def _leading_to(self, home: str) -> Client:
+        return self._client.with_options(home=home)
 
     def release(self, ref: str) -> None:
         """Delete what nobody refers to any more, with the next request."""

@@ -4,11 +4,19 @@
 {{- $labels := dict "app.kubernetes.io/managed-by" $root.Release.Service "app.kubernetes.io/instance" $root.Release.Name }}
 {{- $_ := set $it.metadata "labels" (merge $labels ($it.metadata.labels | default dict)) }}
 {{- $name := printf "%s %s" $it.kind $it.metadata.name }}
-{{- if eq $name "Deployment gradwire" }}
+{{- if has $name (list "Deployment gradwire" "Deployment gradwire-gpu") }}
 {{- $pod := $it.spec.template.spec }}{{ $container := first $pod.containers }}
+{{- if eq $name "Deployment gradwire" }}
 {{- $_ := set $it.spec "replicas" (int $values.replicas.min) }}
 {{- $_ := set $container "image" $values.image }}
 {{- $_ := set $container "resources" $values.resources }}
+{{- else }}
+{{- $_ := set $it.spec "replicas" (int $values.gpu.replicas) }}
+{{- $_ := set $container "image" $values.gpu.image }}
+{{- $_ := set $container "resources" $values.gpu.resources }}
+{{- $_ := set $pod "nodeSelector" $values.gpu.nodeSelector }}
+{{- $_ := set $pod "tolerations" $values.gpu.tolerations }}
+{{- end }}
 {{- with $values.imagePullSecrets }}{{ $_ := set $pod "imagePullSecrets" . }}{{ end }}
 {{- range $volume := $pod.volumes }}
 {{- if eq $volume.name "keys" }}{{ $_ := set $volume.secret "secretName" $values.keysSecret }}{{ end }}
@@ -25,7 +33,7 @@
 {{- $claim := first $it.spec.volumeClaimTemplates }}
 {{- $_ := set $claim.spec.resources.requests "storage" $values.redis.storage }}
 {{- else if eq $it.kind "NetworkPolicy" }}
-{{- range $rule := $it.spec.ingress }}{{ range $peer := $rule.from }}{{ with $peer.namespaceSelector }}
+{{- range $rule := $it.spec.ingress | default list }}{{ range $peer := $rule.from }}{{ with $peer.namespaceSelector }}
 {{- $label := "kubernetes.io/metadata.name" }}
 {{- $_ := set .matchLabels $label (get $values.namespaces (get .matchLabels $label)) }}
 {{- end }}{{ end }}{{ end }}
@@ -37,8 +45,8 @@
 
 {{/* The configuration files of nginx, as two ConfigMaps. */}}
 {{- define "gradwire.nginx" }}
-{{- $replicas := printf "gradwire-replicas.%s.svc" .Release.Namespace }}
-{{- $upstream := .Files.Get "files/upstream.conf" | replace "gradwire-replicas.gradwire.svc" $replicas | replace "kube-dns.kube-system.svc.cluster.local" .Values.dns -}}
+{{- $namespace := printf "replicas.%s.svc" .Release.Namespace }}
+{{- $upstream := .Files.Get "files/upstream.conf" | replace "replicas.gradwire.svc" $namespace | replace "kube-dns.kube-system.svc.cluster.local" .Values.dns -}}
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: nginx-upstream}

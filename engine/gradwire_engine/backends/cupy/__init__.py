@@ -1,1 +1,1 @@
-"""Computes on a GPU, with CuPy."""
+"""Tapes on an NVIDIA GPU, by CuPy. Nothing imports it before it is asked for."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import inf
 
-from gradwire_engine.backends.llvm.functions.library import symbol
-from gradwire_engine.backends.llvm.functions.vectors import LANES
+from gradwire_engine.backends.llvm.functions.forms import LANES, VECTORS
+from gradwire_engine.backends.llvm.functions.library import number_symbol, symbol
 from gradwire_engine.backends.llvm.writer import TYPES, Writer, constant, type_of, zero
 
 _ARITHMETIC = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div"}
@@ -186,12 +186,19 @@ class Arithmetic:
             width = f"v{LANES}" if wide else ""
             name = f"llvm.{_INTRINSIC[function]}.{width}f{64 if char == 'd' else 32}"
             return self._written(name, operands, kind)
+        return self._library(function, operands, char, wide=wide)
+
+    def _library(self, function: str, operands: list[str], char: str, *, wide: bool) -> str:
+        """One of our own functions, of numbers the C library's: of doubles."""
+        p, kind = self._p, type_of(char, wide=wide)
         if char == "f":
             double = type_of("d", wide=wide)
             operands = [p.let(f"fpext {kind} {x} to {double}") for x in operands]
-            z = self._call(function, operands, "d", wide=wide)
+            z = self._library(function, operands, "d", wide=wide)
             return p.let(f"fptrunc {double} {z} to {kind}")
-        return self._written(symbol(function, wide=wide), operands, kind)
+        return self._written(
+            symbol(function, VECTORS) if wide else number_symbol(function), operands, kind
+        )
 
     def _written(self, name: str, operands: Iterable[str], kind: str) -> str:
         given = [f"{kind} {x}" for x in operands]

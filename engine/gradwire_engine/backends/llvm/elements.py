@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradwire_engine.backends.llvm.arithmetic import Arithmetic
-from gradwire_engine.backends.llvm.lanes import terms_of, vectorized
+from gradwire_engine.backends.llvm.lanes import terms_of
 from gradwire_engine.backends.llvm.writer import (
     LANES,
     MEMORY,
@@ -45,15 +45,26 @@ class Part(NamedTuple):
 
 
 class ElementPrinter:
-    """Writes the values of the nodes of a nest, each within the loops that it needs."""
+    """Writes the values of the nodes of a nest, each within the loops that it needs.
 
-    def __init__(self, writer: Writer, nest: Nest, around: Sequence[str] = ()) -> None:
+    The loop ``along`` is vectorised, if there is one.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        nest: Nest,
+        around: Sequence[str] = (),
+        *,
+        along: int | None = None,
+        arithmetic: Arithmetic | None = None,
+    ) -> None:
         self._p, self._nest = writer, nest
-        self._arithmetic = Arithmetic(writer)
+        self._arithmetic = arithmetic or Arithmetic(writer)
         self._loops = len(nest.lengths)
         #: The numbers of the loops around, then of those that are entered.
         self._at: list[str] = [*around]
-        self._along = vectorized(nest)
+        self._along = along
         self._levels: list[int] = []
         self._vector: list[bool] = []
         #: The values that are read as vectors though they are the same in all lanes.

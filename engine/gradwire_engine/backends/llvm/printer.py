@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gradwire_engine.backends.llvm.lanes import vectorized
 from gradwire_engine.backends.llvm.nest_printer import NestPrinter
 from gradwire_engine.backends.llvm.writer import (
     MEMORY,
@@ -95,7 +96,8 @@ class Printer:
                 case Leave():
                     self._leave(step, around)
                 case Nest():
-                    NestPrinter(self._writer, step, around.numbers).print()
+                    along = vectorized(step)
+                    NestPrinter(self._writer, step, around.numbers, along=along).print()
 
     def _repeat(self, repeat: Repeat, around: _Around) -> None:
         """Write the passes, of which there is one at least."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import struct
 
-from gradwire_engine.backends.llvm.functions import vectors
+from gradwire_engine.backends.llvm.functions import forms
 from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Nest, Repeat, Step
 
 #: Of the integers that are arguments the first are where the outermost loop begins and ends, how
 #: many passes it makes in all, and where each further loop begins and ends that is ``bounded``.
 BOUNDS = 3
 #: Elements of a vector.
-LANES = vectors.LANES
+LANES = forms.LANES
 #: LLVM's types of elements in registers and in memory.
 TYPES = {"d": "double", "f": "float", "l": "i64", "i": "i32", "?": "i1"}
 MEMORY = {**TYPES, "?": "i8"}

@@ -39,13 +39,20 @@ class Call:
     def value(self, known: Mapping[int, Any], training: bool | None = None) -> Any:
         """The result for values of the symbolic inputs, by their identities."""
 
-        def valued(part: Any) -> Any:
-            return known[id(part)] if isinstance(part, KerasTensor) else part
-
-        args, kwargs = tf.nest.map_structure(valued, (self.args, self.kwargs))
+        args = [_valued(part, known) for part in self.args]
+        kwargs = {name: _valued(part, known) for name, part in self.kwargs.items()}
         if training is not None and not isinstance(self.operation, Operation):
             kwargs["training"] = training
         return self.operation(*args, **kwargs)
+
+
+def _valued(part: Any, known: Mapping[int, Any]) -> Any:
+    """An argument with the values of the symbolic ones in it."""
+    if isinstance(part, KerasTensor):
+        return known[id(part)]
+    if tf.nest.is_nested(part):
+        return tf.nest.map_structure(lambda each: _valued(each, known), part)
+    return part
 
 
 def _operator(kind: str, is_second: bool = False) -> Callable[..., Any]:

@@ -1,1 +1,1 @@
-"""Elementary and special functions of vectors, as LLVM text."""
+"""Elementary and special functions of vectors and of numbers, as LLVM text."""

@@ -8,29 +8,30 @@ from __future__ import annotations
 import math
 
 from gradwire_engine.backends.llvm.functions.coefficients import LOGARITHM
-from gradwire_engine.backends.llvm.functions.logarithms import long_logarithm
-from gradwire_engine.backends.llvm.functions.vectors import (
+from gradwire_engine.backends.llvm.functions.forms import Form
+from gradwire_engine.backends.llvm.functions.function import (
     INF,
     NAN,
+    Function,
     Pair,
-    VectorFunction,
     passing_nan,
 )
+from gradwire_engine.backends.llvm.functions.logarithms import long_logarithm
 
 #: Up to where series are used, and from where on 1 counts for nothing beside squares.
-_NEAR, _LARGE = 1 / 6, 2.0**30
+_NEAR, _LARGE = 1 / 6, (2.0**30, 2.0**13)
 
 
-def _series(f: VectorFunction, s: Pair) -> str:
+def _series(f: Function, s: Pair) -> str:
     """``atanh s`` of small numbers."""
     z = f.mul(s.high, s.high)
     tail = f.fma(f.mul(z, f.c(0.5)), f.polynomial(z, LOGARITHM), f.c(1 / 3))
     return f.add(s.high, f.fma(f.mul(s.high, z), tail, s.low))
 
 
-def atanh() -> str:
+def atanh(form: Form) -> str:
     """``ln((1 + x) / (1 - x)) / 2``."""
-    f = VectorFunction("atanh")
+    f = Function(form, "atanh")
     x, one = "%x0", f.c(1.0)
     size = f.abs(x)
     of = f.quotient(f.ordered_sum(one, size), f.ordered_sum(one, f.negative(size)))
@@ -42,19 +43,24 @@ def atanh() -> str:
     return f.text(passing_nan(f, x, f.pick(f.test("oeq", x, f.c(0.0)), x, z)))
 
 
-def _root(f: VectorFunction, x: str, more: float) -> Pair:
+def _root(f: Function, x: str, more: float) -> Pair:
     """``sqrt(x² + more)``."""
     square = f.exact_product(x, x)
     total = f.exact_sum(square.high, f.c(more))
-    root = f.one("sqrt", total.high)
+    root = f.intrinsic("sqrt", total.high)
     rest = f.add(f.fma(f.negative(root), root, total.high), f.add(total.low, square.low))
     lost = f.div(rest, f.add(root, root))
     return Pair(root, f.pick(f.test("oeq", root, f.c(0.0)), f.c(0.0), lost))
 
 
-def _logarithm_of_sum(f: VectorFunction, x: str, root: Pair) -> str:
+def _bounded(f: Function, x: str) -> str:
+    """A number whose square is finite."""
+    return f.most(x, *[2.0 * each for each in _LARGE])
+
+
+def _logarithm_of_sum(f: Function, x: str, root: Pair) -> str:
     """``ln(x + root)``, of large ``x`` that of ``2 x``."""
-    large = f.test("ogt", x, f.c(_LARGE))
+    large = f.test("ogt", x, f.c(*_LARGE))
     total, lost = f.exact_sum(x, root.high)
     total = f.pick(large, x, total)
     lost = f.pick(large, f.c(0.0), f.add(lost, root.low))
@@ -63,22 +69,22 @@ def _logarithm_of_sum(f: VectorFunction, x: str, root: Pair) -> str:
     return f.pick(f.test("oeq", x, f.c(INF)), f.c(INF), z)
 
 
-def asinh() -> str:
+def asinh(form: Form) -> str:
     """``ln(x + sqrt(x² + 1))``, near 0 ``atanh(x / sqrt(x² + 1))``."""
-    f = VectorFunction("asinh")
+    f = Function(form, "asinh")
     x = "%x0"
     size = f.abs(x)
-    root = _root(f, f.most(size, 2.0 * _LARGE), 1.0)
+    root = _root(f, _bounded(f, size), 1.0)
     near = _series(f, f.quotient(Pair(x, f.c(0.0)), root))
     far = f.with_sign(_logarithm_of_sum(f, size, root), x)
     z = f.pick(f.test("olt", size, f.c(_NEAR)), near, far)
     return f.text(passing_nan(f, x, f.pick(f.test("oeq", x, f.c(0.0)), x, z)))
 
 
-def acosh() -> str:
+def acosh(form: Form) -> str:
     """``ln(x + sqrt(x² - 1))``."""
-    f = VectorFunction("acosh")
+    f = Function(form, "acosh")
     x = "%x0"
-    root = _root(f, f.most(x, 2.0 * _LARGE), -1.0)
+    root = _root(f, _bounded(f, x), -1.0)
     z = _logarithm_of_sum(f, x, root)
     return f.text(passing_nan(f, x, f.pick(f.test("olt", x, f.c(1.0)), f.c(NAN), z)))

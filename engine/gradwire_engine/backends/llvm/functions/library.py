@@ -1,24 +1,28 @@
-"""All functions of vectors by their names.
+"""All functions by their names, in all forms.
 
-They are within 1.5 units in the last place; special values as IEEE 754 and C have them.
+They are within 1.5 units in the last place, those of floats within 2; special values as IEEE 754
+and C have them. Functions of vectors call the C library's where few lanes need it; those of one
+number call nothing but each other and what processors have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 from gradwire_engine.backends.llvm.functions import (
     areas,
     exponentials,
+    far_angles,
     lengths,
     logarithms,
     special,
     trigonometric,
 )
-from gradwire_engine.backends.llvm.functions.vectors import LANES, TRUTHS, VECTOR
+from gradwire_engine.backends.llvm.functions.forms import DOUBLES, VECTORS, Form
 
-_WRITTEN: Mapping[str, Callable[[], str]] = {
+_WRITTEN: Mapping[str, Callable[[Form], str]] = {
     "exp": exponentials.exp,
     "exp2": exponentials.exp2,
     "expm1": exponentials.expm1,
@@ -49,9 +53,14 @@ _WRITTEN: Mapping[str, Callable[[], str]] = {
     "lgamma": special.lgamma,
     "digamma": special.digamma,
 }
+#: Functions that those of one number call.
+_PARTS: Mapping[str, Callable[[Form], str]] = {"far_rest": far_angles.rest}
 _OF_TWO = frozenset(("pow", "hypot", "atan2", "fmod"))
-#: Functions that the C library does not have: numbers are computed as vectors of them.
+#: Functions that the C library does not have.
 _NOT_IN_C = frozenset(("erfcx", "digamma"))
+#: A call: the type of its value, and whom; processors' functions of more than one operand.
+_CALL = re.compile(r"call (?P<kind>[^@]+) @(?P<name>[\w.]+)\(")
+_INTRINSIC = {"fma": 3, "copysign": 2}
 NAMES = tuple(_WRITTEN)
 
 
@@ -60,46 +69,76 @@ def operands(name: str) -> int:
     return 2 if name in _OF_TWO else 1
 
 
-def symbol(name: str, *, wide: bool) -> str:
-    """The name that machine code calls a function by: the C library's for numbers."""
+def symbol(name: str, form: Form) -> str:
+    """The name that machine code calls a function by."""
     if name not in NAMES:
         raise KeyError(name)
-    if wide:
-        return f"gw_{name}"
-    return f"gw_number_{name}" if name in _NOT_IN_C else name
+    return form.prefix + name
 
 
-#: The names of all that is compiled here.
+def number_symbol(name: str) -> str:
+    """The name of a function of one number on this processor: the C library's, where it has it."""
+    if name not in NAMES:
+        raise KeyError(name)
+    return symbol(name, DOUBLES) if name in _NOT_IN_C else name
+
+
+#: The names of all that is compiled for this processor.
 SYMBOLS = (
-    *[symbol(name, wide=True) for name in NAMES],
-    *[symbol(name, wide=False) for name in sorted(_NOT_IN_C)],
+    *[symbol(name, VECTORS) for name in NAMES],
+    *[number_symbol(name) for name in sorted(_NOT_IN_C)],
 )
 
 
-def _of_number(name: str) -> str:
-    return (
-        f"define double @{symbol(name, wide=False)}(double %x) {{\n"
-        f"  %v = insertelement {VECTOR} zeroinitializer, double %x, i32 0\n"
-        f"  %z = call {VECTOR} @gw_{name}({VECTOR} %v)\n"
-        f"  %y = extractelement {VECTOR} %z, i32 0\n  ret double %y\n}}\n"
-    )
+@cache
+def _texts(form: Form) -> Mapping[str, str]:
+    """The text of each function by its symbol."""
+    written = {**_WRITTEN, **({} if form.wide else _PARTS)}
+    return {form.prefix + name: write(form) for name, write in written.items()}
+
+
+def _with_called(names: Iterable[str], form: Form) -> list[str]:
+    """The texts of functions, and of those that they call."""
+    texts = _texts(form)
+    found: set[str] = set()
+    missing = [symbol(name, form) for name in names]
+    while missing:
+        name = missing.pop()
+        if name in texts and name not in found:
+            found.add(name)
+            missing += [each["name"] for each in _CALL.finditer(texts[name])]
+    return [each for name, each in texts.items() if name in found]
+
+
+def _declared(text: str) -> list[str]:
+    """Declarations of what a text calls beside functions of this library."""
+    called = {found["name"]: found["kind"] for found in _CALL.finditer(text)}
+    outside = sorted([name for name in called if not name.startswith("gw_")])
+    return [_declaration(name, called[name]) for name in outside]
+
+
+def _declaration(name: str, kind: str) -> str:
+    if name.startswith("llvm.vector.reduce"):
+        return f"declare {kind} @{name}({VECTORS.truths})"
+    count = _INTRINSIC.get(name.split(".")[1], 1) if name.startswith("llvm.") else operands(name)
+    return f"declare {kind} @{name}({', '.join([kind] * count)})"
 
 
 @cache
-def library() -> str:
-    """The text of all functions."""
-    declared = [
-        f"declare double @{name}({', '.join(['double'] * operands(name))})"
-        for name in NAMES
-        if name not in _NOT_IN_C
-    ]
-    declared += [
-        f"declare {VECTOR} @llvm.{name}.v{LANES}f64({VECTOR})"
-        for name in ("fabs", "floor", "rint", "sqrt")
-    ]
-    declared.append(f"declare {VECTOR} @llvm.copysign.v{LANES}f64({VECTOR}, {VECTOR})")
-    declared.append(f"declare {VECTOR} @llvm.fma.v{LANES}f64({VECTOR}, {VECTOR}, {VECTOR})")
-    declared.append(f"declare i1 @llvm.vector.reduce.or.v{LANES}i1({TRUTHS})")
-    made = [write() for write in _WRITTEN.values()]
-    made += [*map(_of_number, sorted(_NOT_IN_C))]
-    return "\n".join([*declared, *made])
+def library(form: Form = VECTORS) -> str:
+    """The text of all functions in a form, beside vectors numbers that the C library lacks."""
+    made = [*_texts(form).values()]
+    if form.wide:
+        made += _with_called(_NOT_IN_C, DOUBLES)
+    text = "\n".join(made)
+    return "\n".join([*_declared(text), text])
+
+
+def functions_text(names: Iterable[str], form: Form) -> str:
+    """The text of functions, and of those that they call, for a module of which they are part.
+
+    Texts of different forms have no line in common that declares or defines.
+    """
+    text = "\n".join(_with_called(names, form))
+    defined = re.sub("^define ", "define internal ", text, flags=re.MULTILINE)
+    return "\n".join([*_declared(text), defined])

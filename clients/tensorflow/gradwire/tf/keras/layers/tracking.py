@@ -12,6 +12,9 @@ from gradwire.tf.keras import initializers, regularizers
 from gradwire.tf.keras.weights import Weight
 from gradwire.tf.seeds import SEEDS
 
+#: Attributes that are lists of other things, and of the layers that are known.
+_WITHOUT_LAYERS = frozenset({"_weights", "_tracked", "_penalties", "_losses"})
+
 
 class Owner:
     """Weights made by ``add_weight``, and layers and variables that are attributes."""
@@ -46,10 +49,11 @@ class Owner:
 
     def _owned(self) -> list[Any]:
         """The layers within, also those that lists and dictionaries were given later."""
-        kept = [value for value in vars(self).values() if isinstance(value, (list, dict))]
-        for layer in _layers_in(kept):
-            if layer is not self and not any(layer is known for known in self._tracked):
-                self._tracked.append(layer)
+        for name, value in vars(self).items():
+            if name not in _WITHOUT_LAYERS and isinstance(value, (list, dict)):
+                for layer in _layers_in(value):
+                    if layer is not self and not any(layer is known for known in self._tracked):
+                        self._tracked.append(layer)
         return self._tracked
 
     def add_weight(

@@ -1,0 +1,1 @@
+"""Gradwire beside JAX, PyTorch and CuPy on one GPU."""

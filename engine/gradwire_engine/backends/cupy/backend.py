@@ -1,0 +1,104 @@
+"""The backend that computes on an NVIDIA GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gradwire_engine.answer import Poll
+from gradwire_engine.backends.base import Executable, Replayed
+from gradwire_engine.backends.cupy.costs import measured
+from gradwire_engine.backends.cupy.device import Device
+from gradwire_engine.backends.cupy.executable import CupyExecutable
+from gradwire_engine.backends.cupy.groups import Library
+from gradwire_engine.backends.cupy.namespace import namespace
+from gradwire_engine.backends.llvm.rules import RULES
+from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND, NumpyBackend
+from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.backends.nvptx.compiler import Ptx
+from gradwire_engine.backends.reference.backend import COSTS, EXACT_IDENTITIES
+from gradwire_engine.optimize.target import rules
+from gradwire_engine.polling import unhurried
+from gradwire_engine.tape import Tape
+
+
+class CupyBackend(NumpyBackend):
+    """CuPy, and code of our own for what it would compute element by element.
+
+    Exact replays, and those whose values fail, are NumPy's. Of the GPU's memory at most
+    ``memory_bytes`` are taken; code is kept in the folder ``codes``. Outputs ``stay`` on the device
+    as CuPy's arrays if that is asked for, and inputs may be such.
+    Raises: ``GpuUnavailable``.
+    """
+
+    name = "cupy"
+    rules = rules(EXACT_IDENTITIES, RULES)
+    costs = COSTS._replace(element=0.05)
+
+    def __init__(
+        self, memory_bytes: int | None = None, codes: Path | None = None, *, stay: bool = False
+    ) -> None:
+        super().__init__()
+        self.device = Device(memory_bytes)
+        self._ptx, self._stay = Ptx(codes), stay
+        self._xp = namespace()
+        self._library = Library(self.device, self._ptx)
+
+    def apart(self, whose: str = "") -> CupyBackend:
+        """Another one on the same device, with functions of its own."""
+        other = object.__new__(type(self))
+        NumpyBackend.__init__(other)
+        other.device, other._ptx, other._stay, other._xp = (
+            *(self.device, self._ptx, self._stay, self._xp),
+        )
+        other._library = Library(self.device, self._ptx)
+        return other
+
+    def describe(self) -> tuple[str, int, int, str]:
+        """The device's name, its memory in all and what of it is free, its compute capability."""
+        device = self.device
+        return (
+            device.name,
+            device.total_bytes,
+            device.free_bytes,
+            "{}.{}".format(*device.capability),
+        )
+
+    def crossover(self) -> tuple[Any, ...]:
+        """Measure what the device costs, in the order of the fields of ``gpu.Crossover``."""
+        device = self.device
+
+        def to(x: Any) -> Any:
+            with device.working(unhurried):
+                copy = device.copied(x)
+                device.wait(unhurried)
+                return copy
+
+        def back(x: Any) -> Any:
+            with device.working(unhurried):
+                return device.copy_from(x, unhurried)
+
+        return measured(self, NUMPY_BACKEND, (to, back))
+
+    def compile(
+        self, tape: Tape, poll: Poll, *, exact: bool = False, threads: int = 1
+    ) -> Executable:
+        """Make ready; exact ones are NumPy's alone."""
+        host = HostExecutable(self.device, tape, poll, self._loops, exact=exact, threads=threads)
+        if exact:
+            return host
+        return CupyExecutable(tape, poll, self._library, host, self._xp, stay=self._stay)
+
+
+class HostExecutable(NumpyExecutable):
+    """Replays by NumPy, also of arrays that are on the device."""
+
+    def __init__(self, device: Device, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._device = device
+
+    def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
+        """Compute the outputs on the host."""
+        array = self._device.cupy.ndarray
+        return super().replay([x.get() if isinstance(x, array) else x for x in inputs], poll)

@@ -1,0 +1,258 @@
+"""Groups of instructions that are computed by code of our own on a GPU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from gradwire_engine.answer import Poll
+from gradwire_engine.backends.base import FusedGroup, Line
+from gradwire_engine.backends.cupy.device import Device
+from gradwire_engine.backends.cupy.products import Products
+from gradwire_engine.backends.nvptx.compiler import Ptx
+from gradwire_engine.backends.nvptx.launches import Launch, Passes, Program, program_of
+from gradwire_engine.kernels.build import KernelBuilder
+from gradwire_engine.kernels.form import COMPLEX, FAILED, FLOATS, Buffer
+from gradwire_engine.kernels.partition import Part, parts
+from gradwire_engine.kernels.scope import is_kernel
+from gradwire_engine.kernels.stacks import settled
+from gradwire_engine.kernels.views import Views
+from gradwire_engine.ops.arrays.indexing import SetItem
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.constants import UnrecordedPath
+from gradwire_engine.ops.patterns import ARRAY
+from gradwire_engine.ops.sequences.cumulative import CumProd, CumSum
+from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
+
+#: Threads that have code compiled.
+_COMPILERS = 8
+#: Temporaries begin at addresses that this divides.
+_LINE = 256
+#: Elements for each thread of a running sum, from which on CuPy shares them among threads.
+_LONG_SCAN = 64
+
+
+def kernels_of(tape: Tape, poll: Poll) -> list[GpuKernel]:
+    """The kernels of a tape."""
+    made = settled(tape.instructions, poll)
+    views = Views(made, poll)
+    found = parts(
+        Tape(tuple(made), tape.inputs, tape.outputs), views, poll, _is_kernel, on_device=True
+    )
+    return [GpuKernel(tape, made, views, part, {*tape.outputs}) for part in found]
+
+
+def _is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
+    """True if threads compute an instruction side by side, or there is no other way."""
+    if isinstance(op, SetItem) and ARRAY in op.pattern:  # of several for one place the last counts
+        return False
+    if isinstance(op, CumSum | CumProd) and isinstance(kind, ArrayType):
+        length = kind.shape[op.axis]
+        if length > _LONG_SCAN and kind.size // length < length * _LONG_SCAN:
+            return False
+    return is_kernel(op, kind, types)
+
+
+class _Function:
+    """A function on the device."""
+
+    def __init__(self, module: Any, function: Any) -> None:
+        self._module = module  # it lives as long
+        self.launch = function
+
+
+class Library:
+    """The functions that were loaded, each once, which programs of one structure share; cuBLAS."""
+
+    def __init__(self, device: Device, ptx: Ptx) -> None:
+        self.device, self._ptx = device, ptx
+        self.products = Products(device)
+        self._functions: WeakValueDictionary[str, _Function] = WeakValueDictionary()
+
+    def functions(self, texts: Iterable[str]) -> dict[str, _Function]:
+        """The functions of launches: the driver compiles several at once."""
+        found = {text: self._functions.get(text) for text in texts}
+        codes = {text: self._ptx.of(text).encode() for text, known in found.items() if not known}
+        with ThreadPoolExecutor(_COMPILERS) as pool:
+            loaded = pool.map(self._loaded, codes.values())
+            for text, function in zip(codes, loaded, strict=True):
+                found[text] = self._functions[text] = function
+        return {text: function for text, function in found.items() if function is not None}
+
+    def _loaded(self, code: bytes) -> _Function:
+        with self.device.cupy.cuda.Device(0):
+            module = self.device.cupy.cuda.function.Module()
+            module.load(code)
+            return _Function(module, module.get_function("kernel"))
+
+
+class Zeroed(NamedTuple):
+    """Where in the memory that begins with zeros the flags, faults and statuses of kernels are."""
+
+    flags: Sequence[int]
+    faults: Sequence[int]
+    statuses: Sequence[int]
+    end: int
+
+
+class GpuKernel(FusedGroup):
+    """Launches for the instructions of a ``part`` of ``tape``."""
+
+    name = "gpu"
+
+    def __init__(
+        self,
+        tape: Tape,
+        made: Sequence[Instruction],
+        views: Views,
+        part: Part,
+        outputs: Collection[int],
+    ) -> None:
+        self.slots, self.results = part
+        self.instructions = [tape.instructions[slot] for slot in part.slots]
+        kinds = [made[slot].type for slot in part.results]
+        self._shapes = [kind.shape for kind in kinds]  # type: ignore[union-attr]
+        returned = [s for s in part.results if s in outputs and _is_floating(made[s].type)]
+        builder = KernelBuilder(made, views, part.slots, part.results, returned)
+        self.program: Program = program_of(builder.kernel()._replace(local=0))
+        self.form = self.program.kernel
+        self.operands = [operand.slot for operand in builder.memory.operands]
+        self._constants = builder.memory.constants
+        self.checked = frozenset([part.results.index(slot) for slot in builder.checked])
+        self.each = [
+            op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
+            for op, args, kind, _ in self.instructions
+        ]
+        self._functions: Mapping[str, _Function] = {}
+        self._known: list[Any] = []
+
+    def __str__(self) -> str:
+        return f"gpu[{len(self.slots)} instructions]"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of temporaries."""
+        return sum([_nbytes(self.program.buffers[k]) for k in self._temporary])
+
+    @property
+    def launches(self) -> list[Launch]:
+        """All launches, those of passes once."""
+        found: list[Launch] = []
+        for order in self.program.orders:
+            found += order.launches if isinstance(order, Passes) else [order]
+        return found
+
+    @property
+    def _zeroed(self) -> list[int]:
+        form = self.form
+        return [*form.flags, *form.statuses, *form.faults]
+
+    @property
+    def _temporary(self) -> list[int]:
+        """The buffers that are of no use after the launches."""
+        given = {*range(self.form.operands), *self._zeroed}
+        given |= {place.buffer for place in self.form.results}
+        return [k for k in range(len(self.program.buffers)) if k not in given]
+
+    def load(self, library: Library, functions: Mapping[str, _Function]) -> None:
+        """Take the functions of its launches, and load constants."""
+        self._functions = {launch.text: functions[launch.text] for launch in self.launches}
+        self._known = [library.device.copied(np.asarray(value)) for value in self._constants]
+
+    def zeroed(self, begin: int) -> Zeroed:
+        """The places of its flags and such, from ``begin`` on."""
+        places: list[int] = []
+        for number in self._zeroed:
+            size = _nbytes(self.form.buffers[number])
+            begin += -begin % 8
+            places.append(begin)
+            begin += size
+        f, s = len(self.form.flags), len(self.form.statuses)
+        return Zeroed(places[:f], places[f + s :], places[f : f + s], begin)
+
+    def launch(self, device: Device, operands: Sequence[Any], zeros: Any, at: Zeroed) -> list[Any]:
+        """Compute the results; ``zeros`` is memory with its flags and such ``at`` their places."""
+        xp, form = device.cupy, self.form
+        arrays: dict[int, Any] = {}
+        for number, x in enumerate(operands):
+            dtype = form.buffers[number].char
+            arrays[number] = xp.ascontiguousarray(xp.asarray(x, dtype))
+        for number, x in enumerate(self._known, len(self.operands)):
+            arrays[number] = x
+        pointers = {number: x.data.ptr for number, x in arrays.items()}
+        places = [*at.flags, *at.statuses, *at.faults]
+        for number, place in zip(self._zeroed, places, strict=True):
+            pointers[number] = zeros.data.ptr + place
+        for place in form.results:
+            if place.buffer not in pointers:
+                buffer = form.buffers[place.buffer]
+                arrays[place.buffer] = made = xp.empty(buffer.shape, buffer.char)
+                pointers[place.buffer] = made.data.ptr
+        begin = 0
+        room: dict[int, int] = {}
+        for number in self._temporary:
+            room[number] = begin
+            begin += _nbytes(self.program.buffers[number])
+            begin += -begin % _LINE
+        if begin:
+            temporary = xp.empty(begin, np.uint8)
+            pointers |= {k: temporary.data.ptr + offset for k, offset in room.items()}
+        for order in self.program.orders:
+            if isinstance(order, Launch):
+                self._call(order, pointers)
+                continue
+            turns = range(order.passes)
+            for turn in reversed(turns) if order.backward else turns:
+                for launch in order.launches:
+                    self._call(launch, pointers, turn)
+        found: list[Any] = []
+        for (buffer, element), shape in zip(form.results, self._shapes, strict=True):
+            array = arrays[buffer]
+            found.append(array.reshape(shape) if shape else array.reshape(-1)[element])
+        return found
+
+    def _call(self, launch: Launch, pointers: dict[int, int], turn: int = 0) -> None:
+        given = [
+            *[np.uint64(pointers[number]) for number in launch.buffers],
+            *[np.int64(n) for n in launch.integers],
+            *[np.float64(x) for x in launch.numbers],
+            *([np.int64(turn)] if launch.counted else []),
+        ]
+        function = self._functions[launch.text]
+        function.launch((launch.blocks,), (launch.threads,), tuple(given))
+
+    def failed(self, zeros: np.ndarray[Any, Any], at: Zeroed) -> type[Exception] | None:
+        """What the memory says that began with zeros: an index out of range, an unknown path."""
+        for place in at.statuses:
+            if zeros[place : place + 8].view(np.int64)[0] == FAILED:
+                return UnrecordedPath
+        if any(zeros[place] for place in at.faults):
+            return IndexError
+        return None
+
+    def finite(self, zeros: np.ndarray[Any, Any], at: Zeroed) -> np.ndarray[Any, Any]:
+        """Numbers that are finite if what is checked is."""
+        return np.array([zeros[place : place + 8].view(np.float64)[0] for place in at.flags])
+
+    @property
+    def passes(self) -> Callable[..., tuple[Any, ...]]:
+        """They are launched, not called."""
+        raise NotImplementedError(f"{self} is launched on a GPU")
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """The text of the launches."""
+        return [(line, None) for launch in self.launches for line in launch.text.splitlines()]
+
+
+def _nbytes(buffer: Buffer) -> int:
+    return math.prod(buffer.shape, start=np.dtype(buffer.char).itemsize)
+
+
+def _is_floating(kind: Type) -> bool:
+    return isinstance(kind, ArrayType) and kind.dtype.char in FLOATS + COMPLEX

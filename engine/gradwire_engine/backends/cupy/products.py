@@ -1,0 +1,143 @@
+"""Contractions by cuBLAS, also while a graph is captured, which CuPy's own calls refuse.
+
+Row-major matrices are column-major ones transposed: ``z = x y`` is computed as ``z' = y' x'``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from gradwire_engine.backends.cupy.device import Device
+from gradwire_engine.ops.linalg.contraction import Contract
+
+#: cuBLAS's numbers of dtypes, and those of the types that it computes with.
+_TYPES = {"e": 2, "f": 0, "d": 1, "F": 4, "D": 5}
+_COMPUTES = {"e": 68, "f": 68, "d": 70, "F": 68, "D": 70}
+#: The types of factors, which are of the types that are computed with.
+_FACTORS = {"e": (ctypes.c_float * 1), "f": (ctypes.c_float * 1), "d": (ctypes.c_double * 1)}
+_FACTORS |= {"F": (ctypes.c_float * 2), "D": (ctypes.c_double * 2)}
+#: Memory that cuBLAS computes in: as much as it may want on any GPU so far.
+_WORKSPACE_BYTES = 32 << 20
+_PLAIN, _TRANSPOSED = 0, 1
+_DEFAULT_ALGORITHM = -1
+
+
+class _Matrices(NamedTuple):
+    """Matrices in memory, one after the other, each perhaps transposed."""
+
+    array: Any
+    turned: bool
+    #: Elements from one row to the next, and from one matrix to the next.
+    row: int
+    stride: int
+
+
+class Products:
+    """cuBLAS on a device, with a handle and memory of its own."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    @cached_property
+    def _library(self) -> Any:
+        """The library that CuPy has loaded."""
+        cupy = self._device.cupy
+        cupy.cuda.device.get_cublas_handle()
+        major = cupy.cuda.runtime.runtimeGetVersion() // 1000
+        return ctypes.CDLL(f"libcublas.so.{major}")
+
+    @cached_property
+    def _handle(self) -> ctypes.c_void_p:
+        handle = ctypes.c_void_p()
+        self._call("cublasCreate_v2", ctypes.byref(handle))
+        self._call("cublasSetStream_v2", handle, ctypes.c_void_p(self._device.stream.ptr))
+        pointer, size = ctypes.c_void_p(self._workspace.ptr), ctypes.c_size_t(_WORKSPACE_BYTES)
+        self._call("cublasSetWorkspace_v2", handle, pointer, size)
+        return handle
+
+    @cached_property
+    def _workspace(self) -> Any:
+        return self._device.cupy.cuda.alloc(_WORKSPACE_BYTES)
+
+    def _call(self, name: str, *args: Any) -> None:
+        status = getattr(self._library, name)(*args)
+        if status:
+            raise RuntimeError(f"{name} failed with status {status}")
+
+    def prepare(self) -> None:
+        """Make the handle: it takes memory, which nothing does that is captured."""
+        _ = self._handle
+
+    def contract(self, op: Contract, x: Any, y: Any) -> Any:
+        """A contraction of two arrays of one dtype."""
+        xp, char = self._device.cupy, x.dtype.char
+        left, right, result = op.labels
+        lengths = op.lengths(x.shape, y.shape)
+        if char not in _TYPES or not math.prod(lengths.values()):
+            return xp.einsum(op.subscripts, x, y)
+        batch = "".join([i for i in result if i in left and i in right])
+        rows, columns = (
+            "".join([i for i in result if i in own and i not in batch]) for own in (left, right)
+        )
+        inner = "".join([i for i in left if i not in result])
+        count, m, n, k = (_size(group, lengths) for group in (batch, rows, columns, inner))
+        a = self._matrices(x, left, batch, (rows, inner), lengths)
+        b = self._matrices(y, right, batch, (inner, columns), lengths)
+        z = xp.empty((count, m, n), x.dtype)
+        self._multiply(char, (count, m, n, k), a, b, z)
+        made = batch + rows + columns
+        z = z.reshape([lengths[i] for i in made])
+        return z if made == result else z.transpose([made.index(i) for i in result])
+
+    def _matrices(
+        self,
+        x: Any,
+        labels: str,
+        batch: str,
+        groups: tuple[str, str],
+        lengths: Mapping[str, int],
+    ) -> _Matrices:
+        """An array as matrices whose rows and columns are ``groups`` of axes, if can be as it is."""
+        first, second = groups
+        turned = labels.endswith(second + first) and not labels.endswith(first + second)
+        order = batch + (second + first if turned else first + second)
+        if labels != order:
+            x = x.transpose([labels.index(i) for i in order])
+        array = self._device.cupy.ascontiguousarray(x)
+        row = _size(first if turned else second, lengths)
+        return _Matrices(array, turned, row, _size(first + second, lengths))
+
+    def _multiply(
+        self, char: str, sizes: Sequence[int], a: _Matrices, b: _Matrices, z: Any
+    ) -> None:
+        count, m, n, k = sizes
+        kind, factor = ctypes.c_int(_TYPES[char]), _FACTORS[char]
+        one, nothing = factor(1), factor(0)
+        self._call(
+            "cublasGemmStridedBatchedEx",
+            self._handle,
+            *[_TRANSPOSED if each.turned else _PLAIN for each in (b, a)],
+            *(n, m, k),
+            ctypes.byref(one),
+            *_given(b, kind),
+            *_given(a, kind),
+            ctypes.byref(nothing),
+            *_given(_Matrices(z, False, n, m * n), kind),
+            count,
+            _COMPUTES[char],
+            _DEFAULT_ALGORITHM,
+        )
+
+
+def _given(x: _Matrices, kind: ctypes.c_int) -> Sequence[Any]:
+    """Matrices as cuBLAS takes them."""
+    row, stride = max(x.row, 1), ctypes.c_longlong(x.stride)
+    return ctypes.c_void_p(x.array.data.ptr), kind, row, stride
+
+
+def _size(labels: str, lengths: Mapping[str, int]) -> int:
+    return math.prod([lengths[i] for i in labels])

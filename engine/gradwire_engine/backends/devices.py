@@ -1,0 +1,19 @@
+"""Failures of the device that a backend computes on, as opposed to those of a program."""
+
+from __future__ import annotations
+
+
+class DeviceFailure(Exception):
+    """The device has failed, not the program: nothing is recorded anew or computed elsewhere."""
+
+
+class GpuUnavailable(DeviceFailure):
+    """There is no GPU to compute on; the message says why."""
+
+
+class GpuLost(DeviceFailure):
+    """The GPU's context is lost: no replay of this process succeeds any more."""
+
+
+class OutOfGpuMemory(DeviceFailure):
+    """The GPU has no memory left for a replay; what was kept for later replays is free again."""

@@ -1,0 +1,154 @@
+"""Lines of code for a GPU: loops, variables, threads and what they exchange."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gradwire_engine.backends.llvm.arithmetic import Arithmetic
+from gradwire_engine.backends.llvm.functions.forms import DOUBLES, SINGLES
+from gradwire_engine.backends.llvm.writer import TYPES, Writer, type_of
+from gradwire_engine.backends.nvptx.schedules import WARP
+
+#: Numbers from which on divisions need 64 bits, which take several times as long.
+_LARGE = 1 << 31
+
+
+class GpuArithmetic(Arithmetic):
+    """Functions of numbers by our own, since a GPU has no library of C."""
+
+    def __init__(self, writer: Writer) -> None:
+        super().__init__(writer)
+        #: The functions that are called, by their forms.
+        self.called: set[tuple[str, str]] = set()
+
+    def _library(self, function: str, operands: list[str], char: str, *, wide: bool) -> str:
+        self.called.add((function, char))
+        name = f"{(SINGLES if char == 'f' else DOUBLES).prefix}{function}"
+        kind = TYPES[char]
+        given = ", ".join([f"{kind} {x}" for x in operands])
+        return self._p.let(f"call {kind} @{name}({given})")
+
+
+class GpuCode:
+    """Writes into a ``writer`` what code of a block of ``threads`` needs beside expressions."""
+
+    def __init__(self, writer: Writer, threads: int) -> None:
+        self.p, self.threads = writer, threads
+        self.arithmetic = GpuArithmetic(writer)
+        #: Lines at the beginning: variables are in registers if they are made there.
+        self.entry: list[str] = []
+        #: The dtypes that threads of a block exchange by memory.
+        self.shared: set[str] = set()
+        #: Where the loops end that are being written.
+        self.exits: list[str] = []
+
+    def variable(self, kind: str, first: str) -> str:
+        """A variable that begins with a value."""
+        name = f"%a{self.p.new()}"
+        self.entry.append(f"  {name} = alloca {'i8' if kind == 'i1' else kind}")
+        self.set(name, kind, first)
+        return name
+
+    def set(self, variable: str, kind: str, value: str) -> None:
+        """Give a variable a value."""
+        if kind == "i1":
+            kind, value = "i8", self.p.let(f"zext i1 {value} to i8")
+        self.p.do(f"store {kind} {value}, ptr {variable}")
+
+    def get(self, variable: str, kind: str) -> str:
+        """The value of a variable."""
+        if kind == "i1":
+            return self.p.let(f"icmp ne i8 {self.get(variable, 'i8')}, 0")
+        return self.p.let(f"load {kind}, ptr {variable}")
+
+    @contextmanager
+    def loop(self, at: str, end: str, step: str) -> Iterator[str]:
+        """A loop of the number that a variable has, to before ``end``; there may be no pass."""
+        p, number = self.p, self.p.new()
+        p.do(f"br label %head{number}")
+        p.label(f"head{number}")
+        i = self.get(at, "i64")
+        p.do(f"br i1 {p.let(f'icmp slt i64 {i}, {end}')}, label %body{number}, label %exit{number}")
+        p.label(f"body{number}")
+        self.exits.append(f"exit{number}")
+        yield i
+        self.exits.pop()
+        self.set(at, "i64", p.let(f"add nsw i64 {i}, {step}"))
+        p.do(f"br label %head{number}")
+        p.label(f"exit{number}")
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """What is done where a condition holds."""
+        p, number = self.p, self.p.new()
+        p.do(f"br i1 {condition}, label %then{number}, label %behind{number}")
+        p.label(f"then{number}")
+        yield
+        p.do(f"br label %behind{number}")
+        p.label(f"behind{number}")
+
+    def divided(self, n: str, by: int, below: int) -> tuple[str, str]:
+        """The quotient and the rest of a number that is less than ``below``."""
+        p = self.p
+        divisor = p.integer(by)
+        if below >= _LARGE:
+            return p.let(f"udiv i64 {n}, {divisor}"), p.let(f"urem i64 {n}, {divisor}")
+        short, other = (p.let(f"trunc i64 {x} to i32") if x[0] == "%" else x for x in (n, divisor))
+        found = [p.let(f"{each} i32 {short}, {other}") for each in ("udiv", "urem")]
+        quotient, rest = (p.let(f"zext i32 {x} to i64") for x in found)
+        return quotient, rest
+
+    # Threads
+
+    def thread(self) -> str:
+        """The number of the thread in its block."""
+        return self._register("tid.x")
+
+    def block(self) -> str:
+        """The number of the block."""
+        return self._register("ctaid.x")
+
+    def _register(self, name: str) -> str:
+        p = self.p
+        p.declare(f"i32 @llvm.nvvm.read.ptx.sreg.{name}()")
+        return p.let(f"zext i32 {p.let(f'call i32 @llvm.nvvm.read.ptx.sreg.{name}()')} to i64")
+
+    def barrier(self) -> None:
+        """Wait for all threads of the block."""
+        self.p.declare("void @llvm.nvvm.barrier0()")
+        self.p.do("call void @llvm.nvvm.barrier0()")
+
+    def from_neighbour(self, value: str, char: str, distance: int) -> str:
+        """The value of the thread so much further in the warp."""
+        p = self.p
+        name = "@llvm.nvvm.shfl.sync.down.i32"
+        p.declare(f"i32 {name}(i32, i32, i32, i32)")
+
+        def moved(x: str) -> str:
+            return p.let(f"call i32 {name}(i32 -1, i32 {x}, i32 {distance}, i32 {WARP - 1})")
+
+        if char == "f":
+            bits = moved(p.let(f"bitcast float {value} to i32"))
+            return p.let(f"bitcast i32 {bits} to float")
+        bits = p.let(f"bitcast double {value} to i64")
+        low = moved(p.let(f"trunc i64 {bits} to i32"))
+        high = moved(p.let(f"trunc i64 {p.let(f'lshr i64 {bits}, 32')} to i32"))
+        low, high = (p.let(f"zext i32 {x} to i64") for x in (low, high))
+        both = p.let(f"or i64 {p.let(f'shl i64 {high}, 32')}, {low}")
+        return p.let(f"bitcast i64 {both} to double")
+
+    def shared_at(self, char: str, place: str) -> str:
+        """The address of an element of the block's own memory, one for each thread."""
+        self.shared.add(char)
+        return self.p.let(
+            f"getelementptr {TYPES[char]}, ptr addrspace(3) @shared_{char}, i64 {place}"
+        )
+
+    def memory(self) -> str:
+        """The block's own memory."""
+        return "".join(
+            f"@shared_{char} = internal addrspace(3) global"
+            f" [{self.threads} x {type_of(char, wide=False)}] undef\n"
+            for char in sorted(self.shared)
+        )

@@ -1,0 +1,84 @@
+"""The entry to GPUs: the backend, what it says of its device, and what the device costs.
+
+Importing this module imports no CUDA. A process that has called ``gpu_backend`` must not be forked.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from gradwire_engine.backends.base import Backend
+from gradwire_engine.backends.devices import GpuLost, GpuUnavailable, OutOfGpuMemory
+
+__all__ = [
+    "Crossover",
+    "GpuDevice",
+    "GpuLost",
+    "GpuUnavailable",
+    "OutOfGpuMemory",
+    "crossover",
+    "describe",
+    "gpu_backend",
+]
+
+
+class GpuDevice(NamedTuple):
+    """A GPU: its memory in all, and how much of that is free now."""
+
+    name: str
+    memory_bytes: int
+    free_bytes: int
+    compute_capability: str
+
+
+class Crossover(NamedTuple):
+    """The costs of a replay on the GPU, as measured on this machine.
+
+    A replay takes ``launch_seconds`` if it computes nothing, and beside it the bytes of its inputs
+    and answers at these rates, and its arithmetic at ``flops_per_second``, that of elementwise
+    formulas. Such a formula of more than so many ``elements`` takes less time than on the host.
+    """
+
+    launch_seconds: float
+    bytes_per_second_in: float
+    bytes_per_second_out: float
+    flops_per_second: float
+    elements: int
+
+
+def gpu_backend(
+    memory_bytes: int | None = None, codes: str | None = None, *, stay: bool = False
+) -> Backend:
+    """A backend that computes on the GPU, and on the host what has no form for GPUs.
+
+    Arrays take up to ``memory_bytes`` of the GPU's memory, by default most of what is free.
+    Compiled code is kept in the folder ``codes``, if given. Outputs ``stay`` on the device as
+    CuPy's arrays, if that is asked for; variables may be such in any case. Its replays may raise
+    ``GpuLost`` and ``OutOfGpuMemory``; its executables name operations on the host,
+    ``Executable.hosted``.
+    Raises: ``GpuUnavailable`` without CuPy, the extras ``cuda13`` and ``cuda12``, or a device.
+    """
+    try:
+        module = import_module("gradwire_engine.backends.cupy.backend")
+    except ImportError as error:
+        raise GpuUnavailable(f"CuPy cannot be imported: {error}") from error
+    backend: Backend = module.CupyBackend(memory_bytes, codes and Path(codes), stay=stay)
+    return backend
+
+
+def describe(backend: Backend) -> GpuDevice:
+    """The device of such a backend.
+
+    Raises: ``GpuLost``.
+    """
+    return GpuDevice(*backend.describe())  # type: ignore[attr-defined]
+
+
+def crossover(backend: Backend) -> Crossover:
+    """Measure the costs of such a backend's device, which takes less than a second.
+
+    Raises: ``GpuLost``.
+    """
+    return Crossover(*backend.crossover())  # type: ignore[attr-defined]

@@ -1,0 +1,149 @@
+"""Placement of computations, on the CPU or on the GPU, by their expected time."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from gradwire_engine.gpu import Crossover, GpuDevice
+from gradwire_engine.queries import Entry
+
+#: Bytes of an element, where only the bytes of all inputs are known.
+_ELEMENT_BYTES = 8
+#: Arithmetic on the CPU, of what has never run there: about that of one pass over an array.
+_CPU_SECONDS_PER_FLOP = 1e-9
+#: Replays before measured times count: earlier ones walk the tape, compile, or capture a graph.
+_WARM_CPU, _WARM_GPU = 2, 3
+#: Maximum computations that are remembered without an entry of the cache.
+_MOST_KNOWN = 10_000
+
+
+class Device(NamedTuple):
+    """A GPU that is ready: what it is, what it costs, and the memory that arrays may take."""
+
+    gpu: GpuDevice
+    crossover: Crossover
+    room_bytes: int
+
+
+class Cost(NamedTuple):
+    """The prediction of an executable for its replays; ``input_bytes`` are without residents."""
+
+    flops: int
+    input_bytes: int
+    answer_bytes: int
+    peak_bytes: int
+
+
+@dataclass(slots=True, eq=False)
+class Known:
+    """Knowledge of one computation: its cost, and its shortest replay on the CPU and the GPU."""
+
+    cost: Cost | None = None
+    cpu_seconds: float = math.inf
+    cpu_replays: int = 0
+    #: The CPU's own prediction for the next replay.
+    next_seconds: float = math.inf
+    gpu_seconds: float = math.inf
+    gpu_replays: int = 0
+    #: Whether the GPU had too little memory for it.
+    too_large: bool = False
+
+    def learn(
+        self, cost: Cost | None, seconds: float, next_seconds: float, *, on_gpu: bool
+    ) -> None:
+        """Include a replay that took ``seconds``; the next one is predicted there."""
+        self.cost = cost or self.cost
+        if on_gpu:
+            self.gpu_replays += 1
+            if self.gpu_replays >= _WARM_GPU:
+                self.gpu_seconds = min(self.gpu_seconds, seconds)
+        else:
+            self.cpu_replays += 1
+            self.cpu_seconds = min(self.cpu_seconds, seconds)
+            self.next_seconds = next_seconds
+
+    def expected_seconds(self, *, on_gpu: bool) -> float | None:
+        """The expected time of a replay; None before any."""
+        seconds = self.gpu_seconds if on_gpu else self.cpu_seconds
+        return None if seconds == math.inf else seconds
+
+
+def predicted_seconds(cost: Cost, crossover: Crossover) -> float:
+    """The predicted time of a replay on the GPU: launch, transfers, arithmetic."""
+    return (
+        crossover.launch_seconds
+        + cost.input_bytes / crossover.bytes_per_second_in
+        + cost.answer_bytes / crossover.bytes_per_second_out
+        + cost.flops / crossover.flops_per_second
+    )
+
+
+def is_faster_on_gpu(known: Known, input_bytes: int, device: Device) -> bool:
+    """True if a computation is expected to take less time on the GPU, and fits there.
+
+    Before its first replay only the bytes of its inputs are known: from the crossover on, the GPU
+    is tried. Then measured times count, and in their place predicted ones.
+    """
+    crossover = device.crossover
+    if known.too_large:
+        return False
+    cost = known.cost
+    if cost is None:
+        return input_bytes >= _ELEMENT_BYTES * crossover.elements
+    if cost.peak_bytes > device.room_bytes:
+        return False
+    cpu_seconds, gpu_seconds = known.cpu_seconds, known.gpu_seconds
+    if known.cpu_replays == 0:
+        cpu_seconds = cost.flops * _CPU_SECONDS_PER_FLOP
+    elif known.cpu_replays < _WARM_CPU:
+        cpu_seconds = min(cpu_seconds, known.next_seconds)
+    if gpu_seconds == math.inf:
+        gpu_seconds = predicted_seconds(cost, crossover)
+    return gpu_seconds < cpu_seconds
+
+
+class Placement:
+    """Chooses where computations run; everywhere the CPU while no GPU is ready.
+
+    With ``always``, the GPU computes everything that is a computation. Only for the event loop.
+    """
+
+    def __init__(self, *, always: bool = False) -> None:
+        self.device: Device | None = None
+        self._always = always
+        self._of_entries = WeakKeyDictionary[Entry, Known]()
+        self._of_others = OrderedDict[Hashable, Known]()
+
+    @property
+    def takes_all(self) -> bool:
+        """True if everything is computed on the GPU."""
+        return self._always and self.device is not None
+
+    def known(self, entry: Entry | None, key: Hashable) -> Known:
+        """The knowledge of a computation: by its entry of the cache, or else by ``key``.
+
+        Without a GPU what has no entry is not remembered.
+        """
+        known: Known | None
+        if entry is not None:
+            known = self._of_entries.get(entry)
+            if known is None:
+                known = self._of_entries[entry] = Known()
+            return known
+        known = self._of_others.pop(key, None) or Known()
+        if self.device is not None:
+            self._of_others[key] = known
+            if len(self._of_others) > _MOST_KNOWN:
+                self._of_others.popitem(last=False)
+        return known
+
+    def is_on_gpu(self, known: Known, input_bytes: int) -> bool:
+        """True if a computation runs on the GPU."""
+        if self.device is None:
+            return False
+        return self._always or is_faster_on_gpu(known, input_bytes, self.device)

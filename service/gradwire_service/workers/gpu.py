@@ -1,0 +1,73 @@
+"""The one process that computes on the GPU: spawned, replaced when it ends, or lost for good."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from gradwire_service.scheduling import Capacity, Placement
+from gradwire_service.telemetry import Metrics
+from gradwire_service.workers.pool import ProcessPool
+from gradwire_service.workers.process import SPAWNING, WorkerProcess
+
+logger = logging.getLogger("gradwire")
+
+#: A process that ends so often in a row before it is ready will not be ready the next time.
+_MOST_STARTS = 3
+
+
+class GpuPool(ProcessPool):
+    """A process on the GPU, the executor of ``queue``; ``placement`` has its device while it runs.
+
+    A process that ends is replaced; meanwhile what arrives, and what waits, runs on the CPU. If the
+    GPU is lost, the service fails: it ends when it has drained.
+    """
+
+    _context = SPAWNING
+
+    def __init__(
+        self,
+        *arguments: Any,
+        placement: Placement,
+        capacity: Capacity,
+        metrics: Metrics,
+        **named: Any,
+    ) -> None:
+        super().__init__(*arguments, **named)
+        self._placement = placement
+        self._capacity = capacity
+        self._metrics = metrics
+        #: Whether a process has ever been ready, and starts since one was.
+        self.warmed_up = False
+        self._starts = 0
+
+    @property
+    def used_bytes(self) -> int:
+        """The memory of the GPU in use, as its process last reported."""
+        return sum([process.device_bytes for process in self.processes])
+
+    async def open(self) -> None:
+        """Start the process; it joins the queue when it is ready."""
+        self._start()
+
+    def _start(self) -> None:
+        self._starts += 1
+        super()._start()
+
+    def _ready(self, process: WorkerProcess) -> None:
+        self.warmed_up, self._starts = True, 0
+        self._placement.device = process.device
+        super()._ready(process)
+
+    def _replace(self, process: WorkerProcess) -> None:
+        self._placement.device = None
+        self._metrics.lost_gpu()
+        self.queue.drop()
+        fault = process.device_fault
+        if self._starts >= _MOST_STARTS and not fault:
+            fault = f"its process ended {self._starts} times before it was ready"
+        if not fault:
+            self._start()
+            return
+        logger.error("the GPU cannot be used, and the service ends: %s", fault)
+        self._capacity.fail(f"the GPU cannot be used: {fault}")

@@ -1,0 +1,40 @@
+"""A GPU in the process that computes on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from gradwire_engine import gpu
+from gradwire_engine.backends.base import Backend
+
+from gradwire_service.scheduling.placement import Device
+from gradwire_service.settings import Settings
+
+
+class OpenedGpu(NamedTuple):
+    """The backend, its device, and a function that reads the used bytes of the device."""
+
+    backend: Backend
+    device: Device
+    used_bytes: Callable[[], int]
+
+
+#: Opens the GPU of a process that was spawned; so it can be pickled.
+OpenGpu: TypeAlias = Callable[[Settings], OpenedGpu]
+
+
+def open_gpu(settings: Settings) -> OpenedGpu:
+    """Open the GPU and measure what it costs.
+
+    Raises: ``GpuUnavailable``, ``GpuLost``.
+    """
+    backend = gpu.gpu_backend(settings.gpu_bytes or None)
+    found = gpu.describe(backend)
+
+    def used_bytes() -> int:
+        now = gpu.describe(backend)
+        return now.memory_bytes - now.free_bytes
+
+    room_bytes = settings.gpu_bytes or found.free_bytes
+    return OpenedGpu(backend, Device(found, gpu.crossover(backend), room_bytes), used_bytes)

@@ -1,0 +1,19 @@
+"""A GPU that is lost when a test asks for that, in the process that computes on it."""
+
+from gradwire_service.workers.opened_gpu import open_gpu
+
+_WRITES_NOWHERE = 'extern "C" __global__ void f(int *p) { *p = 1; }'
+
+
+def gpu_until(path, settings):
+    """The GPU, until this file is there: then a kernel writes where there is no memory."""
+    import cupy
+
+    opened = open_gpu(settings)
+
+    def used_bytes():
+        if path.exists():
+            cupy.RawKernel(_WRITES_NOWHERE, "f")((1,), (1,), (cupy.uint64(8),))
+        return opened.used_bytes()
+
+    return opened._replace(used_bytes=used_bytes)

@@ -1,0 +1,77 @@
+"""What stands for a GPU where there is none: NumPy, in the process that would compute on the GPU.
+
+The functions are called in that process, which is spawned and imports this module.
+"""
+
+import math
+import time
+
+from gradwire_engine.backends.numpy.backend import NumpyBackend
+from gradwire_engine.backends.numpy.executable import NumpyExecutable
+from gradwire_engine.gpu import Crossover, GpuDevice, GpuLost, GpuUnavailable, OutOfGpuMemory
+from gradwire_service.scheduling.placement import Device
+from gradwire_service.workers.opened_gpu import OpenedGpu
+
+MEBIBYTE = 1 << 20
+DEVICE = Device(
+    GpuDevice("NumPy", 100 * MEBIBYTE, 90 * MEBIBYTE, "0.0"),
+    Crossover(1e-3, 1e9, 1e9, 1e12, 1000),
+    room_bytes=80 * MEBIBYTE,
+)
+USED_BYTES = 12_345_678
+#: Values of inputs of which a replay fails like one on a GPU.
+LOSES, EXCEEDS = 1313.0, 1414.0
+
+
+class Executable(NumpyExecutable):
+    """Computes with NumPy what a GPU would, and the sine on the host."""
+
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        self.hosted = [i.op.name for i in self.tape.instructions if i.op.name == "sin"]
+
+    def replay(self, inputs, poll):
+        values = {float(x) for x in inputs if not getattr(x, "shape", ())}
+        if LOSES in values:
+            raise GpuLost("an illegal memory access was encountered")
+        if EXCEEDS in values:
+            raise OutOfGpuMemory("1 GiB was asked for")
+        return super().replay(inputs, poll)
+
+
+class Backend(NumpyBackend):
+    """As a GPU's."""
+
+    def apart(self, whose=""):
+        return Backend()
+
+    def compile(self, tape, poll, *, exact=False, threads=1):
+        return Executable(tape, poll, self._loops, exact=exact, threads=threads)
+
+
+def numpy_gpu(settings):
+    """One that works, with the costs above."""
+    return OpenedGpu(Backend(), DEVICE, lambda: USED_BYTES)
+
+
+def slow_gpu(settings):
+    """One whose transfers take longer than any computation of a test."""
+    crossover = DEVICE.crossover._replace(bytes_per_second_in=1.0)
+    return OpenedGpu(Backend(), DEVICE._replace(crossover=crossover), lambda: USED_BYTES)
+
+
+def gpu_after(path, settings):
+    """One that is there once this file is."""
+    while not path.exists():
+        time.sleep(0.01)
+    return numpy_gpu(settings)
+
+
+def missing_gpu(settings):
+    """One that is not there."""
+    raise GpuUnavailable("no CUDA-capable device is detected")
+
+
+def broken_gpu(settings):
+    """One whose process does not even start."""
+    raise ArithmeticError(math.pi)
