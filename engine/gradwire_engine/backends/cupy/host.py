@@ -18,7 +18,7 @@ ABSENT = frozenset(
 #: CuPy's function orders its results otherwise, takes one matrix after the other, or is slower.
 OTHERWISE = frozenset("coo_solution eig lu".split())
 #: CuPy's function takes real numbers only.
-REAL = frozenset("erf erfc erfcx exp1 expi".split())
+REAL = frozenset("erf erfc erfcx exp1 expi spherical_yn".split())
 #: How many terms or steps are computed depends on the operands' values.
 DEPENDING = frozenset(
     "algebraic_integral betainc_in_ab expm gammainc_in_a iv_in_order ive_in_order jv_in_order "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from operator import getitem
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ __all__ = ["add_at", "add_rows", "combine_rows", "getitem", "last_writer", "seti
 _MANY, _FEWEST_WIDE = 4096, 2
 #: Sparse matrices convert other integers, of 64 bits for more.
 _INT32 = 2**31 - 1
+
+#: The selected elements; raises ``IndexError``.
+getitem: Callable[[Any, Any], Any] = operator.getitem
 
 
 def setitem(x: Any, index: Any, value: Any) -> Any:

@@ -5,7 +5,6 @@ import sys
 from collections import defaultdict
 from itertools import chain
 
-import mpmath
 import numpy as np
 import pytest
 from gradwire_engine.backends.cupy import host
@@ -19,6 +18,8 @@ from tests.effort import examples
 from tests.engine.backends.cupy.double import NOTES, Array, doubled, on_device
 from tests.engine.ops.kernel_calls import COMPUTING, edge_calls, few_of_each, kernel_calls
 from tests.gpu.registry import ROUNDINGS, differences
+
+mpmath = pytest.importorskip("mpmath")
 
 
 @pytest.fixture
