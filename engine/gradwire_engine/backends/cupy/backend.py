@@ -13,7 +13,7 @@ from gradwire_engine.backends.cupy.device import Device
 from gradwire_engine.backends.cupy.executable import CupyExecutable
 from gradwire_engine.backends.cupy.groups import Library
 from gradwire_engine.backends.cupy.namespace import namespace
-from gradwire_engine.backends.llvm.rules import RULES
+from gradwire_engine.backends.cupy.rules import RULES
 from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND, NumpyBackend
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.nvptx.compiler import Ptx

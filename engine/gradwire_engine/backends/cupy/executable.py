@@ -23,6 +23,7 @@ from gradwire_engine.backends.base import (
 )
 from gradwire_engine.backends.cupy.groups import GpuKernel, Library, Zeroed, kernels_of
 from gradwire_engine.backends.cupy.host import is_capturable, on_host
+from gradwire_engine.backends.cupy.requirements import collected
 from gradwire_engine.backends.plan import plan
 from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.backends.reference import loops
@@ -48,11 +49,15 @@ _BYTES_PER_INSTRUCTION = 1000
 
 
 class Work(NamedTuple):
-    """What was begun: outputs, the memory of flags, and conditions with what they ought to be."""
+    """What was begun: outputs, the memory of flags, conditions with what they ought to be.
+
+    And whether all holds that kernels of CuPy's functions require, if they require anything.
+    """
 
     outputs: Sequence[Any]
     zeros: Any
     guards: Sequence[tuple[Any, Guard]]
+    holds: Any
 
 
 class Graph(NamedTuple):
@@ -229,7 +234,15 @@ class CupyExecutable(Executable):
         return found
 
     def _begun(self, inputs: Sequence[Any], poll: Poll) -> Work:
-        """Launch everything."""
+        """Launch everything, and look at no value meanwhile but where the host computes."""
+        with collected() as requirements:
+            work = self._launched(inputs, poll)
+        if not requirements:
+            return work
+        holds = self._device.cupy.stack([holds for holds, _ in requirements])
+        return work._replace(holds=holds.all())
+
+    def _launched(self, inputs: Sequence[Any], poll: Poll) -> Work:
         tape, xp = self.replayed, self._device.cupy
         zeros = xp.zeros(max(self._zero_bytes, 8), np.uint8)
         values: list[Any] = []
@@ -252,7 +265,7 @@ class CupyExecutable(Executable):
                     raise
             for gone in self._dead[slot]:
                 values[gone] = None
-        return Work([values[slot] for slot in tape.outputs], zeros, guards)
+        return Work([values[slot] for slot in tape.outputs], zeros, guards, None)
 
     def _value(self, op: Op, operands: Sequence[Any], zeros: Any, poll: Poll) -> Any:
         if isinstance(op, GpuKernel):
@@ -296,6 +309,8 @@ class CupyExecutable(Executable):
         for value, guard in work.guards:
             if self._on_host(value, poll) != guard.expected:
                 return Replayed((), guard=GuardFailed)
+        if work.holds is not None and not self._on_host(work.holds, poll):
+            return None
         finite: list[Any] = []
         if self._kernels:
             zeros = device.copy_from(work.zeros, poll)

@@ -73,8 +73,12 @@ def add_at(shape: Shape, index: Any, rows: Any) -> Any:
     Raises: ``IndexError``.
     """
     _require_range(shape, index)
+    if rows.dtype.kind == "c":
+        z = cupy.empty(shape, rows.dtype)
+        z.real, z.imag = (add_at(shape, index, part) for part in (rows.real, rows.imag))
+        return z
     # CUDA adds no signed integers of 64 bits, nor shorter ones: modulo 2^64 they are the same.
-    dtype = rows.dtype if rows.dtype.kind in "fc" else cupy.dtype("uint64")
+    dtype = rows.dtype if rows.dtype.kind == "f" else cupy.dtype("uint64")
     z = cupy.zeros(shape, dtype)
     if rows.size:
         cupyx.scatter_add(z, index, rows.astype(dtype, copy=False))

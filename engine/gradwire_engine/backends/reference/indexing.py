@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,13 +19,8 @@ _MANY, _FEWEST_WIDE = 4096, 2
 #: Sparse matrices convert other integers, of 64 bits for more.
 _INT32 = 2**31 - 1
 
-
-def getitem(x: Any, index: Any) -> Any:
-    """The selected elements.
-
-    Raises: ``IndexError``.
-    """
-    return x[index]
+#: The selected elements; raises ``IndexError``.
+getitem: Callable[[Any, Any], Any] = operator.getitem
 
 
 def setitem(x: Any, index: Any, value: Any) -> Any:

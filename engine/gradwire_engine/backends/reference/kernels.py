@@ -8,10 +8,13 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
+from gradwire_engine.ops.linalg.matrix_functions import for_each
+
 __all__ = [
     "accumulate",
     "congruence",
     "coo_product",
+    "expm",
     "extreme",
     "random_words",
     "require",
@@ -66,13 +69,22 @@ def require(holds: Any, error: Exception) -> None:
         raise error
 
 
+def expm(a: Any) -> Any:
+    """The exponential of each matrix; NaN where elements are not finite."""
+    return for_each(np, scipy.linalg.expm, a)
+
+
 def solve_triangular(a: Any, b: Any, *, lower: bool, adjoint: bool, unit: bool) -> Any:
     """``a^-1 b`` or ``a^-H b`` of a triangle of ``a``, whose diagonal is 1 if ``unit``.
 
     By BLAS on the arrays as they lie, if it can be: its matrices are column by column, so ours
     transposed. ``b`` is solved for from the left, or transposed from the right, so that neither is
-    turned.
+    turned. A stack of matrices is solved by LU factorisation, which does not loop in Python.
     """
+    if a.ndim > 2 or b.ndim > 2:
+        a = np.tril(a, -unit) if lower else np.triu(a, +unit)
+        a = a + np.eye(a.shape[-1], dtype=a.dtype) if unit else a
+        return np.linalg.solve(_adjoint(a) if adjoint else a, b)
     if a.dtype.char not in "fd" or not b.size or not a.flags.c_contiguous:
         options = {"lower": lower, "unit_diagonal": unit, "check_finite": False}
         return scipy.linalg.solve_triangular(a, b, "C" if adjoint else "N", **options)
@@ -85,12 +97,22 @@ def solve_triangular(a: Any, b: Any, *, lower: bool, adjoint: bool, unit: bool) 
     return trsm(1.0, a.T, b.T, side=1, trans_a=adjoint, lower=not lower, diag=unit).T
 
 
+def _adjoint(a: Any) -> Any:
+    return np.conj(np.swapaxes(a, -1, -2))
+
+
 def congruence(a: Any, h: Any) -> Any:
     """``a^-H h a^-1`` of the lower triangles of ``a`` and of a Hermitian ``h``.
 
     LAPACK knows it of a real triangle on the other side: of all rows and columns in reverse.
-    Source: LAPACK, sygst.
+    Stacks are solved by LU factorisation.  Source: LAPACK, sygst.
     """
+    if a.ndim > 2 or h.ndim > 2:
+        below = np.tril(h, -1)
+        whole = below + _adjoint(below) + np.tril(np.triu(h)).real
+        a_h = _adjoint(np.tril(a))
+        z = np.linalg.solve(a_h, _adjoint(np.linalg.solve(a_h, whole)))
+        return (z + _adjoint(z)) / 2
     if len(a) < _FEWEST_CONGRUENT or a.dtype.char not in "fd":
         below = np.tril(h, -1)
         whole = below + below.conj().T

@@ -169,14 +169,9 @@ class SolveTriangular(Solution):
     unit: bool = False
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
-        """Substitution; a stack of matrices by LU factorisation, which does not loop in Python."""
-        a, b = operands
-        if a.ndim == b.ndim == 2:
-            how = {"lower": self.lower, "adjoint": self.adjoint, "unit": self.unit}
-            return xp.solve_triangular(a, b, **how)
-        a = xp.tril(a, -self.unit) if self.lower else xp.triu(a, +self.unit)
-        a = a + xp.eye(a.shape[-1], dtype=a.dtype) if self.unit else a
-        return xp.linalg.solve(xp.conj(xp.swapaxes(a, -1, -2)) if self.adjoint else a, b)
+        """Substitution."""
+        how = {"lower": self.lower, "adjoint": self.adjoint, "unit": self.unit}
+        return xp.solve_triangular(*operands, **how)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``b_bar = a^-H z_bar``, ``a_bar`` the triangle of ``-b_bar z^H``, or so with ``a^H``."""

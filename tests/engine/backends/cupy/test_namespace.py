@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections import defaultdict
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 
 from tests.effort import examples
 from tests.engine.backends.cupy.double import NOTES, Array, doubled, on_device
-from tests.engine.ops.kernel_calls import COMPUTING, few_of_each, kernel_calls
+from tests.engine.ops.kernel_calls import COMPUTING, edge_calls, few_of_each, kernel_calls
 from tests.gpu.registry import ROUNDINGS, differences
+
+mpmath = pytest.importorskip("mpmath")
 
 
 @pytest.fixture
@@ -57,7 +60,7 @@ def refused(xp, call) -> tuple[str, set[str]]:
 def test_every_kernel_computes_by_names_of_cupy(xp):
     why, notes, called = {}, defaultdict[str, set[str]](set), set()
     absent = set()
-    for call in few_of_each(kernel_calls(), 2):
+    for call in chain(few_of_each(kernel_calls(), 2), edge_calls()):
         name = call.op.name
         reason, found = refused(xp, call)
         called.add(name)
@@ -188,6 +191,23 @@ def test_a_triangle_with_a_zero_on_its_diagonal_is_singular(xp):
 def test_stacks_of_systems_broadcast(xp, shapes):
     a, b = (np.random.default_rng(0).random(shape) for shape in shapes)
     assert np.allclose(on_host(xp.linalg.solve(on_device(a), on_device(b))), np.linalg.solve(a, b))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_exponentials_are_exact(xp, dtype):
+    draws = np.random.default_rng(0).normal(size=(6, 3, 3))
+    sizes = np.array([0, 1e-9, 0.3, 1, 10, 40]).reshape(-1, 1, 1)
+    a = (draws * sizes * (1 + 1j if dtype == "complex128" else 1)).astype(dtype)
+    found = on_host(xp.expm(on_device(a)))
+    assert found.dtype == a.dtype
+    for matrix, exponential in zip(a, found, strict=True):
+        with mpmath.workdps(50):
+            true = mpmath.expm(mpmath.matrix(matrix.tolist()), method="taylor").tolist()
+        expected = np.array(true, complex)
+        apart = np.abs(exponential - expected).max() / np.abs(expected).max()
+        assert apart <= 20 * np.finfo(dtype).eps * (1 + np.abs(matrix).sum(axis=0).max())
+    a[1, 2, 1] = np.inf
+    assert np.isnan(on_host(xp.expm(on_device(a)))[1]).all()
 
 
 @pytest.mark.parametrize("shape", [(5,), (0,), (2, 0), (3, 4)])
