@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-import llvmlite.binding as llvm
 from gradwire_engine.backends.llvm.functions.forms import (
     DOUBLES,
     SINGLES,
@@ -23,19 +22,10 @@ from gradwire_engine.backends.llvm.functions.library import (
     symbol,
 )
 
-TRIPLE = "nvptx64-nvidia-cuda"
+from tests.engine.backends.llvm.gpu_code import ptx
+
 #: Code that rounds a product or a sum otherwise than IEEE 754: fused, flushed, approximate.
 INEXACT = re.compile(r"(mul|add|sub)\.f(32|64)|ftz|approx|full|div\.f|sqrt\.f")
-
-
-def ptx(text: str, processor: str) -> str:
-    """A module's code for a GPU."""
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-    module = llvm.parse_assembly(f'target triple = "{TRIPLE}"\n{text}')
-    module.verify()
-    target = llvm.Target.from_triple(TRIPLE)
-    return str(target.create_target_machine(cpu=processor, opt=3).emit_assembly(module))
 
 
 @pytest.mark.parametrize("processor", ["sm_80", "sm_90"])

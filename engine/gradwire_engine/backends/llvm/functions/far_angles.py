@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from gradwire_engine.backends.llvm.functions.coefficients import TWO_OVER_PI
 from gradwire_engine.backends.llvm.functions.forms import Form
-from gradwire_engine.backends.llvm.functions.function import Function, Pair
+from gradwire_engine.backends.llvm.functions.function import Function, Pair, stored
 
 _NAME = "far_rest"
 #: Bits of a word, and pi / 2 where quarter turns are counted in units of 2^-63.
@@ -55,11 +55,7 @@ def _wide(f: Function, x: str) -> str:
 def _turns(f: Function, x: str) -> tuple[str, str]:
     """The number of quarter turns in ``|x|``, rounded, and 127 bits of what is left, signed."""
     form = f.form
-    bits = f.bits(f.abs(x))
-    if form.single:
-        bits = f.let(f"zext i32 {bits} to i64")
-    biased = f.let(f"lshr i64 {bits}, {form.digits}")
-    digits = f.let(f"and i64 {bits}, {(1 << form.digits) - 1}")
+    biased, digits = stored(f, f.abs(x))
     digits = f.let(f"or i64 {digits}, {1 << form.digits}")
     # words from the bit on that makes whole turns of four quarters with the last digit
     words = _words(f, f.let(f"sub i64 {biased}, {form.bias + form.digits - _WORD + 2}"))

@@ -276,6 +276,15 @@ class Function:
         )
 
 
+def stored(f: Function, x: str) -> tuple[str, str]:
+    """A positive number's exponent and digits as they are stored, as integers of 64 bits."""
+    form, bits = f.form, f.bits(x)
+    if form.single:
+        bits = f.let(f"zext i32 {bits} to i64")
+    exponent = f.let(f"lshr i64 {bits}, {form.digits}")
+    return exponent, f.let(f"and i64 {bits}, {(1 << form.digits) - 1}")
+
+
 def power_of_two(f: Function, k: str) -> str:
     """``2^k`` for whole ``k`` as a number."""
     form = f.form

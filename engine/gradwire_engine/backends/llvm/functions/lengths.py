@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradwire_engine.backends.llvm.functions.forms import Form
-from gradwire_engine.backends.llvm.functions.function import INF, NAN, Function
+from gradwire_engine.backends.llvm.functions.function import INF, NAN, Function, stored
 
 
 def hypot(form: Form) -> str:
@@ -15,14 +15,10 @@ def hypot(form: Form) -> str:
     x, y = f.abs("%x0"), f.abs("%x1")
     greater = f.test("ogt", y, x)
     high, low = f.pick(greater, y, x), f.pick(greater, x, y)
-    large, small = (
-        f.test("ogt", high, f.c(2.0**500, 2.0**60)),
-        f.test("olt", high, f.c(2.0**-400, 2.0**-45)),
-    )
-    one = f.c(1.0)
-    down, up = (f.c(2.0**-600, 2.0**-70), f.c(2.0**600, 2.0**70)), (2.0**600, 2.0**100)
-    scale = f.pick(large, down[0], f.pick(small, f.c(*up), one))
-    back = f.pick(large, down[1], f.pick(small, f.c(1 / up[0], 1 / up[1]), one))
+    large = f.test("ogt", high, f.c(2.0**500, 2.0**60))
+    small, one = f.test("olt", high, f.c(2.0**-400, 2.0**-45)), f.c(1.0)
+    scale = f.pick(large, f.c(2.0**-600, 2.0**-70), f.pick(small, f.c(2.0**600, 2.0**100), one))
+    back = f.pick(large, f.c(2.0**600, 2.0**70), f.pick(small, f.c(2.0**-600, 2.0**-100), one))
     a, b = f.mul(high, scale), f.mul(low, scale)
     z = f.mul(f.intrinsic("sqrt", f.fma(a, a, f.mul(b, b))), back)
     infinite = f.either(f.test("oeq", x, f.c(INF)), f.test("oeq", y, f.c(INF)))
@@ -30,15 +26,10 @@ def hypot(form: Form) -> str:
 
 
 def _apart(f: Function, x: str) -> tuple[str, str]:
-    """The exponent of ``|x|`` as it is stored, and its digits, as integers of 64 bits."""
-    form = f.form
-    bits = f.bits(x)
-    if form.single:
-        bits = f.let(f"zext i32 {bits} to i64")
-    exponent = f.let(f"lshr i64 {bits}, {form.digits}")
-    digits = f.let(f"and i64 {bits}, {(1 << form.digits) - 1}")
+    """A positive number's exponent and all its digits: subnormal ones have the least exponent."""
+    exponent, digits = stored(f, x)
     tiny = f.let(f"icmp eq i64 {exponent}, 0")
-    first = f.let(f"select i1 {tiny}, i64 0, i64 {1 << form.digits}")
+    first = f.let(f"select i1 {tiny}, i64 0, i64 {1 << f.form.digits}")
     return f.let(f"select i1 {tiny}, i64 1, i64 {exponent}"), f.let(f"or i64 {digits}, {first}")
 
 

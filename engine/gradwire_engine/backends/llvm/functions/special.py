@@ -27,7 +27,7 @@ from gradwire_engine.backends.llvm.functions.function import (
     passing_nan,
 )
 from gradwire_engine.backends.llvm.functions.logarithms import long_logarithm
-from gradwire_engine.backends.llvm.functions.trigonometric import turned
+from gradwire_engine.backends.llvm.functions.trigonometric import sine_and_cosine
 
 _K = 3.75
 _GAMMA_0 = 0.42278433509846713, 4.942915152430645e-18
@@ -120,7 +120,7 @@ def _mirrored_lgamma(f: Function, x: str, z: str, long: Pair) -> str:
     flat = f.test("ogt", part, f.c(0.25))
     angle = f.pick(flat, f.sub(f.c(0.5), part), part)
     rest = f.product(Pair(angle, f.c(0.0)), f.long(*_PI))
-    sine, cosine, _ = turned(f, rest, f.ci(0))
+    sine, cosine = sine_and_cosine(f, rest)
     size = Pair(*[f.pick(flat, *each) for each in zip(cosine, sine, strict=True)])
     size = f.product(f.product(size, f.long(*_PER_PI)), Pair(x, f.c(0.0)))
     of = long_logarithm(f, *f.ordered_sum(*size))

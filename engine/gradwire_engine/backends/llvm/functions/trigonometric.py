@@ -28,7 +28,7 @@ from gradwire_engine.backends.llvm.functions.function import (
 
 _HALF_PI = 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33
 _PI = math.pi, 2 * _HALF_PI[1]
-#: Beyond, reducing an angle takes more digits than this has.
+#: Beyond, reducing an angle takes more digits than this has, of doubles and of floats.
 FAR, SINGLE_FAR = float(1 << 20), float(1 << 16)
 _SIN = Polynomial(
     double=(
@@ -63,7 +63,7 @@ class _Turned(NamedTuple):
 
 
 def _half_pi(form: Form) -> tuple[float, float, float]:
-    """Pi / 2 in three parts."""
+    """``pi / 2`` in three parts."""
     if not form.single:
         return _HALF_PI
     high = form.rounded(_HALF_PI[0])
@@ -101,11 +101,11 @@ def _reduced(f: Function, x: str) -> _Turned:
         kinds = form.numbers, form.numbers, form.integers
         far = f.test("uge", f.abs(x), _far(f))
         y, low, quarters = f.instead(far, kinds, (y, low, quarters), lambda: far_rest(f, x))
-    return turned(f, Pair(y, low), quarters)
+    return _Turned(*sine_and_cosine(f, Pair(y, low)), quarters)
 
 
-def turned(f: Function, rest: Pair, quarters: str) -> _Turned:
-    """Of ``|rest| <= pi / 4`` by fdlibm's polynomials."""
+def sine_and_cosine(f: Function, rest: Pair) -> tuple[Pair, Pair]:
+    """Of ``|rest| <= pi / 4`` by fdlibm's polynomials, of floats by shorter ones."""
     y, low = rest
     z = f.mul(y, y)
     v = f.mul(z, y)
@@ -118,7 +118,7 @@ def turned(f: Function, rest: Pair, quarters: str) -> _Turned:
     lost = f.sub(f.sub(f.c(1.0), whole), half)
     powers = f.mul(z, f.mul(z, f.polynomial(z, _COS)))
     cosine = Pair(whole, f.add(lost, f.sub(powers, f.mul(y, low))))
-    return _Turned(sine, cosine, quarters)
+    return sine, cosine
 
 
 def _odd(f: Function, quarters: str) -> str:
