@@ -1,5 +1,7 @@
 """A GPU that is lost when a test asks for that, in the process that computes on it."""
 
+from importlib import import_module
+
 from gradwire_service.workers.opened_gpu import open_gpu
 
 _WRITES_NOWHERE = 'extern "C" __global__ void f(int *p) { *p = 1; }'
@@ -7,8 +9,7 @@ _WRITES_NOWHERE = 'extern "C" __global__ void f(int *p) { *p = 1; }'
 
 def gpu_until(path, settings):
     """The GPU, until this file is there: then a kernel writes where there is no memory."""
-    import cupy
-
+    cupy = import_module("cupy")
     opened = open_gpu(settings)
 
     def used_bytes():

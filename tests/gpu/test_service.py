@@ -6,6 +6,7 @@ import signal
 import time
 from contextlib import asynccontextmanager
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 
 import numpy as np
@@ -17,8 +18,7 @@ def missing():
     for module in "cupy", "fastapi", "httpx":
         if find_spec(module) is None:
             return f"{module} is not installed"
-    import cupy
-
+    cupy = import_module("cupy")
     try:
         return "" if cupy.cuda.runtime.getDeviceCount() else "there is no GPU"
     except cupy.cuda.runtime.CUDARuntimeError as error:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
-from gradwire_service.explain import main
+from gradwire_engine import Engine
+from gradwire_engine.answer import Leaf, Query
+from gradwire_engine.explain import explain
+from gradwire_service.explain import main, page
+
+from tests.service.workers import gpus
 
 PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
 SECTION = re.compile(r"^## Where the time goes$(.*?)^## ", re.MULTILINE | re.DOTALL)
@@ -117,3 +124,18 @@ def test_errors_are_printed_on_one_line(printed, capsys, program, variables, mes
         printed(program, variables)
     assert exit.value.code == 2
     assert re.search(f"error: .*{message}", capsys.readouterr().err)
+
+
+def test_operations_on_the_host_are_listed():
+    engine = Engine()
+    asked = engine.parse("sum(sin(x))"), {"x": Leaf(np.ones(3))}, Query("gradient")
+    assert "on the host: sin" in page(explain(*asked, backend=gpus.Backend()))
+    assert not [line for line in page(explain(*asked)) if "on the host" in line]
+
+
+@pytest.mark.skipif(find_spec("cupy") is not None, reason="there may be a GPU")
+def test_without_a_gpu_the_command_says_so(printed, capsys):
+    arguments = ["--program", "model.txt", "--variables", "values.json", "--gpu"]
+    with pytest.raises(SystemExit):
+        printed("x", '{"x": 1.0}', *arguments)
+    assert "there is no GPU: CuPy cannot be imported" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from gradwire_service.access.rules import Scope
 from gradwire_service.openapi.programs import Name, NamesOrNull, Program
-from gradwire_service.openapi.values import Digest, Document, Dtype
+from gradwire_service.openapi.values import Digest, Document, Dtype, Real, Whole
 from gradwire_service.scheduling.placement import Device
 
 
@@ -99,13 +99,13 @@ class GpuDocument(BaseModel):
 
     name: str
     compute_capability: str
-    memory_bytes: int
-    room_bytes: int = Field(description="The part of it that arrays may take.")
-    launch_seconds: float = Field(description="The time of a replay that computes nothing.")
-    bytes_per_second_in: float = Field(description="The speed of sending inputs to it.")
-    bytes_per_second_out: float = Field(description="The speed of fetching answers from it.")
-    flops_per_second: float = Field(description="The arithmetic of elementwise formulas.")
-    crossover_elements: int = Field(
+    memory_bytes: Whole
+    room_bytes: Whole = Field(description="The part of it that arrays may take.")
+    launch_seconds: Real = Field(description="The time of a replay that computes nothing.")
+    bytes_per_second_in: Real = Field(description="The speed of sending inputs to it.")
+    bytes_per_second_out: Real = Field(description="The speed of fetching answers from it.")
+    flops_per_second: Real = Field(description="The arithmetic of elementwise formulas.")
+    crossover_elements: Whole = Field(
         description="An elementwise formula of more elements takes less time on it than on the CPU."
     )
 

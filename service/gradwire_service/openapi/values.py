@@ -32,6 +32,7 @@ Dtype = TypeAliasType("Dtype", _Dtype)
 ComplexDtype = Literal["complex64", "complex128"]
 #: An integer with a format, for schemas that FastAPI makes; else some generators read 32 bits.
 Whole = Annotated[int, Field(json_schema_extra={"format": "int64"})]
+Real = Annotated[float, Field(json_schema_extra={"format": "double"})]
 Digest = Annotated[str, Field(pattern="^sha256:[0-9a-f]{64}$")]
 ResultId = Annotated[str, Field(pattern="^result:[A-Za-z0-9_-]{32}$")]
 Word = Literal["NaN", "Infinity", "-Infinity"]

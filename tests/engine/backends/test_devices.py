@@ -4,46 +4,81 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine
 from gradwire_engine.answer import Leaf, Query
-from gradwire_engine.backends.devices import DeviceFailure, GpuLost, OutOfGpuMemory
+from gradwire_engine.backends.devices import (
+    DeviceFailure,
+    GpuLost,
+    GpuUnavailable,
+    OutOfGpuMemory,
+)
 from gradwire_engine.backends.numpy.backend import NumpyBackend
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
-from gradwire_engine.gpu import GpuUnavailable
 from gradwire_engine.polling import unhurried
 
-STEPS = [f"y{i + 1} = sin(y{i}) * c + y{i}" for i in range(40)]
-ROLLED = "\n".join(["y0 = x", *STEPS, "sum(y40)"])
-EXACT = "sum(x * c)"
+STEPS = [f"y{i + 1} = sin(y{i}) * c + y{i}" for i in range(200)]
+#: Its lines are recorded as a loop, and after an error replayed one by one to find its place.
+ROLLED = "\n".join(["y0 = x", *STEPS, "sum(y200)"])
+PLAIN = "sum(sin(x) * c)"
 
 
 class Failing(NumpyBackend):
     """Its executables fail, except for exact ones, which a GPU's backend computes on the host."""
 
-    def __init__(self, failure: Exception) -> None:
+    def __init__(self, failures: list[Exception]) -> None:
         super().__init__()
-        self.failure = failure
+        #: The failures to come; after these replays succeed.
+        self.failures = failures
 
     def apart(self, whose=""):
-        return Failing(self.failure)
+        return Failing(self.failures)
 
     def compile(self, tape, poll, *, exact=False, threads=1):
-        executable = NumpyExecutable(tape, poll, self._loops, exact=exact, threads=threads)
-        if not exact:
-            executable.replay = self._fail  # type: ignore[method-assign]
-        return executable
-
-    def _fail(self, inputs, poll):
-        raise self.failure
+        return Executable(self, tape, poll, self._loops, exact=exact, threads=threads)
 
 
-@pytest.mark.parametrize("program", [ROLLED, EXACT])
+class Executable(NumpyExecutable):
+    """Fails while its backend does."""
+
+    def __init__(self, backend, *arguments, **named):
+        super().__init__(*arguments, **named)
+        self.backend = backend
+
+    def replay(self, inputs, poll):
+        if self.backend.failures and not self.exact:
+            raise self.backend.failures.pop(0)
+        return super().replay(inputs, poll)
+
+
+def call_of(engine, program, resident=None):
+    """A call of a program."""
+    x, c = Leaf(np.linspace(0, 1, 5), resident=resident), Leaf(np.asarray(2.0))
+    return engine.call(engine.parse(program), {"x": x, "c": c}, Query("gradient"))
+
+
+@pytest.mark.parametrize("program", [ROLLED, PLAIN])
 @pytest.mark.parametrize("failure", [GpuLost("a"), OutOfGpuMemory("b"), GpuUnavailable("c")])
-@pytest.mark.parametrize("resident", [None, "digest"])
-def test_a_failure_of_the_device_passes_through(program, failure, resident):
-    engine = Engine(backend=Failing(failure))
-    x, c = np.linspace(0, 1, 5), np.asarray(2.0)
-    variables = {"x": Leaf(x, resident=resident), "c": Leaf(c)}
-    for _ in range(4):
-        call = engine.call(engine.parse(program), variables, Query("gradient"))
-        with pytest.raises(DeviceFailure) as raised:
-            call.replay(unhurried)
-        assert raised.value is failure
+def test_a_failure_of_the_device_passes_through(program, failure):
+    engine = Engine(backend=Failing([failure]))
+    call = call_of(engine, program)
+    with pytest.raises(DeviceFailure) as raised:
+        call.replay(unhurried)
+    assert raised.value is failure
+    assert call.compiled
+    assert call.entry.paths[0].tiers.rolled == (program is ROLLED)
+    expected = call_of(Engine(), program).replay(unhurried)
+    found = call_of(engine, program).replay(unhurried)
+    np.testing.assert_array_equal(found.gradients["x"], expected.gradients["x"])
+
+
+def test_what_residents_give_is_computed_once_the_device_works_again():
+    backend = Failing([])
+    engine = Engine(backend=backend)
+    call_of(engine, PLAIN, "a digest").replay(unhurried)
+    backend.failures.append(OutOfGpuMemory("for now"))
+    with pytest.raises(OutOfGpuMemory):
+        call_of(engine, PLAIN, "a digest").replay(unhurried)
+    call = call_of(engine, PLAIN, "a digest")
+    call.replay(unhurried)
+    replays = call._executable(call.entry.paths[0])
+    assert replays.kept
+    assert (call.flops, call.hosted) == (replays.flops, ())
+    assert call.input_bytes == 8

@@ -32,7 +32,8 @@ async def samples(client):
 
 async def test_alive_and_ready(client):
     assert (await client.get("/healthz")).json() == {"status": "alive"}
-    assert (await client.get("/readyz")).json() == {"status": "ready", "machine_code": False}
+    ready = {"status": "ready", "machine_code": False, "gpu": False}
+    assert (await client.get("/readyz")).json() == ready
 
 
 async def test_readiness_drops_while_draining(app, client):

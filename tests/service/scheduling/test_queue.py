@@ -321,3 +321,38 @@ async def test_closing_the_queue_refuses_waiting_and_new_requests():
         await asked(queue, 0)
     release.set()
     await begun
+
+
+async def test_queues_with_the_same_load_are_bounded_together():
+    first = Queue(1, Bounds(1, 100))
+    second = Queue(1, Bounds(1, 100), load=first.load)
+    hold = asyncio.Event()
+    for queue in first, second:
+        TimedExecutor(queue)
+    tasks = [asked(queue, hold) for queue in (first, second, first)]
+    await settled()
+    with pytest.raises(RequestError) as caught:
+        await asked(second, hold)
+    assert caught.value.code == "overloaded"
+    assert caught.value.detail == "3 requests are waiting or running"
+    hold.set()
+    assert [(await task).answer for task in tasks] == ["done"] * 3
+    tasks = [asked(first, hold, nbytes=60), asked(second, hold, nbytes=60)]
+    assert (await tasks[0]).answer == "done"
+    with pytest.raises(RequestError):
+        await tasks[1]
+    assert (first.load.requests, first.load.nbytes) == (0, 0)
+
+
+async def test_dropped_tasks_wait_no_longer_and_others_go_on():
+    queue, hold = Queue(1, Bounds(9, 9)), asyncio.Event()
+    TimedExecutor(queue)
+    running, waiting = asked(queue, hold), asked(queue, hold)
+    await settled()
+    queue.drop()
+    with pytest.raises(RequestError) as caught:
+        await waiting
+    assert caught.value.code == "draining"
+    hold.set()
+    assert (await running).answer == "done"
+    assert (await asked(queue, hold)).answer == "done"

@@ -13,7 +13,6 @@ from pathlib import Path
 import httpx
 import pytest
 from gradwire_service.app import create_app
-from gradwire_service.scheduling import Bounds, Queue
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.workers.opened_gpu import open_gpu
@@ -252,13 +251,6 @@ async def test_the_queue_is_bounded_for_the_gpu_and_the_cpu_together(always):
     for task in running:
         task.cancel()
     await asyncio.gather(*running, return_exceptions=True)
-
-
-def test_queues_with_the_same_load_share_their_bounds():
-    queue = Queue(2, Bounds(3, 100))
-    other = Queue(1, Bounds(3, 100), load=queue.load)
-    assert other.load is queue.load
-    assert queue.load.cores == 3
 
 
 async def test_a_lost_gpu_fails_one_request_and_the_service_drains():
