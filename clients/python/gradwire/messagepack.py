@@ -66,11 +66,16 @@ _NUMBERS = {
 }
 _CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
 _LENGTHS = {1: struct.Struct(">B"), 2: struct.Struct(">H"), 4: struct.Struct(">I")}
-_SIZES = {
-    tag: size
+_TEXTS, _BYTES = frozenset(_TEXT_TAGS.values()), frozenset(_BYTES_TAGS.values())
+_LISTS = frozenset(_LIST_TAGS.values())
+#: Layouts of what follows a tag: a number, or a length.
+_LAYOUTS = _NUMBERS | {
+    tag: _LENGTHS[size]
     for tags in (_TEXT_TAGS, _BYTES_TAGS, _LIST_TAGS, _OBJECT_TAGS)
     for size, tag in tags.items()
 }
+#: The dtypes of bytes that are arrays.
+_WRITTEN = {name: dtype.newbyteorder("<") for name, dtype in DTYPES.items()}
 
 
 def pack(document: Any, refer: Refer | None = None) -> bytes:
@@ -216,10 +221,10 @@ class _Reader:
         self.at += 1
         if tag < 0x80:
             return tag
+        if 0xA0 <= tag < 0xC0:
+            return self._taken(tag & 0x1F).decode()
         if tag >= 0xE0:
             return tag - 0x100
-        if 0xA0 <= tag < 0xC0:
-            return self._short(tag)
         if tag < 0x90:
             return self._object(tag & 0x0F, level)
         if tag < 0xA0:
@@ -228,32 +233,20 @@ class _Reader:
 
     def _long(self, tag: int, level: int) -> Any:
         """A value whose tag does not hold its length."""
-        number = _NUMBERS.get(tag)
-        if number is not None:
-            (read,) = number.unpack_from(self._body, self.at)
-            self.at += number.size
-            return read
-        if tag in _CONSTANTS:
-            return _CONSTANTS[tag]
-        if tag not in _SIZES:
+        layout = _LAYOUTS.get(tag)
+        if layout is None:
+            if tag in _CONSTANTS:
+                return _CONSTANTS[tag]
             raise ValueError(f"an extension or unused type, {tag:#x} at byte {self.at - 1}")
-        layout = _LENGTHS[_SIZES[tag]]
-        (length,) = layout.unpack_from(self._body, self.at)
+        (read,) = layout.unpack_from(self._body, self.at)
         self.at += layout.size
-        if tag in _TEXT_TAGS.values():
-            return self._taken(length).decode()
-        if tag in _BYTES_TAGS.values():
-            return self._raw(length)
-        read = self._list if tag in _LIST_TAGS.values() else self._object
-        return read(length, level)
-
-    def _short(self, tag: int) -> str:
-        """A string whose tag holds its length."""
-        start = self.at
-        self.at = end = start + (tag & 0x1F)
-        if end > self._end:
-            raise ValueError("the body is cut short")
-        return self._body[start:end].decode()
+        if tag in _NUMBERS:
+            return read
+        if tag in _BYTES:
+            return self._raw(read)
+        if tag in _TEXTS:
+            return self._taken(read).decode()
+        return self._list(read, level) if tag in _LISTS else self._object(read, level)
 
     def _taken(self, length: int) -> bytes:
         start, self.at = self.at, self.at + length
@@ -274,15 +267,16 @@ class _Reader:
 
     def _object(self, length: int, level: int) -> Any:
         self._check(length, level)
-        body, read = self._body, dict[str, Any]()
+        body, value, inner = self._body, self.value, level + 1
+        read: dict[str, Any] = {}
         for _ in range(length):
             tag = body[self.at]
             if 0xA0 <= tag < 0xC0:  # nearly all names are short
                 self.at += 1
-                name = self._short(tag)
+                name = self._taken(tag & 0x1F).decode()
             else:
-                name = self.value(level + 1)
-            read[name] = self.value(level + 1)
+                name = value(inner)
+            read[name] = value(inner)
         return _array(read) if type(read.get("data")) is memoryview else read
 
     def _check(self, count: int, level: int) -> None:
@@ -294,6 +288,6 @@ class _Reader:
 
 def _array(parts: Mapping[str, Any]) -> NDArray[Any]:
     """The array of these parts, in memory of its own and in the machine's byte order."""
-    dtype = DTYPES[parts["dtype"]]
-    raw = np.frombuffer(parts["data"], dtype.newbyteorder("<"))
-    return raw.reshape(parts["shape"]).astype(dtype)
+    name = parts["dtype"]
+    raw = np.frombuffer(parts["data"], _WRITTEN[name])
+    return raw.reshape(parts["shape"]).astype(DTYPES[name])

@@ -117,13 +117,9 @@ def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
     if kind is not list and (kind is not dict or document.keys() in IN_PARTS):
         return read(*documents)
     held = None if like is MISSING else inside(like)
-
-    def part(key: Any) -> Any:
-        return _walk(read, _member(held, key), *[each[key] for each in documents])
-
-    if kind is dict:
-        return rebuild(like, {key: part(key) for key in document})
-    return rebuild(like, [part(i) for i in range(len(document))])
+    keys: Any = list(document) if kind is dict else range(len(document))
+    parts = [_walk(read, _member(held, key), *[each[key] for each in documents]) for key in keys]
+    return rebuild(like, dict(zip(keys, parts, strict=True)) if kind is dict else parts)
 
 
 def _member(held: Any, key: Any) -> Any:

@@ -135,9 +135,10 @@ class MemoryStore(TransactionalStore):
 
     def _drop(self, key: Key) -> None:
         kind, owner, _ = key
-        amount = self._amount(*key)
-        if self._records[kind].pop(key, None) is None:
+        found = self._records[kind].pop(key, None)
+        if found is None:
             return
+        amount = Amount(1, found[0].nbytes)
         for whose in owner, None:
             self._usage[kind, whose] = self._amount(kind, whose).minus(amount)
         del self._owned[kind, owner][key]

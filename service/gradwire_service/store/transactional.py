@@ -61,10 +61,10 @@ class TransactionalStore(Store):
         return expires_at
 
     def _remove(self, key: Key) -> bool:
-        found = self._head(key) is not None or self._head(key.used) is not None
-        self._drop(key)
-        self._drop(key.used)
-        return found
+        found = [each for each in (key, key.used) if self._head(each) is not None]
+        for each in found:
+            self._drop(each)
+        return bool(found)
 
     def _make_room(self, key: Key, nbytes: int) -> None:
         """Drop what a record replaces, and what the policy evicts for it.

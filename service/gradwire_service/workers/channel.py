@@ -28,6 +28,7 @@ _HEAD = struct.Struct("<IB?")
 #: Most shared memory in one message: a body, a box, and the records of a store's exchange.
 _MOST_SHARED = 128
 _READ_BYTES = 1 << 17
+_BYTES = frozenset({bytes, bytearray})
 #: Releases pages of shared memory, if the system supports it.
 _REMOVE: int | None = getattr(mmap_module, "MADV_REMOVE", None)
 
@@ -172,7 +173,7 @@ class _Pickler(pickle.Pickler):
         pieces: Iterable[Body] = (value,)
         if type(value) is Pieces:
             pieces = value.pieces()
-        elif not isinstance(value, bytes | bytearray) or len(value) <= LARGE_BYTES:
+        elif type(value) not in _BYTES or len(value) <= LARGE_BYTES:
             return None
         start = self.boxed
         if start + len(value) > self._room:

@@ -26,39 +26,43 @@ _MOST_APART = 64
 
 
 class Bundle(NamedTuple):
-    """Records in the form that is sent to another process: large bodies apart, others in one.
+    """An exchange in the form that is sent to another process: large bodies apart, others in one.
 
-    A body that arrives on its own need not be copied to be kept.
+    A body that arrives on its own need not be copied to be kept. Keys are plain tuples, which take
+    a fraction of the time to send.
     """
 
+    #: The keys of the records that are removed.
+    removed: Sequence[tuple[Any, ...]]
     #: With each record its body, or the length of its part of ``body``.
-    heads: Sequence[tuple[Key, str, Packed | int]]
+    heads: Sequence[tuple[tuple[Any, ...], str, Packed | int]]
     body: Packed
 
     @classmethod
-    def of(cls, uploads: Sequence[Upload]) -> Bundle:
-        """The bundle of these records."""
-        heads, rest, apart = list[tuple[Key, str, Packed | int]](), list[Body](), 0
+    def of(cls, removed: Sequence[Key], uploads: Sequence[Upload]) -> Bundle:
+        """The bundle of the keys that are removed and the records that are added."""
+        heads, rest, apart = list[tuple[tuple[Any, ...], str, Packed | int]](), list[Body](), 0
         room = WHOLE_BYTES
         for key, head, body in uploads:
             assert not isinstance(body, SharedMemory)
             length = len(body)
             is_whole = length > WHOLE_BYTES
             if (is_whole or LARGE_BYTES < length <= room) and apart < _MOST_APART:
-                heads.append((key, head, packed([body])))
+                heads.append((tuple(key), head, packed([body])))
                 apart += 1
                 room -= 0 if is_whole else length
             else:
-                heads.append((key, head, len(body)))
+                heads.append((tuple(key), head, len(body)))
                 rest.append(body)
-        return cls(heads, packed(rest))
+        return cls([*map(tuple, removed)], heads, packed(rest))
 
     def uploads(self) -> list[Upload]:
-        """The records."""
+        """The records that are added."""
         body = self.body
         view = memoryview(body.mapped() if isinstance(body, SharedMemory) else unpacked(body))
         uploads, start = [], 0
-        for key, head, body_or_length in self.heads:
+        for given, head, body_or_length in self.heads:
+            key = Key(*given)
             if isinstance(body_or_length, int):
                 uploads.append(Upload(key, head, view[start : start + body_or_length]))
                 start += body_or_length
@@ -85,7 +89,7 @@ class RemoteStore(Store):
         return None if held is None else _unpacked(held)
 
     def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> list[float | None]:
-        expiries: list[float | None] = self._call("exchange", removed, Bundle.of(added))
+        expiries: list[float | None] = self._call("exchange", Bundle.of(removed, added))
         return expiries
 
     def list_records(
@@ -119,7 +123,7 @@ class RemoteStore(Store):
 def dispatch(store: Store, call: StoreCall) -> Returned | Raised:
     """Run a call of a worker process on the store; exceptions are returned. May block."""
     try:
-        arguments = [_received(given) for given in call.arguments]
+        arguments = [each for given in call.arguments for each in _received(given)]
         value = getattr(store, call.method)(*arguments, **call.named)
     except Exception as error:  # noqa: BLE001 - raised again in the worker
         error.__traceback__ = error.__cause__ = error.__context__ = None
@@ -127,10 +131,10 @@ def dispatch(store: Store, call: StoreCall) -> Returned | Raised:
     return Returned(_packed(value) if isinstance(value, StoredRecord) else value)
 
 
-def _received(argument: Any) -> Any:
+def _received(argument: Any) -> tuple[Any, ...]:
     if isinstance(argument, Bundle):
-        return argument.uploads()
-    return _unpacked(argument) if isinstance(argument, Record) else argument
+        return [Key(*given) for given in argument.removed], argument.uploads()
+    return (_unpacked(argument) if isinstance(argument, Record) else argument,)
 
 
 def _packed(record: Any) -> Any:

@@ -27,7 +27,7 @@ def uploads(*sizes):
 )
 def test_a_bundle_has_each_record_with_its_own_body(sizes):
     given = uploads(*sizes)
-    bundle = Bundle.of(given)
+    bundle = Bundle.of([], given)
     found = bundle.uploads()
     assert [(each.key, each.head) for each in found] == [(each.key, each.head) for each in given]
     for each, sent in zip(found, given, strict=True):

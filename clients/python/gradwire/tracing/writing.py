@@ -92,7 +92,7 @@ class _Writer:
         block = _Block()
         self._state(roots, {None: block})
         for root in roots:
-            self._note_used(root)
+            self._name_of(root)
         if not block.lines:  # all roots are variables
             block.add("None", None)
         used = {name: leaf for name, leaf in self._leaves.items() if name in self._used}
@@ -119,7 +119,7 @@ class _Writer:
                 )
             name = f"v{self._statements}"
             self._statements += 1
-            blocks[term.scope].add(f"{name} = {self._text(term)}", term.place)
+            blocks[term.scope].add(f"{name} = {printed(term, self._name_of)}", term.place)
             names[term] = name
 
     def _quote(self, source: TextFunction, block: _Block) -> None:
@@ -135,27 +135,24 @@ class _Writer:
             self._names[param] = self._unique(param.hint)
         inner = _Block()
         self._state([body.result], {**blocks, body.inside: inner})
-        self._note_used(body.result)
         outer = blocks[body.scope]
         params = ", ".join(self._names[param] for param in body.params)
         outer.add(f"def {name}({params}):", body.place)
         for line, place in zip(inner.lines, inner.places, strict=True):
             outer.add(f"    {line}", place)
-        outer.add(f"    return {self._names[body.result]}", body.place)
+        outer.add(f"    return {self._name_of(body.result)}", body.place)
         self._names[body] = name
 
     def _function_name(self) -> str:
         self._functions += 1
         return f"f{self._functions - 1}"
 
-    def _text(self, term: Term) -> str:
-        for operand in term.operands:
-            self._note_used(operand)
-        return printed(term, self._names.__getitem__)
-
-    def _note_used(self, term: Term) -> None:
-        if (name := self._names[term]) in self._leaves:
+    def _name_of(self, term: Term) -> str:
+        """The name of a term that a statement mentions."""
+        name = self._names[term]
+        if name in self._leaves:
             self._used.add(name)
+        return name
 
     def _is_known(self, term: Term) -> bool:
         """True if a term needs no statement; a variable gets its name."""

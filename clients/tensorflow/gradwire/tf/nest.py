@@ -19,7 +19,7 @@ def is_nested(seq: Any) -> bool:
         return True
     if isinstance(seq, Operand):
         return False
-    return _is_level(type(seq))
+    return _is_level(seq.__class__)
 
 
 @lru_cache(maxsize=1024)

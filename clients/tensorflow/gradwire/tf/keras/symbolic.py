@@ -38,7 +38,6 @@ class Call:
 
     def value(self, known: Mapping[int, Any], training: bool | None = None) -> Any:
         """The result for values of the symbolic inputs, by their identities."""
-
         args = [_valued(part, known) for part in self.args]
         kwargs = {name: _valued(part, known) for name, part in self.kwargs.items()}
         if training is not None and not isinstance(self.operation, Operation):

@@ -74,6 +74,8 @@ class Optimizer(Tracking):
         self._sums: dict[int, Any] = {}
         #: The step as a function of the program, by dtype and settings.
         self._recorded: dict[tuple[Any, ...], ProgramFunction] = {}
+        #: The last step with such a key, and its numbers, which many variables have in common.
+        self._last: tuple[Any, list[Any]] = (None, [])
         self._undecayed: Callable[[Any], bool] = lambda variable: False
 
     @property
@@ -179,7 +181,7 @@ class Optimizer(Tracking):
         """
         slots = self._slots_of(variable)
         held, names, dtype = [variable, *slots.values()], list(slots), variable.dtype
-        numbers = self._numbers(self._next_step(), dtype)
+        key = dtype, *[value for name, value in vars(self).items() if name[0] != "_"]
 
         def updated(gradient: Any, rate: Any, weight: Any, *rest: Any) -> list[Any]:
             now = dict(zip(names, rest, strict=False))
@@ -187,17 +189,24 @@ class Optimizer(Tracking):
             return [weight, *[after[name] for name in names]]
 
         values = [each._to_tensor() for each in held]
-        operands = [gradient, learning_rate, *values, *[number(each, dtype) for each in numbers]]
+        operands = [gradient, learning_rate, *values, *self._operands(self._next_step(), key)]
         if isinstance(gradient, Slices):
             for each, value in zip(held, updated(*operands), strict=True):
                 each.assign(value)
             return
-        key = dtype, *[value for name, value in vars(self).items() if name[0] != "_"]
         if key not in self._recorded:
             self._recorded[key] = ProgramFunction(updated, operands)
         specs = [each._node.spec for each in values]
         for each, value in zip(held, self._recorded[key](operands, specs), strict=True):
             each._replace(value)
+
+    def _operands(self, step: int, key: tuple[Any, ...]) -> list[Any]:
+        """The numbers of a step as tensors."""
+        if self._last[0] != (step, key):
+            dtype = key[0]
+            numbers = [number(each, dtype) for each in self._numbers(step, dtype)]
+            self._last = (step, key), numbers
+        return self._last[1]
 
     def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
         """The weight and the slots after a step."""
