@@ -78,7 +78,7 @@ def describe(backend: Backend) -> GpuDevice:
 
 
 def crossover(backend: Backend, clock: Callable[[], float]) -> Crossover:
-    """Measure the costs of such a backend's device, by a ``clock`` of seconds, which takes about one.
+    """Measure the costs of such a device by a ``clock`` of seconds, which takes about one.
 
     Raises: ``GpuLost``.
     """
