@@ -1,0 +1,155 @@
+"""Tapes replayed on a GPU give NumPy's numbers: launch by launch, captured, and where they fail."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from gradwire_engine import Engine
+from gradwire_engine.answer import Leaf, Limits, Query
+from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from gradwire_engine.errors import EngineError
+
+pytest.importorskip("llvmlite")
+
+from tests.engine.backends.nvptx.launched import go_on
+from tests.engine.backends.nvptx.test_launches import PROGRAMS, same, tape, tape_of
+from tests.engine.ops.kernel_calls import few_of_each, kernel_calls
+
+pytestmark = pytest.mark.gpu
+RNG = np.random.default_rng(11)
+
+
+@pytest.fixture(scope="module")
+def backend():
+    from gradwire_engine.gpu import gpu_backend
+
+    return gpu_backend(4 << 30)
+
+
+def asked(backend, text, values, kind="gradient", limits=None):
+    engine = Engine(limits or Limits(), backend=backend)
+    leaves = {key: Leaf(np.asarray(value)) for key, value in values.items()}
+    return engine.call(engine.parse(text), leaves, Query(kind))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_operations(backend):
+    """Every operation by itself: most by code of our own, others by CuPy's, some by the host."""
+    wrong = {}
+    for call in few_of_each(kernel_calls(), 2):
+        made = tape_of(call)
+        if made is None:
+            continue
+        expected = call.result if isinstance(call.result, tuple | list) else [call.result]
+        if call.op.name in ("eigh", "reduced_svd", "reduced_qr", "orthonormal_complement", "eig"):
+            continue  # vectors may have another sign: the registry's test knows what is unique
+        try:
+            executable = backend.compile(made, go_on)
+            for _ in range(3):
+                got = executable.replay(call.operands, go_on).outputs
+                for x, y in zip(got, expected, strict=True):
+                    same(x, y)
+        except Exception as error:  # noqa: BLE001 - all are listed
+            wrong[str(call)] = f"{type(error).__name__}: {error}"[:200]
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(backend, name):
+    """The first replay, and that of a graph."""
+    made, inputs = tape(name)
+    expected = NUMPY_BACKEND.compile(made, go_on).replay(inputs, go_on).outputs
+    executable = backend.compile(made, go_on)
+    for turn in range(4):
+        moved = [x * (1 + turn / 8) if x.dtype.kind == "f" else x for x in inputs]
+        got = executable.replay(moved, go_on)
+        expected = NUMPY_BACKEND.compile(made, go_on).replay(moved, go_on)
+        if expected.guard is None:
+            for x, y in zip(got.outputs, expected.outputs, strict=True):
+                same(x, y)
+        else:
+            assert got.guard is not None
+    assert executable._graphs or not executable._captures
+
+
+def test_another_path_is_recorded_anew(backend):
+    text = "if sum(x) > 0:\n    y = x * x\nelse:\n    y = -x\nsum(y)"
+    engine = Engine(backend=backend)
+    program = engine.parse(text)
+    for sign in (1, -1, 1, -1, 1):
+        x = sign * np.arange(1.0, 2001)
+        answer = engine.call(program, {"x": Leaf(x)}, Query("gradient")).replay(go_on)
+        expected = 2 * x if sign > 0 else -np.ones(2000)
+        np.testing.assert_allclose(answer.derivatives["gradients"]["x"], expected)
+
+
+def test_what_is_not_finite_is_found(backend):
+    x = np.linspace(1, 2, 5000)
+    x[77] = -1
+    for _ in range(3):
+        answer = asked(backend, "sum(log(x))", {"x": x}).replay(go_on)
+        assert answer.nonfinite
+
+
+def test_an_index_out_of_range_is_an_error_of_the_program(backend):
+    values = {"x": RNG.random(5000), "i": np.array([3, 4999, 5000])}
+    with pytest.raises(EngineError, match="index|range|bounds"):
+        asked(backend, "sum(x[i]**2)", values).replay(go_on)
+
+
+def test_a_singular_matrix_is_the_error_that_numpy_gives(backend):
+    text, values = "sum(solve(a, b))", {"a": np.ones((30, 30)), "b": np.ones(30)}
+    errors = []
+    for chosen in (backend, NUMPY_BACKEND):
+        try:
+            errors.append(asked(chosen, text, values).replay(go_on).nonfinite is not None)
+        except EngineError as error:
+            errors.append(str(error))
+    assert errors[0] == errors[1]
+
+
+def test_read_only_arrays_stay_on_the_device(backend):
+    x = RNG.random(200_000)
+    x.flags.writeable = False
+    call = asked(backend, "sum(exp(x) * x)", {"x": x})
+    answers = [call.replay(go_on).value for _ in range(4)]
+    assert backend.device.residents.find(x, lambda _: pytest.fail("it is copied again")) is not None
+    np.testing.assert_allclose(answers, np.sum(np.exp(x) * x))
+
+
+def test_memory_that_is_refused(backend):
+    from gradwire_engine.gpu import OutOfGpuMemory
+
+    text = "sum((x[:, None] - x[None, :]) @ (x[:, None] * x[None, :]))"
+    limits = Limits(total_bytes=1 << 40, array_bytes=1 << 40, flops=1 << 60)
+    with pytest.raises(OutOfGpuMemory):
+        asked(backend, text, {"x": RNG.random(30_000)}, "evaluate", limits).replay(go_on)
+    assert asked(backend, "sum(x)", {"x": RNG.random(3000)}).replay(go_on).value > 0
+
+
+def test_threads_take_turns(backend):
+    call = asked(backend, "sum(tanh(x @ x))", {"x": RNG.random((200, 200))})
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(call.replay(go_on).value)) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_allclose(found, [found[0]] * 8)
+
+
+def test_what_it_costs(backend):
+    import time
+
+    from gradwire_engine.gpu import crossover, describe
+
+    device, costs = describe(backend), crossover(backend, time.perf_counter)
+    assert device.memory_bytes >= device.free_bytes > 0
+    assert 1e-6 < costs.launch_seconds < 1e-2
+    assert min(costs.bytes_per_second_in, costs.bytes_per_second_out) > 1e8
+    assert costs.flops_per_second > 1e9
+    print(device, costs)
