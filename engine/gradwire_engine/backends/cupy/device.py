@@ -24,14 +24,14 @@ _FATAL = frozenset((46, 100, 101, 201, 214, 700, 702, 709, 710, 714, 715, 716, 7
 
 
 class Residents:
-    """The copies of read-only arrays that come again, for as long as these live."""
+    """The copies of arrays that nobody can write to and that come again, as long as these live."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Any, Any]] = {}
 
     def find(self, x: np.ndarray[Any, Any], upload: Any) -> Any | None:
         """The copy of an array that came before; none when it first comes."""
-        if x.flags.writeable:
+        if not _is_constant(x):
             return None
         number = id(x)
         known = self._known.get(number)
@@ -48,6 +48,15 @@ class Residents:
     def forget(self) -> None:
         """Free all copies."""
         self._known.clear()
+
+
+def _is_constant(x: Any) -> bool:
+    """True if nobody can write to an array, nor to what it is a view of."""
+    while isinstance(x, np.ndarray):
+        if x.flags.writeable:
+            return False
+        x = x.base
+    return x is None or isinstance(x, bytes) or (isinstance(x, memoryview) and x.readonly)
 
 
 class Device:
