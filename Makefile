@@ -35,7 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check format fuzz docs bench lock release clean container-test
+.PHONY: help setup serve test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs bench lock release clean container-test
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -96,10 +96,15 @@ attacks: $(DEV) ## Run every attack on a service, alone and behind nginx, then r
 coverage: $(DEV) ## Run the tests and report the branches that no test takes
 	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks cluster containers fleet generators' $(ARGS)
 
-check: $(DEV) ## Lint, check format, types and import directions
+check: $(DEV) ## Check types and lint, at once
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync types lint
+
+types: $(DEV) ## Check types
+	$(BIN)/mypy
+
+lint: $(DEV) ## Lint, check format, import directions and that the public API is typed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
 	$(BIN)/python tools/lint_imports.py --no-logo
 	@for package in gradwire gradwire.tf gradwire.tfe; \
 	do case $$package in gradwire) first=python;; *) first=tensorflow;; esac; \
