@@ -63,6 +63,8 @@ test-rest: $(DEV) $(TOOLS)/.made ## Run the tests that `make test` leaves out: t
 	$(BIN)/pytest $(PARALLEL) --backend=native tests/engine/ops tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/autodiff tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/cluster tests/benchmarks $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
+	do $(MAKE) --no-print-directory PYTHON=$$other .venv-$$(basename $$other)/.test & done; wait; \
+	for other in $(OTHER_PYTHONS); \
 	do test $$other = $(lastword $(OTHER_PYTHONS)) || less=--ignore=tests/clients/tensorflow; \
 	$(MAKE) --no-print-directory sdk-test PYTHON=$$other ARGS="$$less $(ARGS)" || status=1; less=; done; \
 	if test "$$(cat deploy/container-test.passed)" = "$$($(BIN)/python tools/container_inputs.py)"; \
