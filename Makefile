@@ -35,7 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check format fuzz docs bench lock release clean container-test
+.PHONY: help setup serve test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs bench lock release clean container-test
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -62,6 +62,8 @@ test-rest: $(DEV) $(TOOLS)/.made ## Run the tests that `make test` leaves out: t
 	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=native tests/engine/ops tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/autodiff tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/cluster tests/benchmarks $(ARGS) || status=1; \
+	for other in $(OTHER_PYTHONS); \
+	do $(MAKE) --no-print-directory PYTHON=$$other .venv-$$(basename $$other)/.test & done; wait; \
 	for other in $(OTHER_PYTHONS); \
 	do test $$other = $(lastword $(OTHER_PYTHONS)) || less=--ignore=tests/clients/tensorflow; \
 	$(MAKE) --no-print-directory sdk-test PYTHON=$$other ARGS="$$less $(ARGS)" || status=1; less=; done; \
@@ -96,10 +98,15 @@ attacks: $(DEV) ## Run every attack on a service, alone and behind nginx, then r
 coverage: $(DEV) ## Run the tests and report the branches that no test takes
 	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks cluster containers fleet generators' $(ARGS)
 
-check: $(DEV) ## Lint, check format, types and import directions
+check: $(DEV) ## Check types and lint, at once
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync types lint
+
+types: $(DEV) ## Check types
+	$(BIN)/mypy
+
+lint: $(DEV) ## Lint, check format, import directions and that the public API is typed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
 	$(BIN)/python tools/lint_imports.py --no-logo
 	@for package in gradwire gradwire.tf gradwire.tfe; \
 	do case $$package in gradwire) first=python;; *) first=tensorflow;; esac; \

@@ -1,5 +1,7 @@
 """Settings that every test shares."""
 
+import gc
+import os
 import random
 import socket
 import threading
@@ -10,6 +12,10 @@ import pytest
 from hypothesis import settings
 
 from tests import effort
+
+# As in the image, for libraries loaded later and for processes that tests start: a library's
+# threads wait for each other in loops, on cores that other tests need.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 # How long one example takes says more about the machine's other tenants than about the code.
 # Every run draws its own examples, also where Hypothesis finds that it is CI.
@@ -64,6 +70,12 @@ def _compute_with(name: str) -> None:
     Engine.backend = native_backend() if name == "native" else BACKENDS[name]
 
 
+def pytest_collection_finish() -> None:
+    """Spare the tests themselves from garbage collections: there are a million objects of them."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_report_header(config: pytest.Config) -> str:
     """Say with what the same examples are drawn again."""
     return f"random examples: --hypothesis-seed={config.getoption('--hypothesis-seed')}"
@@ -80,9 +92,7 @@ def service_url() -> Iterator[str]:
     """Run the real service, on a free port of the loopback; its address."""
     import uvicorn
     from gradwire_service.app import create_app
-    from threadpoolctl import threadpool_limits
 
-    threadpool_limits(1)  # as where it is served; threads that wait for each other slow tests down
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, ws="none"))
         thread = threading.Thread(target=server.run, args=([listener],))

@@ -106,7 +106,10 @@ def _array_differs(got: Any, want: dict[str, Any], case: dict[str, Any], at: str
         return None if texts == expected else f"{at}: {texts} is not {expected}"
     if list(array.shape) != shape:
         return f"{at}: shape {list(array.shape)} is not {shape}"
-    wrong = f"{at}: {array.tolist()} is not {value}"
+
+    def wrong() -> str:
+        return f"{at}: {array.tolist()} is not {value}"
+
     if dtype.startswith("complex"):
         pairs = np.asarray(value, float).reshape((*shape, 2))
         numbers = pairs[..., 0] + 1j * pairs[..., 1]
@@ -114,7 +117,7 @@ def _array_differs(got: Any, want: dict[str, Any], case: dict[str, Any], at: str
         numbers = np.asarray(value, float).reshape(shape)
     else:
         numbers = np.asarray(value).reshape(shape)
-        return None if np.array_equal(np.asarray(array, numbers.dtype), numbers) else wrong
+        return None if np.array_equal(np.asarray(array, numbers.dtype), numbers) else wrong()
     if not np.allclose(
         np.asarray(array, numbers.dtype),
         numbers,
@@ -122,7 +125,7 @@ def _array_differs(got: Any, want: dict[str, Any], case: dict[str, Any], at: str
         atol=case["atol"],
         equal_nan=True,
     ):
-        return wrong
+        return wrong()
     return None if name == dtype else f"{at}: dtype {name} is not {dtype}"
 
 
@@ -151,22 +154,25 @@ def _reads_alike(got: Any, want: Any, case: dict[str, Any]) -> bool:
 
 def _differs(got: Any, want: Any, case: dict[str, Any], at: str) -> str | None:
     """The first difference, or None."""
-    wrong = f"{at}: {str(got)[:80]} is not {want}"
+
+    def wrong() -> str:
+        return f"{at}: {str(got)[:80]} is not {want}"
+
     if want is None:
-        return None if got is None else wrong
+        return None if got is None else wrong()
     if isinstance(want, bool | str):
         named = (
             isinstance(want, str)
             and want in REFERENTS
             and np.array_equal(float(got), REFERENTS[want], equal_nan=True)
         )
-        return None if named or got == want or _reads_alike(got, want, case) else wrong
+        return None if named or got == want or _reads_alike(got, want, case) else wrong()
     if isinstance(want, int | float):
         number = np.asarray(got.numpy() if hasattr(got, "numpy") else got)
         close = number.shape == () and np.isclose(
             float(number), want, rtol=case["rtol"], atol=case["atol"]
         )
-        return None if close else wrong
+        return None if close else wrong()
     if isinstance(want, dict) and len(want) == 1:
         ((kind, content),) = want.items()
         if kind in KINDS:
@@ -174,7 +180,7 @@ def _differs(got: Any, want: Any, case: dict[str, Any], at: str) -> str | None:
     if isinstance(want, list):
         return _sequence_differs(got, want, case, at)
     if not isinstance(got, dict) or sorted(map(str, got)) != sorted(want):
-        return wrong
+        return wrong()
     named_got = {str(key): value for key, value in got.items()}
     return _first(_differs(named_got[key], want[key], case, f"{at}.{key}") for key in want)
 

@@ -17,9 +17,14 @@ def _service(service_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADWIRE_URL", service_url)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("snippets")
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", [pytest.param(case, id=case["id"]) for case in CASES])
-def test_a_snippet_agrees_with_tensorflow(case: dict[str, Any], tmp_path: Path):
-    source = tmp_path / "snippet.py"
+def test_a_snippet_agrees_with_tensorflow(case: dict[str, Any], folder: Path):
+    source = folder / f"{case['id']}.py"
     source.write_text(agreement.ours(case["tf_code"]))
     assert agreement.disagreement(case, str(source)) is None

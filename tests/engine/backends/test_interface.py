@@ -1,7 +1,7 @@
 """The interface of backends: kernels are called there alone, and the optimiser only counts."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import gradwire_engine
@@ -15,15 +15,17 @@ INDICES = {"arange", "array_equal", "bincount", "broadcast_arrays", "concatenate
 INDICES |= {"ravel_multi_index", "where"}
 
 
-def outside() -> Iterator[tuple[str, ast.Module]]:
-    """The engine's modules that are no backend's."""
-    for path in sorted(ENGINE.rglob("*.py")):
-        name = path.relative_to(ENGINE).as_posix()
-        if not name.startswith("backends/"):
-            yield name, ast.parse(path.read_text(encoding="utf-8"))
+#: The engine's modules that are no backend's.
+MODULES = [
+    name
+    for name in sorted(path.relative_to(ENGINE).as_posix() for path in ENGINE.rglob("*.py"))
+    if not name.startswith("backends/")
+]
 
 
-MODULES = dict(outside())
+@cache
+def parsed(name: str) -> ast.Module:
+    return ast.parse((ENGINE / name).read_text(encoding="utf-8"))
 
 
 def attributes(tree: ast.Module, of: str) -> set[str]:
@@ -39,14 +41,14 @@ def attributes(tree: ast.Module, of: str) -> set[str]:
 @pytest.mark.parametrize("name", MODULES)
 def test_only_backends_call_kernels(name: str) -> None:
     """An operation's own kernel may be made of others of its class."""
-    calls = [node.func for node in ast.walk(MODULES[name]) if isinstance(node, ast.Call)]
+    calls = [node.func for node in ast.walk(parsed(name)) if isinstance(node, ast.Call)]
     called = [f.value for f in calls if isinstance(f, ast.Attribute) and f.attr == "kernel"]
     assert {ast.unparse(of) for of in called} <= {"self", "super()"}
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_only_backends_look_into_numpy(name: str) -> None:
-    tree = MODULES[name]
+    tree = parsed(name)
     taken = {
         alias.name if isinstance(node, ast.Import) else f"{node.module}"
         for node in ast.walk(tree)
@@ -63,4 +65,4 @@ def test_only_backends_look_into_numpy(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("optimize/")])
 def test_the_optimiser_computes_with_constants_alone(name: str) -> None:
     further = INDICES if name.startswith("optimize/index_") else set()
-    assert attributes(MODULES[name], "np") <= HOST | further
+    assert attributes(parsed(name), "np") <= HOST | further
