@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
@@ -116,7 +116,7 @@ class Results(Tensors):
         near = np.ascontiguousarray(array).view() if _is_whole(array) else array.copy()
         near.flags.writeable = False
         self._cache.put(key, near, near.nbytes, self._fresh_seconds, self._cache.changes)
-        return Tensor(key.id, array.dtype.name, array.shape, expires_at)
+        return Tensor(key.id, _name_of(array.dtype), array.shape, expires_at)
 
 
 def digest(dtype: str, shape: Sequence[int], body: bytes) -> str:
@@ -137,6 +137,10 @@ def _is_whole(array: Array) -> bool:
 def _head(array: Array) -> str:
     """The description of an array in a record, without its bytes."""
     return _head_of(array.dtype, array.shape)
+
+
+#: NumPy makes a dtype's name anew each time.
+_name_of: Callable[[Dtype], str] = lru_cache(maxsize=64)(lambda dtype: dtype.name)
 
 
 @lru_cache(maxsize=1024)

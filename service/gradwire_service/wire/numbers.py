@@ -6,6 +6,7 @@ import binascii
 import math
 import sys
 from array import array
+from functools import lru_cache
 from itertools import chain, compress, repeat
 from operator import indexOf, is_
 from typing import Any
@@ -155,12 +156,17 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
         wanted = f"{needed} bytes" if needed <= sys.maxsize else "more bytes than can exist"
         raise Malformed(f"{dtype} of this shape has {wanted}, got {len(raw)}", name)
     try:
-        read = np.frombuffer(raw, dtype.newbyteorder("<")).reshape(shape)
+        read = np.frombuffer(raw, _little(dtype)).reshape(shape)
     except ValueError:
         raise Malformed("no array can have this shape", "shape") from None
     if dtype.kind == "b" and read.size and read.view(np.uint8).max() > 1:
         raise Malformed("the bytes of a bool are 0 and 1", name)
     return read.astype(dtype, copy=not read.flags.aligned)
+
+
+@lru_cache(maxsize=64)
+def _little(dtype: Dtype) -> Dtype:
+    return dtype.newbyteorder("<")
 
 
 def check_rank(rank: int) -> None:

@@ -169,14 +169,19 @@ class _Reader:
     def _object(self, length: int, level: int) -> dict[str, Any]:
         self._check(2 * length, level)
         read: dict[str, Any] = {}
-        inner = level + 1
+        body, value, inner = self._body, self.value, level + 1
         for _ in range(length):
-            key = self.value(inner)
-            if type(key) is not str:
-                _refuse("a key is not a string", _KEY_HINT)
+            tag = body[self.at]
+            if 0xA0 <= tag < 0xC0:  # nearly all keys are short
+                self.at += 1
+                key: Any = str(self._taken(tag & 0x1F), "utf-8")
+            else:
+                key = value(inner)
+                if type(key) is not str:
+                    _refuse("a key is not a string", _KEY_HINT)
             if key in read:
                 _refuse(f"duplicate key {key!r}")
-            read[key] = self.value(inner)
+            read[key] = value(inner)
         return read
 
     def _check(self, count: int, level: int) -> None:

@@ -65,14 +65,18 @@ class Term:
     __slots__ = ("__weakref__", "args", "kwargs", "op", "operands", "place", "scope")
 
     def __init__(
-        self, op: str, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] = NOTHING
+        self,
+        op: str,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] = NOTHING,
+        place: Place | None = None,
     ) -> None:
         self.op: str = op
         self.args: tuple[Any, ...] = args
         self.kwargs: Mapping[str, Any] = kwargs
         self.operands: tuple[Term, ...] = terms_in(args, kwargs)
         self.scope: Scope | None = innermost(self.operands)
-        self.place: Place | None = user_place()
+        self.place: Place | None = place or user_place()
 
     def forget(self) -> None:
         """Drop the operands, once the value is known."""

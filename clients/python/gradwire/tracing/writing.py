@@ -7,7 +7,6 @@ is a ``def`` with the statements that depend on its parameters; what does not st
 
 from __future__ import annotations
 
-import itertools
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -168,10 +167,11 @@ class _Writer:
 
     def _unique(self, hint: str) -> str:
         stem = _stem(hint)
-        for count in itertools.count(self._counts.get(stem, 0) + 1):
-            name = stem if count == 1 else f"{stem}_{count}"
-            if name not in self.taken and name not in self.avoided:
-                break
+        count = self._counts.get(stem, 0) + 1
+        name = stem if count == 1 else f"{stem}_{count}"
+        while name in self.taken or name in self.avoided:
+            count += 1
+            name = f"{stem}_{count}"
         self._counts[stem] = count
         self.taken.add(name)
         return name

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradwire.tf.dtypes import DType, of_numpy, rounded
 from gradwire.tf.remote import RemoteArray
-from gradwire.tracing.terms import ITEM, NOTHING, Leaf, Scope, Term
+from gradwire.tracing.terms import ITEM, NOTHING, Leaf, Place, Scope, Term
 
 #: ``None`` where it is not known without asking the service.
 Shape = tuple[int, ...] | None
@@ -57,8 +57,9 @@ class TensorNode(Term):
         args: tuple[Any, ...] = (),
         kwargs: Mapping[str, Any] = NOTHING,
         spec: Spec = UNKNOWN,
+        place: Place | None = None,
     ) -> None:
-        super().__init__(op, args, kwargs)
+        super().__init__(op, args, kwargs, place)
         self.dtype: DType | None = spec.dtype
         self.shape: Shape = spec.shape
         self.value: Any = None

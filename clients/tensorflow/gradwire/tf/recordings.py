@@ -196,8 +196,8 @@ class Replay:
         changed = any(operand in self._made for operand in term.operands)
         if not changed or not isinstance(term, TensorNode):
             return term
-        clone = TensorNode(term.op, *arguments_with(term, self._made), term.spec)
-        clone.place, clone.joints = term.place, term.joints
+        clone = TensorNode(term.op, *arguments_with(term, self._made), term.spec, term.place)
+        clone.joints = term.joints
         return record(clone)
 
 

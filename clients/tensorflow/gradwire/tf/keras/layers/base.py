@@ -6,8 +6,7 @@ import functools
 import inspect
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import gradwire.tf as tf
@@ -168,9 +167,13 @@ class Layer(Described, _Options):
             for layer in (self, *self._flat()):
                 layer._losses.clear()
         masks = self._take_masks(names, first, kwargs)
-        with _training_of(self, kwargs):
+        around: list[Any] = _CALLS.__dict__.setdefault("training", [])
+        around.append(_settled_training(self, kwargs, around))
+        try:
             leading = [kwargs.pop(name) for name in names[: len(args)]]
             value = self.call(*leading, *rest, **kwargs)
+        finally:
+            around.pop()
         if self.activity_regularizer is not None:
             self.add_loss([self._penalty_of(part) for part in _tensors_in(value)])
         self._give_masks(first, masks, value)
@@ -188,8 +191,10 @@ class Layer(Described, _Options):
 
     def _take_masks(self, names: tuple[str, ...], first: Any, kwargs: dict[str, Any]) -> Any:
         """Fill in the arguments for masks that are not given; the mask of the first input."""
-        tensors = [name for name, value in kwargs.items() if _tensors_in(value)]
-        tensors = [name for name in tensors if not name.endswith("mask")]
+        tensors: list[str] = []
+        if any(name.endswith("mask") for name in names):
+            tensors = [name for name, value in kwargs.items() if _tensors_in(value)]
+            tensors = [name for name in tensors if not name.endswith("mask")]
         for name in tensors:
             wanted = "mask" if len(tensors) == 1 else f"{name}_mask"
             if wanted in names and kwargs.get(wanted) is None:
@@ -199,6 +204,8 @@ class Layer(Described, _Options):
 
     def _give_masks(self, first: Any, masks: Any, value: Any) -> None:
         """Let outputs carry masks, unless the layer has set them."""
+        if masks is None and type(self).compute_mask is Layer.compute_mask:
+            return
         if self.supports_masking:
             parts = tf.nest.flatten(value)
             if all(mask_of(part) is not None for part in parts):
@@ -286,10 +293,8 @@ def _names_of(method: Callable[..., Any]) -> tuple[str, ...]:
     return _names(method, 0) if function is None else _names(function, 1)
 
 
-@contextmanager
-def _training_of(layer: Layer, kwargs: dict[str, Any]) -> Iterator[None]:
+def _settled_training(layer: Layer, kwargs: dict[str, Any], around: Sequence[Any]) -> Any:
     """Settle ``training``: what is given, that of the layer around, or the call's own default."""
-    around: list[Any] = _CALLS.__dict__.setdefault("training", [])
     named = _parameters_of(layer.call)
     given = "training" in kwargs
     value = kwargs.pop("training", None)
@@ -300,11 +305,7 @@ def _training_of(layer: Layer, kwargs: dict[str, Any]) -> Iterator[None]:
         value = None if default is inspect.Parameter.empty else default
     if "training" in named:
         kwargs["training"] = value
-    around.append(value)
-    try:
-        yield
-    finally:
-        around.pop()
+    return value
 
 
 def _marking(build: Callable[..., None]) -> Callable[..., None]:

@@ -73,7 +73,8 @@ def check_inputs(spec: Any, inputs: Any, layer_name: str) -> None:
     """Refuse inputs that are not what a layer takes: an ``InputSpec``, or one for each input."""
     if not spec:
         return
-    specs, values = tf.nest.flatten(spec), tf.nest.flatten(inputs)
+    specs = [spec] if isinstance(spec, InputSpec) else tf.nest.flatten(spec)
+    values = tf.nest.flatten(inputs)
     if len(specs) != len(values):
         raise ValueError(
             f'Layer "{layer_name}" expects {len(specs)} input(s), but it received {len(values)} '

@@ -50,7 +50,7 @@ class Owner:
     def _owned(self) -> list[Any]:
         """The layers within, also those that lists and dictionaries were given later."""
         for name, value in vars(self).items():
-            if name not in _WITHOUT_LAYERS and isinstance(value, (list, dict)):
+            if isinstance(value, (list, dict)) and name not in _WITHOUT_LAYERS:
                 for layer in _layers_in(value):
                     if layer is not self and not any(layer is known for known in self._tracked):
                         self._tracked.append(layer)
