@@ -15,8 +15,9 @@ ABSENT = frozenset(
     "owens_t poisson_quantile spence spherical_in spherical_jn spherical_kn sqrtm stdtr stdtrit "
     "struve sylvester_solution wofz yv".split()
 )
-#: CuPy's function orders its results otherwise, takes one matrix after the other, or is slower.
-OTHERWISE = frozenset("coo_solution eig lu".split())
+#: CuPy's function orders its results otherwise, takes one matrix after the other, or does not
+#: reduce large angles exactly.
+OTHERWISE = frozenset("coo_solution cosdg cotdg eig lu sindg tandg".split())
 #: CuPy's function takes real numbers only.
 REAL = frozenset("erf erfc erfcx exp1 expi spherical_yn".split())
 #: How many terms or steps are computed depends on the operands' values.

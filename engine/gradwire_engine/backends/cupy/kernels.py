@@ -17,13 +17,8 @@ __all__ = [
     "convolve",
     "coo_product",
     "extreme",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
     "max",
     "min",
-    "power",
     "random_words",
     "require",
 ]
@@ -33,32 +28,6 @@ _MULTIPLIERS = 0xD2E7470EE14C6C93, 0xCA5A826395121157
 _GROWTH = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
 _ROUNDS = 10
 _LOW, _HALF = 0xFFFFFFFF, 32
-
-
-def power(x: Any, y: Any) -> Any:
-    """``x ** y``.
-
-    Raises: ``ValueError`` for integers and a negative power.
-    """
-    if x.dtype.kind in "iu" and y.dtype.kind == "i":
-        error = ValueError("Integers to negative integer powers are not allowed.")
-        require((y >= 0).all(), error)
-    return cupy.power(x, y)
-
-
-def _logical(name: str) -> Any:
-    """CuPy's function, which takes no complex numbers, of whether they are 0."""
-    ufunc = getattr(cupy, name)
-
-    def compute(*operands: Any) -> Any:
-        return ufunc(*[x != 0 if x.dtype.kind == "c" else x for x in operands])
-
-    return compute
-
-
-logical_and, logical_or, logical_xor, logical_not = map(
-    _logical, ("logical_and", "logical_or", "logical_xor", "logical_not")
-)
 
 
 def extreme(ufunc: Any, x: Any, axes: tuple[int, ...], *, initial: Any = None) -> Any:

@@ -19,10 +19,11 @@ def namespace() -> Any:
     import cupy
     import cupyx.scipy.special
 
-    from gradwire_engine.backends.cupy import indexing, kernels, linalg
+    from gradwire_engine.backends.cupy import elementwise, indexing, kernels, linalg
 
     names = {name: getattr(cupy, name) for name in np.__all__ if hasattr(cupy, name)}
     special = {name: getattr(cupyx.scipy.special, name) for name in dir(cupyx.scipy.special)}
+    special |= {"exprel": elementwise.exprel, "logit": elementwise.logit}
     special |= {"polygamma": kernels.polygamma, "bernoulli": scipy.special.bernoulli}
     beside = {
         "lib": cupy.lib,
@@ -30,6 +31,6 @@ def namespace() -> Any:
         "scipy_linalg": cupyx.scipy.linalg,
         "quick": frozenset(),
     }
-    parts = indexing, kernels, linalg
+    parts = elementwise, indexing, kernels, linalg
     ours = {name: getattr(part, name) for part in parts for name in part.__all__}
     return SimpleNamespace(**{**names, **beside, **ours})

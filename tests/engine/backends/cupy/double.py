@@ -327,7 +327,9 @@ PATCHED: dict[str, dict[str, Any]] = {
         "scatter_min": _scatter("scatter_min", np.minimum),
     },
 }
-OURS = [f"gradwire_engine.backends.cupy.{name}" for name in ("indexing", "kernels", "linalg")]
+OURS = [
+    f"gradwire_engine.backends.cupy.{n}" for n in ("elementwise", "indexing", "kernels", "linalg")
+]
 
 
 @contextmanager

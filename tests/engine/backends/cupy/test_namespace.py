@@ -40,6 +40,10 @@ def given_copies(x):
     return [given_copies(i) for i in x] if isinstance(x, list | tuple) else on_device(np.array(x))
 
 
+#: Functions of numbers for which we have our own.
+OWN = set("exprel floor_divide fmod left_shift logaddexp2 logit remainder right_shift sinc".split())
+
+
 def refused(xp, call) -> tuple[str, set[str]]:
     """Why the double does not compute a call, and what it notes where it does.
 
@@ -145,6 +149,15 @@ def test_rows_are_combined_as_numpy_does(ids, ufunc):
     assert np.array_equal(
         on_host(z), indexing.combine_rows(getattr(np, ufunc), start, numbers, rows)
     )
+
+
+def test_our_functions_of_numbers_are_numpys_element_by_element(xp):
+    calls = [call for call in edge_calls() if call.op.name in OWN]
+    assert {call.op.name for call in calls} == OWN
+    for call in calls:
+        with np.errstate(all="ignore"):
+            found = call.op.kernel(xp, *map(given_copies, call.operands))
+        assert differences(call, on_host(found), each=True) < 8, call
 
 
 @pytest.mark.parametrize("index", [4, -5])
