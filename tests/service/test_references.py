@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from gradwire_engine import Engine
+from gradwire_engine.answer import Query
 from gradwire_service.engines import Engines
 from gradwire_service.local_cache import FRESH_SECONDS, LocalCache
 from gradwire_service.problems import RequestError
@@ -248,6 +249,23 @@ def test_specialised_code_is_not_shared_between_owners(resolver):
         leaves.append(read_variables(document, resolver.references(request))["x"])
     assert leaves[0].resident != leaves[1].resident
     np.testing.assert_array_equal(leaves[0].value, leaves[1].value)
+
+
+def test_a_replay_has_the_same_read_only_array_each_time(resolver, clock):
+    """So a backend for a device finds the copy that it keeps there."""
+    engine = Engine()
+    program = engine.parse("sum(x * y)")
+    tensor, _ = resolver.tensors.put("me", ARRAY)
+    (result,) = resolver.results.exchange("me", [], [ARRAY + 1])
+    document = {"x": {"ref": tensor.ref}, "y": {"ref": result.ref}}
+    found = []
+    for _ in range(3):
+        variables = read_variables(document, resolver.references(ME))
+        found.append(engine.call(program, variables, Query("gradient")).arguments.inputs)
+        clock.now += 2 * FRESH_SECONDS
+    for inputs in found:
+        assert all(one is other for one, other in zip(inputs, found[0], strict=True))
+    assert not any(array.flags.writeable for array in found[0])
 
 
 def test_concurrent_threads_find_the_right_tensors(resolver):

@@ -65,7 +65,7 @@ class Worker:
         self._settings = settings
         self._gpu = gpu
         store = RemoteStore(channel, settings)
-        share = divide_caches(settings, settings.processes + (settings.backend != "numpy"))
+        share = _with_share(settings, on_gpu=gpu is not None)
         backend = None if gpu is None else gpu.backend
         opened = RemoteCodes(codes)
         self._tasks = open_tasks(share, store, opened, isolated=isolated, backend=backend)
@@ -122,6 +122,16 @@ class Worker:
         if self._gpu is not None and monotonic() - self._reported_at > _REPORT_SECONDS:
             self._reported_at = monotonic()
             self._channel.send(DeviceMemory(self._gpu.used_bytes()))
+
+
+def _with_share(settings: Settings, *, on_gpu: bool) -> Settings:
+    """The settings of one process, with its share of the caches.
+
+    The GPU's process has half of them: it keeps an array on the GPU while that is cached.
+    """
+    if on_gpu:
+        return divide_caches(settings, 2)
+    return divide_caches(settings, settings.processes * (1 if settings.backend == "numpy" else 2))
 
 
 def serve(

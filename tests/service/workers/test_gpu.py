@@ -16,6 +16,7 @@ from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
 from gradwire_service.workers.opened_gpu import open_gpu
+from gradwire_service.workers.worker import _with_share
 
 from tests.service.workers import gpus
 from tests.service.workers.processes import ENDLESS
@@ -323,3 +324,13 @@ def test_the_services_own_gpu_is_the_default():
     default = create_app.__defaults__
     assert default is not None
     assert default[-1] is open_gpu
+
+
+@pytest.mark.parametrize("backend", ["numpy", "cupy"])
+def test_all_processes_together_have_the_caches_once(backend):
+    settings = Settings(processes=4, backend=backend, local_cache_bytes=1000)
+    shares = [_with_share(settings, on_gpu=False).local_cache_bytes] * 4
+    if backend == "cupy":
+        shares.append(_with_share(settings, on_gpu=True).local_cache_bytes)
+    assert sum(shares) == 1000
+    assert shares[-1] == (500 if backend == "cupy" else 250)
