@@ -101,7 +101,7 @@ def test_an_index_out_of_range_is_an_error_of_the_program(backend):
 
 def test_a_singular_matrix_is_the_error_that_numpy_gives(backend):
     text, values = "sum(solve(a, b))", {"a": np.ones((30, 30)), "b": np.ones(30)}
-    errors = []
+    errors: list[object] = []
     for chosen in (backend, NUMPY_BACKEND):
         try:
             errors.append(asked(chosen, text, values).replay(go_on).nonfinite is not None)

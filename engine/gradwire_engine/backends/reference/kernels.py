@@ -57,7 +57,7 @@ def coo_product(rows: int, values: Any, row: Any, column: Any, x: Any) -> Any:
 def random_words(places: Any, count: int) -> Any:
     """``count`` words of Philox 4x64-10 at each place: its key, and the counter's upper words."""
     z = np.empty((len(places), count), np.uint64)
-    generator = np.random.Philox(key=0)
+    generator: Any = np.random.Philox(key=0)
     start = generator.state  # to start one again takes less than to make one for each place
     for words, (*key, upper, highest) in zip(z, places, strict=True):
         start["state"] = {"counter": (0, 0, upper, highest), "key": key}
