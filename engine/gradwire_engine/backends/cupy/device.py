@@ -125,6 +125,9 @@ class Device:
         """Wait until all is done, looking at the deadline meanwhile."""
         event = self.cupy.cuda.Event(block=False, disable_timing=True)
         event.record(self.stream)
+        self._await(event, poll)
+
+    def _await(self, event: Any, poll: Poll) -> None:
         for looks in count():
             if event.done:
                 return
@@ -166,8 +169,7 @@ class Device:
 
         def finish() -> None:
             place, begin, memory = begun.pop(0)
-            while not self._copied[place].done:
-                poll()
+            self._await(self._copied[place], poll)
             piece = flat[begin : begin + _PIECE]
             piece[:] = np.frombuffer(memory, np.uint8, piece.nbytes)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,15 +50,17 @@ _BYTES_PER_INSTRUCTION = 1000
 
 
 class Work(NamedTuple):
-    """What was begun: outputs, the memory of flags, conditions with what they ought to be.
+    """What was begun: outputs, the memory of flags, and conditions that must hold, if any.
 
-    And whether all holds that kernels of CuPy's functions require, if they require anything.
+    The first of these, so many, are ``guards``, then come those that kernels of CuPy's functions
+    require, then whether outputs are finite that stay on the device.
     """
 
     outputs: Sequence[Any]
     zeros: Any
-    guards: Sequence[tuple[Any, Guard]]
-    holds: Any
+    conditions: Any | None
+    guards: int
+    required: int
 
 
 class Graph(NamedTuple):
@@ -235,16 +238,23 @@ class CupyExecutable(Executable):
 
     def _begun(self, inputs: Sequence[Any], poll: Poll) -> Work:
         """Launch everything, and look at no value meanwhile but where the host computes."""
-        with collected() as requirements:
-            work = self._launched(inputs, poll)
-        if not requirements:
-            return work
-        holds = self._device.cupy.stack([holds for holds, _ in requirements])
-        return work._replace(holds=holds.all())
-
-    def _launched(self, inputs: Sequence[Any], poll: Poll) -> Work:
-        tape, xp = self.replayed, self._device.cupy
+        xp = self._device.cupy
         zeros = xp.zeros(max(self._zero_bytes, 8), np.uint8)
+        with collected() as requirements:
+            outputs, guards = self._launched(inputs, zeros, poll)
+        conditions = [value == guard.expected for value, guard in guards]
+        conditions += [holds for holds, _ in requirements]
+        if self._stay:
+            conditions += [xp.isfinite(outputs[k]).all() for k in self._unchecked]
+        listed = [xp.asarray(each).reshape(()) for each in conditions]
+        counts = len(guards), len(requirements)
+        return Work(outputs, zeros, xp.stack(listed) if listed else None, *counts)
+
+    def _launched(
+        self, inputs: Sequence[Any], zeros: Any, poll: Poll
+    ) -> tuple[Sequence[Any], Sequence[tuple[Any, Guard]]]:
+        """Outputs, and the guards' operands."""
+        tape = self.replayed
         values: list[Any] = []
         guards: list[tuple[Any, Guard]] = []
         for slot, instruction in enumerate(polled(tape.instructions, poll)):
@@ -265,7 +275,7 @@ class CupyExecutable(Executable):
                     raise
             for gone in self._dead[slot]:
                 values[gone] = None
-        return Work([values[slot] for slot in tape.outputs], zeros, guards, None)
+        return [values[slot] for slot in tape.outputs], guards
 
     def _value(self, op: Op, operands: Sequence[Any], zeros: Any, poll: Poll) -> Any:
         if isinstance(op, GpuKernel):
@@ -304,14 +314,17 @@ class CupyExecutable(Executable):
 
     def _finished(self, work: Work, poll: Poll, *, copied: bool) -> Replayed | None:
         """Wait, look at the flags, and bring the outputs to the host, unless they stay."""
-        device = self._device
-        device.wait(poll)
-        for value, guard in work.guards:
-            if self._on_host(value, poll) != guard.expected:
+        device, finite = self._device, list[Any]()
+        if work.conditions is None:
+            device.wait(poll)
+        else:
+            hold = device.copy_from(work.conditions, poll)
+            known = work.guards + work.required
+            if not hold[: work.guards].all():
                 return Replayed((), guard=GuardFailed)
-        if work.holds is not None and not self._on_host(work.holds, poll):
-            return None
-        finite: list[Any] = []
+            if not hold[:known].all():
+                return None
+            finite.append(np.where(hold[known:], 0, np.nan))
         if self._kernels:
             zeros = device.copy_from(work.zeros, poll)
             for kernel, at in self._kernels.items():
@@ -321,16 +334,13 @@ class CupyExecutable(Executable):
                         return Replayed((), guard=failed)
                     return None
                 finite.append(kernel.finite(zeros, at))
-        unchecked = self._unchecked
         if self._stay:
             outputs = [x.copy() if copied and _is_array(x) else x for x in work.outputs]
-            whole = [device.cupy.isfinite(outputs[k]).all() for k in unchecked]
-            finite += [np.zeros(1) if bool(x) else np.full(1, np.nan) for x in whole]
             return Replayed(tuple(outputs), tuple(finite))
         outputs = [self._on_host(x, poll) for x in work.outputs]
-        return Replayed(tuple(outputs), (*finite, *[outputs[k] for k in unchecked]))
+        return Replayed(tuple(outputs), (*finite, *[outputs[k] for k in self._unchecked]))
 
-    @property
+    @cached_property
     def _unchecked(self) -> list[int]:
         """The outputs that no kernel has looked through for values that are not finite."""
         made = self.replayed.instructions

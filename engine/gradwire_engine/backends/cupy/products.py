@@ -27,8 +27,8 @@ _WORKSPACE_BYTES = 32 << 20
 _PLAIN, _TRANSPOSED = 0, 1
 #: Rows and columns that a processor computes together, and so many of these that all are busy.
 _TILE, _BUSY_TILES = 64, 64
-#: Products of an element that are worth being added up in parts, and most of these.
-_LONG, _MOST_PARTS = 1 << 14, 256
+#: Products of an element that are worth being added up in parts, most parts, and the least of one.
+_LONG, _MOST_PARTS, _SHORTEST = 1 << 14, 2048, 256
 _DEFAULT_ALGORITHM = -1
 
 
@@ -172,12 +172,14 @@ class Products:
         )
 
 
+@lru_cache(maxsize=4096)
 def _parts(count: int, m: int, n: int, k: int) -> int:
     """In how many parts the products of each element are added up."""
     tiles = count * -(-m // _TILE) * -(-n // _TILE)
     if tiles > _BUSY_TILES or k < _LONG:
         return 1
-    return math.gcd(k, _MOST_PARTS)
+    most = min(_MOST_PARTS, k // _SHORTEST)
+    return next(parts for parts in range(most, 0, -1) if not k % parts)
 
 
 @lru_cache(maxsize=4096)
