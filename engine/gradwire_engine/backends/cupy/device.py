@@ -17,8 +17,8 @@ from gradwire_engine.locks import locked
 
 #: Bytes that are copied at a time, and pieces of page-locked memory that copies go through.
 _PIECE, _PIECES = 8 << 20, 4
-#: Looks at the GPU without pause, which take some microseconds in all, and seconds between others.
-_BUSY, _PAUSE = 400, 5e-5
+#: Looks at the GPU without pause, which take some milliseconds in all, and seconds between others.
+_BUSY, _PAUSE = 4000, 5e-5
 #: CUDA's errors after which nothing works: lost devices, and contexts that faults have ended.
 _FATAL = frozenset((46, 100, 101, 201, 214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999))
 

@@ -246,9 +246,10 @@ class CupyExecutable(Executable):
         conditions += [holds for holds, _ in requirements]
         if self._stay:
             conditions += [xp.isfinite(outputs[k]).all() for k in self._unchecked]
-        listed = [xp.asarray(each).reshape(()) for each in conditions]
-        counts = len(guards), len(requirements)
-        return Work(outputs, zeros, xp.stack(listed) if listed else None, *counts)
+        listed = xp.empty(len(conditions), np.bool_) if conditions else None
+        for number, condition in enumerate(conditions):
+            listed[number] = condition
+        return Work(outputs, zeros, listed, len(guards), len(requirements))
 
     def _launched(
         self, inputs: Sequence[Any], zeros: Any, poll: Poll
