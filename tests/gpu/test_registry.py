@@ -24,8 +24,13 @@ def test_walked(calls):
     assert failures(outcomes(calls, walked)) == {}
 
 
-def test_captured(calls):
+def is_captured(op):
+    """The executable captures contractions, by other means than their kernel."""
     from gradwire_engine.backends.cupy.host import is_capturable
 
-    capturable = [call for call in few_of_each(calls, 1) if is_capturable(call.op)]
+    return is_capturable(op) and op.name != "contract"
+
+
+def test_captured(calls):
+    capturable = [call for call in few_of_each(calls, 1) if is_captured(call.op)]
     assert failures(outcomes(capturable, captured)) == {}

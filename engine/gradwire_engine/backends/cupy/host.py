@@ -32,6 +32,8 @@ WAITING = frozenset(
     "segment_min_rows segment_prod_rows slogdet solution sort svdvals "
     "unitary_factor".split()
 )
+#: CuPy calls no cuBLAS while a graph is captured, nor puts a list of arrays together.
+UNCAPTURED = frozenset("congruence matmul sampled_product stacked triangular_solution".split())
 
 
 def on_host(op: Op, types: Sequence[Type] = ()) -> bool:
@@ -42,5 +44,8 @@ def on_host(op: Op, types: Sequence[Type] = ()) -> bool:
 
 
 def is_capturable(op: Op) -> bool:
-    """True if the kernel neither waits for the device nor copies anything to it."""
-    return op.name not in DEPENDING and op.name not in WAITING and not on_host(op)
+    """True if the kernel neither waits for the device nor copies to it nor calls cuBLAS.
+
+    A contraction is captured by other means than its kernel.
+    """
+    return not (op.name in DEPENDING | WAITING | UNCAPTURED or on_host(op))

@@ -39,6 +39,8 @@ ACCUMULATED = {"add": "sum", "multiply": "prod"}
 ATOMIC = {"scatter_add": "ilILQefd", "scatter_max": "iILQfd", "scatter_min": "iILQfd"}
 #: Functions for whose results the host waits, or that CUDA's libraries do not let be captured.
 WAITING = {"argsort", "nonzero", "sort", "unique"}
+#: Functions that call cuBLAS, which CuPy refuses while a graph is captured.
+CALLING = {"dot", "einsum", "matmul", "solve_triangular", "tensordot"}
 
 
 class Notes:
@@ -251,6 +253,8 @@ def function(module: str, name: str, parameters: Any, compute: Any) -> Any:
             signature.bind(*args, **options)
         if name in WAITING or module == "cupy.linalg":
             NOTES.found.add(f"waits for {name}")
+        if name in CALLING:
+            NOTES.found.add(f"calls cuBLAS for {name}")
         if compute is None or (name == "spherical_yn" and values(args[1]).dtype.kind == "c"):
             raise NotImplementedError(f"there is no {module}.{name} of {args}")
         given = {key: values(value) for key, value in options.items()}
@@ -269,6 +273,8 @@ def _copying(name: str) -> Any:
         ):
             NOTES.found.add(f"copies to the device by {name}")
             return Array(np.array(x, dtype))
+        if not isinstance(x, Array):
+            NOTES.found.add("puts a list of arrays together")
         if (
             isinstance(x, Array)
             and x.on_device.dtype.kind == "c"
