@@ -246,7 +246,7 @@ class CupyExecutable(Executable):
         conditions += [holds for holds, _ in requirements]
         if self._stay:
             conditions += [xp.isfinite(outputs[k]).all() for k in self._unchecked]
-        listed = xp.empty(len(conditions), np.bool_) if conditions else None
+        listed: Any = xp.empty(len(conditions), np.bool_) if conditions else None
         for number, condition in enumerate(conditions):
             listed[number] = condition
         return Work(outputs, zeros, listed, len(guards), len(requirements))
