@@ -5,6 +5,7 @@ The scripted server does what the real service never does.
 
 import asyncio
 import contextlib
+import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import EllipsisType
@@ -77,6 +78,15 @@ class ScriptedServer:
                 return
             writer.write(reply)
             await writer.drain()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _without_authorities() -> Iterator[None]:
+    """Trust no authority: to read the certificates of all takes longer than what a client asks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("SSL_CERT_FILE", raising=False)
+        patch.setenv("SSL_CERT_DIR", os.devnull)
+        yield
 
 
 @pytest.fixture
