@@ -15,7 +15,7 @@ from gradwire_service.workers.opened_gpu import OpenedGpu
 MEBIBYTE = 1 << 20
 DEVICE = Device(
     GpuDevice("NumPy", 100 * MEBIBYTE, 90 * MEBIBYTE, "0.0"),
-    Crossover(1e-3, 1e9, 1e9, 1e12, 1000),
+    Crossover(0.05, 1e9, 1e9, 1e12, 1000),
     room_bytes=80 * MEBIBYTE,
 )
 USED_BYTES = 12_345_678
