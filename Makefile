@@ -35,7 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs bench lock release clean container-test
+.PHONY: help setup serve test gpu-test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs bench lock release clean container-test
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -47,6 +47,9 @@ serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (installs only the runt
 
 test: $(TEST) ## Run the tests, on all cores
 	@$(BIN)/pytest $(PARALLEL) $(ARGS)
+
+gpu-test: $(TEST) ## Test what needs an NVIDIA GPU, where there is one
+	@$(BIN)/pytest tests/gpu $(ARGS)
 
 test-all: ## Run all tests: `make test` with more random examples, then `make test-rest`
 	@$(MAKE) --no-print-directory test ARGS='--hypothesis-profile=thorough $(ARGS)'; status=$$?; \
