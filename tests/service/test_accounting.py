@@ -139,7 +139,7 @@ def taken(app, limiter, keyring):
     queue = capacity.queue
     found |= {
         "requests of the queue": queue.requests,
-        "its bytes": queue._bytes,
+        "its bytes": queue.load.nbytes,
         "its seconds": sum(queue._seconds.values()),
         "executors": len(queue._running) + queue._running_of.total(),
         "waiting": len(queue._waiting._owners),

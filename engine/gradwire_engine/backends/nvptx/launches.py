@@ -218,7 +218,7 @@ def _launched(program: Program, nest: Nest, schedule: Schedule) -> Launch:
         else:
             printer = GpuNestPrinter(code, nest, schedule, around)
             printer.print(first, p.integer(blocks * THREADS))
-        return _finished(program, code, blocks, counted=counted)
+        return _finished(program, code, [nest], blocks, counted=counted)
     tile, begin, end = block, "0", p.integer(passes)
     if schedule.splits > 1:
         tile, split = code.divided(block, schedule.splits, schedule.blocks(nest))
@@ -232,7 +232,7 @@ def _launched(program: Program, nest: Nest, schedule: Schedule) -> Launch:
     printer.at_once = at_once(nest, points * passes)
     tiles = schedule.blocks(nest) // schedule.splits
     printer.print_tiles(thread, tile, p.integer(tiles))
-    return _finished(program, code, schedule.blocks(nest), counted=counted)
+    return _finished(program, code, [nest], schedule.blocks(nest), counted=counted)
 
 
 def _side_by_side(program: Program, problems: Problems) -> Launch:
@@ -243,14 +243,15 @@ def _side_by_side(program: Program, problems: Problems) -> Launch:
     problem = p.let(f"add i64 {p.let(f'mul i64 {code.block()}, {threads}')}, {code.thread()}")
     with code.when(p.let(f"icmp slt i64 {problem}, {p.integer(problems.many)}")):
         problems.print(code, problem)
-    return _finished(program, code, -(-problems.many // threads), own=problems.names)
+    blocks = -(-problems.many // threads)
+    return _finished(program, code, [problems.repeat], blocks, own=problems.names)
 
 
 def _alone(program: Program, steps: Sequence[Step]) -> Launch:
     """Steps by one block."""
     code = _code(program, [*nests_of(steps)], THREADS_ALONE)
     AlonePrinter(code).print(steps)
-    return _finished(program, code, 1)
+    return _finished(program, code, steps, 1)
 
 
 # Texts
@@ -266,21 +267,22 @@ def _code(program: Program, nests: Sequence[Nest], threads: int) -> GpuCode:
 def _finished(
     program: Program,
     code: GpuCode,
+    steps: Sequence[Step],
     blocks: int,
     *,
     counted: bool = False,
     own: Sequence[str] = (),
 ) -> Launch:
-    """The function of what was written, with the arguments that it uses."""
+    """The function of what was written of ``steps``, with the arguments that it uses."""
     body = "\n".join([*code.entry, *code.p.lines])
     used = {*re.findall(r"%[bnx]\d+\b", body)} - {*own}
-    written = {*re.findall(r"ptr (%b\d+)\b", "\n".join(_stores(code.p.lines)))}
+    written = {*_written(steps)}
     buffers = [k for k in range(len(program.buffers)) if f"%b{k}" in used]
     integers = {number: value for value, number in code.p.integers.items()}
     known = [number for number in sorted(integers) if f"%n{number}" in used]
     numbers = [k for k in range(len(program.kernel.numbers)) if f"%x{k}" in used]
     given = [
-        *[f"ptr noalias {'' if f'%b{k}' in written else 'readonly '}%b{k}" for k in buffers],
+        *[f"ptr noalias {'' if k in written else 'readonly '}%b{k}" for k in buffers],
         *[f"i64 %n{k}" for k in known],
         *[f"double %x{k}" for k in numbers],
         *(["i64 %pass"] if counted else []),
@@ -307,15 +309,15 @@ def _finished(
     )
 
 
-def _stores(lines: Sequence[str]) -> Iterator[str]:
-    """The lines that name buffers which are written, or whose elements may be."""
-    places: dict[str, str] = {}
-    for line in lines:
-        if found := re.match(r"\s*(%\w+) = getelementptr [^,]+, ptr (%b\d+)\b", line):
-            places[found[1]] = found[2]
-        elif "store " in line or "atomicrmw " in line:
-            target = re.findall(r"ptr (%\w+)", line)[-1:]
-            yield from [f"ptr {places.get(each, each)}" for each in target]
+def _written(steps: Sequence[Step]) -> Iterator[int]:
+    """The buffers that steps write."""
+    for step in steps:
+        if isinstance(step, Nest):
+            yield from [root.buffer for root in step.roots]
+            continue
+        yield from _written(step.nests)
+        if isinstance(step, Repeat) and step.status is not None:
+            yield step.status
 
 
 def _with_library(text: str, library: str) -> str:
