@@ -233,7 +233,7 @@ async def test_a_computation_stops_at_its_deadline_and_when_its_client_goes(alwa
 
 
 async def test_a_computation_that_ignores_its_deadline_is_killed():
-    program = "x = sin(arange(4000000.0)).reshape(2000, 2000) * c\nsum(svd(x, compute_uv=False))"
+    program = "x = sin(arange(9000000.0)).reshape(3000, 3000) * c\nsum(svd(x, compute_uv=False))"
     request = {"program": program, "variables": {"c": 1.0}, "timeout_ms": 1500}
     async with served(gpu_placement="always") as client:
         before = gpu_pids(client)
