@@ -325,7 +325,8 @@ def test_negative_arguments_of_gamma(of):
     eps = float(np.finfo(x.dtype).eps)
     # near zeros of the sum its parts count
     true, positive = exact_values(_lgamma, x), np.abs(exact_values(_lgamma, -x))
-    most = eps * (1.5 * np.abs(true) + 0.5 + 0.1 * positive)
+    own = 3.0 if of[0].wide else 1.5  # vectors' are the C library's
+    most = eps * (own * np.abs(true) + 0.5 + 0.1 * positive)
     assert np.all(np.abs(arrays("lgamma", of)(x) - true) <= most)
     true, slope = exact_values(mpmath.digamma, x), exact_values(_trigamma, x)
     # an argument that is rounded counts by the slope

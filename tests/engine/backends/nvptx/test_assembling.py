@@ -70,9 +70,15 @@ def test_instructions_round_as_the_host_does(target):
 
 @targets
 def test_instructions_that_do_not_are_found(target):
-    """A remainder is computed from a rounded quotient, by a product and a difference."""
-    ptx = ptx_of(kernels.SAXPY.replace("fadd double", "frem double"), target)
-    assert [one.split()[0] for one in inexact(ptx)] == ["mul.f64", "sub.f64"]
+    """An exponential of the processor's own is right to some digits."""
+    exponential = (
+        "%s = fptrunc double %m to float\n"
+        "  %e = call float @llvm.nvvm.ex2.approx.f(float %s)\n"
+        "  %r = fpext float %e to double"
+    )
+    text = kernels.SAXPY.replace("%r = fadd double %m, %vy", exponential)
+    ptx = ptx_of(f"{text}declare float @llvm.nvvm.ex2.approx.f(float)\n", target)
+    assert [one.split()[0] for one in inexact(ptx)] == ["ex2.approx.f32"]
 
 
 @assembles

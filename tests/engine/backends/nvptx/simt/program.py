@@ -65,9 +65,8 @@ class Program:
                 function = self._declared(line)
                 self.functions[function.name] = function
                 bodies[function.name] = lines[at + 1 : lines.index("}", at)]
-        for line in lines:
-            if match := MOST_THREADS.search(line):
-                self.functions[match[1]].most_threads = int(match[2])
+        for name, threads in MOST_THREADS.findall(text):  # which LLVM may write otherwise
+            self.functions[name].most_threads = int(threads)
         for name, body in bodies.items():
             compile_function(self.functions[name], body, self._allocations, self.functions)
 
