@@ -115,7 +115,7 @@ def outcomes(
             try:
                 with np.errstate(all="ignore"):
                     apart = differences(call, compute(call), each=each)
-            except Exception as error:  # noqa: BLE001 - one run tells of all
+            except Exception as error:  # noqa: BLE001 - all failures are listed
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 line = str(error).splitlines()[0] if str(error) else ""
                 at = f"{where.filename.rpartition('/')[2]}:{where.lineno}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from gradwire_engine.backends.llvm.arithmetic import Arithmetic
 from gradwire_engine.backends.llvm.lanes import terms_of
@@ -34,14 +33,6 @@ from gradwire_engine.kernels.form import (
     Value,
     Within,
 )
-
-
-class Part(NamedTuple):
-    """Of what a root's values are put together in."""
-
-    root: int
-    #: ``new`` since they were last brought in, all ``before`` that, and what rounding ``lost``.
-    of: str = "new"
 
 
 class ElementPrinter:
@@ -75,7 +66,6 @@ class ElementPrinter:
         #: The lanes of a vector that were not computed before, where some were.
         self._mask: str | None = None
         self._in_place = nest.is_in_place
-        self._accumulated: dict[Part, str] = {}
         #: The values carried over from the pass before.
         self._carried: list[str] = []
         self._by_level: list[list[Value]] = [[] for _ in range(self._loops + 1)]

@@ -7,8 +7,9 @@ with the last, some of them for a second time.
 from __future__ import annotations
 
 from math import inf
+from typing import NamedTuple
 
-from gradwire_engine.backends.llvm.elements import ElementPrinter, Part
+from gradwire_engine.backends.llvm.elements import ElementPrinter
 from gradwire_engine.backends.llvm.writer import (
     LANES,
     TYPES,
@@ -29,11 +30,20 @@ _TERMS = 64
 _NEUTRAL = {"sum": 0.0, "finite": 0.0, "max": -inf, "min": inf, "all": 1.0}
 
 
+class Part(NamedTuple):
+    """Of what a root's values are put together in."""
+
+    root: int
+    #: ``new`` since they were last brought in, all ``before`` that, and what rounding ``lost``.
+    of: str = "new"
+
+
 class NestPrinter(ElementPrinter):
     """Writes one nest: its loops, and what they store and reduce."""
 
     def print(self) -> None:
         """Write it."""
+        self._accumulated: dict[Part, str] = {}
         self._enter(0)
 
     @property
