@@ -16,6 +16,11 @@ import pytest
 from tests.fleet.processes import free_port
 
 
+class Server(ThreadingHTTPServer):
+    # With socketserver's 5, connections of more requests at once are lost, and nginx asks another replica.
+    request_queue_size = 128
+
+
 @dataclass
 class Replica:
     """A stand-in that answers 200, refuses with 503, holds, hangs up every time or is gone."""
@@ -67,7 +72,7 @@ class Replica:
             self.port = free_port()
             yield
             return
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        with Server(("127.0.0.1", 0), Handler) as server:
             self.port = server.server_port
             thread = threading.Thread(target=server.serve_forever, args=(0.01,))
             thread.start()
