@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import { isPointed, pointed, pointedAt } from "../model/pointing.ts";
 import type { Drawing, Vertex } from "./drawing.ts";
-import { BOX_HEIGHT, type Edge, type Layout, layoutOf, type Place, type Point } from "./layout.ts";
+import { type Box, BOX_HEIGHT, type Edge, type Layout, layoutOf, type Place, type Point } from "./layout.ts";
 import type { Step } from "./sweeps.ts";
 import { fittedText, summaryText } from "./texts.ts";
 
@@ -17,7 +17,9 @@ const PADDING = 9;
 const ZOOM = 1.25;
 const [SMALLEST, LARGEST] = [0.2, 3];
 /** What fits is not smaller than this: the frame scrolls instead. */
-const SMALLEST_FIT = 0.75;
+const SMALLEST_FIT = 0.8;
+/** More sources than that are each beside what reads them, rather than all in the first layer. */
+const MOST_SOURCES_FIRST = 4;
 
 /** The lines of text in a box. */
 interface Lines {
@@ -46,7 +48,7 @@ export function Graph({ drawing, steps, shown, children }: { drawing: Drawing; s
   const scale = useSignal<number | null>(null);
   const { vertices } = drawing;
   const lines = useMemo(() => new Map([...vertices].map(([slot, vertex]) => [slot, linesOf(vertex)])), [drawing]);
-  const layout = useMemo(() => layoutOf([...vertices.values()].map((vertex) => ({ ...boxOf(vertex), width: widthOf(lines.get(vertex.node.slot) as Lines) }))), [drawing]);
+  const layout = useMemo(() => layoutOf(boxesOf(drawing, lines)), [drawing]);
   const focusable = useSignal<number | null>(null);
   const entry = focusable.value !== null && vertices.has(focusable.value) ? focusable.value : layout.layers[0]?.[0];
   const step = steps[shown];
@@ -73,7 +75,7 @@ export function Graph({ drawing, steps, shown, children }: { drawing: Drawing; s
   };
   return (
     <div class="graph">
-      <div class="frame" ref={frame}>
+      <div class="frame" ref={frame} role="region" aria-label="Drawing" tabIndex={0}>
         <svg
           role="group"
           aria-label="Graph of the program: arrow keys go along its edges"
@@ -122,9 +124,13 @@ export function Graph({ drawing, steps, shown, children }: { drawing: Drawing; s
   );
 }
 
-function boxOf({ node, operands }: Vertex) {
-  const end = node.is_target ? { end: "last" as const } : node.is_source ? { end: "first" as const } : {};
-  return { key: node.slot, operands, ...end };
+function boxesOf({ vertices }: Drawing, lines: ReadonlyMap<number, Lines>): Box[] {
+  const order = [...vertices.values()];
+  const isFirst = order.filter(({ node }) => node.is_source).length <= MOST_SOURCES_FIRST;
+  return order.map(({ node, operands }) => {
+    const end = node.is_target ? { end: "last" as const } : node.is_source && isFirst ? { end: "first" as const } : {};
+    return { key: node.slot, width: widthOf(lines.get(node.slot) as Lines), operands, ...end };
+  });
 }
 
 /** The step in which each node gets its value, or its adjoint. */
@@ -171,7 +177,7 @@ function NodeView(props: {
       }}
       onBlur={leave}
     >
-      <title>{title}</title>
+      <title>{node.parameters === undefined ? title : `${title}, ${node.parameters}`}</title>
       <rect x={left} y={place.y} width={place.width} height={BOX_HEIGHT} rx={node.is_source ? BOX_HEIGHT / 3 : 5} />
       <text class="title" x={text} y={place.y + 16}>
         {lines.title}

@@ -1,6 +1,6 @@
 /** The instructions that are replayed: type, place, costs, and measured times. */
 
-import { explained, type Explained, type Instruction, measure } from "./explained.ts";
+import { type Explained, type Instruction, measure } from "./explained.ts";
 import { Rows } from "./Rows.tsx";
 import { bytesText, countText, instructionText, secondsText, typeText } from "./texts.ts";
 
@@ -31,9 +31,9 @@ export function Instructions({ shown }: { shown: Explained }) {
       <h3>Instructions</h3>
       <div class="row">
         <span>{stagesText(shown.stages)}</span>
-        <span>at most {bytesText(shown.peak_bytes)} at once</span>
+        <span>peak memory {bytesText(shown.peak_bytes)}</span>
         <span class="measured">
-          <button type="button" onClick={measure} disabled={explained.isAsking.value}>
+          <button type="button" onClick={measure}>
             Measure
           </button>{" "}
           {shown.seconds === undefined ? "" : `${secondsText(shown.seconds)} in all`}

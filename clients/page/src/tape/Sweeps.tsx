@@ -25,7 +25,7 @@ export function Sweeps({ nodes, query }: { nodes: readonly GraphNode[]; query: Q
       <h3>Values forward, adjoints backward</h3>
       {drawing === null ? (
         <p class="quiet">
-          The program has {nodes.length} nodes, and more than {MOST_DRAWN} of them have names: too many to draw. The table has them.
+          The program has {nodes.length} nodes, and more than {MOST_DRAWN} of them have names: too many to draw. All are in the table.
         </p>
       ) : (
         <Player nodes={nodes} drawing={drawing} query={query} />
@@ -66,13 +66,13 @@ function Player({ nodes, drawing, query }: { nodes: readonly GraphNode[]; drawin
             {isPlaying.value ? "Pause" : "Play"}
           </button>
         )}
-        <button type="button" onClick={() => step(0)} disabled={shown === 0}>
+        <button type="button" onClick={() => step(0)} aria-disabled={shown === 0}>
           Restart
         </button>
-        <button type="button" onClick={() => step(shown - 1)} disabled={shown === 0}>
+        <button type="button" onClick={() => step(shown - 1)} aria-disabled={shown === 0}>
           Back
         </button>
-        <button type="button" onClick={() => step(shown + 1)} disabled={shown === last}>
+        <button type="button" onClick={() => step(shown + 1)} aria-disabled={shown === last}>
           Step
         </button>
         <input

@@ -9,7 +9,7 @@ export const MOST_DRAWN = 60;
 export interface Vertex {
   readonly node: GraphNode;
   readonly label: string;
-  /** As `h = tanh(v₅)`. */
+  /** As `h = tanh(v₅)`, or its label. */
   readonly title: string;
   /** Slots of the drawn nodes that it is computed from. */
   readonly operands: readonly number[];
@@ -39,6 +39,7 @@ export function drawingOf(nodes: readonly GraphNode[]): Drawing | null {
 
 function verticesOf(nodes: readonly GraphNode[], drawn: ReadonlySet<number>): ReadonlyMap<number, Vertex> {
   const titles = titlesOf(nodes);
+  const isWritten = new Set(nodes.filter((node) => drawn.has(node.slot) || isNumber(node)).map(({ slot }) => slot));
   // The drawn nodes that a node that is not drawn is computed from.
   const behind = new Map<number, ReadonlySet<number>>();
   const vertices = new Map<number, Vertex & { readers: number[] }>();
@@ -49,7 +50,10 @@ function verticesOf(nodes: readonly GraphNode[], drawn: ReadonlySet<number>): Re
       continue;
     }
     for (const slot of operands) vertices.get(slot)?.readers.push(node.slot);
-    vertices.set(node.slot, { node, label: nodeName(node), title: titles.get(node.slot) ?? "", operands: [...operands], readers: [] });
+    const label = nodeName(node);
+    // An expression of nodes that are not drawn would say nothing.
+    const title = (node.operands.every((slot) => isWritten.has(slot)) ? titles.get(node.slot) : undefined) ?? label;
+    vertices.set(node.slot, { node, label, title, operands: [...operands], readers: [] });
   }
   return vertices;
 }

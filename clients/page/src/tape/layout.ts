@@ -72,15 +72,16 @@ export function layoutOf(boxes: readonly Box[]): Layout {
 /** The layer of each box: below all its operands. */
 function layersOf(boxes: readonly Box[]): ReadonlyMap<number, number> {
   const layers = new Map<number, number>();
-  const firstReader = new Map<number, number>();
   for (const { key, operands } of boxes) layers.set(key, Math.max(-1, ...operands.map((one) => layers.get(one) ?? -1)) + 1);
+  const last = Math.max(0, ...layers.values());
+  const read = new Set(boxes.flatMap(({ operands }) => operands));
+  for (const { key, end } of boxes) if (end === "last" && !read.has(key)) layers.set(key, last);
+  const firstReader = new Map<number, number>();
   for (const { key, operands } of boxes)
     for (const one of operands) firstReader.set(one, Math.min(firstReader.get(one) ?? Infinity, layers.get(key) ?? 0));
-  const last = Math.max(0, ...layers.values());
   for (const { key, operands, end } of boxes) {
     const reader = firstReader.get(key);
-    if (end === "last" && reader === undefined) layers.set(key, last);
-    else if (end !== "first" && operands.length === 0 && reader !== undefined) layers.set(key, reader - 1);
+    if (end !== "first" && operands.length === 0 && reader !== undefined) layers.set(key, reader - 1);
   }
   return layers;
 }

@@ -22,9 +22,15 @@ function say(texts: TemplateStringsArray, ...codes: readonly (string | Sentence)
   });
 }
 
+/** Longer lists end with the number of the others. */
+const MOST_LISTED = 4;
+
 /** As "a, b and c". */
 function listed(names: readonly string[]): Sentence {
-  return names.flatMap((code, i) => [...(i === 0 ? [] : [i === names.length - 1 ? " and " : ", "]), { code }]);
+  const first = names.length <= MOST_LISTED ? names : names.slice(0, MOST_LISTED - 1);
+  const rest = names.length - first.length;
+  const between = (i: number) => (i === 0 ? [] : [i === first.length - 1 && rest === 0 ? " and " : ", "]);
+  return [...first.flatMap((code, i) => [...between(i), { code }]), ...(rest === 0 ? [] : [` and ${rest} more`])];
 }
 
 /** All steps; after each of them more is shown, after the last one everything. */
@@ -39,9 +45,7 @@ export function stepsOf({ vertices, isNamed }: Drawing): readonly Step[] {
     sweep: "forward",
     slots: [vertex.node.slot],
     from: vertex.operands,
-    sentence: isNamed
-      ? say`Forward: ${vertex.label} is computed from ${listed(vertex.operands.map(name))}.`
-      : say`Forward: ${vertex.title} is computed from the values that are there.`,
+    sentence: say`Forward: ${vertex.title} is computed from ${listed(vertex.operands.map(name))}.`,
   }));
   const backward = reached.map((vertex): Step => {
     const from = vertex.readers.filter((slot) => passing.has(slot));
@@ -87,7 +91,7 @@ function ofTarget(label: string, isNumber: boolean): Sentence {
 function lastSentence(order: readonly Vertex[], reached: readonly Vertex[]): Sentence {
   if (reached.length === 0) return ["All values are computed. There is no sweep backward, because no derivative is asked, or none exists."];
   const targets = order.filter(({ node }) => node.is_target).map(({ label }) => label);
-  const sources = reached.filter(({ node }) => node.is_source).map(({ label }) => label);
-  const gradient = sources.length === 0 ? [] : say` Those of ${listed(sources)} are the gradient.`;
-  return [...say`One sweep forward and one backward give the derivative of ${listed(targets)} with respect to each node with a ∂.`, ...gradient];
+  const sources = order.filter(({ node }) => node.is_source && node.adjoint !== null).map(({ label }) => label);
+  const gradient = sources.length === 1 ? say` That of ${listed(sources)} is the gradient.` : say` Those of ${listed(sources)} are the gradient.`;
+  return [...say`One sweep forward and one backward give the derivative of ${listed(targets)} with respect to each node with a ∂.`, ...(sources.length === 0 ? [] : gradient)];
 }

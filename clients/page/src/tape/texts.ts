@@ -5,7 +5,7 @@ import { isObject, type Json } from "../service/json.ts";
 import type { GraphNode, Instruction, Listed, Summary } from "./explained.ts";
 
 const MOST_DIGITS = 6;
-/** In a box of the graph. */
+/** Of an element in a box of the graph. */
 const [MOST_FITTED_DIGITS, LEAST_FITTED_DIGITS] = [4, 2];
 
 /** So many significant digits, with an exponent where that is shorter. */
@@ -39,7 +39,8 @@ export function summaryText(summary: Summary): string {
 
 /** An array in at most so many characters: with fewer digits, or else by its range. */
 export function fittedText(summary: Summary, room: number): string {
-  for (let digits = MOST_FITTED_DIGITS; digits >= LEAST_FITTED_DIGITS; digits -= 1) {
+  const isArray = !("value" in summary) || Array.isArray(summary.value);
+  for (let digits = isArray ? MOST_FITTED_DIGITS : MOST_DIGITS; digits >= LEAST_FITTED_DIGITS; digits -= 1) {
     const text = "value" in summary ? write(summary.value, digits) : range(summary, digits);
     if (text.length <= room) return text;
   }
@@ -90,6 +91,7 @@ export function instructionText(instruction: Instruction): string {
   const { op, operands, constant, place } = instruction;
   if (constant !== undefined) return write(constant, MOST_DIGITS);
   if (op === "input" && place.line === undefined && place.id !== undefined) return place.id;
+  if (operands.length === 0) return op;
   return `${op}(${operands.map((slot) => `%${slot}`).join(", ")})`;
 }
 
@@ -102,7 +104,7 @@ export function typeText({ dtype, shape }: Listed): string {
 function scaled(value: number, units: readonly string[], step: number): string {
   let [rest, unit] = [value, 0];
   while (rest >= step && unit < units.length - 1) [rest, unit] = [rest / step, unit + 1];
-  return `${Number(rest.toPrecision(3))} ${units[unit]}`;
+  return `${rest >= 100 ? Math.round(rest) : Number(rest.toPrecision(3))} ${units[unit]}`;
 }
 
 /** Bytes, in units of 1024. */
