@@ -236,8 +236,8 @@ async def test_responses_are_as_described(client, document):
             if kind != "evaluate":
                 of_tape = f"/v1/tapes/{tape}/{kind}", f"/v1/tapes/{{tape}}/{kind}"
                 await ask("POST", *of_tape, json=asked, headers=headers)
-        for asked in EXPLAINED:
-            await ask("POST", "/v1/explain", json=asked, headers=headers)
+        for example in EXPLAINED:
+            await ask("POST", "/v1/explain", json=example, headers=headers)
         await ask("GET", f"/v1/tapes/{tape}", "/v1/tapes/{tape}", headers=headers)
         await ask("DELETE", f"/v1/tapes/{tape}", "/v1/tapes/{tape}", headers=headers)
 

@@ -34,7 +34,8 @@ def summarised(value: Any) -> Array | Summary:
     elements = array[finite] if nonfinite else array
     if not elements.size:
         return Summary(None, None, None, nonfinite)
-    if elements.dtype.kind == "c":
-        elements = np.abs(elements)
-    mean = elements.mean(dtype=np.float64)
+    with np.errstate(over="ignore"):  # sizes, and the sum for the mean, may be infinite
+        if elements.dtype.kind == "c":
+            elements = np.abs(elements)
+        mean = elements.mean(dtype=np.float64)
     return Summary(float(elements.min()), float(elements.max()), float(mean), nonfinite)

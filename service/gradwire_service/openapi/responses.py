@@ -177,8 +177,8 @@ class Summary(BaseModel):
     """An array: its elements if they are few, or else the range and the mean of the finite ones."""
 
     value: Value | None = Field(None, description="Up to 64 elements.")
-    min: float | None = Field(None, description="Of complex elements, the size, here and below.")
-    max: float | None = None
+    min: float | Word | None = Field(None, description="Of complex ones, the size, as below.")
+    max: float | Word | None = None
     mean: float | Word | None = None
     nonfinite: int | None = Field(None, description="The number of those NaN or infinite.")
 
