@@ -193,7 +193,7 @@ def test_a_line_shows_its_nodes_and_its_instructions(tape):
     page.locator(".cm-line", has_text="loss").hover()
     titles = page.locator(".node.pointed .title")
     expect(titles).to_have_text(["v₇ = h − y", "v₉ = v₇ ** 2", "v₁₀ = sum(v₉)", "loss = v₁₀ / 2"])
-    lines = page.get_by_label("Instructions", exact=True).locator("tr.pointed td:nth-child(3)")
+    lines = page.get_by_label("Instructions", exact=True).locator("tr.pointed td:nth-child(4)")
     assert set(lines.all_text_contents()) == {"2"}
 
 
@@ -242,6 +242,32 @@ def test_instructions_have_costs_and_by_one_click_times(tape):
     expect(page.locator(".measured")).to_contain_text("in all")
     opened.write(PROGRAM + " * 2")
     expect(page.locator(".measured")).not_to_contain_text("in all")
+
+
+def test_rows_are_reached_by_arrow_keys(tape):
+    page = tape().page
+    rows = page.get_by_label("Instructions, as a table").locator("tr[data-index]")
+    rows.first.focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+    expect(rows.nth(4)).to_be_focused()
+    expect(page.locator(".cm-pointed")).to_contain_text("tanh")
+    page.keyboard.press("ArrowUp")
+    expect(rows.nth(3)).to_be_focused()
+
+
+def test_the_drawing_is_zoomed_and_fitted(tape):
+    page = tape().page
+    drawing = page.locator("svg")
+    width = drawing.bounding_box()["width"]
+    press(page, "Larger")
+    press(page, "Larger")
+    box = node(page, "target loss").bounding_box()
+    press(page, "Larger")
+    larger = node(page, "target loss").bounding_box()
+    assert larger["width"] == pytest.approx(1.25 * box["width"], rel=0.02)
+    press(page, "Fit")
+    assert drawing.bounding_box()["width"] == width
 
 
 def test_it_is_asked_only_while_it_is_shown(tape, visit):
@@ -312,7 +338,7 @@ def test_long_programs_stay_responsive(tape, program, drawn):
     if drawn:
         expect(page.locator(".legend").first).to_contain_text("with names are drawn")
         page.locator("summary").click()
-        page.get_by_role("button", name="Show all").first.click()
+        page.get_by_role("button", name=re.compile("^Show .* more")).first.click()
     node(page, "source x").hover()
     expect(page.locator(".node.pointed")).to_have_count(1)
     assert slowest_task(page) < 1

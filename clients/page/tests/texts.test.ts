@@ -31,6 +31,7 @@ test("arrays lose digits before they lose elements", () => {
   assert.equal(fittedText({ value: [true, false] }, 20), "[true, false]");
   assert.equal(fittedText({ value: { re: 1, im: -2 } }, 20), "1 − 2i");
   assert.equal(fittedText({ value: [] }, 20), "[]");
+  assert.equal(fittedText({ value: { re: -1.25e-17, im: -1.25e-17 } }, 18), "…");
 });
 
 test("a summary of many elements is their range", () => {

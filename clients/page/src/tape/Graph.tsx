@@ -1,45 +1,20 @@
 /** The recorded program as textbooks draw it: each node with its value and its adjoint. */
 
-import { type Signal, useComputed, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
-import { isPointed, pointed, pointedAt } from "../model/pointing.ts";
-import type { Drawing, Vertex } from "./drawing.ts";
-import { type Box, BOX_HEIGHT, type Edge, type Layout, layoutOf, type Place, type Point } from "./layout.ts";
+import type { Drawing } from "./drawing.ts";
+import { type Box, type Edge, type Layout, layoutOf, type Place, type Point } from "./layout.ts";
+import { type Lines, linesOf, NodeView, widthOf } from "./NodeView.tsx";
 import type { Step } from "./sweeps.ts";
-import { fittedText, summaryText } from "./texts.ts";
 
-const MOST_CHARACTERS = 20;
-const LEAST_CHARACTERS = 8;
-const CHARACTER_WIDTH = 7.25;
-const PADDING = 9;
 const ZOOM = 1.25;
 const [SMALLEST, LARGEST] = [0.2, 3];
 /** What fits is not smaller than this: the frame scrolls instead. */
-const SMALLEST_FIT = 0.8;
+const SMALLEST_FIT = 0.75;
 /** More sources than that are each beside what reads them, rather than all in the first layer. */
 const MOST_SOURCES_FIRST = 4;
-
-/** The lines of text in a box. */
-interface Lines {
-  readonly title: string;
-  readonly value: string;
-  readonly adjoint: string;
-}
-
-function linesOf({ node, title }: Vertex): Lines {
-  const room = MOST_CHARACTERS - 2;
-  return {
-    title: title.length > MOST_CHARACTERS ? `${title.slice(0, MOST_CHARACTERS - 1)}…` : title,
-    value: node.value === null ? "several results" : fittedText(node.value, room),
-    adjoint: node.adjoint === null ? "" : `∂ ${fittedText(node.adjoint, room)}`,
-  };
-}
-
-function widthOf({ title, value, adjoint }: Lines): number {
-  return Math.max(LEAST_CHARACTERS, title.length, value.length, adjoint.length) * CHARACTER_WIDTH + 2 * PADDING;
-}
 
 /** `shown` steps have been made, the last of them is `step`. */
 export function Graph({ drawing, steps, shown, children }: { drawing: Drawing; steps: readonly Step[]; shown: number; children: ComponentChildren }) {
@@ -142,65 +117,6 @@ function timesOf(steps: readonly Step[], sweep: Step["sweep"]): ReadonlyMap<numb
 function litOf({ edges }: Layout, { sweep, slots, from }: Step): readonly Edge[] {
   const [ends, starts] = [new Set(slots), new Set(from)];
   return edges.filter((edge) => (sweep === "forward" ? ends.has(edge.to) && starts.has(edge.from) : ends.has(edge.from) && starts.has(edge.to)));
-}
-
-function NodeView(props: {
-  vertex: Vertex;
-  lines: Lines;
-  place: Place;
-  hasValue: boolean;
-  hasAdjoint: boolean;
-  sweep: string;
-  isEntry: boolean;
-  focusable: Signal<number | null>;
-}) {
-  const { vertex, lines, place, hasValue, hasAdjoint } = props;
-  const { node, title } = vertex;
-  const { slot } = node;
-  const isLit = useComputed(() => isPointed(pointed.value, node.place, slot)).value;
-  const classes = ["node", node.is_source && "source", node.is_target && "target", props.sweep, isLit && "pointed"];
-  const [left, text] = [place.x - place.width / 2, place.x - place.width / 2 + PADDING];
-  const point = () => (pointed.value = pointedAt(node.place, slot));
-  const leave = () => (pointed.value = null);
-  return (
-    <g
-      class={classes.filter(Boolean).join(" ")}
-      data-slot={slot}
-      role="img"
-      aria-label={describe(vertex, hasValue, hasAdjoint)}
-      tabIndex={props.isEntry ? 0 : -1}
-      onMouseEnter={point}
-      onMouseLeave={leave}
-      onFocus={() => {
-        props.focusable.value = slot;
-        point();
-      }}
-      onBlur={leave}
-    >
-      <title>{node.parameters === undefined ? title : `${title}, ${node.parameters}`}</title>
-      <rect x={left} y={place.y} width={place.width} height={BOX_HEIGHT} rx={node.is_source ? BOX_HEIGHT / 3 : 5} />
-      <text class="title" x={text} y={place.y + 16}>
-        {lines.title}
-      </text>
-      <text class={hasValue ? "value" : "value hidden"} x={text} y={place.y + 33}>
-        {lines.value}
-      </text>
-      <text class={hasAdjoint ? "adjoint" : "adjoint hidden"} x={text} y={place.y + 49}>
-        {lines.adjoint}
-      </text>
-    </g>
-  );
-}
-
-function describe({ node, title }: Vertex, hasValue: boolean, hasAdjoint: boolean): string {
-  const { value, adjoint, is_source, is_target, place } = node;
-  const parts = [
-    is_source ? `source ${title}` : is_target ? `target ${title}` : title,
-    ...(hasValue && value !== null ? [`value ${summaryText(value)}`] : []),
-    ...(hasAdjoint && adjoint !== null ? [`adjoint ${summaryText(adjoint)}`] : []),
-    ...(place.line === undefined ? [] : [`line ${place.line}`]),
-  ];
-  return parts.join(", ");
 }
 
 /** Curves from layer to layer, straight past each. */

@@ -43,7 +43,9 @@ export function Instructions({ shown }: { shown: Explained }) {
         <table class="listing">
           <thead>
             <tr>
-              <th scope="col">instruction</th>
+              <th scope="col" colSpan={2}>
+                instruction
+              </th>
               <th scope="col">type</th>
               <th scope="col" class="count">line</th>
               <th scope="col" class="count">flops</th>
@@ -53,7 +55,7 @@ export function Instructions({ shown }: { shown: Explained }) {
           </thead>
           <Rows
             items={items}
-            columns={6}
+            columns={7}
             pointing={({ instruction }) => ({ place: instruction.place })}
             row={({ instruction, depth }) => ({
               class: instruction.derivative ? "derivative" : "",
@@ -73,14 +75,9 @@ function Cells({ instruction, depth, slowest }: Shown & { slowest: number }) {
   const { slot, place, flops, bytes, seconds, derivative, parameters } = instruction;
   return (
     <>
-      <td class="code" style={{ paddingLeft: `${0.5 + 1.25 * depth}rem` }} title={parameters}>
+      <td class="code mark">{derivative && "∂"}</td>
+      <td class="code" style={{ paddingLeft: `${1.25 * depth}rem` }} title={parameters}>
         <span class="quiet">%{slot} =</span> {instructionText(instruction)}
-        {derivative && (
-          <span class="mark" title={`from differentiating ${place.op ?? place.id ?? "the program"}`}>
-            {" "}
-            ∂
-          </span>
-        )}
       </td>
       <td class="code quiet">{typeText(instruction)}</td>
       <td class="count">{place.line}</td>
@@ -88,12 +85,12 @@ function Cells({ instruction, depth, slowest }: Shown & { slowest: number }) {
       <td class="count">{bytesText(bytes)}</td>
       <td class="time">
         {seconds !== undefined && seconds > 0 && (
-          <>
+          <div>
             <span class="bar" aria-hidden="true">
               <span style={{ width: `${slowest === 0 ? 0 : (100 * seconds) / slowest}%` }} />
             </span>
             <span class="count">{secondsText(seconds)}</span>
-          </>
+          </div>
         )}
       </td>
     </>

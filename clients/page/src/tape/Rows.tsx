@@ -1,13 +1,15 @@
 /** Rows of a table that show, and are shown by, what is pointed at. */
 
-import { useComputed, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
-import { isPointed, pointed, pointedAt } from "../model/pointing.ts";
+import { pointed, pointedAt } from "../model/pointing.ts";
 import type { Place } from "../service/client.ts";
+import { countText } from "./texts.ts";
+import { useIsPointed } from "./useIsPointed.ts";
 
-/** More rows are shown when asked for. */
-const MOST_AT_FIRST = 100;
+/** More rows are shown when asked for: thousands at once would keep the page from answering. */
+const [ROWS_AT_FIRST, ROWS_MORE] = [100, 400];
 
 export interface Pointing {
   readonly place: Place;
@@ -27,8 +29,9 @@ export function Rows<Item>({
   pointing: (item: Item) => Pointing;
   row: (item: Item) => { readonly class?: string; readonly cells: ComponentChildren };
 }) {
-  const isWhole = useSignal(false);
-  const shown = isWhole.value ? items : items.slice(0, MOST_AT_FIRST);
+  const most = useSignal(ROWS_AT_FIRST);
+  const shown = items.slice(0, most.value);
+  const hidden = items.length - shown.length;
   const at = (event: Event): HTMLTableRowElement | null => (event.target as Element).closest<HTMLTableRowElement>("tr[data-index]");
   const point = (event: Event) => {
     const item = items[Number(at(event)?.getAttribute("data-index") ?? NaN)];
@@ -49,12 +52,13 @@ export function Rows<Item>({
       {shown.map((item, i) => (
         <Row key={i} index={i} {...pointing(item)} {...row(item)} />
       ))}
-      {shown.length < items.length && (
+      {hidden > 0 && (
         <tr>
           <td colSpan={columns}>
-            <button type="button" onClick={() => (isWhole.value = true)}>
-              Show all {items.length}
+            <button type="button" onClick={() => (most.value += ROWS_MORE)}>
+              Show {Math.min(hidden, ROWS_MORE)} more
             </button>
+            {hidden > ROWS_MORE && <span class="quiet"> of {countText(hidden)}</span>}
           </td>
         </tr>
       )}
@@ -63,8 +67,7 @@ export function Rows<Item>({
 }
 
 function Row(props: Pointing & { index: number; class?: string; cells: ComponentChildren }) {
-  const { place, slot } = props;
-  const isLit = useComputed(() => isPointed(pointed.value, place, slot)).value;
+  const isLit = useIsPointed(props.place, props.slot);
   return (
     <tr data-index={props.index} class={`${props.class ?? ""}${isLit ? " pointed" : ""}`} tabIndex={props.index === 0 ? 0 : -1}>
       {props.cells}

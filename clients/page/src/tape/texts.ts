@@ -47,6 +47,7 @@ export function fittedText(summary: Summary, room: number): string {
   if (!("value" in summary)) return "…";
   const elements = [summary.value].flat(Infinity as 1);
   const numbers = elements.filter((one) => typeof one === "number" && Number.isFinite(one)) as number[];
+  if (elements.length === 1) return "…";
   if (numbers.length < elements.length) return `${elements.length} elements`;
   return fittedText({ min: Math.min(...numbers), max: Math.max(...numbers), mean: null, nonfinite: 0 }, room);
 }
