@@ -61,12 +61,12 @@ def nodes(explained: Explanation) -> Iterator[str]:
 
     Raises: ``EngineError``.
     """
-    graph = explained.graph(_MOST_NODES)
-    if graph is None:
+    found = explained.nodes(_MOST_NODES)
+    if found is None:
         yield "\nnodes: too many to show"
         return
     yield "\nnodes, with values and adjoints:"
-    for node in graph:
+    for node in found:
         of = f"{_at(node.place):8} %{node.slot}: {node.type} = {node.op}({_slots(node.operands)})"
         marks = " source" * node.is_source + " target" * node.is_target
         yield f"  {of} {node.name or ''}{marks}".rstrip()

@@ -1,4 +1,4 @@
-"""A program as a graph: its recorded instructions, and by one reverse pass the adjoint of each.
+"""The instructions that are recorded of a program, and by one reverse pass the adjoint of each.
 
 The adjoint of a node is ``v̄ = Σ_t (∂t/∂v)ᵀ t̄`` over the targets, which ``t̄`` weights. Source:
 Griewank and Walther, Evaluating Derivatives, section 3.2.

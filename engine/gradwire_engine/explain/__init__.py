@@ -4,7 +4,7 @@ All of it is plain data, for whoever shows it.
 """
 
 from gradwire_engine.explain.listing import Line, Listing, Step, parameters
-from gradwire_engine.explain.nodes import Graph, Node
+from gradwire_engine.explain.nodes import Node, Nodes
 from gradwire_engine.explain.stages import Explanation, Kernel, explain
 from gradwire_engine.explain.summaries import Summary
 from gradwire_engine.explain.times import Clock, Times
@@ -12,11 +12,11 @@ from gradwire_engine.explain.times import Clock, Times
 __all__ = [
     "Clock",
     "Explanation",
-    "Graph",
     "Kernel",
     "Line",
     "Listing",
     "Node",
+    "Nodes",
     "Step",
     "Summary",
     "Times",

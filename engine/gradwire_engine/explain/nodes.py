@@ -47,47 +47,52 @@ class Node(NamedTuple):
 
 
 #: The nodes of a program, in an order in which operands come first.
-Graph = Sequence[Node]
+Nodes = Sequence[Node]
 
 
-def graph_of(call: Call, most: int, poll: Poll) -> Graph | None:
-    """The nodes of the program of a call; None where there are more than ``most``.
+def nodes_of(call: Call, most: int, poll: Poll) -> Nodes | None:
+    """The nodes of a call's program; None where they and their operands are more than ``most``.
 
-    What no adjoint is known in, though the query's sources do not lead to it, has none.
+    If adjoints of all nodes are not known, those are given that the query's sources lead to.
 
     Raises: what answering does.
     """
     try:
-        return _drawn(call, most, poll, of_all=True)
+        return _nodes(call, most, poll, of_all=True)
     except DeadlineExceeded:
         raise
     except EngineError:
-        return _drawn(call, most, poll, of_all=False)
+        return _nodes(call, most, poll, of_all=False)
 
 
-def _drawn(call: Call, most: int, poll: Poll, *, of_all: bool) -> Graph | None:
+def _nodes(call: Call, most: int, poll: Poll, *, of_all: bool) -> Nodes | None:
+    try:
+        return _recorded(call, most, poll, of_all=of_all, unroll=False)
+    except UnrecordedPath:  # as in calls: loops of which values take other paths are unrolled
+        return _recorded(call, most, poll, of_all=of_all, unroll=True)
+
+
+def _recorded(call: Call, most: int, poll: Poll, *, of_all: bool, unroll: bool) -> Nodes | None:
     asked = call.compilation(call.arguments, poll)
-    asked = asked._replace(query=asked.query._replace(exact=True), on_tape=None)
+    query = asked.query._replace(exact=True)
+    asked = asked._replace(query=query, on_tape=None, unroll=unroll)
     with gc_paused, np.errstate(all="ignore"):
-        try:
-            found = record_adjoints(asked, most, of_all=of_all)
-        except UnrecordedPath:
-            found = record_adjoints(asked._replace(unroll=True), most, of_all=of_all)
-    return None if found is None else _nodes(call, found, poll)
+        found = record_adjoints(asked, most, of_all=of_all)
+    return None if found is None else _with_values(call, found, poll)
 
 
-def _nodes(call: Call, found: Adjoints, poll: Poll) -> Graph:
+def _with_values(call: Call, found: Adjoints, poll: Poll) -> Nodes:
     tape = found.tape
     shown = _values(call, tape, poll)
     values = [shown[slot] for slot in tape.outputs]
     adjoints = dict(zip(found.differentiated, values[len(found.nodes) :], strict=True))
-    graph: list[Node] = []
+    nodes: list[Node] = []
     for (slot, instruction), value in zip(found.nodes.items(), values, strict=False):
         op, args, kind, _ = instruction
         known = slot, op, args, kind, call.place(instruction), found.names.get(slot)
         marks = slot in found.sources, slot in found.targets
-        graph.append(Node(*known, value, adjoints.get(slot), *marks))
-    return graph
+        nodes.append(Node(*known, value, adjoints.get(slot), *marks))
+    return nodes
 
 
 def _values(call: Call, tape: Tape, poll: Poll) -> dict[int, Shown]:

@@ -14,7 +14,7 @@ from gradwire_engine.backends.base import Backend, Executable, FusedGroup
 from gradwire_engine.engine import Engine
 from gradwire_engine.errors import Place
 from gradwire_engine.explain.listing import Line, Lister, Listing, lines
-from gradwire_engine.explain.nodes import Graph, graph_of
+from gradwire_engine.explain.nodes import Nodes, nodes_of
 from gradwire_engine.explain.times import Clock, Times, measured
 from gradwire_engine.optimize.liveness import readers
 from gradwire_engine.polling import unhurried
@@ -148,7 +148,7 @@ class Explanation:
             if isinstance(instruction.op, FusedGroup)
         ]
 
-    def graph(self, most: int) -> Graph | None:
+    def nodes(self, most: int) -> Nodes | None:
         """The nodes of the recorded program, with values and adjoints; None for more than ``most``.
 
         Nodes and their operands count.
@@ -157,7 +157,7 @@ class Explanation:
         """
         if self.lengths["recorded"] > most:  # an exact recording has no fewer
             return None
-        return graph_of(self.call, most, self._poll)
+        return nodes_of(self.call, most, self._poll)
 
     def _lister(self, most: int | None = None) -> Lister:
         return Lister(self.call.place, self._within, most)

@@ -25,10 +25,10 @@ class Summary(NamedTuple):
 
 
 def summarised(value: Any) -> Array | Summary:
-    """An array of at most ``MOST_ELEMENTS`` elements as it is, another's summary."""
+    """A copy of an array of at most ``MOST_ELEMENTS`` elements, another's summary."""
     array = np.asarray(value)
     if array.size <= MOST_ELEMENTS:
-        return array
+        return array.copy()  # it may be a view of a large one
     finite = np.isfinite(array)
     nonfinite = array.size - int(np.count_nonzero(finite))
     elements = array[finite] if nonfinite else array

@@ -1,4 +1,4 @@
-"""The document of an explained query: its instructions, and its graph of values and adjoints."""
+"""The document of an explained query: its instructions, and nodes with values and adjoints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST = 200
 def explanation(explained: Explanation) -> dict[str, Any]:
     """The response of ``/v1/explain``.
 
-    Raises: ``DeadlineExceeded``; what else keeps the graph from being drawn is a warning.
+    Raises: ``DeadlineExceeded``; other errors of the nodes are warnings.
     """
     listing, cut = explained.excerpt(MOST_SHOWN)
     times = explained.times
@@ -73,17 +73,17 @@ def _instruction(step: Step, seconds: float | None) -> dict[str, Any]:
 
 def _nodes(explained: Explanation, warnings: list[Notice]) -> list[dict[str, Any]] | None:
     try:
-        graph = explained.graph(MOST_SHOWN)
+        nodes = explained.nodes(MOST_SHOWN)
     except DeadlineExceeded:
         raise
     except EngineError as error:
         warnings.append(Notice("no_nodes", error.message, error.at))
         return None
-    if graph is None:
+    if nodes is None:
         detail = f"the program has too many nodes to show: over {MOST_SHOWN} with their operands"
         warnings.append(Notice("no_nodes", detail))
         return None
-    return [_node(node) for node in graph]
+    return [_node(node) for node in nodes]
 
 
 def _node(node: Node) -> dict[str, Any]:

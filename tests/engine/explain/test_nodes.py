@@ -10,7 +10,7 @@ import pytest
 from gradwire_engine import Engine, Leaf, Limits, Query
 from gradwire_engine.answer import Answer
 from gradwire_engine.errors import DeadlineExceeded, DerivativeError, EngineError, OverBudget
-from gradwire_engine.explain import Graph, Node, explain, summaries
+from gradwire_engine.explain import Node, Nodes, explain, summaries
 from programs import random_case
 from replays import Programs
 
@@ -24,10 +24,10 @@ def leaves(values: dict[str, Any]) -> dict[str, Any]:
     return {k: v if isinstance(v, Leaf) else Leaf(np.asarray(v)) for k, v in values.items()}
 
 
-def graph(text: str, values: dict[str, Any], vectors: Any = None, **asked: Any) -> Graph:
+def nodes_of(text: str, values: dict[str, Any], vectors: Any = None, **asked: Any) -> Nodes:
     """The nodes of a program."""
     query = Query(**{"kind": "gradient", **asked})
-    found = explain(Engine().parse(text), leaves(values), query, vectors).graph(MOST)
+    found = explain(Engine().parse(text), leaves(values), query, vectors).nodes(MOST)
     assert found is not None
     return found
 
@@ -47,7 +47,7 @@ def refusal(ask: Callable[..., Any], *given: Any, **asked: Any) -> Any:
     return None
 
 
-def named(found: Graph) -> dict[str, Node]:
+def named(found: Nodes) -> dict[str, Node]:
     """The nodes with names; of several with one name, as the program has bound it, the last."""
     return {node.name: node for node in found if node.name is not None}
 
@@ -72,10 +72,10 @@ def whole(monkeypatch):
 def test_values_and_adjoints_are_those_of_queries_of_one_node(text, values, whole):
     error = refusal(answer, text, values)
     if error is not None:
-        assert refusal(graph, text, values, exact=True) == error
+        assert refusal(nodes_of, text, values, exact=True) == error
         return
     compared = 0
-    for name, node in named(graph(text, values)).items():
+    for name, node in named(nodes_of(text, values)).items():
         alone = answer(text, values, sources=[name])
         shown: Any = node.value
         known = answer(text, values, kind="evaluate", outputs=[name]).value[0]
@@ -98,22 +98,22 @@ def test_values_and_adjoints_are_those_of_queries_of_one_node(text, values, whol
 def test_every_node_follows_its_operands():
     for seed in range(share(20)):
         known: set[int] = set()
-        for node in graph(*random_case(40)(seed)):
+        for node in nodes_of(*random_case(40)(seed)):
             assert known.issuperset(node.operands)
             known.add(node.slot)
 
 
 def test_sources_and_targets_are_marked():
     text, values = "h = x * w\ny = sum(h)", {"x": [1.0, 2.0], "w": 3.0}
-    found = graph(text, values, sources={"a": "x", "b": "h"}, target="y")
+    found = nodes_of(text, values, sources={"a": "x", "b": "h"}, target="y")
     assert {node.name for node in found if node.is_source} == {"x", "h"}
     assert {node.name for node in found if node.is_target} == {"y"}
-    assert not any(node.is_source for node in graph(text, values, kind="evaluate"))
+    assert not any(node.is_source for node in nodes_of(text, values, kind="evaluate"))
 
 
 def test_adjoints_are_weighted_by_output_gradients():
     text, values, weights = "h = sin(x)\nh * w", {"x": [0.5, 1.5], "w": 2.0}, np.array([1.0, -3.0])
-    found = named(graph(text, values, weights))
+    found = named(nodes_of(text, values, weights))
     for name in ("x", "h", "w"):
         expected = answer(text, values, weights, sources=name).gradients
         np.testing.assert_array_equal(found[name].adjoint, expected, strict=True)
@@ -124,20 +124,20 @@ def test_adjoints_are_weighted_by_output_gradients():
 )
 def test_adjoints_of_matrices_are_those_of_the_targets_sum(kind, text):
     values = {"x": [0.5, 1.5]}
-    found = named(graph(text, values, kind=kind))
+    found = named(nodes_of(text, values, kind=kind))
     expected = answer(text, values).gradients["x"]
     np.testing.assert_array_equal(found["x"].adjoint, expected, strict=True)
 
 
 def test_an_evaluation_has_values_alone():
-    found = graph("n = k // 2\n[n, x * n]", {"x": 0.5, "k": np.int64(7)}, kind="evaluate")
+    found = nodes_of("n = k // 2\n[n, x * n]", {"x": 0.5, "k": np.int64(7)}, kind="evaluate")
     assert named(found)["n"].value == 3
     assert sum(node.is_target for node in found) == 2
     assert all(node.adjoint is None for node in found)
 
 
 def test_a_loop_is_one_node_whose_results_follow_it():
-    found = graph(LOOP + "sum(b)", {"x": [1.0, 2.0]})
+    found = nodes_of(LOOP + "sum(b)", {"x": [1.0, 2.0]})
     (loop,) = [node for node in found if node.op.name == "loop"]
     assert loop.value is loop.adjoint is None
     result = named(found)["b"]
@@ -149,7 +149,7 @@ def test_a_loop_is_one_node_whose_results_follow_it():
 
 
 def test_a_node_that_reaches_the_target_through_a_last_pass_has_no_adjoint():
-    found = named(graph(LOOP + "sum(b + a)", {"x": [1.0, 2.0]}))
+    found = named(nodes_of(LOOP + "sum(b + a)", {"x": [1.0, 2.0]}))
     assert found["a"].adjoint is None
     assert found["b"].adjoint is not None
     assert found["x"].adjoint is not None
@@ -157,17 +157,17 @@ def test_a_node_that_reaches_the_target_through_a_last_pass_has_no_adjoint():
 
 def test_where_a_derivative_is_known_in_the_sources_only_others_have_none():
     text, values = "w = jv(v, z) * v\nreal(w)", {"v": 0.5, "z": np.array(1 + 2j)}
-    found = named(graph(text, values, sources="z"))
+    found = named(nodes_of(text, values, sources="z"))
     assert found["v"].adjoint is None
     np.testing.assert_array_equal(found["z"].adjoint, answer(text, values, sources="z").gradients)
     with pytest.raises(DerivativeError, match="operand that depends on the source"):
-        graph(text, values)
+        nodes_of(text, values)
 
 
 def test_many_elements_are_summarised():
     x = np.linspace(-1.0, 1.0, 1000)
     x[7] = np.nan
-    found = named(graph("h = 2*x\nsum(h)", {"x": x}))
+    found = named(nodes_of("h = 2*x\nsum(h)", {"x": x}))
     assert found["h"].value == summaries.Summary(-2.0, 2.0, 2 * float(np.nanmean(x)), 1)
     assert found["h"].adjoint == summaries.Summary(1.0, 1.0, 1.0, 0)
 
@@ -177,12 +177,12 @@ def test_a_program_of_too_many_nodes_has_no_graph():
     values = {"x": 0.5, "w": 1.1}
     explained = explain(Engine().parse(text), leaves(values), Query("gradient", exact=True))
     needed = explained.lengths["recorded"]
-    whole = explained.graph(MOST)
+    whole = explained.nodes(MOST)
     assert whole is not None
     assert len(whole) == needed
     operands = sum(len(node.operands) for node in whole)
-    assert explained.graph(needed + operands) is not None
-    assert explained.graph(needed + operands - 1) is None
+    assert explained.nodes(needed + operands) is not None
+    assert explained.nodes(needed + operands - 1) is None
 
 
 def test_values_that_take_too_much_memory_are_refused_with_the_place():
@@ -191,10 +191,10 @@ def test_values_that_take_too_much_memory_are_refused_with_the_place():
     tight = Limits(total_bytes=100 * size)
     program = Engine().parse(text)
     explained = explain(program, leaves(values), Query("gradient"))
-    loose = explained.graph(MOST)
+    loose = explained.nodes(MOST)
     assert loose is not None
     with pytest.raises(OverBudget, match="bytes at once"):
-        explain(program, leaves(values), Query("gradient", exact=True), limits=tight).graph(MOST)
+        explain(program, leaves(values), Query("gradient", exact=True), limits=tight).nodes(MOST)
 
 
 def test_the_deadline_ends_the_drawing():
@@ -210,4 +210,4 @@ def test_the_deadline_ends_the_drawing():
     explained = explain(program, leaves({"x": [1.0]}), Query("gradient"), poll=poll)
     poll.over = True
     with pytest.raises(DeadlineExceeded):
-        explained.graph(MOST)
+        explained.nodes(MOST)

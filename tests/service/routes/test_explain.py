@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgpack
 import numpy as np
 import pytest
+from gradwire_service.examples import REQUESTS
 from gradwire_service.wire.explanations import MOST_SHOWN
 
 from tests.service.conftest import application, client_of
@@ -19,7 +20,10 @@ LOSS = {
 
 
 def shown():
-    """The documented requests for computations that are explained, with their kinds."""
+    """The requests of documentation and schema for what is explained, with their kinds."""
+    for kind in KINDS:
+        for name, example in REQUESTS[kind].items():
+            yield pytest.param(kind, example["value"], id=f"{kind} {name}")
     for example in examples():
         kind = example.path.removeprefix("/v1/")
         is_explained = kind in KINDS and not NOT_EXPLAINED & {*example.request}
@@ -228,3 +232,31 @@ async def test_limits_are_those_of_the_query(settings):
             assert found["nodes"] is None
             assert found["warnings"][-1]["code"] == "no_nodes"
             assert "bytes at once" in found["warnings"][-1]["detail"]
+
+
+async def test_programs_and_tensors_may_be_references(new_client):
+    await new_client.post("/v1/programs", json={"program": "sum(w * x)", "name": "product"})
+    stored = await new_client.put("/v1/tensors", json=[1.0, 2.0, 3.0])
+    variables = {"x": {"ref": stored.json()["ref"]}, "w": 2}
+    found = await explained(new_client, program={"name": "product"}, variables=variables)
+    named = {node["name"]: node for node in found["nodes"] if "name" in node}
+    assert named["x"]["value"] == {"value": [1.0, 2.0, 3.0]}
+    assert named["w"]["adjoint"] == {"value": 6.0}
+    problem = await explained(new_client, 404, program={"name": "other"}, variables=variables)
+    assert problem["code"] == "unknown_ref"
+
+
+async def test_tensors_in_parts_and_texts_are_explained(client):
+    variables = {
+        "table": [[1, 2], [3, 4], [5, 6]],
+        "ids": {"value": [2, 0, 2], "dtype": "int64"},
+        "s": {"indices": [[0], [2]], "values": [1.5, 2.5], "shape": [3]},
+        "comment": "no operation takes it",
+    }
+    program = "rows = table[ids]\nsum(rows) + 3 * sum(s)"
+    fields = {"program": program, "variables": variables, "sparse_gradients": True}
+    found = await explained(client, **fields)
+    named = {node["name"]: node for node in found["nodes"] if "name" in node}
+    assert named["table"]["adjoint"] == {"value": [[1.0, 1.0], [0.0, 0.0], [2.0, 2.0]]}
+    assert named["ids"]["adjoint"] is None
+    assert named["s.values"]["adjoint"] == {"value": [3.0, 3.0]}
