@@ -25,10 +25,10 @@ def shown():
         for name, example in REQUESTS[kind].items():
             yield pytest.param(kind, example["value"], id=f"{kind} {name}")
     for example in examples():
-        kind = example.path.removeprefix("/v1/")
-        is_explained = kind in EXPLAINED and not NOT_EXPLAINED & {*example.request}
+        path = example.path.removeprefix("/v1/")
+        is_explained = path in EXPLAINED and not NOT_EXPLAINED & {*example.request}
         if is_explained and not example.stored:
-            yield pytest.param(kind, example.request, id=example.place)
+            yield pytest.param(path, example.request, id=example.place)
 
 
 async def explained(client, status=200, **request):
