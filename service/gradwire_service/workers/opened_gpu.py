@@ -21,7 +21,7 @@ class OpenedGpu(NamedTuple):
     used_bytes: Callable[[], int]
 
 
-#: Opens the GPU of a process that was spawned; so it can be pickled.
+#: Opens the GPU in its process; so it can be pickled.
 OpenGpu: TypeAlias = Callable[[Settings], OpenedGpu]
 
 

@@ -1,6 +1,6 @@
 """What stands for a GPU where there is none: NumPy, in the process that would compute on the GPU.
 
-The functions are called in that process, which is spawned and imports this module.
+The functions are called in that process, which imports this module.
 """
 
 import math
