@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from gradwire.errors import WorkerCrashed as WorkerCrashed
     from gradwire.locations import Node as Node
     from gradwire.ragged import RaggedArray as RaggedArray
+    from gradwire.resources.catalogue import Gpu as Gpu
     from gradwire.resources.catalogue import Limits as Limits
     from gradwire.resources.catalogue import Operation as Operation
     from gradwire.resources.graphs import Drawing as Drawing
@@ -150,7 +151,7 @@ _NAMES: dict[str, str] = {
         "Unprocessable UnsupportedMediaType UsageError WorkerCrashed"
     ),
     "locations": "Node",
-    "resources.catalogue": "Limits Operation",
+    "resources.catalogue": "Gpu Limits Operation",
     "resources.graphs": "Drawing Graph GraphEdge GraphGroup GraphNode",
     "ragged": "RaggedArray",
     "results": (
