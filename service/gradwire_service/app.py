@@ -138,8 +138,8 @@ def create_app(
 ) -> FastAPI:
     """Create an application; the default settings are those of the environment.
 
-    Requests are logged to ``log``, if given. With the backend ``cupy``, a process that is spawned
-    calls ``open_gpu``, a function that can be imported there.
+    Requests are logged to ``log``, if given. With the backend ``cupy``, the GPU's process calls
+    ``open_gpu``, a function that can be imported there.
     Raises: ``StartupError``.
     """
     settings = Settings() if settings is None else settings
