@@ -16,6 +16,7 @@ RUNTIME := $(VENV)/.runtime
 TEST := $(VENV)/.test
 DEV := $(VENV)/.dev
 RELEASE := $(VENV)/.release
+DOCS := $(VENV)/.docs
 # An idle worker takes tests from the others.
 PARALLEL := -n auto --dist worksteal
 # For tests that legitimately take longer than the time after which a test counts as hung.
@@ -24,6 +25,7 @@ FUZZER := $(VENV)/fuzzer
 TOOLS := $(VENV)/tools
 AUTOGRAD_VERSION := 1.9.1
 AUTOGRAD := $(VENV)/autograd-$(AUTOGRAD_VERSION)
+GUIDE := service/gradwire_service/static/guide
 ANSWERS := service/gradwire_service/examples/answers.json
 # For each version, the first interpreter found that can create environments.
 OTHER_PYTHONS = $(foreach version,3.12 3.13 3.14,$(shell \
@@ -35,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test gpu-test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs bench lock release clean container-test
+.PHONY: help setup serve test gpu-test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs docs-site bench lock release clean container-test
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -131,10 +133,13 @@ fuzz: $(TEST) ## Compare machine code with NumPy on random programs for FUZZ_SEC
 	then PYTHONPATH=$(FUZZER) $(BIN)/python fuzz/campaign.py --seconds $(FUZZ_SECONDS) $(ARGS); \
 	else echo "Skipped: atheris cannot be installed for this Python."; fi
 
-docs: $(TEST) ## Generate docs/operations.md, docs/configuration.md, docs/tensorflow.md and the example responses of /openapi.json from the code
+docs: $(TEST) ## Generate operations.md, configuration.md and tensorflow.md of docs/reference and the example responses of /openapi.json from the code
 	@for page in operations configuration tensorflow; \
-	do $(BIN)/python tools/$${page}_page.py > docs/$$page.md.new && mv docs/$$page.md.new docs/$$page.md; done
+	do file=docs/reference/$$page.md; $(BIN)/python tools/$${page}_page.py > $$file.new && mv $$file.new $$file; done
 	@$(BIN)/python tools/example_answers.py > $(ANSWERS).new && mv $(ANSWERS).new $(ANSWERS)
+
+docs-site: $(DOCS) ## Build the guide, docs/ as a website, which the service then serves at /guide
+	@$(BIN)/python tools/guide.py $(GUIDE)
 
 bench: $(DEV) ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py $(ARGS)
@@ -151,7 +156,7 @@ release: $(RELEASE) ## Build and check all distributions into dist/: make releas
 	@$(BIN)/python tools/release.py $(REPOSITORY)
 
 clean: ## Remove the environment and every cache
-	rm -rf $(VENV) .venv-* .pyright.log .coverage .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
+	rm -rf $(VENV) .venv-* .pyright.log .coverage .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist $(GUIDE)
 
 # If its Python was removed, the link dangles: make sees no file and rebuilds the environment.
 $(BIN)/python:
@@ -171,6 +176,10 @@ $(TEST): clients/python/pyproject.toml clients/tensorflow/pyproject.toml $(RUNTI
 
 $(DEV): $(TEST)
 	$(PIP) install --editable '.[dev]'
+	@touch $@
+
+$(DOCS): $(RUNTIME)
+	$(PIP) install --editable '.[docs]'
 	@touch $@
 
 $(RELEASE): $(RUNTIME)

@@ -25,7 +25,7 @@ MADE = (
     and ROOT in _STAMP.parents
     and _STAMP.stat().st_mtime >= (ROOT / "pyproject.toml").stat().st_mtime
 )
-TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+TOUR = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 

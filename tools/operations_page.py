@@ -1,4 +1,4 @@
-"""Print docs/operations.md: every operation, generated from the code."""
+"""Print docs/reference/operations.md: every operation, generated from the code."""
 
 from __future__ import annotations
 
