@@ -151,6 +151,8 @@ lock: $(RELEASE) ## Pin the image's dependencies in deploy/image; ARGS=--upgrade
 	@$(LOCK) $(ARGS) --extra cuda13 --constraint deploy/image/requirements.txt pyproject.toml --output-file deploy/image/gpu.txt >/dev/null
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	| $(LOCK) $(ARGS) - --output-file deploy/image/build.txt >/dev/null
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' \
+	| $(LOCK) $(ARGS) - --output-file deploy/image/docs.txt >/dev/null
 
 release: $(RELEASE) ## Build and check all distributions into dist/: make release REPOSITORY=https://host/owner/gradwire
 	@$(BIN)/python tools/release.py $(REPOSITORY)

@@ -1,4 +1,4 @@
-"""Print docs/reference/tensorflow.md: TensorFlow's names that gradwire.tf has, generated from the code."""
+"""Print docs/reference/tensorflow.md: TensorFlow's names that gradwire.tf has, from the code."""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ from gradwire_service.routes import (
     catalogue,
     compute,
     documentation,
+    guide,
     health,
     pictures,
     programs,
@@ -245,6 +246,7 @@ def create_app(
     warmed_up = None if gpu is None else lambda: gpu.warmed_up
     app.include_router(health.router(capacity, exposition, compiled=compiled, warmed_up=warmed_up))
     app.include_router(documentation.router(app.openapi))
+    app.include_router(guide.router())
     return app
 
 

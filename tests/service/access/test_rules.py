@@ -10,6 +10,8 @@ PUBLIC = {
     "/readyz",
     "/docs",
     "/docs/{name}",
+    "/guide",
+    "/guide/{path:path}",
     "/openapi.json",
     "/v1/ops",
     "/v1/limits",
@@ -39,7 +41,7 @@ def test_every_route_requires_its_documented_scope(app):
 
 @given(st.sampled_from(["GET", "POST", "DELETE", "BREW"]), st.from_regex(r"/[a-z/.%]{0,30}"))
 def test_unknown_paths_need_a_key(method, path):
-    if path not in PUBLIC and not path.startswith("/docs/"):
+    if path not in PUBLIC and not path.startswith(("/docs/", "/guide/")):
         assert required_scope(method, path) in SCOPES
 
 
