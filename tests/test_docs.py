@@ -15,6 +15,8 @@ import pytest
 from gradwire_service.app import create_app
 from gradwire_service.problems import KINDS
 
+from tests.docs.answers import same
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = ("reference/language.md", "reference/protocol.md")
@@ -94,27 +96,6 @@ def commented(place: str, program: str) -> Example:
     path = "/v1/gradient" if "gradients" in shown else "/v1/evaluate"
     request = {"program": program, **fields}
     return Example(place, "POST", path, request, status, media_type, shown, whole=False)
-
-
-def same(shown: Any, found: Any) -> bool:
-    """True if ``found`` is what is shown: numbers to the digits shown, texts to an ellipsis."""
-    if isinstance(shown, dict):
-        return (
-            isinstance(found, dict)
-            and shown.keys() == found.keys()
-            and all(same(shown[key], found[key]) for key in shown)
-        )
-    if isinstance(shown, list):
-        return (
-            isinstance(found, list)
-            and len(shown) == len(found)
-            and all(same(a, b) for a, b in zip(shown, found, strict=True))
-        )
-    if isinstance(shown, float):
-        return isinstance(found, float) and found == pytest.approx(shown, rel=1e-8, abs=1e-12)
-    if isinstance(shown, str) and shown.endswith("…"):
-        return isinstance(found, str) and found.startswith(shown[:-1])
-    return type(shown) is type(found) and bool(shown == found)
 
 
 @pytest.fixture(scope="module")
