@@ -8,10 +8,11 @@ import json
 import linecache
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import gradwire
 
 from tests.docs.answers import same
 
@@ -91,6 +92,12 @@ class Session:
             return None
         return self._program(["bash", "-e", "-c", "\n".join(wanted)])
 
+    def close(self) -> None:
+        """Close the clients that the page has opened."""
+        for value in self._names.values():
+            if isinstance(value, gradwire.Client):
+                value.close()
+
     def _python(self, code: str, line: int) -> str:
         name = f"{self._page}:{line}"
         linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
@@ -147,16 +154,3 @@ def _near(shown: str, found: str) -> bool:
     digits, _, power = shown.lower().partition("e")
     unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
     return abs(float(shown) - float(found)) <= 1.01 * unit
-
-
-def main() -> None:
-    """Print what the blocks of a page print: python -m tests.docs.blocks PAGE URL."""
-    page, url = sys.argv[1:]
-    session = Session(page, url, Path.cwd())
-    for block in blocks(Path(page).read_text(encoding="utf-8")):
-        printed = session.run(block)
-        sys.stdout.write(f"--- {block.line} {block.language}\n{printed}")
-
-
-if __name__ == "__main__":
-    main()

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -26,18 +27,18 @@ def test_every_block_does_what_the_page_shows(page, service_url, monkeypatch, tm
     monkeypatch.setenv("GRADWIRE_URL", service_url)
     if page.name in NEEDS and find_spec(NEEDS[page.name]) is None:
         pytest.skip(f"needs {NEEDS[page.name]}")
-    session = Session(page.name, service_url, tmp_path)
-    for block in blocks(page.read_text(encoding="utf-8")):
-        if block.language == "javascript" and shutil.which("node") is None:
-            continue
-        printed = session.run(block)
-        if printed is None:
-            continue
-        if block.shown is None:
-            assert not printed, f"{page.name}:{block.line} prints what the page does not show"
-        else:
-            wrong = [*differences(block.shown, printed)]
-            assert not wrong, f"{page.name}:{block.line}: {wrong[0]}"
+    with closing(Session(page.name, service_url, tmp_path)) as session:
+        for block in blocks(page.read_text(encoding="utf-8")):
+            if block.language == "javascript" and shutil.which("node") is None:
+                continue
+            printed = session.run(block)
+            if printed is None:
+                continue
+            if block.shown is None:
+                assert not printed, f"{page.name}:{block.line} prints what the page does not show"
+            else:
+                wrong = [*differences(block.shown, printed)]
+                assert not wrong, f"{page.name}:{block.line}: {wrong[0]}"
 
 
 def test_every_page_is_run_or_named_as_another():
