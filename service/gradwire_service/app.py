@@ -31,6 +31,7 @@ from gradwire_service.routes import (
     documentation,
     guide,
     health,
+    page,
     pictures,
     programs,
     tapes,
@@ -246,7 +247,9 @@ def create_app(
     warmed_up = None if gpu is None else lambda: gpu.warmed_up
     app.include_router(health.router(capacity, exposition, compiled=compiled, warmed_up=warmed_up))
     app.include_router(documentation.router(app.openapi))
-    app.include_router(guide.router())
+    if settings.page:
+        app.include_router(page.router())
+        app.include_router(guide.router())
     return app
 
 

@@ -1,0 +1,13 @@
+/** The views of an answer, in the order of their tabs. */
+
+import type { ComponentType } from "preact";
+
+import { AnswerPanel } from "./AnswerPanel.tsx";
+
+export interface Panel {
+  readonly id: string;
+  readonly title: string;
+  readonly View: ComponentType;
+}
+
+export const PANELS: readonly Panel[] = [{ id: "answer", title: "Answer", View: AnswerPanel }];
