@@ -5,6 +5,7 @@ import shutil
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -45,6 +46,18 @@ def test_every_page_is_run_or_named_as_another():
     assert OTHER <= {page.name for page in PAGES}
     for page in TAUGHT:
         assert blocks(page.read_text(encoding="utf-8")) or page.parent.name == "explanation"
+
+
+def test_the_picture_of_reverse_mode_shows_what_the_page_computes():
+    page = (DOCS / "explanation/reverse-mode.md").read_text(encoding="utf-8")
+    ((_, printed),) = [block.shown for block in blocks(page) if block.shown]
+    picture = ElementTree.parse(DOCS / "pictures/reverse-mode.svg")
+    texts = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    for line in printed.splitlines():
+        name, value, cotangent = re.findall(r"^\w|[\d.]+", line)
+        box = next(i for i, text in enumerate(texts) if re.match(rf"{name}( = |$)", text or ""))
+        assert texts[box + 2] == f"cotangent {cotangent}"
+        assert value.startswith(str(texts[box + 1]).removeprefix("value "))
 
 
 def test_few_commands_are_not_run():
