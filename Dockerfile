@@ -10,6 +10,7 @@ COPY CHANGELOG.md ./
 COPY clients/python/README.md clients/python/
 COPY clients/tensorflow/README.md clients/tensorflow/
 COPY docs docs
+COPY service/gradwire_service/page/icon.svg service/gradwire_service/page/
 COPY tools/guide.py tools/
 RUN /docs/bin/python tools/guide.py /guide
 

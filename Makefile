@@ -63,12 +63,12 @@ test-all: ## Run all tests: `make test` with more random examples, then `make te
 TIMED := $(patsubst %,tests/fleet/test_%.py,attacks cancel chaos compile_bombs connections crash drain faults hung isolation load overload soak)
 # TensorFlow's names are tested with the newest of the other Pythons alone.
 # Container tests take minutes: they run only if their inputs changed.
-test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` leaves out: the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the Helm chart, fleets, containers, other Pythons
+test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` leaves out: the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the guide, the Helm chart, fleets, containers, other Pythons
 	@status=0; \
 	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize --ignore=tests/engine/backends/llvm $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=native tests/engine/ops tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/autodiff tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
-	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/browser tests/cluster tests/benchmarks $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/guide tests/browser tests/cluster tests/benchmarks $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
 	do $(MAKE) --no-print-directory PYTHON=$$other .venv-$$(basename $$other)/.test & done; wait; \
 	for other in $(OTHER_PYTHONS); \

@@ -15,6 +15,7 @@ extensions = ["myst_parser"]
 myst_heading_anchors = 4  # the anchors of GitHub, to any heading that pages link to
 html_theme = "furo"
 html_title = "Gradwire"
+html_favicon = "icon.svg"
 html_copy_source = False
 html_show_copyright = False
 html_use_index = False

@@ -17,11 +17,12 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-#: Pages from outside of docs/, by their place in the guide.
+#: Files from outside of docs/, by their place in the guide.
 ADOPTED = {
     "reference/python.md": "clients/python/README.md",
     "reference/gradwire-tf.md": "clients/tensorflow/README.md",
     "changelog.md": "CHANGELOG.md",
+    "icon.svg": "service/gradwire_service/page/icon.svg",
 }
 #: Pages of the guide for what has none in docs/.
 STANDING_FOR = {
@@ -30,14 +31,28 @@ STANDING_FOR = {
     "clients/tensorflow": "reference/gradwire-tf.md",
     "docs/decisions": "decisions/index.md",
 }
-DECISIONS = "# Decisions\n\nEach page gives a question that came up, the answer, and its cost."
-#: The navigation.
+DECISIONS = """# Decisions
+
+Each page gives a question that came up, the answer, and its cost.
+"""
+#: The navigation: folders and their pages, in the order in which a reader needs them.
 SECTIONS = {
-    "Tutorials": ["tutorial/*"],
-    "How-to guides": ["how-to/*"],
-    "Reference": ["reference/*"],
-    "Explanation": ["explanation/*"],
-    "More": ["decisions/index", "changelog"],
+    "Tutorials": ("tutorial", "first-gradient numpy tensorflow http replicas"),
+    "How-to guides": (
+        "how-to",
+        "scipy greeks ode sparse-jacobians resident-data nan throughput deployment jax tesseract"
+        " um-bridge",
+    ),
+    "Reference": (
+        "reference",
+        "language operations protocol errors configuration python gradwire-tf tensorflow adapters"
+        " coverage stores telemetry",
+    ),
+    "Explanation": (
+        "explanation",
+        "tape reverse-mode guards exact accuracy performance security architecture",
+    ),
+    "More": (".", "decisions/index changelog"),
 }
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -89,11 +104,17 @@ def stage(folder: Path) -> None:
         else:
             shutil.copyfile(origin, target)
     with (folder / "index.md").open("a", encoding="utf-8") as index:
-        for title, pages in SECTIONS.items():
-            options = f":caption: {title}\n:hidden:\n:glob:\n"
-            index.write("\n```{toctree}\n" + options + "\n" + "\n".join(pages) + "\n```\n")
-    decisions = "\n\n```{toctree}\n:glob:\n\n0*\n```\n"
-    (folder / "decisions/index.md").write_text(DECISIONS + decisions, "utf-8")
+        for title, (section, pages) in SECTIONS.items():
+            names = "\n".join(f"{section}/{page}".removeprefix("./") for page in pages.split())
+            index.write(f"\n```{{toctree}}\n:caption: {title}\n:hidden:\n\n{names}\n```\n")
+    listed = [DECISIONS]
+    for decision in sorted((folder / "decisions").glob("0*.md")):
+        text = decision.read_text("utf-8")
+        title = text.partition("\n")[0].removeprefix("# ")
+        listed.append(f"- [{title}]({decision.name})".replace(". ", "\\. ", 1))
+        # Not in the navigation, which every page repeats.
+        decision.write_text("---\norphan: true\n---\n" + text, "utf-8")
+    (folder / "decisions/index.md").write_text("\n".join(listed) + "\n", "utf-8")
 
 
 def without_inline_scripts(site: Path) -> None:

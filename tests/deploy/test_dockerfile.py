@@ -136,6 +136,8 @@ def test_build_context_holds_all_that_is_copied(repository: Path):
     dockerfile = (repository / "Dockerfile").read_text()
     copies = re.findall(r"^COPY (?!--from)(.*) \S+$", dockerfile, flags=re.MULTILINE)
     copied = {source for sources in copies for source in sources.split()}
-    inside = {source for source in copied if Path(source).parent.as_posix() in copied}
+    inside = {
+        source for source in copied for above in Path(source).parents if above.as_posix() in copied
+    }
     assert copied - inside == kept
     assert all((repository / source).exists() for source in copied)
