@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
@@ -108,7 +107,7 @@ def test_the_search_knows_every_page(site, pages):
 
 
 @pytest.fixture
-def wheel(site, tmp_path) -> Iterator[Path]:
+def wheel(site, tmp_path) -> Path:
     """The service's wheel, built from a checkout with the site in its place."""
     source = tmp_path / "source"
     for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
@@ -120,7 +119,7 @@ def wheel(site, tmp_path) -> Iterator[Path]:
     shutil.copytree(site, source / WHERE)
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, cwd=source, check=True, capture_output=True)
-    yield next(tmp_path.glob("*.whl"))
+    return next(tmp_path.glob("*.whl"))
 
 
 def test_the_wheel_contains_it_though_git_ignores_it(site, wheel):
