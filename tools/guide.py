@@ -54,7 +54,10 @@ SECTIONS = {
     ),
     "More": (".", "decisions/index changelog"),
 }
-_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
+#: Links to files; or code within a line, which has none.
+_LINK = re.compile(
+    r"`[^`\n]*`|(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)"
+)
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
@@ -78,6 +81,8 @@ def page(place: str, files: dict[str, Path]) -> str:
     text = origin.read_text("utf-8")
 
     def led(link: re.Match[str]) -> str:
+        if link[3] is None:
+            return link[0]
         picture, words, path, anchor = link.groups("")
         target = (origin.parent / path).resolve()
         if target not in places:

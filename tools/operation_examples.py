@@ -6,6 +6,7 @@ libraries' names whose values these libraries gave; ``operation_lines.txt`` has 
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import json
@@ -108,13 +109,10 @@ def _written_out() -> dict[str, list[str]]:
     for line in Path(__file__).with_name("operation_lines.txt").read_text("utf-8").splitlines():
         if line.startswith("#"):
             continue
-        pattern = r"\{([\w. ]+)\}"
-        choices = [names.split() for names in re.findall(pattern, line)]
-        for chosen in itertools.product(*choices):
-            rest = iter(chosen)
-            name, apart, text = re.sub(pattern, lambda _, rest=rest: next(rest), line).partition(
-                " : "
-            )
+        texts, choices = re.split(r"\{[\w. ]+\}", line), re.findall(r"\{([\w. ]+)\}", line)
+        for chosen in itertools.product(*map(str.split, choices)):
+            one = "".join(map("".join, itertools.zip_longest(texts, chosen, fillvalue="")))
+            name, apart, text = one.partition(" : ")
             if not apart:
                 name, text = name.partition("(")[0], name
             text = text.replace("NAME", name).replace("METHOD", name.rpartition(".")[2])
@@ -131,19 +129,22 @@ def _recorded() -> dict[str, list[str]]:
             if called is None:
                 continue
             values = {name: _unpacked(packed) for name, packed in case["variables"].items()}
+            short = called[0].startswith(("lax.", "random."))
+            lines = found.setdefault("jax." * short + called[0], [])
             for smaller in _SMALLER[:3]:
-                try:
-                    literals = {name: _written(x, smaller) for name, x in values.items()}
-                except Unwritten:
-                    continue
-                line = re.sub(
-                    r"(?<![\w.])\w+(?![\w(=])(?!\s*=[^=])",
-                    lambda name, literals=literals: literals.get(name[0], name[0]),
-                    case["text"],
-                )
-                short = called[0].startswith(("lax.", "random."))
-                found.setdefault("jax." * short + called[0], []).append(line)
+                with contextlib.suppress(Unwritten):
+                    lines.append(_substituted(case["text"], values, smaller))
     return found
+
+
+def _substituted(text: str, values: dict[str, Any], smaller: Callable[[Any], Any]) -> str:
+    """An expression with literals for its variables; names of arguments remain."""
+    literals = {name: _written(x, smaller) for name, x in values.items()}
+
+    def literal(name: re.Match[str]) -> str:
+        return literals.get(name[0], name[0])
+
+    return re.sub(r"(?<![\w.])\w+(?![\w(=])(?!\s*=[^=])", literal, text)
 
 
 def _unpacked(packed: dict[str, Any]) -> Any:

@@ -98,7 +98,7 @@ def test_the_image_is_made_of_pinned_packages(name: str, keys: tuple[str, ...], 
         assert specifier.operator == "=="
         assert one.name not in pinned
         pinned[one.name] = specifier.version
-    for text in reduce(getitem, keys, load(ROOT / "pyproject.toml")):  # type: ignore[attr-defined]
+    for text in reduce(getitem, keys, load(ROOT / "pyproject.toml")):
         needed = Requirement(text)
         if applies(needed):
             plain = needed.name.replace(".", "-")
