@@ -25,7 +25,6 @@ MADE = (
     and ROOT in _STAMP.parents
     and _STAMP.stat().st_mtime >= (ROOT / "pyproject.toml").stat().st_mtime
 )
-TOUR = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 SHELL = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
@@ -39,13 +38,12 @@ def commands(page: str) -> list[str]:
     ]
 
 
-CURL, TOURED = commands(README), commands(TOUR)
+CURL = commands(README)
 
 
 def run(command: str, url: str) -> dict[str, object]:
     """Run a command of the page against the service at ``url``; gives what it prints."""
     command = command.replace("127.0.0.1:8000", url.removeprefix("http://"))
-    command = command.replace("-o banana.svg", "-o /dev/null -w '{}'")
     done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, timeout=60)
     answer: dict[str, object] = json.loads(done.stdout)
     return answer
@@ -53,7 +51,6 @@ def run(command: str, url: str) -> dict[str, object]:
 
 def test_all_curl_commands_are_found():
     assert len(CURL) == README.count("\ncurl ") == 2
-    assert len(TOURED) == TOUR.count("\ncurl ") == 6
 
 
 def test_requests_are_answered_as_the_page_shows(service_url):
@@ -89,21 +86,6 @@ def test_the_gradient_by_curl_is_the_difference_quotient(service_url):
 def test_the_first_tutorial_begins_with_the_same_request():
     tutorial = (ROOT / "docs/tutorial/first-gradient.md").read_text(encoding="utf-8")
     assert commands(tutorial)[0] == CURL[0]
-
-
-def test_the_other_commands_answer_as_announced(service_url):
-    second, null, banana, gradient, _, operations = [
-        run(command, service_url) for command in TOURED
-    ]
-    assert second["outputs"] == pytest.approx(12 * 3.0**2)
-    assert null["gradients"] == {"x": 5.0, "w": None}
-    assert null["unconnected"]["w"]["reason"] == "stop_gradient"  # type: ignore[index]
-    assert null["unconnected"]["w"]["node"]["line"] == 1  # type: ignore[index]
-    assert banana["name"] == "banana"
-    assert gradient["program"] == banana["id"]
-    assert gradient["value"] == 100 * (2 - 1) ** 2 + 100 * (3 - 4) ** 2 + 1
-    assert gradient["gradients"] == {"x": [-400.0, 1002.0, -200.0]}
-    assert len(operations["ops"]) > 150  # type: ignore[arg-type]
 
 
 def test_the_python_program_prints_what_it_says(service_url):
@@ -142,7 +124,7 @@ def test_make_serve_brings_the_service_up():
             if process.poll() is None and answers(f"http://127.0.0.1:{port}/healthz"):
                 break
             time.sleep(0.05)
-        assert run(TOURED[0], f"http://127.0.0.1:{port}")["outputs"] == pytest.approx(108.0)
+        assert run(CURL[0], f"http://127.0.0.1:{port}")["value"] == pytest.approx(14 / 3)
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait(10)

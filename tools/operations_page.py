@@ -37,8 +37,9 @@ def page(examples: Mapping[str, tuple[str, str]]) -> str:
         f"## {name}\n\n" + "\n".join(_item(entry, examples.get(entry["name"])) for entry in found)
         for name, found in families
     ]
-    head = HEAD + EXAMPLES.format(count=len(examples), others=len(entries) - len(examples))
-    return "\n\n".join([head + f"\n{len(entries)} in all: {contents}.", *sections]) + "\n"
+    counts = {"count": len(examples), "others": len(entries) - len(examples)}
+    head = f"{HEAD}\n{len(entries)} in all: {contents}.\n{EXAMPLES.format(**counts)}"
+    return "\n\n".join([head.rstrip(), *sections]) + "\n"
 
 
 def _item(entry: dict[str, Any], example: tuple[str, str] | None) -> str:

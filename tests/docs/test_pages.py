@@ -18,7 +18,7 @@ PAGES = sorted(
 )
 #: Pages for operators, whose commands change a machine, and pages with tests of their own.
 OTHER = {"deployment.md", "security.md", "performance.md", "accuracy.md", "architecture.md"}
-TAUGHT = [page for page in PAGES if page.name not in OTHER]
+TAUGHT = [DOCS / "index.md", *(page for page in PAGES if page.name not in OTHER)]
 #: Libraries that only the development environment has, by the page that uses them.
 NEEDS = {"jax.md": "jax"}
 
