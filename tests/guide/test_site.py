@@ -2,17 +2,24 @@
 
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 import zipfile
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import httpx
 import pytest
+import uvicorn
+from fastapi import FastAPI
 from gradwire_service.app import create_app
 from gradwire_service.routes import guide
+
+from tests.browser.conftest import ARGUMENTS, CHROMIUM
 
 pytest.importorskip("sphinx")
 
@@ -134,13 +141,38 @@ def test_the_wheel_contains_it_though_git_ignores_it(site, wheel):
     assert compressed < 2_000_000
 
 
-async def test_the_service_serves_it_and_its_search(site):
+@pytest.fixture
+def app(site) -> Iterator[FastAPI]:
+    """A service that has this site."""
     app = create_app()
     app.router.routes[:0] = guide.router(site).routes
+    yield app
+    app.state.executors.shut()
+
+
+async def test_the_service_serves_it_and_its_search(app):
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
         first = await client.get("/guide", follow_redirects=True)
         assert "<title>Gradwire</title>" in first.text
         for path in "search.html", "searchindex.js", "_static/searchtools.js", "_static/icon.svg":
             assert (await client.get(f"/guide/{path}")).status_code == 200, path
-    app.state.executors.shut()
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_browser_finds_pages_under_the_content_security_policy(app):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, ws="none"))
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/guide/search.html?q=cotangent"
+        options = [*ARGUMENTS, "--headless", "--virtual-time-budget=20000", "--dump-dom"]
+        command = [str(CHROMIUM), *options, "--enable-logging=stderr", address]
+        try:
+            shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        finally:
+            server.should_exit = True
+            thread.join()
+    assert re.search(r"found \d+ pages? matching", shown.stdout)
+    assert 'href="explanation/reverse-mode.html' in shown.stdout
+    assert "Content Security Policy" not in shown.stderr
