@@ -30,6 +30,7 @@ from gradwire_service.routes import (
     compute,
     documentation,
     explain,
+    guide,
     health,
     page,
     pictures,
@@ -249,6 +250,7 @@ def create_app(
     app.include_router(documentation.router(app.openapi))
     if settings.page:
         app.include_router(page.router())
+        app.include_router(guide.router())
     return app
 
 
