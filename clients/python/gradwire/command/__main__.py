@@ -1,0 +1,29 @@
+"""The entry point of the command ``gradwire``, also as ``python -m gradwire.command``."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+#: The libraries of the extra, which the SDK itself does not need.
+NEEDED = ("click", "rich")
+#: What the command ends with where they are missing; see ``gradwire.command.problems``.
+NOT_INSTALLED = 11
+
+
+def main() -> int:
+    """Run the command; without its libraries, say how they are installed."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        needed = " and ".join(missing)
+        sys.stderr.write(f"error: the command gradwire needs {needed}, not installed here\n")
+        sys.stderr.write("  hint: pip install 'gradwire[cli]'\n")
+        return NOT_INSTALLED
+    from gradwire.command.application import application
+
+    application.main(prog_name="gradwire")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,164 @@
+"""Answers for people, as tables, and for scripts, as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gradwire import codec
+from gradwire.command.session import is_json
+from gradwire.display.blocks import Block, Problem, Remarks, Title
+from gradwire.display.blocks import Table as Cells
+from gradwire.display.figures import brief, numbers
+from gradwire.display.reports import report
+from gradwire.display.spelling import answered, json_text
+from gradwire.results import Derivative
+from gradwire.sparse import SparseArray
+from gradwire.values import type_of
+
+#: Larger arrays are abbreviated, as NumPy does it.
+MOST_ELEMENTS = 64
+SIGNIFICANT_DIGITS = 8
+#: Columns of an array's line, and of lines that no terminal limits.
+ARRAY_WIDTH = 64
+WIDEST = 240
+
+
+@contextmanager
+def printing() -> Iterator[Console]:
+    """A console whose text is printed at the end, without blanks at the ends of lines."""
+    wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    console = Console(file=sys.stdout, width=WIDEST if wide else None, highlight=False)
+    with console.capture() as captured:
+        yield console
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def print_answer(answer: Any) -> None:
+    """Print an answer of the service: the document as it is in JSON, or its report."""
+    if is_json():
+        response = answer.raw
+        media_type = response.headers.get("Content-Type", codec.MEDIA_TYPE)
+        print_json(codec.decode(response.content, media_type))
+        return
+    with printing() as console:
+        for block in report(answer):
+            _print_block(console, block, answer)
+
+
+def print_json(part: Any) -> None:
+    """Print a document, or parts of answers, as JSON."""
+    click.echo("".join(_json_lines(answered(plain(part)))))
+
+
+def print_table(head: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+    """Print cells in columns, below their names."""
+    with printing() as console:
+        _print_cells(console, head, lines)
+
+
+def plain(part: Any) -> Any:
+    """A part of an answer as mappings, lists, arrays, numbers and text."""
+    if dataclasses.is_dataclass(part) and not isinstance(part, type):
+        fields = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+        return {name: plain(value) for name, value in fields.items() if name != "raw"}
+    if isinstance(part, Mapping):
+        return {name: plain(value) for name, value in part.items()}
+    if isinstance(part, (list, tuple)):
+        return [plain(value) for value in part]
+    if isinstance(part, datetime):
+        return part.isoformat()
+    if isinstance(part, np.dtype):
+        return part.name
+    return np.asarray(part) if isinstance(part, np.generic) else part
+
+
+def _json_lines(part: Any, indent: str = "") -> Iterator[str]:
+    """JSON with a line for each member, and for each mapping in a list: arrays stay in theirs."""
+    inner = f"{indent}  "
+    if isinstance(part, Mapping) and part:
+        yield "{"
+        for i, (name, member) in enumerate(part.items()):
+            yield f"{',' if i else ''}\n{inner}{json_text(name)}: "
+            yield from _json_lines(member, inner)
+        yield f"\n{indent}}}"
+    elif isinstance(part, list) and any(isinstance(item, Mapping) for item in part):
+        yield "["
+        for i, item in enumerate(part):
+            yield f"{',' if i else ''}\n{inner}"
+            yield from _json_lines(item, inner)
+        yield f"\n{indent}]"
+    else:
+        yield json_text(part)
+
+
+def array_text(leaf: Any) -> str:
+    """An array's elements, some of them where there are many; a number in all its digits."""
+    if isinstance(leaf, SparseArray) or numbers(leaf) is None or not hasattr(leaf, "__array__"):
+        return brief(leaf)
+    array = np.asarray(leaf)
+    if array.ndim == 0:
+        return str(array[()])
+    return np.array2string(
+        array,
+        threshold=MOST_ELEMENTS,
+        precision=SIGNIFICANT_DIGITS,
+        separator=", ",
+        max_line_width=ARRAY_WIDTH,
+    )
+
+
+def _print_block(out: Console, block: Block, answer: Any) -> None:
+    match block:
+        case Title(name):
+            about = block.about
+            if isinstance(answer, Derivative) and numbers_only(answer.value):
+                about = _value(answer, about)
+            out.print(Text.assemble((name, "bold"), f" {about}" if about else ""))
+        case Cells():
+            if block.title:
+                out.print(Text.assemble((block.title, "bold"), f" {block.note}"))
+            if block.lines:
+                head, *lines = block.cells()
+                _print_cells(out, head, lines)
+            if block.more:
+                out.print(f"  … and {block.more:,} more")
+        case Problem(sentence, excerpt):
+            out.print(Text.assemble(("! ", "yellow"), sentence))
+            for line in excerpt:
+                out.print(Text(line), soft_wrap=True)
+        case Remarks(parts) if parts:
+            out.print(Text(f"{' · '.join(parts)}", style="dim"))
+
+
+def numbers_only(value: Any) -> bool:
+    """True if a value is one array or number."""
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def _value(answer: Derivative, about: str) -> str:
+    verdict = about.rpartition(": ")[1:] if hasattr(answer, "checks") else ()
+    shown = array_text(answer.value)
+    typed = f"{type_of(answer.value)} " if np.ndim(answer.value) else ""
+    return f"of {typed}{' '.join(shown.split())}{''.join(verdict)}"
+
+
+def _print_cells(out: Console, head: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+    table = Table(box=None, pad_edge=True, padding=(0, 2, 0, 0), header_style="bold")
+    for name in head:
+        table.add_column(Text(str(name)), overflow="fold", no_wrap=False)
+    for line in lines:
+        cells = [cell if isinstance(cell, str) else array_text(cell) for cell in line]
+        table.add_row(*map(Text, cells))
+    out.print(table)
