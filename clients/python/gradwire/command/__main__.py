@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
+from gradwire.command.exit_codes import ExitCode
+
 #: The libraries of the extra, which the SDK itself does not need.
 NEEDED = ("click", "rich")
-#: What the command ends with where they are missing; see ``gradwire.command.problems``.
-NOT_INSTALLED = 11
 
 
 def main() -> int:
@@ -18,11 +18,10 @@ def main() -> int:
         needed = " and ".join(missing)
         sys.stderr.write(f"error: the command gradwire needs {needed}, not installed here\n")
         sys.stderr.write("  hint: pip install 'gradwire[cli]'\n")
-        return NOT_INSTALLED
+        return ExitCode.NOT_INSTALLED
     from gradwire.command.application import application
 
-    application.main(prog_name="gradwire")
-    return 0
+    return application.run()
 
 
 if __name__ == "__main__":

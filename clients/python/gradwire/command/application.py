@@ -12,28 +12,32 @@ import gradwire
 from gradwire.command import compute, problems
 from gradwire.command.catalogue import limits, ops
 from gradwire.command.completion import completion
+from gradwire.command.exit_codes import ExitCode
 from gradwire.command.page import open_page
-from gradwire.command.problems import ExitCode
 from gradwire.command.programs import programs
 from gradwire.command.session import connected, is_json
 from gradwire.command.tapes import tapes
 from gradwire.command.tensors import tensors
-from gradwire.version import __version__
 
 
 class Application(click.Group):
     """A group whose errors are one line, an excerpt and a hint, with an exit code by kind."""
 
     def main(self, *arguments: Any, **options: Any) -> NoReturn:
-        """Run a command line, and exit."""
+        """Run a command line, and exit, as Click's own does."""
+        sys.exit(self.run(*arguments, **options))
+
+    def run(self, *arguments: Any, **options: Any) -> int:
+        """The exit code of a command line, by default that of the process."""
+        named = {"prog_name": "gradwire", **options, "standalone_mode": False}
         try:
-            code = super().main(*arguments, **{**options, "standalone_mode": False})
+            code = super().main(*arguments, **named)
         except click.exceptions.Abort:  # Ctrl-C
-            code = ExitCode.INTERRUPTED
+            return ExitCode.INTERRUPTED
         except click.ClickException as error:
             error.show()
-            code = error.exit_code
-        sys.exit(code if isinstance(code, int) else ExitCode.DONE)
+            return error.exit_code
+        return code if isinstance(code, int) else ExitCode.DONE
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors of the SDK and of input end it, and so does a closed pipe."""
@@ -63,6 +67,12 @@ def _say(error: Any) -> None:
         problems.show(error)
 
 
+def _version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        click.echo(f"gradwire {gradwire.__version__}")
+        context.exit()
+
+
 @click.group(
     cls=Application,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -70,7 +80,14 @@ def _say(error: Any) -> None:
     "7 limits, 8 time, 9 not found, 10 the service failed.",
 )
 @connected
-@click.version_option(__version__, prog_name="gradwire")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Print the version and exit.",
+)
 def application() -> None:
     """Values and exact gradients of programs, computed by a Gradwire service.
 

@@ -10,37 +10,14 @@ import click
 
 from gradwire.command.problems import NothingFound
 from gradwire.command.session import connected, connecting, is_json
+from gradwire.command.suggestions import operations, suggested
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from gradwire.resources.catalogue import Operation
-
-#: How long the completion of a name may ask the service.
-COMPLETION_SECONDS = 1.0
-
-
-def _complete(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The operations of the service whose names begin so; none where it does not answer."""
-    from click.shell_completion import CompletionItem
-
-    import gradwire
-
-    address, key = (context.meta.get(f"gradwire.{name}") for name in ("url", "key"))
-    if address == "local" or not incomplete:
-        return []
-    try:
-        with gradwire.Client(
-            address, api_key=key, timeout=COMPLETION_SECONDS, max_retries=0
-        ) as client:
-            found = [op for op in client.ops() if op.name.startswith(incomplete)]
-    except gradwire.GradwireError:
-        return []
-    return [CompletionItem(op.name, help=_first_line(op)) for op in found]
 
 
 @click.command("ops", short_help="The operations of programs.")
-@click.argument("name", required=False, shell_complete=_complete)
+@click.argument("name", required=False, shell_complete=suggested(operations))
 @click.option("--search", metavar="WORDS", help="Those with these words in name, family or text.")
 @click.option("--family", metavar="FAMILY", help="Those of a family.")
 @connected

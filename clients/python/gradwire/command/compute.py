@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import click
 
+from gradwire.command.exit_codes import ExitCode
 from gradwire.command.options import (
     Point,
     ProgramCommand,
@@ -15,8 +16,9 @@ from gradwire.command.options import (
     deriving,
     of_sources,
 )
-from gradwire.command.problems import ExitCode
 from gradwire.command.session import connected, connecting, timeout_ms, waiting
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 #: Options whose values are names.
 NAMES = ("outputs", "target", "sources")
@@ -52,7 +54,7 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     return {**options, **given, "timeout_ms": timeout_ms()}
 
 
-def weighted(command: Any) -> Any:
+def weighted(command: F) -> F:
     """Add the weights of a target's elements."""
     return click.option(
         "--output-gradients",
@@ -143,7 +145,7 @@ def hessian(point: Point, **options: Any) -> None:
     asked(point, "hessian", options)
 
 
-def _directions(what: str) -> Any:
+def _directions(what: str) -> Callable[[F], F]:
     return click.option(
         f"--{what}",
         "directions",

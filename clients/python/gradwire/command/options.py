@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from gradwire.command import suggestions
+from gradwire.command.suggestions import suggested
 
 if TYPE_CHECKING:
     from gradwire.client import Client
@@ -77,7 +81,10 @@ def at_point(command: F) -> F:
 def _program_options() -> tuple[Callable[[F], F], ...]:
     return (
         click.option(
-            "--stored", metavar="NAME", help="The program: one that the service has stored."
+            "--stored",
+            metavar="NAME",
+            shell_complete=suggested(suggestions.programs),
+            help="The program: one that the service has stored.",
         ),
         click.option(
             "--file",
@@ -90,8 +97,6 @@ def _program_options() -> tuple[Callable[[F], F], ...]:
 
 
 def _with_options(command: F, options: Sequence[Callable[[F], F]], metavar: str) -> F:
-    import functools
-
     @functools.wraps(command)
     def taking(
         words: Sequence[str],
@@ -105,7 +110,8 @@ def _with_options(command: F, options: Sequence[Callable[[F], F]], metavar: str)
     changed: Any = taking
     for option in options:
         changed = option(changed)
-    return click.argument("words", nargs=-1, metavar=metavar)(changed)
+    with_words: F = click.argument("words", nargs=-1, metavar=metavar)(changed)
+    return with_words
 
 
 def computing(command: F) -> F:

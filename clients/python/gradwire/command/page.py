@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import webbrowser
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +12,7 @@ import click
 
 from gradwire.command.options import Point, ProgramCommand, at_point, of_sources
 from gradwire.command.problems import InputProblem, UnreadableProgram, UnreadableValues
-from gradwire.command.session import connected, connecting, option
+from gradwire.command.session import address, connected, connecting
 
 #: Longer addresses are not opened: browsers cut them, or refuse them.
 LONGEST_ADDRESS = 1_000_000
@@ -38,10 +37,9 @@ def open_page(point: Point, sources: str | None, query: str | None, only_print: 
     from gradwire.display.spelling import spelled
     from gradwire.endpoints import text_of
     from gradwire.local import LOCAL
-    from gradwire.options import ClientOptions
     from gradwire.values import encode_variables
 
-    base = ClientOptions.resolve(option("url"), None, None, 0).base_url
+    base = address()
     if base == LOCAL:
         raise InputProblem("a service in this process has no page", hint="give --url a server's")
     with connecting() as client:
@@ -52,14 +50,18 @@ def open_page(point: Point, sources: str | None, query: str | None, only_print: 
     shown["variables"] = spelled(encode_variables(point.variables()))
     shown |= {"sources": names_of(sources)} if sources is not None else {}
     shown |= {"query": query} if query is not None else {}
-    address = f"{base}/#{fragment(shown)}"
-    if len(address) > LONGEST_ADDRESS:
+    page = f"{base}/#{fragment(shown)}"
+    if len(page) > LONGEST_ADDRESS:
         raise UnreadableValues(
-            f"the values are too large for an address ({len(address):,} characters)",
+            f"the values are too large for an address ({len(page):,} characters)",
             hint="gradwire tensors put stores an array; its ref is short",
         )
-    if only_print or not webbrowser.open(address):
-        click.echo(address)
+    if not only_print:
+        import webbrowser
+
+        only_print = not webbrowser.open(page)
+    if only_print:
+        click.echo(page)
 
 
 def fragment(shown: Mapping[str, Any]) -> str:

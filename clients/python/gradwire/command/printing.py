@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -23,6 +23,7 @@ from gradwire.display.blocks import Table as Cells
 from gradwire.display.figures import brief, numbers
 from gradwire.display.reports import report
 from gradwire.display.spelling import answered, json_text
+from gradwire.ragged import RaggedArray
 from gradwire.results import Derivative
 from gradwire.sparse import SparseArray
 from gradwire.values import type_of
@@ -62,10 +63,10 @@ def print_json(part: Any) -> None:
     click.echo("".join(_json_lines(answered(plain(part)))))
 
 
-def print_table(head: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    """Print cells in columns, below their names."""
+def print_table(head: Sequence[str], lines: Sequence[Sequence[Any]]) -> None:
+    """Print cells in columns, below their names; columns that are empty are left out."""
     with printing() as console:
-        _print_cells(console, head, lines)
+        _print_cells(console, Cells(head, lines))
 
 
 def plain(part: Any) -> Any:
@@ -105,7 +106,7 @@ def _json_lines(part: Any, indent: str = "") -> Iterator[str]:
 
 def array_text(leaf: Any) -> str:
     """An array's elements, some of them where there are many; a number in all its digits."""
-    if isinstance(leaf, SparseArray) or numbers(leaf) is None or not hasattr(leaf, "__array__"):
+    if isinstance(leaf, (SparseArray, RaggedArray)) or numbers(leaf) is None:
         return brief(leaf)
     array = np.asarray(leaf)
     if array.ndim == 0:
@@ -129,9 +130,7 @@ def _print_block(out: Console, block: Block, answer: Any) -> None:
         case Cells():
             if block.title:
                 out.print(Text.assemble((block.title, "bold"), f" {block.note}"))
-            if block.lines:
-                head, *lines = block.cells()
-                _print_cells(out, head, lines)
+            _print_cells(out, block)
             if block.more:
                 out.print(f"  … and {block.more:,} more")
         case Problem(sentence, excerpt):
@@ -154,11 +153,14 @@ def _value(answer: Derivative, about: str) -> str:
     return f"of {typed}{' '.join(shown.split())}{''.join(verdict)}"
 
 
-def _print_cells(out: Console, head: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    table = Table(box=None, pad_edge=True, padding=(0, 2, 0, 0), header_style="bold")
+def _print_cells(out: Console, cells: Cells) -> None:
+    if not cells.lines:
+        return
+    head, *lines = cells.cells()
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name in head:
-        table.add_column(Text(str(name)), overflow="fold", no_wrap=False)
+        table.add_column(Text(name), overflow="fold")
     for line in lines:
-        cells = [cell if isinstance(cell, str) else array_text(cell) for cell in line]
-        table.add_row(*map(Text, cells))
+        shown = [cell if isinstance(cell, str) else array_text(cell) for cell in line]
+        table.add_row(*map(Text, shown))
     out.print(table)

@@ -10,36 +10,14 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from enum import IntEnum
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from gradwire.command.__main__ import NOT_INSTALLED
+from gradwire.command.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from gradwire.errors import GradwireError
-
-
-class ExitCode(IntEnum):
-    """What the command ends with."""
-
-    DONE = 0
-    #: ``gradwire check`` found a gradient that is wrong; or a bug of the command.
-    WRONG = 1
-    USAGE = 2
-    PROGRAM = 3
-    VALUES = 4
-    UNAVAILABLE = 5
-    AUTHENTICATION = 6
-    LIMITS = 7
-    TIME = 8
-    NOT_FOUND = 9
-    SERVICE = 10
-    NOT_INSTALLED = NOT_INSTALLED
-    #: As a shell says it of programs that end by SIGINT and SIGPIPE.
-    INTERRUPTED = 130
-    CLOSED_PIPE = 141
 
 
 #: By the name of the error's class, else of its nearest base: ``gradwire.errors`` is imported

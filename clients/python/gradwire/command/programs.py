@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradwire.command import suggestions
 from gradwire.command.options import Point, ProgramCommand, of_sources, with_program
 from gradwire.command.session import connected, connecting, is_json
+from gradwire.command.suggestions import suggested
 
 if TYPE_CHECKING:
     from gradwire.resources.graphs import Graph
@@ -39,7 +41,7 @@ def list_all() -> None:
 
 
 @programs.command("get", short_help="The text of one.")
-@click.argument("name")
+@click.argument("name", shell_complete=suggested(suggestions.programs))
 @connected
 def get(name: str) -> None:
     """Print the text of the program NAME, or of an id; all about it with --json."""
@@ -74,7 +76,7 @@ def register(point: Point, name: str | None) -> None:
 
 
 @programs.command("delete", short_help="Delete one.")
-@click.argument("name")
+@click.argument("name", shell_complete=suggested(suggestions.programs))
 @connected
 def delete(name: str) -> None:
     """Delete the program NAME, or of an id, and all its names."""
@@ -83,7 +85,7 @@ def delete(name: str) -> None:
 
 
 @programs.command("graph", short_help="The graph of one.")
-@click.argument("name")
+@click.argument("name", shell_complete=suggested(suggestions.programs))
 @click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--target", metavar="NAMES", help="What is marked as the target.")
 @of_sources

@@ -85,14 +85,19 @@ def timeout_ms() -> float | None:
     return None if seconds is None else 1000.0 * float(seconds)
 
 
+def address() -> str:
+    """The service's address, without a slash at its end; ``local`` for one in this process."""
+    from gradwire.options import ClientOptions
+
+    return ClientOptions.resolve(option("url"), None, None, 0).base_url
+
+
 @contextmanager
-def connecting(max_retries: int | None = None) -> Iterator[Client]:
+def connecting() -> Iterator[Client]:
     """A client with the options of the command line, closed at the end."""
     given: dict[str, Any] = {}
     if option("timeout") is not None:
         given["timeout"] = float(option("timeout")) + GRACE_SECONDS
-    if max_retries is not None:
-        given["max_retries"] = max_retries
     with gradwire.Client(option("url"), api_key=option("key"), **given) as client:
         yield client
 

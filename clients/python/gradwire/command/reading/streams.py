@@ -13,7 +13,6 @@ def standard_input() -> bytes:
     if context.meta.get("gradwire.stdin"):
         raise click.UsageError("standard input can be read once: as the program, or as values")
     context.meta["gradwire.stdin"] = True
-    stream = click.get_binary_stream("stdin")
-    if sys.stdin is not None and sys.stdin.isatty():
+    if sys.stdin.isatty():
         click.echo("reading standard input, to its end (Ctrl-D)", err=True)
-    return stream.read()
+    return sys.stdin.buffer.read()
