@@ -19,9 +19,12 @@ def main() -> int:
         sys.stderr.write(f"error: the command gradwire needs {needed}, not installed here\n")
         sys.stderr.write("  hint: pip install 'gradwire[cli]'\n")
         return ExitCode.NOT_INSTALLED
-    from gradwire.command.application import application
+    try:
+        from gradwire.command.application import application
 
-    return application.run()
+        return application.run()
+    except KeyboardInterrupt:  # before or after what Click runs
+        return ExitCode.INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ class Application(click.Group):
 
     def run(self, *arguments: Any, **options: Any) -> int:
         """The exit code of a command line, by default that of the process."""
-        named = {"prog_name": "gradwire", **options, "standalone_mode": False}
+        named = {**options, "prog_name": "gradwire", "standalone_mode": False}
         try:
             code = super().main(*arguments, **named)
         except click.exceptions.Abort:  # Ctrl-C

@@ -31,7 +31,7 @@ def asked(point: Point, method: str, options: dict[str, Any], *further: Any) -> 
     with connecting() as client:
         program, variables = point.program(client), point.variables()
         requested = _options(options)
-        with waiting(f"waiting for the {method}"):
+        with waiting("waiting for the answer"):
             answer = getattr(client, method)(program, variables, *further, **requested)
     print_answer(answer)
     return answer

@@ -62,7 +62,9 @@ HINTS: Mapping[str, str] = {
 
 
 class InputProblem(click.ClickException):
-    """Something that was given cannot be read; the excerpt shows where."""
+    """Something that was given cannot be used; the excerpt shows where."""
+
+    exit_code = ExitCode.USAGE
 
     def __init__(self, message: str, *, hint: str = "", excerpt: Sequence[str] = ()) -> None:
         super().__init__(message)

@@ -106,6 +106,10 @@ def _sniffed(content: bytes, name: str, members: Sequence[str]) -> Any:
 
 
 def _numpy(stream: IO[bytes], name: str) -> Any:
+    start = stream.read(len(NPY))
+    stream.seek(0)
+    if not start.startswith((NPY, NPZ)):
+        raise UnreadableValues(f"{name} is no file of numpy.save or numpy.savez")
     try:
         loaded = np.load(stream, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
@@ -113,9 +117,8 @@ def _numpy(stream: IO[bytes], name: str) -> Any:
         with loaded as archive:
             return {member: archive[member] for member in archive.files}
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        hint = "arrays of Python objects are not read" if "pickle" in f"{error}" else ""
-        said = "no file of numpy.save or numpy.savez" if hint == "" else "no plain array"
-        raise UnreadableValues(f"{name} is {said}: {error}", hint=hint) from error
+        told = "it holds objects of Python" if "Object arrays" in f"{error}" else f"{error}"
+        raise UnreadableValues(f"{name} is no file of plain arrays: {told}") from error
 
 
 def _json(content: bytes, name: str) -> Any:

@@ -76,7 +76,8 @@ class Lines:
 
 def csv_table(stream: IO[bytes], name: str, columns: Sequence[str] = ()) -> Table:
     """The columns of a CSV file; a first row that is not all numbers is its head."""
-    lines = Lines(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""))
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+    lines = Lines(text)
     head: list[str] | None = None
     try:
         first = next((line for line in lines if line.strip()), "")
@@ -100,6 +101,8 @@ def csv_table(stream: IO[bytes], name: str, columns: Sequence[str] = ()) -> Tabl
         raise UnreadableValues(problem) from error
     except ValueError as error:
         raise UnreadableValues(_said(f"{error}", name, head, lines.number)) from error
+    finally:
+        text.detach()  # or it would close the stream
     if values.size == 0:
         raise UnreadableValues(f"{name} has names of columns and no rows")
     if head is not None and chosen is None and len(head) != values.shape[1]:
