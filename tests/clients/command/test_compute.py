@@ -101,6 +101,10 @@ def test_scalars_are_printed_in_all_their_digits(run):
 
 
 def test_missing_gradients_say_why_and_nonfinite_values_where(run):
+    assert (
+        "none: stop_gradient ends the path, line 2\n"
+        in run("grad", "y = 2 * x\nx * stop_gradient(w * y)", "x=1", "w=1").stdout
+    )
     shown = run("grad", "a = log(sum(x))\na + 0*sqrt(y)", "x=[0,0]", "y=0", "z=1").stdout
     assert "none: the target does not depend on this source" in shown
     assert "! First non-finite value, forward: log, given 0\n  line 1: a = log(sum(x))\n" in shown

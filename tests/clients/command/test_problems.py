@@ -90,7 +90,7 @@ def test_every_error_of_the_sdk_has_an_exit_code():
 
 
 def test_the_page_lists_the_exit_codes():
-    rows = re.findall(r"^\| (\d+) \| ([^|]*) \| ([^|]*) \|$", PAGE.read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| (\d+) \|([^|]*)\|([^|]*)\|$", PAGE.read_text("utf-8"), re.MULTILINE)
     assert [int(code) for code, _, _ in rows] == list(ExitCode)
     listed = {
         name: int(code) for code, _, names in rows for name in re.findall(r"`([A-Z]\w+)`", names)
