@@ -59,6 +59,6 @@ def test_the_page_is_opened_or_its_address_printed(run, monkeypatch, opens, prin
 def test_what_no_page_can_show_is_told(run, tmp_path):
     assert "has no page" in run("open", "x", "--url", "local", exits=2).stderr
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=100_000))
-    told = run("open", "x", "x=@x.npy", "--print", exits=4).stderr
+    told = run("open", "x", "x=@x.npy", exits=4).stderr
     assert "too large for an address" in told
     assert "this one is a graph" in run("open", '{"nodes": [], "outputs": "x"}', exits=3).stderr

@@ -14,9 +14,10 @@ from gradwire.command.options import Point, ProgramCommand, at_point, of_sources
 from gradwire.command.problems import InputProblem, UnreadableProgram, UnreadableValues
 from gradwire.command.session import address, connected, connecting
 
-#: Longer addresses are not opened: browsers cut them, or refuse them.
-LONGEST_ADDRESS = 1_000_000
-QUERIES = ("evaluate", "gradient", "jacobian", "hessian", "check")
+#: The longest address that is opened: Linux starts no program with an argument of 128 KiB.
+LONGEST_ADDRESS = 100_000
+#: What the page asks, in its own names.
+QUERIES = ("gradient", "jacobian", "hessian", "evaluate")
 
 
 @click.command("open", cls=ProgramCommand, short_help="The service's page, with this program.")
@@ -51,16 +52,17 @@ def open_page(point: Point, sources: str | None, query: str | None, only_print: 
     shown |= {"sources": names_of(sources)} if sources is not None else {}
     shown |= {"query": query} if query is not None else {}
     page = f"{base}/#{fragment(shown)}"
+    if only_print:
+        click.echo(page)
+        return
     if len(page) > LONGEST_ADDRESS:
         raise UnreadableValues(
             f"the values are too large for an address ({len(page):,} characters)",
             hint="gradwire tensors put stores an array; its ref is short",
         )
-    if not only_print:
-        import webbrowser
+    import webbrowser
 
-        only_print = not webbrowser.open(page)
-    if only_print:
+    if not webbrowser.open(page):
         click.echo(page)
 
 
