@@ -30,6 +30,7 @@ from gradwire_service.routes import (
     compute,
     documentation,
     health,
+    page,
     pictures,
     programs,
     tapes,
@@ -245,6 +246,8 @@ def create_app(
     warmed_up = None if gpu is None else lambda: gpu.warmed_up
     app.include_router(health.router(capacity, exposition, compiled=compiled, warmed_up=warmed_up))
     app.include_router(documentation.router(app.openapi))
+    if settings.page:
+        app.include_router(page.router())
     return app
 
 

@@ -31,18 +31,18 @@ def test_fragments_are_read_as_they_were_written(shown):
 
 def test_the_address_contains_program_values_and_query(run, service_url, tmp_path):
     np.save(tmp_path / "y.npy", np.array([[1, 2]], np.int8))
-    words = ["open", "sum(x * y) + µ", "x=[1,NaN]", "y=@y.npy", "µ=1", "--sources", "x,µ"]
+    words = ["open", "sum(x * y) + é", "x=[1,NaN]", "y=@y.npy", "é=1", "--sources", "x,é"]
     address = run(*words, "--query", "gradient", "--print").stdout.strip()
     page, _, told = address.partition("/#")
     assert page == service_url
     assert read(told) == {
-        "program": "sum(x * y) + µ",
+        "program": "sum(x * y) + é",
         "variables": {
             "x": [1.0, "NaN"],
             "y": {"value": [[1, 2]], "dtype": "int8"},
-            "µ": 1.0,
+            "é": 1.0,
         },
-        "sources": ["x", "µ"],
+        "sources": ["x", "é"],
         "query": "gradient",
     }
 
