@@ -19,10 +19,12 @@ def read(fragment: str):
     return json.loads(zlib.decompress(content, wbits=-15).decode())
 
 
+TEXT = st.text(st.characters(codec="utf-8"))
+
+
 @given(
     st.fixed_dictionaries(
-        {"program": st.text(st.characters(exclude_categories=("Cs",)))},
-        optional={"variables": st.dictionaries(st.text("abc"), st.lists(st.integers()))},
+        {"program": TEXT, "variables": st.dictionaries(TEXT, st.lists(st.integers()))}
     )
 )
 def test_fragments_are_read_as_they_were_written(shown):
@@ -49,8 +51,13 @@ def test_the_address_contains_program_values_and_query(run, service_url, tmp_pat
 
 @pytest.mark.parametrize(("opens", "prints"), [(True, False), (False, True)])
 def test_the_page_is_opened_or_its_address_printed(run, monkeypatch, opens, prints):
-    opened = []
-    monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or opens)
+    opened: list[str] = []
+
+    def browse(address: str) -> bool:
+        opened.append(address)
+        return opens
+
+    monkeypatch.setattr(webbrowser, "open", browse)
     shown = run("open", "x**2", "x=3").stdout
     assert read(opened[0].partition("#")[2]) == {"program": "x**2", "variables": {"x": 3.0}}
     assert shown == (f"{opened[0]}\n" if prints else "")

@@ -1,5 +1,6 @@
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import gradwire
@@ -11,8 +12,11 @@ from gradwire.command.problems import EXIT_CODES, exit_code_of
 PAGE = Path(__file__).parents[3] / "docs" / "command.md"
 
 
-def subclasses(kind: type) -> set[type]:
-    return {kind}.union(*(subclasses(each) for each in kind.__subclasses__()))
+def subclasses(kind: type[gradwire.GradwireError]) -> Iterator[type[gradwire.GradwireError]]:
+    """A class and all below it."""
+    yield kind
+    for below in kind.__subclasses__():
+        yield from subclasses(below)
 
 
 def test_errors_show_the_line_with_a_caret_a_hint_and_the_request(run):

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import click
 
@@ -64,12 +64,12 @@ HINTS: Mapping[str, str] = {
 class InputProblem(click.ClickException):
     """Something that was given cannot be used; the excerpt shows where."""
 
-    exit_code = ExitCode.USAGE
+    exit_code: ClassVar[int] = ExitCode.USAGE
 
     def __init__(self, message: str, *, hint: str = "", excerpt: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.hint = hint
-        self.excerpt = excerpt
+        self.hint: str = hint
+        self.excerpt: Sequence[str] = excerpt
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the problem to standard error."""
@@ -79,25 +79,25 @@ class InputProblem(click.ClickException):
 class UnreadableProgram(InputProblem):
     """A program that cannot be read."""
 
-    exit_code = ExitCode.PROGRAM
+    exit_code: ClassVar[int] = ExitCode.PROGRAM
 
 
 class UnreadableValues(InputProblem):
     """Values that cannot be read."""
 
-    exit_code = ExitCode.VALUES
+    exit_code: ClassVar[int] = ExitCode.VALUES
 
 
 class NothingFound(InputProblem):
     """A name that the service does not know."""
 
-    exit_code = ExitCode.NOT_FOUND
+    exit_code: ClassVar[int] = ExitCode.NOT_FOUND
 
 
 class MissingLibrary(InputProblem):
     """A kind of file whose library is not installed."""
 
-    exit_code = ExitCode.NOT_INSTALLED
+    exit_code: ClassVar[int] = ExitCode.NOT_INSTALLED
 
 
 def exit_code_of(error: GradwireError) -> ExitCode:
