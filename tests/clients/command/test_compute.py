@@ -134,7 +134,8 @@ def test_options_may_stand_before_the_command_and_the_last_one_counts(run, servi
 def test_a_timeout_is_the_limit_of_the_service(run):
     slow = "for i in range(100000000):\n    x = x * 0.999 + sin(x)\nx"
     told = run("eval", slow, "x=0.5", "--timeout", "0.3", exits=8).stderr
-    assert "deadline_exceeded" in told
+    assert "the request exceeded its deadline of 300 ms" in told
+    assert "hint: --timeout SECONDS allows more" in told
 
 
 def test_local_needs_no_server(run, answer, monkeypatch):

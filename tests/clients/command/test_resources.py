@@ -48,6 +48,11 @@ def test_tensors_are_stored_and_used(run, answer, tmp_path):
     run("tensors", "get", ref, exits=9)
 
 
+def test_what_is_no_array_is_not_stored(run):
+    assert "expected an array to store" in run("tensors", "put", '"text"', exits=4).stderr
+    assert "the tensor cannot be sent" in run("tensors", "put", '{"a": 1}', exits=4).stderr
+
+
 def test_tapes_are_made_and_differentiated(run, answer):
     made = ["tapes", "create", "h = x**2; sum(h)", "x=[1,2]", "--watch", "h"]
     tape = run(*made, "--persistent").stdout.strip()
@@ -57,6 +62,7 @@ def test_tapes_are_made_and_differentiated(run, answer):
     assert answer("tapes", "get", tape)["instructions"][0]["op"] == "input"
     run("tapes", "delete", tape)
     run("tapes", "get", tape, exits=9)
+    run("tapes", "get", "-not-an-option", exits=9)  # ids may begin so
     once = answer(*made)
     assert once["outputs"] == 5.0
     run("tapes", "gradient", once["tape"])

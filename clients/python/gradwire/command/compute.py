@@ -9,8 +9,8 @@ import click
 
 from gradwire.command.exit_codes import ExitCode
 from gradwire.command.options import (
+    MinusCommand,
     Point,
-    ProgramCommand,
     at_point,
     computing,
     deriving,
@@ -63,7 +63,7 @@ def weighted(command: F) -> F:
     )(command)
 
 
-@click.command("eval", cls=ProgramCommand, short_help="The values of a program.")
+@click.command("eval", cls=MinusCommand, short_help="The values of a program.")
 @at_point
 @computing
 @connected
@@ -78,7 +78,7 @@ def evaluate(point: Point, **options: Any) -> None:
     asked(point, "evaluate", options)
 
 
-@click.command("grad", cls=ProgramCommand, short_help="The value and the gradient.")
+@click.command("grad", cls=MinusCommand, short_help="The value and the gradient.")
 @at_point
 @weighted
 @of_sources
@@ -94,7 +94,7 @@ def grad(point: Point, **options: Any) -> None:
     asked(point, "gradient", options)
 
 
-@click.command("check", cls=ProgramCommand, short_help="The gradient beside finite differences.")
+@click.command("check", cls=MinusCommand, short_help="The gradient beside finite differences.")
 @at_point
 @click.option("--step", type=float, help="The step, relative to an element or to one.")
 @click.option("--rtol", type=float, help="Tolerance relative to the largest element.")
@@ -114,7 +114,7 @@ def check(point: Point, **options: Any) -> None:
         click.get_current_context().exit(ExitCode.WRONG)
 
 
-@click.command("jacobian", cls=ProgramCommand, short_help="The Jacobian.")
+@click.command("jacobian", cls=MinusCommand, short_help="The Jacobian.")
 @at_point
 @click.option("--mode", type=click.Choice(["auto", "forward", "reverse"]), help="By what it is.")
 @click.option("--format", type=click.Choice(["dense", "coo"]), help="Whole, or by coordinates.")
@@ -130,7 +130,7 @@ def jacobian(point: Point, **options: Any) -> None:
     asked(point, "jacobian", options)
 
 
-@click.command("hessian", cls=ProgramCommand, short_help="The Hessian, and the gradient.")
+@click.command("hessian", cls=MinusCommand, short_help="The Hessian, and the gradient.")
 @at_point
 @click.option("--format", type=click.Choice(["dense", "coo"]), help="Whole, or by coordinates.")
 @of_sources
@@ -162,7 +162,7 @@ def _read(directions: Sequence[str], field: str) -> Any:
     return variables_of((), directions, field)
 
 
-@click.command("jvp", cls=ProgramCommand, short_help="The derivative along directions.")
+@click.command("jvp", cls=MinusCommand, short_help="The derivative along directions.")
 @at_point
 @_directions("tangent")
 @deriving
@@ -176,7 +176,7 @@ def jvp(point: Point, directions: Sequence[str], **options: Any) -> None:
     asked(point, "jvp", options, _read(directions, "tangents"))
 
 
-@click.command("hvp", cls=ProgramCommand, short_help="The Hessian times vectors.")
+@click.command("hvp", cls=MinusCommand, short_help="The Hessian times vectors.")
 @at_point
 @_directions("vector")
 @deriving

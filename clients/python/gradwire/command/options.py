@@ -32,7 +32,7 @@ class Point:
         """The program: the first word, unless an option gives it."""
         from gradwire.command.reading.programs import program_of
 
-        first = None if self._has_option or not self.words else _without_space(self.words[0])
+        first = None if self._has_option or not self.words else self.words[0]
         return program_of(client, first, self.file, self.stored)
 
     def variables(self) -> Any:
@@ -46,20 +46,29 @@ class Point:
         return self.file is not None or self.stored is not None
 
 
-class ProgramCommand(click.Command):
-    """A command whose program may begin with a minus: ``-x**2`` is not an option."""
+class MinusCommand(click.Command):
+    """A command whose arguments may begin with a minus, as ``-x**2`` and ids of tapes do.
+
+    Only ``--names`` and the short options that are listed here are options.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; those with a space before them are never options."""
-        return super().parse_args(ctx, [f" {arg}" if _is_negative(arg) else arg for arg in args])
+        rest = super().parse_args(ctx, [f" {arg}" if _begins_so(arg) else arg for arg in args])
+        for name, value in ctx.params.items():
+            if isinstance(value, str):
+                ctx.params[name] = _without_space(value)
+            elif isinstance(value, tuple):
+                ctx.params[name] = tuple(map(_without_space, value))
+        return rest
 
 
-def _is_negative(arg: str) -> bool:
+def _begins_so(arg: str) -> bool:
     return arg[:1] == "-" and arg[1:2] != "-" and arg not in ("-", "-f", "-o", "-h")
 
 
 def _without_space(arg: str) -> str:
-    return arg[1:] if _is_negative(arg[1:]) else arg
+    return arg[1:] if arg[:1] == " " and _begins_so(arg[1:]) else arg
 
 
 def with_program(command: F) -> F:
@@ -72,6 +81,7 @@ def at_point(command: F) -> F:
     values = click.option(
         "--values",
         multiple=True,
+        type=click.Path(allow_dash=True),
         metavar="FILE",
         help="Variables by name: JSON, .npz, columns of CSV or Parquet; - is standard input.",
     )

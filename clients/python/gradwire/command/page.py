@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from gradwire.command.options import Point, ProgramCommand, at_point, of_sources
+from gradwire.command.options import MinusCommand, Point, at_point, of_sources
 from gradwire.command.problems import InputProblem, UnreadableProgram, UnreadableValues
 from gradwire.command.session import address, connected, connecting
 
@@ -20,7 +20,7 @@ LONGEST_ADDRESS = 100_000
 QUERIES = ("gradient", "jacobian", "hessian", "evaluate")
 
 
-@click.command("open", cls=ProgramCommand, short_help="The service's page, with this program.")
+@click.command("open", cls=MinusCommand, short_help="The service's page, with this program.")
 @at_point
 @of_sources
 @click.option("--query", type=click.Choice(QUERIES), help="What the page asks of the service.")

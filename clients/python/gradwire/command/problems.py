@@ -10,10 +10,12 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import click
 
+import gradwire
 from gradwire.command.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
 #: Hints that say more in a shell than those of the SDK.
 HINTS: Mapping[str, str] = {
     "unauthenticated": "set GRADWIRE_API_KEY, or give --key",
+    "deadline_exceeded": "--timeout SECONDS allows more, up to the limit of gradwire limits",
 }
 
 
@@ -98,6 +101,15 @@ class MissingLibrary(InputProblem):
     """A kind of file whose library is not installed."""
 
     exit_code: ClassVar[int] = ExitCode.NOT_INSTALLED
+
+
+@contextmanager
+def of_values() -> Iterator[None]:
+    """Make wrong arguments of the SDK values that cannot be read: they came from a user's."""
+    try:
+        yield
+    except gradwire.UsageError as error:
+        raise UnreadableValues(error.problem, hint=error.hint) from error
 
 
 def exit_code_of(error: GradwireError) -> ExitCode:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradwire.command import suggestions
-from gradwire.command.options import Point, ProgramCommand, of_sources, with_program
+from gradwire.command.options import MinusCommand, Point, of_sources, with_program
 from gradwire.command.session import connected, connecting, is_json
 from gradwire.command.suggestions import suggested
 
@@ -55,7 +55,7 @@ def get(name: str) -> None:
         click.echo(found.text)
 
 
-@programs.command("register", cls=ProgramCommand, short_help="Store one.")
+@programs.command("register", cls=MinusCommand, short_help="Store one.")
 @with_program
 @click.option("--name", metavar="NAME", help="A name, which may be another program's now.")
 @connected

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gradwire.command.options import Point, ProgramCommand, at_point, of_sources
+from gradwire.command.options import MinusCommand, Point, at_point, of_sources
 from gradwire.command.session import connected, connecting, is_json, waiting
 
 
@@ -15,7 +15,7 @@ def tapes() -> None:
     """Run a program once and keep its values, to differentiate it later."""
 
 
-@tapes.command("create", cls=ProgramCommand, short_help="Run and keep one.")
+@tapes.command("create", cls=MinusCommand, short_help="Run and keep one.")
 @at_point
 @click.option("--persistent", is_flag=True, help="It answers more than once.")
 @click.option("--watch", multiple=True, metavar="NAME", help="Further sources; may be repeated.")
@@ -41,7 +41,7 @@ def create(point: Point, persistent: bool, watch: tuple[str, ...]) -> None:
         click.echo(tape.id)
 
 
-@tapes.command("get", short_help="What one has recorded.")
+@tapes.command("get", cls=MinusCommand, short_help="What one has recorded.")
 @click.argument("tape")
 @connected
 def get(tape: str) -> None:
@@ -53,7 +53,7 @@ def get(tape: str) -> None:
     print_answer(found)
 
 
-@tapes.command("gradient", short_help="The gradient of one.")
+@tapes.command("gradient", cls=MinusCommand, short_help="The gradient of one.")
 @click.argument("tape")
 @of_sources
 @click.option("--target", metavar="NAMES", help="What is differentiated, not the output.")
@@ -69,7 +69,7 @@ def gradient(tape: str, **names: Any) -> None:
     print_answer(answer)
 
 
-@tapes.command("delete", short_help="Delete one.")
+@tapes.command("delete", cls=MinusCommand, short_help="Delete one.")
 @click.argument("tape")
 @connected
 def delete(tape: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from gradwire.command.problems import of_values
 from gradwire.command.session import connected, connecting, is_json, waiting
 
 
@@ -28,7 +29,7 @@ def put(value: str) -> None:
     from gradwire.command.reading.values import value_of
 
     array = value_of(value)
-    with connecting() as client, waiting("storing the array"):
+    with connecting() as client, waiting("storing the array"), of_values():
         stored = client.tensors.put(array)
     if is_json():
         print_json(stored)

@@ -13,9 +13,8 @@ from typing import Any
 
 import click
 
-from gradwire.command.problems import UnreadableValues
+from gradwire.command.problems import UnreadableValues, of_values
 from gradwire.command.reading.files import excerpt, read
-from gradwire.errors import UsageError
 from gradwire.trees import Names, is_list
 from gradwire.values import encode_variables
 
@@ -30,10 +29,8 @@ def variables_of(files: Sequence[str], words: Sequence[str], field: str = "varia
     for at, word in enumerate(words):
         name, value = _assignment(word, words[at + 1 :])
         _assign(variables, name, value)
-    try:
+    with of_values():
         encode_variables(variables, field)
-    except UsageError as error:
-        raise UnreadableValues(error.problem, hint=error.hint) from error
     return variables
 
 
