@@ -9,6 +9,9 @@ import click
 from gradwire.command.options import MinusCommand, Point, at_point, of_sources
 from gradwire.command.session import connected, connecting, is_json, waiting
 
+#: An id may begin with one minus, or with two, which is otherwise an option.
+WITH_ID = {"ignore_unknown_options": True}
+
 
 @click.group("tapes", short_help="Programs that have run, for derivatives later.")
 def tapes() -> None:
@@ -41,7 +44,9 @@ def create(point: Point, persistent: bool, watch: tuple[str, ...]) -> None:
         click.echo(tape.id)
 
 
-@tapes.command("get", cls=MinusCommand, short_help="What one has recorded.")
+@tapes.command(
+    "get", cls=MinusCommand, context_settings=WITH_ID, short_help="What one has recorded."
+)
 @click.argument("tape")
 @connected
 def get(tape: str) -> None:
@@ -53,7 +58,9 @@ def get(tape: str) -> None:
     print_answer(found)
 
 
-@tapes.command("gradient", cls=MinusCommand, short_help="The gradient of one.")
+@tapes.command(
+    "gradient", cls=MinusCommand, context_settings=WITH_ID, short_help="The gradient of one."
+)
 @click.argument("tape")
 @of_sources
 @click.option("--target", metavar="NAMES", help="What is differentiated, not the output.")
@@ -69,7 +76,7 @@ def gradient(tape: str, **names: Any) -> None:
     print_answer(answer)
 
 
-@tapes.command("delete", cls=MinusCommand, short_help="Delete one.")
+@tapes.command("delete", cls=MinusCommand, context_settings=WITH_ID, short_help="Delete one.")
 @click.argument("tape")
 @connected
 def delete(tape: str) -> None:
