@@ -9,8 +9,11 @@ import click
 from gradwire.command.options import MinusCommand, Point, at_point, of_sources
 from gradwire.command.session import connected, connecting, is_json, waiting
 
-#: An id may begin with one minus, or with two, which is otherwise an option.
-WITH_ID = {"ignore_unknown_options": True}
+
+class WithId(MinusCommand):
+    """A command whose id may begin with one minus, or with two, as options do."""
+
+    ignore_unknown_options = True
 
 
 @click.group("tapes", short_help="Programs that have run, for derivatives later.")
@@ -44,9 +47,7 @@ def create(point: Point, persistent: bool, watch: tuple[str, ...]) -> None:
         click.echo(tape.id)
 
 
-@tapes.command(
-    "get", cls=MinusCommand, context_settings=WITH_ID, short_help="What one has recorded."
-)
+@tapes.command("get", cls=WithId, short_help="What one has recorded.")
 @click.argument("tape")
 @connected
 def get(tape: str) -> None:
@@ -58,9 +59,7 @@ def get(tape: str) -> None:
     print_answer(found)
 
 
-@tapes.command(
-    "gradient", cls=MinusCommand, context_settings=WITH_ID, short_help="The gradient of one."
-)
+@tapes.command("gradient", cls=WithId, short_help="The gradient of one.")
 @click.argument("tape")
 @of_sources
 @click.option("--target", metavar="NAMES", help="What is differentiated, not the output.")
@@ -76,7 +75,7 @@ def gradient(tape: str, **names: Any) -> None:
     print_answer(answer)
 
 
-@tapes.command("delete", cls=MinusCommand, context_settings=WITH_ID, short_help="Delete one.")
+@tapes.command("delete", cls=WithId, short_help="Delete one.")
 @click.argument("tape")
 @connected
 def delete(tape: str) -> None:
