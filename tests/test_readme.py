@@ -53,7 +53,7 @@ def run(command: str, url: str) -> dict[str, object]:
 
 def test_all_curl_commands_are_found():
     assert len(CURL) == README.count("\ncurl ") == 2
-    assert len(TOURED) == TOUR.count("\ncurl ") == 6
+    assert len(TOURED) == TOUR.count("\ncurl ") == 7
 
 
 def test_requests_are_answered_as_the_page_shows(service_url):
@@ -88,7 +88,7 @@ def test_the_gradient_by_curl_is_the_difference_quotient(service_url):
 
 
 def test_the_other_commands_answer_as_announced(service_url):
-    second, null, banana, gradient, _, operations = [
+    second, null, banana, gradient, _, steps, operations = [
         run(command, service_url) for command in TOURED
     ]
     assert second["outputs"] == pytest.approx(12 * 3.0**2)
@@ -99,6 +99,8 @@ def test_the_other_commands_answer_as_announced(service_url):
     assert gradient["program"] == banana["id"]
     assert gradient["value"] == 100 * (2 - 1) ** 2 + 100 * (3 - 4) ** 2 + 1
     assert gradient["gradients"] == {"x": [-400.0, 1002.0, -200.0]}
+    adjoints = {node["name"]: node["adjoint"]["value"] for node in steps["nodes"]}  # type: ignore[attr-defined]
+    assert adjoints == {"x": 2 * np.cos(0.5), "w": np.sin(0.5), "s": 2.0, "y": 1.0}
     assert len(operations["ops"]) > 150  # type: ignore[arg-type]
 
 

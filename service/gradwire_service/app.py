@@ -29,6 +29,7 @@ from gradwire_service.routes import (
     catalogue,
     compute,
     documentation,
+    explain,
     health,
     page,
     pictures,
@@ -238,7 +239,7 @@ def create_app(
     app.state.recorder = recorder
     app.state.keyring = keys.keyring
     app.router.routes[:0] = compute.routes(dependencies, offloader, threads)
-    for resource in (tapes, programs, pictures, tensors):
+    for resource in (explain, tapes, programs, pictures, tensors):
         app.include_router(resource.router(offloader))
     if keys.keyring is not None:
         app.include_router(tenants.router(dependencies, keys.keyring, threads))

@@ -111,6 +111,20 @@ def test_missing_gradients_say_why_and_nonfinite_values_where(run):
     assert "\n  line 2: a + 0*sqrt(y)\n                ^" in shown
 
 
+def test_explanations_show_values_adjoints_and_costs(run, answer):
+    words = ["explain", "h = tanh(x)\nsum(w * h)", "w=2", "x=[1,2]", "--sources", "w"]
+    shown = [line.split() for line in run(*words).stdout.splitlines()]
+    (line,) = [cells for cells in shown if "tanh" in cells and "h" in cells]
+    assert line[:6] == ["2", "tanh", "1", "float64[2]", "1", "h"]
+    assert ["recorded"] in shown
+    assert ["replayed"] in shown
+    found = answer(*words, "--time")
+    assert all(instruction["seconds"] >= 0 for instruction in found["instructions"])
+    assert "seconds" not in answer(*words)["instructions"][0]
+    found = answer("explain", "x**2", "x=3", "--query", "hessian")
+    assert any(instruction["derivative"] for instruction in found["instructions"])
+
+
 def test_a_wrong_gradient_is_the_exit_code_of_check(run):
     wrong = "custom_gradient(lambda x: x, lambda z_bar, z, x: 2 * z_bar)(x)"
     assert "all right" in run("check", "sum(sin(x))", "x=[1,2]").stdout

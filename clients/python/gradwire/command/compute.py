@@ -12,6 +12,7 @@ from gradwire.command.options import (
     MinusCommand,
     Point,
     at_point,
+    batched,
     computing,
     deriving,
     of_sources,
@@ -22,6 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: Options whose values are names.
 NAMES = ("outputs", "target", "sources")
+#: The queries that the service explains, and that its page asks.
+QUERIES = ("gradient", "jacobian", "hessian", "evaluate")
 
 
 def asked(point: Point, method: str, options: dict[str, Any], *further: Any) -> Any:
@@ -42,7 +45,7 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     from gradwire.command.reading.values import names_of, value_of
 
     options = {name: names_of(given.pop(name)) for name in NAMES if name in given}
-    batch = names_of(given.pop("batch"))
+    batch = names_of(given.pop("batch", None))
     options["batch"] = [batch] if isinstance(batch, str) else batch
     options["exact"] = given.pop("exact") or None
     options["promotion"] = "strict" if given.pop("strict") else None
@@ -65,6 +68,7 @@ def weighted(command: F) -> F:
 
 @click.command("eval", cls=MinusCommand, short_help="The values of a program.")
 @at_point
+@batched
 @computing
 @connected
 def evaluate(point: Point, **options: Any) -> None:
@@ -82,6 +86,7 @@ def evaluate(point: Point, **options: Any) -> None:
 @at_point
 @weighted
 @of_sources
+@batched
 @deriving
 @connected
 def grad(point: Point, **options: Any) -> None:
@@ -101,6 +106,7 @@ def grad(point: Point, **options: Any) -> None:
 @click.option("--atol", type=float, help="Absolute tolerance.")
 @weighted
 @of_sources
+@batched
 @deriving
 @connected
 def check(point: Point, **options: Any) -> None:
@@ -119,6 +125,7 @@ def check(point: Point, **options: Any) -> None:
 @click.option("--mode", type=click.Choice(["auto", "forward", "reverse"]), help="By what it is.")
 @click.option("--format", type=click.Choice(["dense", "coo"]), help="Whole, or by coordinates.")
 @of_sources
+@batched
 @deriving
 @connected
 def jacobian(point: Point, **options: Any) -> None:
@@ -134,6 +141,7 @@ def jacobian(point: Point, **options: Any) -> None:
 @at_point
 @click.option("--format", type=click.Choice(["dense", "coo"]), help="Whole, or by coordinates.")
 @of_sources
+@batched
 @deriving
 @connected
 def hessian(point: Point, **options: Any) -> None:
@@ -143,6 +151,23 @@ def hessian(point: Point, **options: Any) -> None:
       gradwire hessian '(1 - x)**2 + 100 * (y - x**2)**2' x=1 y=1
     """
     asked(point, "hessian", options)
+
+
+@click.command("explain", cls=MinusCommand, short_help="How it is computed.")
+@at_point
+@click.option("--query", type=click.Choice(QUERIES), help="What is explained, by default gradient.")
+@click.option("--time", is_flag=True, help="Measure each instruction.")
+@weighted
+@of_sources
+@deriving
+@connected
+def explain(point: Point, time: bool, **options: Any) -> None:
+    """Print what the service records and replays: each value, its adjoint, each instruction's cost.
+
+    \b
+      gradwire explain 'sum(w * tanh(x))' w=2 x=[1,2] --sources w
+    """
+    asked(point, "explain", {**options, "time": time or None})
 
 
 def _directions(what: str) -> Callable[[F], F]:
@@ -165,6 +190,7 @@ def _read(directions: Sequence[str], field: str) -> Any:
 @click.command("jvp", cls=MinusCommand, short_help="The derivative along directions.")
 @at_point
 @_directions("tangent")
+@batched
 @deriving
 @connected
 def jvp(point: Point, directions: Sequence[str], **options: Any) -> None:
@@ -179,6 +205,7 @@ def jvp(point: Point, directions: Sequence[str], **options: Any) -> None:
 @click.command("hvp", cls=MinusCommand, short_help="The Hessian times vectors.")
 @at_point
 @_directions("vector")
+@batched
 @deriving
 @connected
 def hvp(point: Point, directions: Sequence[str], **options: Any) -> None:
@@ -190,4 +217,4 @@ def hvp(point: Point, directions: Sequence[str], **options: Any) -> None:
     asked(point, "hvp", options, _read(directions, "vectors"))
 
 
-COMMANDS = (evaluate, grad, check, jacobian, hessian, jvp, hvp)
+COMMANDS = (evaluate, grad, check, jacobian, hessian, jvp, hvp, explain)

@@ -129,11 +129,17 @@ def computing(command: F) -> F:
     for option in (
         click.option("--strict", is_flag=True, help="Mixing dtypes is an error."),
         click.option("--exact", is_flag=True, help="The bits of NumPy, operation by operation."),
-        click.option("--batch", metavar="NAMES", help="Variables that have a batch axis."),
         click.option("--outputs", metavar="NAMES", help="Values to print: y,z, or nested as JSON."),
     ):
         command = option(command)
     return command
+
+
+def batched(command: F) -> F:
+    """Add the names of what has a batch axis."""
+    return click.option("--batch", metavar="NAMES", help="Variables that have a batch axis.")(
+        command
+    )
 
 
 def deriving(command: F) -> F:

@@ -10,14 +10,13 @@ from typing import Any
 
 import click
 
+from gradwire.command.compute import QUERIES
 from gradwire.command.options import MinusCommand, Point, at_point, of_sources
 from gradwire.command.problems import InputProblem, UnreadableProgram, UnreadableValues
 from gradwire.command.session import address, connected, connecting
 
 #: The longest address that is opened: Linux starts no program with an argument of 128 KiB.
 LONGEST_ADDRESS = 100_000
-#: What the page asks, in its own names.
-QUERIES = ("gradient", "jacobian", "hessian", "evaluate")
 
 
 @click.command("open", cls=MinusCommand, short_help="The service's page, with this program.")

@@ -86,7 +86,7 @@ def plain(part: Any) -> Any:
 
 
 def _json_lines(part: Any, indent: str = "") -> Iterator[str]:
-    """JSON with a line for each member, and for each mapping in a list: arrays stay in theirs."""
+    """JSON with a line for each member, and for each mapping of a list: arrays stay in theirs."""
     inner = f"{indent}  "
     if isinstance(part, Mapping) and part:
         yield "{"
@@ -95,11 +95,8 @@ def _json_lines(part: Any, indent: str = "") -> Iterator[str]:
             yield from _json_lines(member, inner)
         yield f"\n{indent}}}"
     elif isinstance(part, list) and any(isinstance(item, Mapping) for item in part):
-        yield "["
-        for i, item in enumerate(part):
-            yield f"{',' if i else ''}\n{inner}"
-            yield from _json_lines(item, inner)
-        yield f"\n{indent}]"
+        lines = f",\n{inner}".join(map(json_text, part))
+        yield f"[\n{inner}{lines}\n{indent}]"
     else:
         yield json_text(part)
 
