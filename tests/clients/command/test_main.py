@@ -10,6 +10,7 @@ import time
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 
 SDK = Path(__file__).parents[3] / "clients" / "python"
@@ -44,6 +45,21 @@ def test_the_command_answers_and_fails_as_a_process(environment):
     assert wrong.returncode == 3
     assert wrong.stdout == ""
     assert wrong.stderr.startswith("error: Unknown operation")
+
+
+def test_lines_are_as_wide_as_the_terminal_and_wider_for_other_programs(environment):
+    words = ["grad", "sum(x**2)", f"x={list(range(8))}"]
+    environment = {**environment, "COLUMNS": "50", "TERM": "xterm"}
+    piped = done(*words, env=environment).stdout.splitlines()
+    assert max(map(len, piped)) > 80
+    terminal, other = pty.openpty()
+    with subprocess.Popen([*command(), *words], env=environment, stdout=other) as process:
+        assert process.wait(20) == 0
+    os.close(other)
+    shown = click.unstyle(os.read(terminal, 10000).decode()).splitlines()
+    os.close(terminal)
+    assert len(shown) > len(piped)
+    assert max(map(len, shown)) <= 50
 
 
 def test_without_its_libraries_the_command_says_what_to_install():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,8 +38,8 @@ WIDEST = 240
 @contextmanager
 def printing() -> Iterator[Console]:
     """A console whose text is printed at the end, without blanks at the ends of lines."""
-    wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    console = Console(file=sys.stdout, width=WIDEST if wide else None, highlight=False)
+    width = None if sys.stdout.isatty() else WIDEST
+    console = Console(file=sys.stdout, width=width, highlight=False)
     with console.capture() as captured:
         yield console
     click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
