@@ -44,6 +44,8 @@ def test_tensors_are_stored_and_used(run, answer, tmp_path):
     copied = np.load(tmp_path / "y.npy")
     assert copied.dtype == np.float32
     assert np.array_equal(copied, np.load(tmp_path / "x.npy"))
+    told = run("tensors", "get", ref, "-o", "none/y.npy", exits=2).stderr
+    assert told == "error: cannot write none/y.npy: No such file or directory\n"
     run("tensors", "delete", ref)
     run("tensors", "get", ref, exits=9)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gradwire.command.problems import of_values
+from gradwire.command.problems import InputProblem, of_values
 from gradwire.command.session import connected, connecting, is_json, waiting
 
 
@@ -51,8 +51,11 @@ def get(ref: str, output: str | None) -> None:
     if output is not None:
         import numpy as np
 
-        with Path(output).open("wb") as file:
-            np.save(file, array)
+        try:
+            with Path(output).open("wb") as file:
+                np.save(file, array)
+        except OSError as error:
+            raise InputProblem(f"cannot write {output}: {error.strerror}") from error
     elif is_json():
         print_json(array)
     else:
