@@ -182,7 +182,7 @@ $(RUNTIME): pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(TEST): clients/python/pyproject.toml clients/tensorflow/pyproject.toml $(RUNTIME)
-	$(PIP) install --editable '.[test]' --editable clients/python --editable clients/tensorflow
+	$(PIP) install --editable '.[test]' --editable 'clients/python[cli]' --editable clients/tensorflow
 	@touch $@
 
 $(DEV): $(TEST)
