@@ -1,0 +1,17 @@
+/** The views of an answer, in the order of their tabs. */
+
+import type { ComponentType } from "preact";
+
+import { AnswerPanel } from "./AnswerPanel.tsx";
+import { CodePanel } from "./CodePanel.tsx";
+
+export interface Panel {
+  readonly id: string;
+  readonly title: string;
+  readonly View: ComponentType;
+}
+
+export const PANELS: readonly Panel[] = [
+  { id: "answer", title: "Answer", View: AnswerPanel },
+  { id: "code", title: "Code", View: CodePanel },
+];
