@@ -53,7 +53,7 @@ export function mountEditor(host: HTMLElement, text: Signal<string>, label: stri
         closeBrackets(),
         syntaxHighlighting(highlighting),
         theme,
-        EditorView.contentAttributes.of({ "aria-label": label, autocorrect: "off", autocapitalize: "off", spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", autocorrect: "off", autocapitalize: "off", spellcheck: "false" }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) text.value = shown = update.state.doc.toString();
         }),

@@ -18,18 +18,17 @@ export function ExamplesMenu() {
             <li key={example.title}>
               <button
                 type="button"
-                aria-labelledby={`example-${i}`}
-                aria-describedby={`about-example-${i}`}
+                aria-describedby={`example-${i}`}
                 onClick={() => {
                   list.current?.hidePopover();
                   void openExample(example);
                 }}
               >
-                <strong id={`example-${i}`}>{example.title}</strong>
-                <span id={`about-example-${i}`} class="quiet">
-                  {example.about}
-                </span>
+                {example.title}
               </button>
+              <p id={`example-${i}`} class="quiet">
+                {example.about}
+              </p>
             </li>
           ))}
         </ul>

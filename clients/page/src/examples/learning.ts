@@ -5,7 +5,7 @@ import type { Example } from "./example.ts";
 export const LOGISTIC: Example = {
   title: "Logistic regression",
   about:
-    "The mean log-likelihood of 200 labels, which the program draws from known weights, and its gradient in the weights that you choose. Move w towards [2, −1, 0.5]: the gradient shrinks, as far as the noise of the labels lets it.",
+    "The mean negative log-likelihood of 200 labels, which the program draws from known weights, and its gradient with respect to yours. Move w towards [2, −1, 0.5]: the gradient shrinks, as far as the noise of the labels lets it.",
   program: `# Labels of ±1, drawn from weights that are known here.
 chance = sigmoid(x @ [2, -1, 0.5] - 0.3)
 label = where(u < chance, 1.0, -1.0)
