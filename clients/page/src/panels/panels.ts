@@ -4,6 +4,7 @@ import type { ComponentType } from "preact";
 
 import { AnswerPanel } from "./AnswerPanel.tsx";
 import { CodePanel } from "./CodePanel.tsx";
+import { TapePanel } from "./TapePanel.tsx";
 
 export interface Panel {
   readonly id: string;
@@ -13,5 +14,6 @@ export interface Panel {
 
 export const PANELS: readonly Panel[] = [
   { id: "answer", title: "Answer", View: AnswerPanel },
+  { id: "tape", title: "Tape", View: TapePanel },
   { id: "code", title: "Code", View: CodePanel },
 ];
