@@ -3,6 +3,7 @@
 import type { ComponentType } from "preact";
 
 import { AnswerPanel } from "./AnswerPanel.tsx";
+import { PlotPanel } from "./PlotPanel.tsx";
 
 export interface Panel {
   readonly id: string;
@@ -10,4 +11,7 @@ export interface Panel {
   readonly View: ComponentType;
 }
 
-export const PANELS: readonly Panel[] = [{ id: "answer", title: "Answer", View: AnswerPanel }];
+export const PANELS: readonly Panel[] = [
+  { id: "answer", title: "Answer", View: AnswerPanel },
+  { id: "plot", title: "Plot", View: PlotPanel },
+];
