@@ -3,6 +3,7 @@
 import type { ComponentType } from "preact";
 
 import { AnswerPanel } from "./AnswerPanel.tsx";
+import { CodePanel } from "./CodePanel.tsx";
 import { PlotPanel } from "./PlotPanel.tsx";
 
 export interface Panel {
@@ -14,4 +15,5 @@ export interface Panel {
 export const PANELS: readonly Panel[] = [
   { id: "answer", title: "Answer", View: AnswerPanel },
   { id: "plot", title: "Plot", View: PlotPanel },
+  { id: "code", title: "Code", View: CodePanel },
 ];
