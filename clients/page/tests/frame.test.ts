@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { acrossOf, curvePath, downOf, gapsOf, numbersAt, pathOf, ticksOf } from "../src/plots/frame.ts";
+import { acrossOf, curvePath, downOf, gapsOf, lineOf, numbersAt, pathOf, ticksOf } from "../src/plots/frame.ts";
 import { around, contains, rangeOfValues, rounded, spaced, zoomed } from "../src/plots/range.ts";
 
 const FRAME = { width: 500, height: 300, x: { from: -2, to: 3 }, y: { from: 10, to: 1000 } };
@@ -55,6 +55,18 @@ test("a pole does not flatten the rest of the curve", () => {
   assert.equal(rangeOfValues([NaN, Infinity]), null);
   // Two strokes: the jump from far below to far above is none.
   assert.equal(curvePath({ ...FRAME, x: range, y: shown }, pole).match(/M/g)?.length, 2);
+});
+
+test("a line ends where the frame ends, with its slope", () => {
+  for (const slope of [0, 1e-9, -3, 200, -1e12]) {
+    const { x1, y1, x2, y2 } = lineOf(FRAME, [0.5, 400], slope);
+    for (const [across, down] of [[x1, y1], [x2, y2]] as const) {
+      const [x, y] = numbersAt(FRAME, across, down);
+      assert.ok(x >= -2.0001 && x <= 3.0001 && y > 9.9 && y < 1000.1, `${slope}: ${x}, ${y}`);
+      assert.ok(Math.abs(y - 400 - slope * (x - 0.5)) < 1 || Math.abs(slope) > 1e9);
+    }
+    assert.ok(x1 < x2 || Math.abs(slope) > 1e9);
+  }
 });
 
 test("paths are broken at what is not finite, and gaps say where", () => {

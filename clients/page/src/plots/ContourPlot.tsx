@@ -92,7 +92,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
   };
   const told = ([x, y]: Point) => `${names[0]} = ${shortNumber(x)}, ${names[1]} = ${shortNumber(y)}`;
   const last = descent?.path.at(-1);
-  const under = surface.at(...start).f;
+  const under = surface.valueAt(...start);
   return (
     <>
       <div
@@ -103,6 +103,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
         aria-describedby="contours-told"
         onKeyDown={press}
         onPointerDown={(event) => {
+          if (event.button !== 0) return;
           event.currentTarget.setPointerCapture(event.pointerId);
           take(placeOf(event));
         }}
@@ -118,7 +119,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
           {descent !== null && <path class="descent" d={pathOf(descent.path.map(pixels))} />}
           {descent?.end === "rest" && last !== undefined && <circle class="rest" cx={pixels(last)[0]} cy={pixels(last)[1]} r="4" />}
           {cursor.value !== null && <circle class="cursor" cx={pixels(start)[0]} cy={pixels(start)[1]} r="4" />}
-          <circle class="point" cx={pixels(point)[0]} cy={pixels(point)[1]} r="6" />
+          {point.every(Number.isFinite) && <circle class="point" cx={pixels(point)[0]} cy={pixels(point)[1]} r="6" />}
         </Axes>
       </div>
       <p class="plot-readout" role="status">
@@ -133,7 +134,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
       <p class="quiet plot-key" id="contours-told">
         From {shortNumber(min)} to {shortNumber(max)}: more colour is higher. {hasGradient ? "Arrows are the gradient. " : "There is no gradient. "}
         {nonfinite > 0 && "Hatched: not finite. "}
-        Click or drag to move the variables; with keys, arrows move the cursor and Enter takes its place.
+        Click or drag to move the variables; with keys, arrows move the cursor, Enter takes its place, + and − zoom.
       </p>
       <NumbersTable
         columns={["", names[0], names[1], "value", ...(hasGradient ? [`∂/∂${names[0]}`, `∂/∂${names[1]}`] : [])]}

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { shortNumber } from "../answer/numbers.ts";
 import { Axes, useWidth } from "./Axes.tsx";
 import { curve, move, zoom } from "./choice.ts";
-import { acrossOf, curvePath, downOf, type Frame, gapsOf, MARGIN, numbersAt } from "./frame.ts";
+import { acrossOf, curvePath, downOf, type Frame, gapsOf, lineOf, MARGIN, numbersAt } from "./frame.ts";
 import { curveAt } from "./interpolation.ts";
 import { including, rangeOfValues, rounded, spaced } from "./range.ts";
 import type { Here, Samples } from "./samples.ts";
@@ -63,7 +63,6 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
     else go(to);
     event.preventDefault();
   };
-  const tangent = (at: number) => downOf(frame, here.value + (slope ?? NaN) * (at - x));
   return (
     <>
       <div
@@ -77,6 +76,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
         aria-valuetext={`${coordinate.name} ${shortNumber(x)}: ${told}`}
         onKeyDown={press}
         onPointerDown={(event) => {
+          if (event.button !== 0) return;
           event.currentTarget.setPointerCapture(event.pointerId);
           drag(event);
         }}
@@ -99,7 +99,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
           ))}
           <path class="curve" d={curvePath(frame, samples.values)} />
           {slope !== null && Number.isFinite(slope) && Number.isFinite(here.value) && (
-            <line class="tangent" x1={acrossOf(frame, range.from)} y1={tangent(range.from)} x2={acrossOf(frame, range.to)} y2={tangent(range.to)} />
+            <line class="tangent" {...lineOf(frame, [x, here.value], slope)} />
           )}
           {Number.isFinite(here.value) && <circle class="point" cx={acrossOf(frame, x)} cy={downOf(frame, here.value)} r="6" />}
         </Axes>
@@ -111,7 +111,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
         {slope !== null && "The straight line is the tangent. "}
         {samples.parts.length > 0 && "Thin lines are the target's elements. "}
         {gapsOf(range, samples.values).length > 0 && "Hatched: not finite. "}
-        Drag the point, or use the arrow keys.
+        Drag the point, or use the arrow keys; + and − zoom.
       </p>
       <NumbersTable
         columns={[coordinate.name, name, ...(slope === null ? [] : ["slope"])]}

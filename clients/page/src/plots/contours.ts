@@ -32,7 +32,7 @@ export function contoursOf(surface: Surface, frame: Frame): Contour[] {
   const count = (surface.count - 1) * FINER + 1;
   const [xs, ys] = [spaced(surface.x, count), spaced(surface.y, count)];
   const values: number[] = [];
-  for (const y of ys) for (const x of xs) values.push(surface.at(x, y).f);
+  for (const y of ys) for (const x of xs) values.push(surface.valueAt(x, y));
   const draw = contours().size([count, count]).thresholds(levelsOf(surface.values));
   // Samples are in the middles of the cells of d3-contour.
   const at = (range: Range, place: number) => range.from + ((place - 0.5) / (count - 1)) * (range.to - range.from);

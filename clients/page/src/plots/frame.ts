@@ -64,6 +64,16 @@ export function curvePath(frame: Frame, values: Float64Array): string {
   return pathOf(points);
 }
 
+/** The ends, in pixels, of a line through a point within the frame. */
+export function lineOf(frame: Frame, [x, y]: readonly [number, number], slope: number): { x1: number; y1: number; x2: number; y2: number } {
+  const at = (value: number) => (slope === 0 ? NaN : x + (value - y) / slope);
+  const [low, high] = [at(frame.y.from), at(frame.y.to)].sort((a, b) => a - b) as [number, number];
+  const from = slope === 0 ? frame.x.from : Math.max(frame.x.from, low);
+  const to = slope === 0 ? frame.x.to : Math.min(frame.x.to, high);
+  const down = (place: number) => downOf(frame, y + slope * (place - x));
+  return { x1: acrossOf(frame, from), y1: down(from), x2: acrossOf(frame, to), y2: down(to) };
+}
+
 /** The stretches of a range at whose samples the values are not finite, half a step to each side. */
 export function gapsOf(range: Range, values: Float64Array): Range[] {
   const step = (range.to - range.from) / (values.length - 1);

@@ -69,23 +69,29 @@ export class Surface {
     this.#fxy = xy.map((slope, i) => (slope + (yx[i] ?? NaN)) / 2);
   }
 
-  /** NaN where a sample around is not finite. */
+  /** The value; NaN where a sample around is not finite. */
+  valueAt(x: number, y: number): number {
+    return this.#derivative(x, y, 0, 0);
+  }
+
+  /** The value and the derivatives; NaN where a sample around is not finite. */
   at(x: number, y: number): Jet {
+    const of = (orderX: 0 | 1 | 2, orderY: 0 | 1 | 2) => this.#derivative(x, y, orderX, orderY);
+    return { f: of(0, 0), fx: of(1, 0), fy: of(0, 1), fxx: of(2, 0), fxy: of(1, 1), fyy: of(0, 2) };
+  }
+
+  #derivative(x: number, y: number, orderX: 0 | 1 | 2, orderY: 0 | 1 | 2): number {
     const [column, s] = cellOf((x - this.x.from) / this.#stepX, this.count);
     const [row, t] = cellOf((y - this.y.from) / this.#stepY, this.count);
-    const first = row * this.count + column;
-    const sum = (orderX: 0 | 1 | 2, orderY: 0 | 1 | 2): number => {
-      const [across, up] = [weights(s, orderX), weights(t, orderY)];
-      let total = 0;
-      for (const j of [0, 1] as const)
-        for (const i of [0, 1] as const) {
-          const at = first + j * this.count + i;
-          const [valueX, slopeX, valueY, slopeY] = [across[i], across[i + 2] as number, up[j], up[j + 2] as number];
-          total += valueX * (valueY * (this.values[at] ?? NaN) + slopeY * (this.#fy[at] ?? NaN));
-          total += slopeX * (valueY * (this.#fx[at] ?? NaN) + slopeY * (this.#fxy[at] ?? NaN));
-        }
-      return total / (this.#stepX ** orderX * this.#stepY ** orderY);
-    };
-    return { f: sum(0, 0), fx: sum(1, 0), fy: sum(0, 1), fxx: sum(2, 0), fxy: sum(1, 1), fyy: sum(0, 2) };
+    const [across, up] = [weights(s, orderX), weights(t, orderY)];
+    let total = 0;
+    for (const j of [0, 1] as const)
+      for (const i of [0, 1] as const) {
+        const at = (row + j) * this.count + column + i;
+        const [valueX, slopeX, valueY, slopeY] = [across[i], across[i + 2] as number, up[j], up[j + 2] as number];
+        total += valueX * (valueY * (this.values[at] ?? NaN) + slopeY * (this.#fy[at] ?? NaN));
+        total += slopeX * (valueY * (this.#fx[at] ?? NaN) + slopeY * (this.#fxy[at] ?? NaN));
+      }
+    return total / (this.#stepX ** orderX * this.#stepY ** orderY);
   }
 }

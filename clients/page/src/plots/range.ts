@@ -5,15 +5,15 @@ export interface Range {
   readonly to: number;
 }
 
+const SMALLEST_SHARE = 1e-9;
+const LARGEST = 1e300;
+
 /** Twice a number's size to each side of it. */
 export function around(value: number): Range {
   const middle = Number.isFinite(value) ? value : 0;
-  const half = 2 * Math.abs(middle) || 2;
+  const half = Math.min(LARGEST, 2 * Math.abs(middle) || 2);
   return { from: middle - half, to: middle + half };
 }
-
-const SMALLEST_SHARE = 1e-9;
-const LARGEST = 1e300;
 
 /** A range `factor` times as wide, with `middle` in its middle; it ends where floating-point numbers do. */
 export function zoomed(range: Range, middle: number, factor: number): Range {
