@@ -114,8 +114,13 @@ def test_a_curve_is_one_request_and_moving_its_point_asks_for_no_other(plot):
     page.get_by_role("slider", name="x").press("ArrowRight")
     expect(page.locator(".plot-readout")).to_contain_text("x = 1.04, value 1.12486")
     assert [one for one in opened.requests if '"batch"' in (one.post_data or "")] == batched
+    slider = page.get_by_role("slider", name="x")
     page.get_by_role("button", name="Zoom out").click()
-    expect(page.get_by_role("slider", name="x")).to_have_attribute("aria-valuemax", "5.04")
+    expect(slider).to_have_attribute("aria-valuemax", "5.04")
+    slider.press("+")
+    expect(slider).to_have_attribute("aria-valuemax", "3.04")
+    page.get_by_role("button", name="Reset").click()
+    expect(slider).to_have_attribute("aria-valuemax", "3.12")
 
 
 def test_no_plot_is_asked_for_while_another_tab_is_shown(plot):
@@ -140,6 +145,20 @@ def test_a_target_of_several_elements_is_drawn_as_their_sum(plot):
     expect(page.locator(".part")).to_have_count(3)
 
 
+def test_a_complex_target_is_drawn_by_its_real_part(plot):
+    page = plot("exp(complex(0.0 * x, x))", {"x": 1}).page
+    expect(page.locator(".plot-readout")).to_contain_text(
+        "real part of the value 0.540302, slope −0.841471"
+    )
+
+
+def test_values_alone_have_a_curve_too(plot):
+    page = plot("x**2, x + 1", {"x": 3}, query="evaluate").page
+    expect(page.locator(".plot-readout")).to_contain_text(
+        "sum of 2 elements about 13, slope about 7"
+    )
+
+
 def test_values_that_are_not_finite_are_hatched(plot):
     page = plot("log(x)", {"x": 1}).page
     expect(page.locator(".gap")).to_have_count(1)
@@ -151,6 +170,7 @@ def test_values_that_are_not_finite_are_hatched(plot):
 def test_a_problem_with_the_examples_is_shown_as_such(plot):
     page = plot("ones(2) * x if x > 1 else x", {"x": 2}).page
     expect(page.get_by_role("alert")).to_contain_text("different shapes")
+    expect(page.get_by_text("elsewhere in the picture")).to_be_visible()
 
 
 def test_the_descent_ends_in_the_bowl_and_follows_the_pointer(plot):
@@ -210,7 +230,7 @@ def test_the_zeros_of_a_banded_hessian_are_counted_and_shown(plot):
     # Seven on the diagonal, six on each side of it, one for y.
     zeros = 64 - 7 - 2 * 6 - 1
     percent = f"{100 * zeros / 64:.1f}"
-    expect(page.locator("#matrix-told")).to_have_text(
+    expect(page.locator("#matrix-counts")).to_have_text(
         f"8 × 8: {zeros} of 64 elements are zero ({percent} %)"
     )
     drawn = page.evaluate(
@@ -230,7 +250,7 @@ def test_the_zeros_of_a_banded_hessian_are_counted_and_shown(plot):
 
 def test_a_jacobian_has_its_blocks_names(plot):
     page = plot("w @ x", {"w": [[1, 2], [3, 4]], "x": [5, 6]}, query="jacobian").page
-    expect(page.locator("#matrix-told")).to_contain_text("2 × 6: 4 of 12")
+    expect(page.locator("#matrix-counts")).to_contain_text("2 × 6: 4 of 12")
     expect(page.locator(".matrix-plot text")).to_have_text(["value", "w", "x"])
     page.mouse.move(*at_fraction(page, 5.5 / 6, 0.75))
     expect(page.locator(".plot-readout")).to_have_text("∂value[1] / ∂x[1] = 4")

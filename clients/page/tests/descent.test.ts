@@ -52,7 +52,8 @@ test("a surface is there right up to values that are not finite", () => {
 });
 
 test("the descent in a bowl ends at its minimum, from everywhere", () => {
-  const bowl = surfaceOf({ from: -2, to: 3 }, { from: -100, to: 200 }, (x, y) => (x - 1) ** 2 + ((y - 50) / 60) ** 2 / 2, [(x) => 2 * (x - 1), (_, y) => (y - 50) / 3600]);
+  const height: Of = (x, y) => (x - 1) ** 2 + ((y - 50) / 60) ** 2 / 2;
+  const bowl = surfaceOf({ from: -2, to: 3 }, { from: -100, to: 200 }, height, [(x) => 2 * (x - 1), (_, y) => (y - 50) / 3600]);
   for (const start of [[-1.9, -90], [2.9, 190], [1, 50], [-2, 200], [0, 0]] as const) {
     const { path, end } = descend(bowl, start);
     assert.equal(end, "rest");

@@ -23,8 +23,9 @@ const answered = (query: Answer["query"], sources: Json | undefined, parts: Part
 
 test("arrays have their variables' names whatever the sources' structure", () => {
   const tree: Tree<Leaf> = { first: { w: tensor([1, 2], 2), b: null }, rest: [tensor([3]), null] };
-  const named = namedLeaves({ first: "layer", rest: ["x[0].y", null] }, tree).map(({ name, keys, tensor: one }) => [name, keys.join("/"), one?.data[0] ?? null]);
-  assert.deepEqual(named, [["layer.w", "first/w", 1], ["layer.b", "first/b", null], ["x.0.y", "rest/0", 3]]);
+  const named = namedLeaves({ first: "layer", rest: ["x[0].y", null] }, tree);
+  const shown = named.map(({ name, keys, tensor: one }) => [name, keys.join("/"), one?.data[0] ?? null]);
+  assert.deepEqual(shown, [["layer.w", "first/w", 1], ["layer.b", "first/b", null], ["x.0.y", "rest/0", 3]]);
   const sparse = { a: { indices: tensor([0], 1, 1), values: tensor([5], 1), shape: tensor([3], 1) } };
   assert.deepEqual(namedLeaves(undefined, sparse).map(({ name }) => name), ["a.values"]);
 });
@@ -39,7 +40,8 @@ test("bars are the largest of all elements, in order", () => {
   const draw = () => ((state = (state * 16807) % 2147483647) / 2147483647 - 0.5) * 20;
   const data = Array.from({ length: 3000 }, draw);
   data[17] = NaN;
-  const { shown, others, missing } = barsOf([{ name: "x", keys: [], tensor: tensor(data, 3000) }, { name: "n", keys: [], tensor: null }, { name: "b", keys: [], tensor: tensor([-30]) }]);
+  const arrays = { x: tensor(data, 3000), n: null, b: tensor([-30]) };
+  const { shown, others, missing } = barsOf(namedLeaves(undefined, arrays));
   const sorted = data.map(Math.abs).filter(Number.isFinite).sort((a, b) => b - a);
   assert.deepEqual(shown.slice(0, 2).map(({ name, sign }) => [name, sign]), [["x[17]", 0], ["b", -1]]);
   assert.deepEqual(shown.slice(2).map(({ size }) => size), sorted.slice(0, 38));
@@ -49,7 +51,11 @@ test("bars are the largest of all elements, in order", () => {
 
 test("a Hessian is one matrix of its blocks", () => {
   const gradients = { x: tensor([1, 2], 2), n: null, y: tensor([3]) };
-  const derivatives = { x: { x: tensor([1, 2, 2, 3], 2, 2), n: null, y: tensor([4, 5], 2) }, n: { x: null, n: null, y: null }, y: { x: tensor([4, 5], 2), n: null, y: tensor([0]) } };
+  const derivatives = {
+    x: { x: tensor([1, 2, 2, 3], 2, 2), n: null, y: tensor([4, 5], 2) },
+    n: { x: null, n: null, y: null },
+    y: { x: tensor([4, 5], 2), n: null, y: tensor([0]) },
+  };
   const matrix = matrixOf(answered("hessian", undefined, { gradients, derivatives }));
   assert.deepEqual([...matrix.values], [1, 2, 4, 2, 3, 5, 4, 5, 0]);
   assert.deepEqual([0, 1, 2].map((row) => nameAt(matrix.rows, row)), ["x[0]", "x[1]", "y"]);

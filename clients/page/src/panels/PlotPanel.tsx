@@ -53,6 +53,9 @@ export function PlotPanel() {
           </span>
         )}
       </div>
+      {sampled !== null && wrong !== null && problem.value === null && (
+        <p class="quiet">Not at the variables' values, but elsewhere in the picture:</p>
+      )}
       {wrong !== null && !(keyWanted.value && wrong.status === 401) && <ProblemView problem={wrong} />}
       <div class={wrong === null ? "" : "old"}>
         <Plot />

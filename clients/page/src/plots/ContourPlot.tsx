@@ -11,7 +11,7 @@ import { type Descent, descend, type Point } from "./descent.ts";
 import { acrossOf, downOf, type Frame, numbersAt, pathOf } from "./frame.ts";
 import { Surface } from "./interpolation.ts";
 import { NumbersTable } from "./NumbersTable.tsx";
-import { rounded } from "./range.ts";
+import { rounded, spaced } from "./range.ts";
 import { GRID_PLACES, type Here, type Samples } from "./samples.ts";
 
 const HEIGHT = 380;
@@ -86,13 +86,12 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
       take(start);
       cursor.value = null;
     } else if (event.key === "Escape") cursor.value = null;
-    else if (event.key === "+" || event.key === "-") zoom(samples.axes, event.key === "+" ? 0.5 : 2);
+    else if (event.key === "+" || event.key === "-") zoom(grid.axes.value, event.key === "+" ? 0.5 : 2);
     else return;
     event.preventDefault();
   };
-  const told = ([x, y]: Point) => `${names[0]} = ${shortNumber(x)}, ${names[1]} = ${shortNumber(y)}`;
+  const textOf = ([x, y]: Point) => `${names[0]} = ${shortNumber(x)}, ${names[1]} = ${shortNumber(y)}`;
   const last = descent?.path.at(-1);
-  const under = surface.valueAt(...start);
   return (
     <>
       <div
@@ -100,7 +99,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
         role="application"
         tabIndex={0}
         aria-label={`Contours over ${names[0]} and ${names[1]}`}
-        aria-describedby="contours-told"
+        aria-describedby="contours-key"
         onKeyDown={press}
         onPointerDown={(event) => {
           if (event.button !== 0) return;
@@ -123,21 +122,21 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
         </Axes>
       </div>
       <p class="plot-readout" role="status">
-        {told(start)}: {samples.size === 1 ? "value" : `sum of ${samples.size} elements`}{" "}
-        {shortNumber(cursor.value === null ? here.value : under)}
+        {textOf(start)}: {samples.name}{" "}
+        {cursor.value === null ? shortNumber(here.value) : `about ${shortNumber(surface.valueAt(...start))}`}
         {descent !== null && last !== undefined && (
           <span>
-            {ENDS[descent.end]} {told(hold(last))}
+            {ENDS[descent.end]} {textOf(hold(last))}
           </span>
         )}
       </p>
-      <p class="quiet plot-key" id="contours-told">
+      <p class="quiet plot-key" id="contours-key">
         From {shortNumber(min)} to {shortNumber(max)}: more colour is higher. {hasGradient ? "Arrows are the gradient. " : "There is no gradient. "}
         {nonfinite > 0 && "Hatched: not finite. "}
         Click or drag to move the variables; with keys, arrows move the cursor, Enter takes its place, + and − zoom.
       </p>
       <NumbersTable
-        columns={["", names[0], names[1], "value", ...(hasGradient ? [`∂/∂${names[0]}`, `∂/∂${names[1]}`] : [])]}
+        columns={["", names[0], names[1], samples.name, ...(hasGradient ? [`∂/∂${names[0]}`, `∂/∂${names[1]}`] : [])]}
         rows={[
           row("variables", here),
           ...(descent === null || last === undefined ? [] : [row("end of descent", between(surface, last, hasGradient))]),
@@ -163,7 +162,7 @@ function lowest({ axes, values, slopes }: Samples): Here {
   values.forEach((value, i) => {
     if (value < (values[best] ?? NaN) || !Number.isFinite(values[best])) best = i;
   });
-  const along = (axis: number, place: number) => axes[axis]!.range.from + (place / (GRID_PLACES - 1)) * (axes[axis]!.range.to - axes[axis]!.range.from);
-  const at = [along(0, best % GRID_PLACES), along(1, Math.floor(best / GRID_PLACES))];
+  const places = [best % GRID_PLACES, Math.floor(best / GRID_PLACES)];
+  const at = axes.map(({ range }, axis) => spaced(range, GRID_PLACES)[places[axis]!]!);
   return { at, value: values[best] ?? NaN, slopes: slopes.map((one) => one?.[best] ?? null), isExact: true };
 }

@@ -46,8 +46,8 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
   const frame: Frame = { width, height: HEIGHT, x: range, y: including(values, here.value) };
   const [slope = null] = here.slopes;
   const about = here.isExact ? "" : "about ";
-  const name = samples.size === 1 ? "value" : `sum of ${samples.size} elements`;
-  const told = `${name} ${about}${shortNumber(here.value)}${slope === null ? ", no derivative" : `, slope ${about}${shortNumber(slope)}`}`;
+  const { name } = samples;
+  const text = `${name} ${about}${shortNumber(here.value)}${slope === null ? ", no derivative" : `, slope ${about}${shortNumber(slope)}`}`;
 
   const go = (to: number) => move([[coordinate.name, rounded(to, range)]]);
   const drag = (event: PointerEvent) => {
@@ -58,7 +58,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
     const step = (range.to - range.from) / STEPS;
     const steps: { [key: string]: number } = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: LARGE_STEPS, PageDown: -LARGE_STEPS };
     const to = event.key === "Home" ? range.from : event.key === "End" ? range.to : x + step * (steps[event.key] ?? NaN);
-    if (event.key === "+" || event.key === "-") zoom(samples.axes, event.key === "+" ? 0.5 : 2);
+    if (event.key === "+" || event.key === "-") zoom(curve.axes.value, event.key === "+" ? 0.5 : 2);
     else if (Number.isNaN(to)) return;
     else go(to);
     event.preventDefault();
@@ -73,7 +73,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
         aria-valuemin={range.from}
         aria-valuemax={range.to}
         aria-valuenow={x}
-        aria-valuetext={`${coordinate.name} ${shortNumber(x)}: ${told}`}
+        aria-valuetext={`${coordinate.name} ${shortNumber(x)}: ${text}`}
         onKeyDown={press}
         onPointerDown={(event) => {
           if (event.button !== 0) return;
@@ -105,7 +105,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
         </Axes>
       </div>
       <p class="plot-readout">
-        {coordinate.name} = {shortNumber(x)}, {told}
+        {coordinate.name} = {shortNumber(x)}, {text}
       </p>
       <p class="quiet plot-key">
         {slope !== null && "The straight line is the tangent. "}

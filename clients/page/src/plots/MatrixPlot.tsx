@@ -18,7 +18,7 @@ const LEFT = 84;
 const TOP = 22;
 const LETTER = 7;
 /** So much of the colours' range has the smallest element that is not zero. */
-const LEAST_SHARE = 0.03;
+const LEAST_SHARE = 0.06;
 
 export function MatrixPlot() {
   const { element, width } = useWidth();
@@ -40,7 +40,8 @@ function Checked({ given, width }: { given: Answer; width: number }) {
       throw error;
     }
   }, [given]);
-  return typeof matrix === "string" ? <p class="quiet">{matrix}</p> : <Drawn matrix={matrix} isHessian={given.query === "hessian"} room={width} />;
+  if (typeof matrix === "string") return <p class="quiet">{matrix}</p>;
+  return <Drawn matrix={matrix} isHessian={given.query === "hessian"} room={width} />;
 }
 
 /** Sides of the cells: squares where that is not too small. */
@@ -59,6 +60,8 @@ function Drawn({ matrix, isHessian, room }: { matrix: Matrix; isHessian: boolean
   const small = useMemo(() => pooled(matrix, MOST_PIXELS), [matrix]);
   const [wide, high] = cellsOf(matrix, room);
   const [width, height] = [wide * matrix.width, high * matrix.height];
+
+  const place = { left: `${LEFT}px`, top: `${TOP}px`, width: `${wide * small.wide * small.width}px`, height: `${high * small.high * small.height}px` };
 
   useEffect(() => {
     const context = canvas.current?.getContext("2d");
@@ -87,7 +90,7 @@ function Drawn({ matrix, isHessian, room }: { matrix: Matrix; isHessian: boolean
     cursor.value = [held(row + by * step[0]!, matrix.height), held(column + by * step[1]!, matrix.width)];
   };
   const count = matrix.height * matrix.width;
-  const told = `${matrix.height} × ${matrix.width}: ${zeros.toLocaleString("en")} of ${count.toLocaleString("en")} elements are zero (${shortNumber(Number(((100 * zeros) / count).toPrecision(3)))} %)`;
+  const percent = shortNumber(Number(((100 * zeros) / count).toPrecision(3)));
   return (
     <>
       <div
@@ -95,7 +98,7 @@ function Drawn({ matrix, isHessian, room }: { matrix: Matrix; isHessian: boolean
         role="application"
         tabIndex={0}
         aria-label={isHessian ? "Hessian matrix" : "Jacobian matrix"}
-        aria-describedby="matrix-told"
+        aria-describedby="matrix-counts"
         style={{ height: `${height + TOP + 2}px`, width: `${width + LEFT + 2}px` }}
         onKeyDown={press}
         onPointerDown={point}
@@ -103,13 +106,7 @@ function Drawn({ matrix, isHessian, room }: { matrix: Matrix; isHessian: boolean
         onPointerLeave={() => (cursor.value = null)}
         onBlur={() => (cursor.value = null)}
       >
-        <canvas
-          ref={canvas}
-          width={small.width}
-          height={small.height}
-          aria-hidden="true"
-          style={{ left: `${LEFT}px`, top: `${TOP}px`, width: `${wide * small.wide * small.width}px`, height: `${high * small.high * small.height}px` }}
-        />
+        <canvas ref={canvas} width={small.width} height={small.height} aria-hidden="true" style={place} />
         <svg width={width + LEFT + 2} height={height + TOP + 2} aria-hidden="true">
           <rect class="border" x={LEFT} y={TOP} width={width} height={height} />
           {matrix.rows.map((side) => (
@@ -134,10 +131,14 @@ function Drawn({ matrix, isHessian, room }: { matrix: Matrix; isHessian: boolean
         </svg>
       </div>
       <p class="plot-readout" role="status">
-        {cursor.value === null ? <span class="quiet">Point at an element, or move with the arrow keys.</span> : elementTold(matrix, isHessian, ...cursor.value)}
+        {cursor.value === null ? (
+          <span class="quiet">Point at an element, or move with the arrow keys.</span>
+        ) : (
+          elementText(matrix, isHessian, ...cursor.value)
+        )}
       </p>
-      <p id="matrix-told">
-        {told}
+      <p id="matrix-counts">
+        {matrix.height} × {matrix.width}: {zeros.toLocaleString("en")} of {count.toLocaleString("en")} elements are zero ({percent} %)
       </p>
       <p class="quiet plot-key">
         {nonfinite > 0 && `${nonfinite.toLocaleString("en")} are not finite (magenta). `}
@@ -159,7 +160,7 @@ function shortened(name: string, pixels: number): string {
   return name.length <= most ? name : most < 3 ? "" : `${name.slice(0, most - 1)}…`;
 }
 
-function elementTold({ rows, columns, values, width }: Matrix, isHessian: boolean, row: number, column: number): string {
+function elementText({ rows, columns, values, width }: Matrix, isHessian: boolean, row: number, column: number): string {
   const [of, by, value] = [nameAt(rows, row), nameAt(columns, column), shortNumber(values[row * width + column] ?? NaN)];
   return isHessian ? `∂²/∂${of} ∂${by} = ${value}` : `∂${of} / ∂${by} = ${value}`;
 }

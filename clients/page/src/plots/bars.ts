@@ -52,5 +52,6 @@ export function barsOf(gradients: readonly Named[], most = MOST_BARS): Bars {
     size,
     sign: size === Infinity || tensor!.imag !== undefined ? 0 : (Math.sign(tensor!.data[index]!) as -1 | 0 | 1),
   }));
-  return { shown, others: { count: count - shown.length, largest: left }, missing: gradients.filter(({ tensor }) => tensor === null).map(({ name }) => name) };
+  const missing = gradients.filter(({ tensor }) => tensor === null).map(({ name }) => name);
+  return { shown, others: { count: count - shown.length, largest: left }, missing };
 }

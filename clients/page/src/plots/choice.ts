@@ -17,9 +17,12 @@ export const coordinates = computed(() => coordinatesOf(variables.value, request
 /** How many numbers the sources have in all. */
 const sizeOfSources = computed(() => {
   const { sources } = request.value;
-  const typed = leavesOf(variables.value).filter(([path]) => isSource(path, sources) && !large.value.has(path));
-  const made = [...large.value].filter(([path]) => isSource(path, sources)).map(([, { shape }]) => shape.reduce((product, length) => product * length, 1));
-  return [...typed.map(([, leaf]) => floatsOf(leaf)?.numbers.length ?? 0), ...made].reduce((sum, size) => sum + size, 0);
+  let size = 0;
+  for (const [path, leaf] of leavesOf(variables.value))
+    if (isSource(path, sources) && !large.value.has(path)) size += floatsOf(leaf)?.numbers.length ?? 0;
+  for (const [path, { shape }] of large.value)
+    if (isSource(path, sources)) size += shape.reduce((product, length) => product * length, 1);
+  return size;
 });
 
 /** The views that say something of the query and its sources. */
@@ -36,9 +39,9 @@ const chosen = signal<{ readonly [query in Query]?: View }>({});
 
 /** The chosen view, or else the one that fits the number of sources. */
 export const view = computed<View | null>(() => {
-  const own = chosen.value[query.value];
-  const fitting: View = query.value === "jacobian" || query.value === "hessian" ? "matrix" : sizeOfSources.value === 1 ? "curve" : sizeOfSources.value === 2 ? "contours" : "bars";
-  return [own, fitting, ...views.value].find((one) => one !== undefined && views.value.includes(one)) ?? null;
+  const bySize: View = sizeOfSources.value === 1 ? "curve" : sizeOfSources.value === 2 ? "contours" : "bars";
+  const fitting: View = query.value === "jacobian" || query.value === "hessian" ? "matrix" : bySize;
+  return [chosen.value[query.value], fitting, ...views.value].find((one) => one !== undefined && views.value.includes(one)) ?? null;
 });
 
 export function choose(to: View): void {
@@ -79,8 +82,8 @@ function rangeFor({ name, value }: Coordinate): Range {
   void zooms.value;
   const held = ranges.get(name);
   if (held !== undefined) {
-    const isWithin = movedTo.get(name) === value ? contains(held, value) : contains(zoomed(held, (held.from + held.to) / 2, MIDDLE), value);
-    if (isWithin || !Number.isFinite(value)) return held;
+    const seen = movedTo.get(name) === value ? held : zoomed(held, (held.from + held.to) / 2, MIDDLE);
+    if (contains(seen, value) || !Number.isFinite(value)) return held;
   }
   const range = around(value);
   ranges.set(name, range);
@@ -90,13 +93,15 @@ function rangeFor({ name, value }: Coordinate): Range {
 /** Widen or narrow the axes by a factor, with the variables in the middle; null is the first width again. */
 export function zoom(axes: readonly Axis[], factor: number | null): void {
   for (const { coordinate, range } of axes) {
-    const { value } = coordinate;
-    ranges.set(coordinate.name, factor === null ? around(value) : zoomed(range, Number.isFinite(value) ? value : (range.from + range.to) / 2, factor));
+    const { name, value } = coordinate;
+    const middle = Number.isFinite(value) ? value : (range.from + range.to) / 2;
+    ranges.set(name, factor === null ? around(value) : zoomed(range, middle, factor));
   }
   zooms.value += 1;
 }
 
-const axesOf = (count: 1 | 2) => computed<Axis[]>(() => chosenCoordinates.value.slice(0, count).map((coordinate) => ({ coordinate, range: rangeFor(coordinate) })));
+const axesOf = (count: 1 | 2) =>
+  computed<Axis[]>(() => chosenCoordinates.value.slice(0, count).map((coordinate) => ({ coordinate, range: rangeFor(coordinate) })));
 
 /** The target at some coordinates' values: of one axis, or of two. */
 export class Sampled {

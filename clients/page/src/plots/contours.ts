@@ -36,9 +36,10 @@ export function contoursOf(surface: Surface, frame: Frame): Contour[] {
   const draw = contours().size([count, count]).thresholds(levelsOf(surface.values));
   // Samples are in the middles of the cells of d3-contour.
   const at = (range: Range, place: number) => range.from + ((place - 0.5) / (count - 1)) * (range.to - range.from);
+  const pixels = ([i = 0, j = 0]: number[]) => [acrossOf(frame, at(surface.x, i)), downOf(frame, at(surface.y, j))] as const;
   return draw(values).map(({ value, coordinates }) => ({
     level: value,
-    path: coordinates.flatMap((polygon) => polygon.map((ring) => `${pathOf(ring.map(([i = 0, j = 0]) => [acrossOf(frame, at(surface.x, i)), downOf(frame, at(surface.y, j))]))}Z`)).join(""),
+    path: coordinates.flatMap((polygon) => polygon.map((ring) => `${pathOf(ring.map(pixels))}Z`)).join(""),
   }));
 }
 

@@ -57,7 +57,7 @@ function fill(rows: readonly Side[], columns: readonly Side[], blockAt: (row: nu
   const total = (along: readonly Side[]) => along.reduce((sum, { size }) => sum + size, 0);
   const [height, width] = [total(rows), total(columns)];
   if (height * width === 0) throw new NoMatrix("The matrix has no elements.");
-  if (height * width > MOST_VALUES) throw new NoMatrix(`The matrix has ${height.toLocaleString("en")} × ${width.toLocaleString("en")} elements: too many for a picture.`);
+  if (height * width > MOST_VALUES) throw new NoMatrix(`The matrix has ${height} × ${width} elements: too many for a picture.`);
   const values = new Float64Array(height * width);
   rows.forEach((row, i) =>
     columns.forEach((column, j) => {
@@ -94,8 +94,17 @@ export function countsOf({ values }: Matrix): Counts {
   return { zeros, nonfinite, largest };
 }
 
-/** A matrix in at most `most` rows and columns: each element is the one of its part with the largest size, so that none but zeros disappears. */
-export function pooled({ values, height, width }: Matrix, most: number): { height: number; width: number; high: number; wide: number; values: Float64Array } {
+/** A matrix of fewer rows and columns, each of whose elements stands for `high` × `wide` others. */
+export interface Pooled {
+  readonly height: number;
+  readonly width: number;
+  readonly high: number;
+  readonly wide: number;
+  readonly values: Float64Array;
+}
+
+/** A matrix in at most `most` rows and columns: of each part the element of the largest size, so that none but zeros disappears. */
+export function pooled({ values, height, width }: Matrix, most: number): Pooled {
   const [high, wide] = [Math.ceil(height / most), Math.ceil(width / most)];
   const [rows, columns] = [Math.ceil(height / high), Math.ceil(width / wide)];
   if (high === 1 && wide === 1) return { height, width, high, wide, values };

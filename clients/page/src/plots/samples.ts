@@ -23,12 +23,12 @@ export interface Axis {
 
 export interface Samples {
   readonly axes: readonly Axis[];
-  /** The target, or the sum of its elements, at each place; the first axis changes fastest. */
+  /** What the values are, in words for people. */
+  readonly name: string;
+  /** What the gradient is of at each place: the target, or the sum of its elements; the first axis changes fastest. */
   readonly values: Float64Array;
   /** The derivative along each axis; null where there is none. */
   readonly slopes: readonly (Float64Array | null)[];
-  /** How many elements the target has. */
-  readonly size: number;
   /** Each element at each place, if the target has a few. */
   readonly parts: readonly Float64Array[];
 }
@@ -64,10 +64,13 @@ function read(document: JsonObject, axes: readonly Axis[], places: number, sourc
   const gradients = namedLeaves(sources, readTree(document["gradients"] ?? null));
   const slopes = axes.map(({ coordinate: { path, index, size: elements } }) => {
     const tensor = gradients.find(({ name }) => name === path)?.tensor;
-    // Where the target is not finite, no derivative of it means anything.
+    // Derivatives of a target that is not finite are not drawn.
     return tensor ? values.map((value, i) => (Number.isFinite(value) ? (tensor.data[i * elements + index] ?? NaN) : NaN)) : null;
   });
-  return { axes, values, slopes, size, parts: size > 1 && size <= MOST_PARTS ? parts : [] };
+  const name = size === 1 ? "value" : `sum of ${size} elements`;
+  // A gradient of complex numbers is that of their real parts.
+  const isComplex = tensors.some(({ imag }) => imag !== undefined);
+  return { axes, name: isComplex ? `real part of the ${name}` : name, values, slopes, parts: size > 1 && size <= MOST_PARTS ? parts : [] };
 }
 
 /** The target and its derivatives at one place. */
