@@ -45,7 +45,7 @@ export function App() {
               </select>
             </label>
             {query.value !== "evaluate" && (
-              <label>
+              <label class="wide">
                 with respect to{" "}
                 <input
                   type="text"
