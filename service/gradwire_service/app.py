@@ -30,6 +30,7 @@ from gradwire_service.routes import (
     compute,
     documentation,
     explain,
+    guide,
     health,
     page,
     pictures,
@@ -138,8 +139,8 @@ def create_app(
 ) -> FastAPI:
     """Create an application; the default settings are those of the environment.
 
-    Requests are logged to ``log``, if given. With the backend ``cupy``, a process that is spawned
-    calls ``open_gpu``, a function that can be imported there.
+    Requests are logged to ``log``, if given. With the backend ``cupy``, the GPU's process calls
+    ``open_gpu``, a function that can be imported there.
     Raises: ``StartupError``.
     """
     settings = Settings() if settings is None else settings
@@ -249,6 +250,7 @@ def create_app(
     app.include_router(documentation.router(app.openapi))
     if settings.page:
         app.include_router(page.router())
+        app.include_router(guide.router())
     return app
 
 

@@ -16,7 +16,7 @@ from gradwire_service.explain import main, page
 
 from tests.service.workers import gpus
 
-PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
+PAGE = Path(__file__).parents[2] / "docs/explanation/performance.md"
 SECTION = re.compile(r"^## Where the time goes$(.*?)^## ", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LOOP = "t = x\nfor i in range(300):\n  t = t - 0.1*(t**3 - x)\nsum(t)"

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from gradwire.explanations import Explanation as Explanation
     from gradwire.locations import Node as Node
     from gradwire.ragged import RaggedArray as RaggedArray
+    from gradwire.resources.catalogue import Gpu as Gpu
     from gradwire.resources.catalogue import Limits as Limits
     from gradwire.resources.catalogue import Operation as Operation
     from gradwire.resources.graphs import Drawing as Drawing
@@ -155,7 +156,7 @@ _NAMES: dict[str, str] = {
     ),
     "explanations": "ArraySummary ExplainedInstruction ExplainedNode Explanation",
     "locations": "Node",
-    "resources.catalogue": "Limits Operation",
+    "resources.catalogue": "Gpu Limits Operation",
     "resources.graphs": "Drawing Graph GraphEdge GraphGroup GraphNode",
     "ragged": "RaggedArray",
     "results": (

@@ -6,12 +6,12 @@ import msgpack
 import numpy as np
 import pytest
 from gradwire_service.examples import REQUESTS
+from gradwire_service.wire.envelope import EXPLAINED
 from gradwire_service.wire.explanations import MOST_SHOWN
 
 from tests.service.conftest import application, client_of
 from tests.test_docs import examples
 
-KINDS = ("gradient", "evaluate", "jacobian", "hessian")
 NOT_EXPLAINED = {"batch", "keep", "release"}
 LOSS = {
     "program": "h = tanh(x @ w)\nloss = mean((h - y)**2)",
@@ -21,14 +21,14 @@ LOSS = {
 
 def shown():
     """The requests of documentation and schema for what is explained, with their kinds."""
-    for kind in KINDS:
+    for kind in EXPLAINED:
         for name, example in REQUESTS[kind].items():
             yield pytest.param(kind, example["value"], id=f"{kind} {name}")
     for example in examples():
-        kind = example.path.removeprefix("/v1/")
-        is_explained = kind in KINDS and not NOT_EXPLAINED & {*example.request}
+        path = example.path.removeprefix("/v1/")
+        is_explained = path in EXPLAINED and not NOT_EXPLAINED & {*example.request}
         if is_explained and not example.stored:
-            yield pytest.param(kind, example.request, id=example.place)
+            yield pytest.param(path, example.request, id=example.place)
 
 
 async def explained(client, status=200, **request):

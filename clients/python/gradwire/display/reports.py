@@ -21,7 +21,15 @@ from gradwire.explanations import (
     ExplainedNode,
     Explanation,
 )
-from gradwire.results import Check, Derivative, Instruction, Nonfinite, Recording, Result
+from gradwire.results import (
+    Check,
+    Derivative,
+    Instruction,
+    Nonfinite,
+    Recording,
+    Result,
+    Unconnected,
+)
 from gradwire.tapes import Recorded
 from gradwire.trees import MISSING
 from gradwire.values import type_of
@@ -108,7 +116,7 @@ def _line(
     typed = value if first is None else first
     type_ = "" if typed is MISSING or typed is None else type_of(typed)
     unconnected = result.unconnected if isinstance(result, Derivative) else {}
-    none = f"none: {unconnected[path].detail}" if path in unconnected else "none"
+    none = _none(unconnected[path]) if path in unconnected else "none"
     cells = [_cell(leaf, none) for leaf in leaves.values()]
     norms = [_norm(leaves[name]) for name in NORMED if name in leaves]
     check = result.checks.get(path) if of == "source" and isinstance(result, Check) else None
@@ -117,6 +125,12 @@ def _line(
         at = f" at {list(check.at)}" if check.at else ""
         verdict = f"{'right' if check.ok else 'WRONG'}, error {digits(check.error, 2)}{at}"
     return [cut(path), type_, _cell(value), *cells, *norms, verdict]
+
+
+def _none(why: Unconnected) -> str:
+    """The reason for a missing derivative, and the line where its path ends."""
+    line = "" if why.node is None or why.node.line is None else f", line {why.node.line}"
+    return f"none: {why.detail}{line}"
 
 
 def _cell(leaf: Any, none: str = "none") -> Any:
