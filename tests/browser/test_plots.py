@@ -79,7 +79,7 @@ def test_the_tangent_has_the_gradients_slope_and_touches_the_curve(plot):
 def test_moving_the_point_moves_the_variable_and_the_answer(plot):
     opened = plot("layer.w[1]**2 * y", {"layer": {"w": [1, 2]}, "y": 3}, "layer.w")
     page = opened.page
-    page.get_by_label("Show the").select_option("curve")
+    page.get_by_role("combobox", name="Show the").select_option("curve")
     page.get_by_label("along").select_option("layer.w[1]")
     slider = page.get_by_role("slider", name="Point of the curve along layer.w[1]")
     expect(slider).to_have_attribute("aria-valuenow", "2")
@@ -195,7 +195,7 @@ def test_the_descent_reaches_rosenbrocks_minimum_along_its_valley(plot):
 
 def test_a_click_or_enter_moves_both_variables(plot):
     page = plot("(x - 1)**2 + 3 * (w[0] + 0.5)**2", {"x": 2, "w": [-1, 5]}, ["x", "w"]).page
-    page.get_by_label("Show the").select_option("contours")
+    page.get_by_role("combobox", name="Show the").select_option("contours")
     page.mouse.click(*at_fraction(page, 0.25, 0.25))
     assert typed(page) == {"x": pytest.approx(0, abs=0.03), "w": [pytest.approx(0, abs=0.03), 5]}
     clicked = typed(page)
