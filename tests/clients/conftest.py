@@ -69,7 +69,7 @@ class ScriptedServer:
         while True:
             head = await reader.readuntil(b"\r\n\r\n")
             length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
-            self.requests.append(head + await reader.readexactly(int(length)))
+            self.requests.append(head + await reader.readexactly(int(length or b"0")))
             reply = self._script.pop(0)
             if reply is None:
                 return
