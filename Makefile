@@ -52,8 +52,8 @@ serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (installs only the runt
 test: $(TEST) ## Run the tests, on all cores
 	@$(BIN)/pytest $(PARALLEL) $(ARGS)
 
-gpu-test: $(TEST) ## Test the process of a GPU, with NumPy in its place, and what needs an NVIDIA GPU, where there is one
-	@$(BIN)/pytest tests/fleet/test_gpu.py tests/gpu $(ARGS)
+gpu-test: $(TEST) ## Test what needs an NVIDIA GPU, where there is one
+	@$(BIN)/pytest tests/gpu $(ARGS)
 
 test-all: ## Run all tests: `make test` with more random examples, then `make test-rest`
 	@$(MAKE) --no-print-directory test ARGS='--hypothesis-profile=thorough $(ARGS)'; status=$$?; \
@@ -79,7 +79,7 @@ test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` le
 	elif test $$(id -u) != 0 || ! command -v podman buildah mmdebstrap >/dev/null; \
 	then echo "Skipped: the containers' tests need root, podman, buildah and mmdebstrap."; \
 	else timeout 600 $(MAKE) --no-print-directory container-test || status=1; fi; \
-	$(BIN)/pytest $(PATIENT) -n auto --dist loadfile tests/fleet $(addprefix --ignore=,$(TIMED) tests/fleet/test_gpu.py) $(ARGS) || status=1; \
+	$(BIN)/pytest $(PATIENT) -n auto --dist loadfile tests/fleet $(addprefix --ignore=,$(TIMED)) $(ARGS) || status=1; \
 	$(BIN)/pytest $(PATIENT) $(TIMED) $(ARGS) || status=1; \
 	exit $$status
 
@@ -182,7 +182,7 @@ $(RUNTIME): pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(TEST): clients/python/pyproject.toml clients/tensorflow/pyproject.toml $(RUNTIME)
-	$(PIP) install --editable '.[test]' --editable clients/python --editable clients/tensorflow
+	$(PIP) install --editable '.[test]' --editable 'clients/python[cli]' --editable clients/tensorflow
 	@touch $@
 
 $(DEV): $(TEST)

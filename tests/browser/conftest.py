@@ -107,16 +107,21 @@ class Visit:
 
     def write_variables(self, text):
         """Paste other variables."""
+        self.page.get_by_role("radio", name="JSON").check()
         self._paste("Variables, as JSON", text)
+
+    def controls(self):
+        """Show the variables' sliders, grids and files."""
+        self.page.get_by_role("radio", name="Controls").check()
 
     def _paste(self, editor, text):
         box = self.page.get_by_role("textbox", name=editor)
         box.press("Control+a")
-        box.evaluate(_PASTE, text)
+        box.evaluate(PASTE, text)
 
 
 #: Text of several lines; keys would be completed and indented.
-_PASTE = """(element, text) => {
+PASTE = """(element, text) => {
   const data = new DataTransfer();
   data.setData("text/plain", text);
   const options = { clipboardData: data, bubbles: true, cancelable: true };

@@ -1,12 +1,14 @@
 /** The page: what is asked on one side, what is answered on the other. */
 
 import { ProgramEditor } from "./editor/ProgramEditor.tsx";
-import { VariablesEditor } from "./editor/VariablesEditor.tsx";
+import { ExamplesMenu } from "./examples/ExamplesMenu.tsx";
 import { QUERIES, type Query, query, sourcesText } from "./model/document.ts";
+import { example } from "./model/location.ts";
 import { notice } from "./model/notice.ts";
 import { KeyField } from "./panels/KeyField.tsx";
 import { PANELS } from "./panels/panels.ts";
 import { Tabs } from "./panels/Tabs.tsx";
+import { VariablesSection } from "./variables/VariablesSection.tsx";
 
 const NAMES: { readonly [query in Query]: string } = { gradient: "gradient", jacobian: "Jacobian", hessian: "Hessian", evaluate: "values only" };
 
@@ -16,6 +18,7 @@ export function App() {
       <header>
         <h1>Gradwire</h1>
         <p class="quiet">Type a program and see its derivatives.</p>
+        <ExamplesMenu />
         <nav aria-label="Documentation">
           <a href="guide/">Guide</a> <a href="docs">API</a>
         </nav>
@@ -32,6 +35,11 @@ export function App() {
       <main>
         <section class="asked" aria-label="What is asked">
           <h2>Program</h2>
+          {example.value !== null && (
+            <p class="about">
+              <strong>{example.value.title}.</strong> {example.value.about}
+            </p>
+          )}
           <ProgramEditor />
           <div class="row">
             <label>
@@ -45,7 +53,7 @@ export function App() {
               </select>
             </label>
             {query.value !== "evaluate" && (
-              <label class="wide">
+              <label class="sources">
                 with respect to{" "}
                 <input
                   type="text"
@@ -57,8 +65,7 @@ export function App() {
               </label>
             )}
           </div>
-          <h2>Variables</h2>
-          <VariablesEditor />
+          <VariablesSection />
         </section>
         <section class="answered" aria-label="What is answered">
           <Tabs panels={PANELS} />

@@ -20,7 +20,7 @@ export function elementText(tensor: Tensor, index: number): string {
 }
 
 /** As `float64[2, 3]`. */
-export function typeText(tensor: Tensor): string {
+export function typeText(tensor: Pick<Tensor, "dtype" | "shape">): string {
   return tensor.shape.length === 0 ? tensor.dtype : `${tensor.dtype}[${tensor.shape.join(", ")}]`;
 }
 

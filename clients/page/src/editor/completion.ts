@@ -13,7 +13,7 @@ function complete(context: CompletionContext): CompletionResult | null {
   const word = context.matchBefore(/[A-Za-z_][\w.]*/);
   if (word === null || (word.from === word.to && !context.explicit)) return null;
   const known = leavesOf(variables.value).map(([path]): Completion => ({ label: path, type: "variable", detail: "variable", boost: 2 }));
-  const assigned = [...context.state.doc.toString().matchAll(/^\s*([A-Za-z_]\w*)\s*=[^=]/gm)].map((found) => found[1] ?? "");
+  const assigned = [...context.state.doc.toString().matchAll(/^[ \t]*([A-Za-z_]\w*)[ \t]*=[^=]/gm)].map((found) => found[1] ?? "");
   const own = [...new Set(assigned)].map((label): Completion => ({ label, type: "variable", boost: 1 }));
   const named = operations.value.map((operation): Completion => ({
     label: operation.name,

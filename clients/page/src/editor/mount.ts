@@ -36,12 +36,14 @@ const theme = EditorView.theme({
 
 /** Mount an editor of `text` in `host`; returns its view and what ends it. */
 export function mountEditor(host: HTMLElement, text: Signal<string>, label: string, extensions: Extension): { view: EditorView; end: () => void } {
+  // What the editor shows: a long text is not put together again to be compared.
+  let shown = text.value;
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const view: EditorView = new EditorView({
     root,
     parent: root,
     state: EditorState.create({
-      doc: text.value,
+      doc: shown,
       extensions: [
         history(),
         drawSelection(),
@@ -51,9 +53,9 @@ export function mountEditor(host: HTMLElement, text: Signal<string>, label: stri
         closeBrackets(),
         syntaxHighlighting(highlighting),
         theme,
-        EditorView.contentAttributes.of({ "aria-label": label, autocorrect: "off", autocapitalize: "off", spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", autocorrect: "off", autocapitalize: "off", spellcheck: "false" }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) text.value = update.state.doc.toString();
+          if (update.docChanged) text.value = shown = update.state.doc.toString();
         }),
         extensions,
         // Escape, then Tab, leaves the editor by keyboard: CodeMirror's own way.
@@ -63,7 +65,7 @@ export function mountEditor(host: HTMLElement, text: Signal<string>, label: stri
   });
   const follow = effect(() => {
     const changed = text.value;
-    if (changed !== view.state.doc.toString()) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: changed } });
+    if (changed !== shown) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: changed } });
   });
   return {
     view,

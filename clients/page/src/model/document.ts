@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 
 import type { Json, JsonObject } from "../service/json.ts";
+import type { Bytes } from "../service/tensor.ts";
 import { compact, variables, variablesText, withLeaf } from "./variables.ts";
 
 export const QUERIES = ["gradient", "jacobian", "hessian", "evaluate"] as const;
@@ -14,9 +15,22 @@ export const query = signal<Query>("gradient");
 export const sourcesText = signal("");
 
 /** A variable that is too large to be typed: made from a formula, or read from a file. */
-export type Large =
-  | { readonly kind: "generated"; readonly text: string; readonly shape: readonly number[]; readonly leaf: JsonObject }
-  | { readonly kind: "file"; readonly name: string; readonly shape: readonly number[]; readonly leaf: JsonObject };
+export type Large = Generated | FromFile;
+
+export interface Generated {
+  readonly kind: "generated";
+  /** The formula as typed. */
+  readonly text: string;
+  /** Why the formula gives no values; `leaf` is then that of the last formula that did. */
+  readonly fault: string | null;
+  readonly leaf: Bytes | null;
+}
+
+export interface FromFile {
+  readonly kind: "file";
+  readonly name: string;
+  readonly leaf: Bytes;
+}
 
 /** Such variables by their dotted paths. */
 export const large = signal<ReadonlyMap<string, Large>>(new Map());
@@ -31,7 +45,7 @@ export function setLarge(path: string, value: Large | null): void {
 /** All variables as they are sent. */
 export const sentVariables = computed<JsonObject>(() => {
   let sent: Json = variables.value;
-  for (const [path, { leaf }] of large.value) sent = withLeaf(sent, path, leaf);
+  for (const [path, { leaf }] of large.value) if (leaf !== null) sent = withLeaf(sent, path, leaf);
   return sent as JsonObject;
 });
 
@@ -53,8 +67,10 @@ export function readSources(text: string): Json | undefined {
 /** The request's document, without its encoding. */
 export const request = computed<JsonObject>(() => {
   const sources = query.value === "evaluate" ? undefined : readSources(sourcesText.value);
+  // Derivatives are answered under the names that were typed, not under their numbers.
+  const named = sources !== undefined && isNames(sources) && !sourcesText.value.trimStart().startsWith("[");
   const document: JsonObject = { program: program.value, variables: sentVariables.value };
-  if (sources !== undefined) document["sources"] = sources;
+  if (sources !== undefined) document["sources"] = named ? Object.fromEntries(sources.map((name) => [name, name])) : sources;
   return document;
 });
 
@@ -80,8 +96,8 @@ export function saved(): Saved {
   };
 }
 
-/** Show a document; `generate` makes the values of its generated variables. */
-export function open(document: Saved, generate: (text: string) => Large): void {
+/** Show a document; `generate` makes its generated variables from their formulas. */
+export function open(document: Saved, generate: (text: string) => Generated): void {
   program.value = document.program;
   variablesText.value = compact(document.variables ?? {});
   const { sources } = document;

@@ -26,6 +26,14 @@ export const variables = computed<JsonObject>(() => {
 /** Why the text cannot be read; null if it can. */
 export const variablesFault = computed<Fault | null>(() => ("fault" in read.value ? read.value.fault : null));
 
+/** More than the service reads, and few enough to be walked through. */
+const MOST_LEVELS = 100;
+
+function isDeeper(value: Json, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
+}
+
 export function readVariables(text: string): { variables: JsonObject } | { fault: Fault } {
   if (text.trim() === "") return { variables: {} };
   let document: Json;
@@ -37,6 +45,7 @@ export function readVariables(text: string): { variables: JsonObject } | { fault
     return { fault: found ? { message, at: Number(found[1]) } : { message } };
   }
   if (!isObject(document)) return { fault: { message: "variables are an object: {\"x\": [1, 2]}", at: 0 } };
+  if (isDeeper(document as Json, MOST_LEVELS)) return { fault: { message: `variables are nested more than ${MOST_LEVELS} levels deep`, at: 0 } };
   return { variables: document as JsonObject };
 }
 
@@ -63,25 +72,38 @@ export function leavesOf(value: Json, path = ""): [path: string, leaf: Json][] {
   return parts.flatMap(([name, part]) => leavesOf(part, path === "" ? name : `${path}.${name}`));
 }
 
-/** Variables with another leaf at a path; unchanged parts are the same objects. */
+/** Variables with another leaf at a path; unchanged parts are the same objects. A leaf on the way becomes a nesting level. */
 export function withLeaf(value: Json, path: string, leaf: Json): Json {
-  if (isObject(value)) {
-    for (const [name, part] of Object.entries(value as JsonObject)) {
-      if (path === name) return { ...value, [name]: leaf } as JsonObject;
-      if (path.startsWith(`${name}.`)) return { ...value, [name]: withLeaf(part, path.slice(name.length + 1), leaf) } as JsonObject;
-    }
-    return { ...value, [path]: leaf } as JsonObject;
-  }
+  const within = (part: Json, rest: string) => (isLeaf(part) ? { [rest]: leaf } : withLeaf(part, rest, leaf));
   if (Array.isArray(value)) {
     const [first = "", ...rest] = path.split(".");
-    return value.map((part, i) => (String(i) !== first ? part : rest.length ? withLeaf(part, rest.join("."), leaf) : leaf));
+    return value.map((part, i) => (String(i) !== first ? part : rest.length ? within(part, rest.join(".")) : leaf));
   }
-  return value;
+  const members = value as JsonObject;
+  for (const [name, part] of Object.entries(members)) {
+    if (path === name) return { ...members, [name]: leaf };
+    if (path.startsWith(`${name}.`)) return { ...members, [name]: within(part, path.slice(name.length + 1)) };
+  }
+  return { ...members, [path]: leaf };
+}
+
+/** Variables without the leaf at a path of members' names; items of lists stay, as others would move up. */
+export function withoutLeaf(value: JsonObject, path: string): JsonObject {
+  const kept = Object.entries(value).flatMap(([name, part]): [string, Json][] => {
+    if (path === name) return [];
+    const isOn = path.startsWith(`${name}.`) && isObject(part);
+    return [[name, isOn ? withoutLeaf(part as JsonObject, path.slice(name.length + 1)) : part]];
+  });
+  return Object.fromEntries(kept);
 }
 
 /** Change a leaf, and the text with it. */
 export function setLeaf(path: string, leaf: Json): void {
   variablesText.value = compact(withLeaf(variables.value, path, leaf));
+}
+
+export function removeLeaf(path: string): void {
+  variablesText.value = compact(withoutLeaf(variables.value, path));
 }
 
 /** JSON text with a line for each member of an object, and arrays on one line. */

@@ -35,6 +35,9 @@ export const apiKey = signal("");
 /** Whether the service has asked for a key. */
 export const keyWanted = signal(false);
 
+/** The largest body that the service takes, once it is known. */
+export const bodyBytes = signal<number | null>(null);
+
 /**
  * The answer to a request: a POST if there is a body.
  *
@@ -44,13 +47,15 @@ export async function ask(path: string, body: JsonObject | null, stop?: AbortSig
   const headers: Record<string, string> = { Accept: "application/json" };
   if (apiKey.value !== "") headers["Authorization"] = `Bearer ${apiKey.value}`;
   if (body !== null) headers["Content-Type"] = "application/json";
+  const sent = body === null ? null : JSON.stringify(body);
+  if (sent !== null) refuseTooLarge(sent);
   let response: Response;
   let text: string;
   try {
     response = await fetch(path, {
       method: body === null ? "GET" : "POST",
       headers,
-      body: body === null ? null : JSON.stringify(body),
+      body: sent,
       credentials: "omit",
       signal: stop ?? null,
     });
@@ -67,6 +72,20 @@ export async function ask(path: string, body: JsonObject | null, stop?: AbortSig
   if (response.ok && document !== null) return document;
   if (response.status === 401) keyWanted.value = true;
   throw new ServiceError(problemOf(document, response.status));
+}
+
+/** The service closes the connection on a body that is too large, which looks like a service that is away. */
+function refuseTooLarge(text: string): void {
+  const most = bodyBytes.value;
+  if (most === null || text.length * 3 <= most) return;
+  const size = new Blob([text]).size;
+  if (size <= most) return;
+  throw new ServiceError({
+    code: "body_too_large",
+    title: "Body too large",
+    detail: `The program and its variables take ${size} bytes, and the service reads at most ${most}.`,
+    hint: "remove a large variable, or send fewer of its rows",
+  });
 }
 
 function parse(text: string): JsonObject | null {

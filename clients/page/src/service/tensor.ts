@@ -50,12 +50,15 @@ export function base64Of(bytes: Uint8Array): string {
   return btoa(parts.join(""));
 }
 
-export function isLeaf(document: unknown): document is { dtype: string; shape: number[]; base64: string } {
+/** An array as a leaf of a request or an answer. */
+export type Bytes = { dtype: string; shape: number[]; base64: string };
+
+export function isLeaf(document: unknown): document is Bytes {
   return isObject(document) && typeof document["base64"] === "string" && typeof document["dtype"] === "string";
 }
 
 /** The array of a leaf with bytes. Throws a RangeError for an unknown dtype. */
-export function readTensor(leaf: { dtype: string; shape: number[]; base64: string }): Tensor {
+export function readTensor(leaf: Bytes): Tensor {
   const known = READERS[leaf.dtype];
   if (known === undefined) throw new RangeError(`unknown dtype ${leaf.dtype}`);
   const [bytes, read] = known;
@@ -68,7 +71,7 @@ export function readTensor(leaf: { dtype: string; shape: number[]; base64: strin
 }
 
 /** The leaf of a float64 array, as it is sent. */
-export function float64Leaf(data: Float64Array, shape: readonly number[]): { dtype: string; shape: number[]; base64: string } {
+export function float64Leaf(data: Float64Array, shape: readonly number[]): Bytes {
   return { dtype: "float64", shape: [...shape], base64: base64Of(new Uint8Array(data.buffer, data.byteOffset, data.byteLength)) };
 }
 

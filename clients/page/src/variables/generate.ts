@@ -1,7 +1,7 @@
 /** Variables made from a formula: `normal(100, 3)`, `uniform(50)`, `linspace(0, 1, 200)`, `zeros(3, 4)`, `ones(5)`. */
 
-import type { Large } from "../model/document.ts";
-import { float64Leaf } from "../service/tensor.ts";
+import type { Generated } from "../model/document.ts";
+import { type Bytes, float64Leaf } from "../service/tensor.ts";
 
 /** A formula that cannot be read, in words for people. */
 export class FormulaError extends Error {}
@@ -11,8 +11,18 @@ const FORM = /^\s*([a-z]+)\s*\(\s*([^()]*?)\s*\)\s*$/;
 
 type Fill = (size: number) => Float64Array;
 
-/** The variable of a formula. The same text gives the same numbers. Throws a `FormulaError`. */
-export function generate(text: string): Large {
+/** The variable of a formula; a wrong formula keeps the values of the one `before`, and says what is wrong. */
+export function generated(text: string, before: Bytes | null = null): Generated {
+  try {
+    return { kind: "generated", text, fault: null, leaf: generate(text) };
+  } catch (error) {
+    if (!(error instanceof FormulaError)) throw error;
+    return { kind: "generated", text, fault: error.message, leaf: before };
+  }
+}
+
+/** The values of a formula. The same text gives the same numbers. Throws a `FormulaError`. */
+export function generate(text: string): Bytes {
   const [, name = "", list = ""] = FORM.exec(text) ?? [];
   const numbers = list === "" ? [] : list.split(",").map(Number);
   if (name === "" || numbers.some(Number.isNaN)) throw new FormulaError("write a formula such as normal(100, 3)");
@@ -21,7 +31,7 @@ export function generate(text: string): Large {
   if (shape.length === 0 || shape.some((length) => !Number.isInteger(length) || length < 1))
     throw new FormulaError(`${name} needs whole numbers of elements, as in ${name}(100, 3)`);
   if (size > MOST_ELEMENTS) throw new FormulaError(`at most ${MOST_ELEMENTS.toLocaleString("en")} elements can be made here`);
-  return { kind: "generated", text, shape, leaf: float64Leaf(fill(size), shape) };
+  return float64Leaf(fill(size), shape);
 }
 
 function read(name: string, numbers: number[], text: string): [shape: number[], fill: Fill] {
@@ -37,7 +47,7 @@ function read(name: string, numbers: number[], text: string): [shape: number[], 
 }
 
 /** Draws whose state begins with a digest of the text. */
-function draws(text: string): { normal: () => number; uniform: () => number } {
+export function draws(text: string): { normal: () => number; uniform: () => number } {
   let state = 2166136261;
   for (const letter of text) state = Math.imul(state ^ letter.charCodeAt(0), 16777619);
   // Mulberry32, by Tommy Ettinger (public domain): 32 bits, enough for examples.

@@ -107,7 +107,7 @@ def test_every_pass_returns_the_same_types(text, values, asked):
     kinds = [str(tape.instructions[slot].type) for slot in tape.outputs]
     for name in STAGES[2:]:
         steps, outputs = found.stages[name]
-        assert [steps[slot].type for slot in outputs] == kinds
+        assert [str(steps[slot].type) for slot in outputs] == kinds
 
 
 @pytest.mark.generated
@@ -151,7 +151,7 @@ def test_loops_are_shown_with_what_their_passes_do(text, values, asked, loops):
             assert body is not None
             listing = body
         shown = {line.op for line in lines if line.op}
-        computed = {step.op.partition("[")[0] for step in listing.steps}
+        computed = {step.op.name for step in listing.steps}
         assert shown <= computed
         assert any(line.text.strip().startswith("for k in") for line in lines)
 
@@ -160,8 +160,8 @@ def test_what_a_pass_did_shows():
     found, _ = explained("sum(1*x**2) + sum(1*x**2)", {"x": X})
     first, last = found.stages["differentiated"], found.replayed
     assert len(last.steps) < len(first.steps)
-    assert "power" in {step.op for step in first.steps}
-    assert "power" not in {step.op for step in last.steps}
+    assert "power" in {step.op.name for step in first.steps}
+    assert "power" not in {step.op.name for step in last.steps}
     assert found.stages["batched"] == first == found.stages["shrunk"]
     assert any(step.derivative for step in last.steps)
 
@@ -169,7 +169,7 @@ def test_what_a_pass_did_shows():
 def test_a_batch_is_shown_for_all_examples():
     found, _ = explained("sum(x*x)", {"x": M}, batch={"x": 0})
     steps, outputs = found.stages["batched"]
-    assert {steps[slot].type for slot in outputs} == {"float64[2, 3]", "float64[2]"}
+    assert {str(steps[slot].type) for slot in outputs} == {"float64[2, 3]", "float64[2]"}
 
 
 @pytest.mark.generated
@@ -203,7 +203,7 @@ def test_a_fused_kernel_is_shown_with_its_instructions_and_its_code():
     assert sweep.flops == sum([step.flops for step in swept])
     lines = found.inner[sweep.slot,]
     code = "\n".join([line.text for line in lines])
-    elementwise = {step.op for step in swept} - {"multiply"}  # some products are only summed
+    elementwise = {str(step.op) for step in swept} - {"multiply"}  # some products are only summed
     for op in {name for name in elementwise if "[" not in name}:
         assert f"u_{op}(" in code
     assert len(found.replayed.steps) < len(before)
@@ -236,7 +236,7 @@ def test_machine_code_says_why_neighbours_are_apart(program, why):
     assert {*found.apart.values()} - {"another phase"} == why
     for slot, arg in found.apart:
         assert arg in found.replayed.steps[slot].operands
-    fused = [step.slot for step in found.replayed.steps if step.op.startswith("native")]
+    fused = [step.slot for step in found.replayed.steps if str(step.op).startswith("native")]
     assert [kernel.slot for kernel in found.kernels] == fused
     for kernel in found.kernels:
         body = found.replayed.steps[kernel.slot].body
