@@ -89,7 +89,7 @@ def gives_what_the_kernel_gives(op: Op, shapes: Sequence[Shape], dtype: str) -> 
             assert found.dtype == expected.dtype
             assert found.shape == expected.shape
             scale = float(np.abs(expected).max(initial=1))
-            eps = np.finfo(dtype).eps if np.dtype(dtype).kind in "fc" else 0
+            eps = float(np.finfo(dtype).eps) if np.dtype(dtype).kind in "fc" else 0.0
             np.testing.assert_allclose(found, expected, rtol=0, atol=64 * eps * scale)
 
 
