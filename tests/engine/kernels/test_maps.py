@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine.ops.arrays.joining import Concatenate
+from gradwire_engine.ops.arrays.joining import Concatenate, Stack
 from gradwire_engine.ops.arrays.rearranging import Flip, Roll
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.arrays.slicing import Slice
@@ -14,13 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import examples
+from tests.engine.kernels.guarded import ends_well
 from tests.engine.kernels.tapes import (
     EXTREMES,
     MOVES,
     Writer,
     apply,
     both,
+    go_on,
+    kernels,
     moved,
+    native,
     shapes,
     values_of,
 )
@@ -71,6 +75,16 @@ def test_moves_of_what_the_kernel_has_computed(data, shape, dtype, seed, steps):
     for _ in range(steps):
         x = chosen(w, moved(data.draw, x), rng) if rng.random() < 0.5 else moved(data.draw, x)
     same(*both(w.tape(chosen(w, x, rng)), w.inputs))
+
+
+def test_nothing_is_read_beyond_short_vectors_that_are_left_out():
+    """All lanes of eight truths are read or none, of 15 in a row the last eight."""
+    rng, w = np.random.default_rng(9), Writer()
+    x = chosen(w, w.input(np.ones((15, 15), complex)), rng)
+    run = native(w.tape(chosen(w, Stack(1)(x, Flip((0,))(x)), rng)))
+    run.replay(w.inputs, go_on)
+    (kernel,) = kernels(run)
+    assert ends_well(kernel.form, rng)
 
 
 def test_shifts_along_one_axis_add_up():
