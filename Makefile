@@ -60,7 +60,7 @@ test-all: ## Run all tests: `make test` with more random examples, then `make te
 	$(MAKE) --no-print-directory test-rest && exit $$status
 
 # Tests of services that measure time or load both cores: they run last, one at a time.
-TIMED := $(patsubst %,tests/fleet/test_%.py,attacks cancel chaos compile_bombs connections crash drain faults hung isolation load overload soak)
+TIMED := $(patsubst %,tests/fleet/test_%.py,attacks cancel chaos compile_bombs crash drain faults hung isolation load overload soak)
 # The tests of operations and of differentiation that ask engines: others call kernels one by one.
 ASKING = $(shell grep -lwE 'ask|Engine' tests/engine/ops/test_*.py tests/engine/autodiff/test_*.py)
 # With the newest of the other Pythons alone each of TensorFlow's names is called, without the corpus and the scripts.
