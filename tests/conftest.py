@@ -58,7 +58,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "rule(*numbers): tests these rules of semantics/rules.json")
     config.addinivalue_line("markers", "gpu: needs an NVIDIA GPU and CuPy, and is skipped without")
     config.addinivalue_line("markers", "generated: says something of code that backends generate")
-    config.addinivalue_line("markers", "gpu: needs a GPU, and is skipped where there is none")
     # JAX, where a test has imported it, warns of forks in all others.
     config.addinivalue_line("filterwarnings", r"ignore:os\.fork\(\) was called:RuntimeWarning")
 

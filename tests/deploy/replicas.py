@@ -17,7 +17,7 @@ from tests.fleet.processes import free_port
 
 
 class Server(ThreadingHTTPServer):
-    # With socketserver's 5, connections of more requests at once are lost, and nginx asks another replica.
+    # With socketserver's 5, nginx could not connect for more requests at once, and asked another.
     request_queue_size = 128
 
 

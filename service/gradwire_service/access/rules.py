@@ -10,8 +10,10 @@ Scope: TypeAlias = Literal["compute", "write", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 #: Paths without information about tenants: health, and what is the same in every copy.
-_PUBLIC = frozenset({"/healthz", "/readyz", "/docs", "/openapi.json", "/v1/ops", "/v1/limits"})
-_PUBLIC_BELOW = ("/docs/",)
+_PUBLIC = frozenset(
+    {"/", "/healthz", "/readyz", "/docs", "/guide", "/openapi.json", "/v1/ops", "/v1/limits"}
+)
+_PUBLIC_BELOW = ("/docs/", "/guide/", "/page/")
 _ADMIN = frozenset({"/metrics", "/v1/tenants"})
 _ADMIN_BELOW = ("/v1/tenants/",)
 #: Stored resources, which need ``write`` to change and ``compute`` to read.

@@ -43,6 +43,10 @@ class ServerSettings(BaseModel):
         "commas: https://a.example, or * for all. Cookies are never allowed.",
     )
 
+    page: bool = Field(
+        default=True,
+        description="Serve the page for trying programs at `/`, and the guide at `/guide`.",
+    )
     proxies: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("127.0.0.1", "::1"),
         description="Addresses and networks of the proxies in front, separated by commas. "

@@ -6,10 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 PUBLIC = {
+    "/",
     "/healthz",
     "/readyz",
     "/docs",
     "/docs/{name}",
+    "/guide",
+    "/guide/{path:path}",
+    "/page/{name}",
     "/openapi.json",
     "/v1/ops",
     "/v1/limits",
@@ -39,13 +43,23 @@ def test_every_route_requires_its_documented_scope(app):
 
 @given(st.sampled_from(["GET", "POST", "DELETE", "BREW"]), st.from_regex(r"/[a-z/.%]{0,30}"))
 def test_unknown_paths_need_a_key(method, path):
-    if path not in PUBLIC and not path.startswith("/docs/"):
+    if path not in PUBLIC and not path.startswith(("/docs/", "/guide/", "/page/")):
         assert required_scope(method, path) in SCOPES
 
 
 @pytest.mark.parametrize(
     "path",
-    ["", "//", "//healthz", "/healthz/", "/HEALTHZ", "/healthz/../metrics", "/v1/ops/", "/docsx"],
+    [
+        "",
+        "//",
+        "//healthz",
+        "/healthz/",
+        "/HEALTHZ",
+        "/healthz/../metrics",
+        "/v1/ops/",
+        "/docsx",
+        "/pages/x",
+    ],
 )
 def test_paths_that_resemble_public_ones_need_a_key(path):
     assert required_scope("GET", path) is not None

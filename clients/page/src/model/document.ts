@@ -1,0 +1,111 @@
+/** What is asked: a program, its variables, the sources, and which derivative. */
+
+import { computed, signal } from "@preact/signals";
+
+import type { Json, JsonObject } from "../service/json.ts";
+import type { Bytes } from "../service/tensor.ts";
+import { compact, variables, variablesText, withLeaf } from "./variables.ts";
+
+export const QUERIES = ["gradient", "jacobian", "hessian", "evaluate"] as const;
+export type Query = (typeof QUERIES)[number];
+
+export const program = signal("");
+export const query = signal<Query>("gradient");
+/** Sources as typed: names with commas, or JSON; empty means all variables. */
+export const sourcesText = signal("");
+
+/** A variable that is too large to be typed: made from a formula, or read from a file. */
+export type Large = Generated | FromFile;
+
+export interface Generated {
+  readonly kind: "generated";
+  /** The formula as typed. */
+  readonly text: string;
+  /** Why the formula gives no values; `leaf` is then that of the last formula that did. */
+  readonly fault: string | null;
+  readonly leaf: Bytes | null;
+}
+
+export interface FromFile {
+  readonly kind: "file";
+  readonly name: string;
+  readonly leaf: Bytes;
+}
+
+/** Such variables by their dotted paths. */
+export const large = signal<ReadonlyMap<string, Large>>(new Map());
+
+export function setLarge(path: string, value: Large | null): void {
+  const changed = new Map(large.value);
+  if (value === null) changed.delete(path);
+  else changed.set(path, value);
+  large.value = changed;
+}
+
+/** All variables as they are sent. */
+export const sentVariables = computed<JsonObject>(() => {
+  let sent: Json = variables.value;
+  for (const [path, { leaf }] of large.value) if (leaf !== null) sent = withLeaf(sent, path, leaf);
+  return sent as JsonObject;
+});
+
+/** The sources in the structure of the request; undefined for all variables. */
+export function readSources(text: string): Json | undefined {
+  const trimmed = text.trim();
+  if (trimmed === "") return undefined;
+  if (/^[[{"]/.test(trimmed)) {
+    try {
+      return JSON.parse(trimmed) as Json;
+    } catch {
+      // It is sent as the name that it is not: the service's problem says so.
+    }
+  }
+  const names = trimmed.split(",").map((name) => name.trim());
+  return names.length === 1 ? trimmed : names;
+}
+
+/** The request's document, without its encoding. */
+export const request = computed<JsonObject>(() => {
+  const sources = query.value === "evaluate" ? undefined : readSources(sourcesText.value);
+  // Derivatives are answered under the names that were typed, not under their numbers.
+  const named = sources !== undefined && isNames(sources) && !sourcesText.value.trimStart().startsWith("[");
+  const document: JsonObject = { program: program.value, variables: sentVariables.value };
+  if (sources !== undefined) document["sources"] = named ? Object.fromEntries(sources.map((name) => [name, name])) : sources;
+  return document;
+});
+
+/** A document as links and examples hold it: variables from files are left out. */
+export interface Saved {
+  readonly program: string;
+  readonly variables?: JsonObject;
+  readonly sources?: Json;
+  readonly query?: Query;
+  /** Formulas of generated variables, by path. */
+  readonly generated?: { readonly [path: string]: string };
+}
+
+export function saved(): Saved {
+  const sources = readSources(sourcesText.value);
+  const generated = [...large.value].flatMap(([path, value]) => (value.kind === "generated" ? [[path, value.text]] : []));
+  return {
+    program: program.value,
+    variables: variables.value,
+    ...(sources === undefined ? {} : { sources }),
+    ...(query.value === "gradient" ? {} : { query: query.value }),
+    ...(generated.length === 0 ? {} : { generated: Object.fromEntries(generated) as { [path: string]: string } }),
+  };
+}
+
+/** Show a document; `generate` makes its generated variables from their formulas. */
+export function open(document: Saved, generate: (text: string) => Generated): void {
+  program.value = document.program;
+  variablesText.value = compact(document.variables ?? {});
+  const { sources } = document;
+  sourcesText.value = sources === undefined ? "" : isNames(sources) ? sources.join(", ") : typeof sources === "string" ? sources : JSON.stringify(sources);
+  query.value = document.query ?? "gradient";
+  large.value = new Map(Object.entries(document.generated ?? {}).map(([path, text]) => [path, generate(text)]));
+}
+
+function isNames(sources: Json): sources is string[] {
+  return Array.isArray(sources) && sources.length > 1 && sources.every((name) => typeof name === "string");
+}

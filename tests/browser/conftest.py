@@ -1,0 +1,148 @@
+"""A real service and a real Chromium: the page as people use it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.fleet.processes import free_port
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+#: What keeps it from asking hosts of its own, and a container's small /dev/shm.
+ARGUMENTS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage"
+).split()
+
+
+@contextmanager
+def running(folder: Path, port: int | None = None, **environment: str) -> Iterator[str]:
+    """The address of a service with these settings."""
+    port = free_port() if port is None else port
+    address = f"http://127.0.0.1:{port}"
+    settings = {"GRADWIRE_PORT": str(port), "GRADWIRE_DRAIN_SECONDS": "0", **environment}
+    with (folder / "service.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gradwire_service", "serve"],
+            env={**os.environ, **settings},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        _wait(address, process, folder)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _wait(address: str, process: subprocess.Popen[bytes], folder: Path) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            if httpx.get(f"{address}/readyz").status_code == 200:
+                return
+        except httpx.TransportError:
+            time.sleep(0.05)
+    pytest.fail(f"the service did not start:\n{(folder / 'service.log').read_text()}")
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory):
+    """The address of a service that tests share and leave as it is."""
+    with running(tmp_path_factory.mktemp("service")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A Chromium."""
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+class Visit:
+    """A page, what it reported and which requests it sent."""
+
+    def __init__(self, page, address):
+        self.page = page
+        self.address = address
+        self.faults: list[str] = []
+        self.requests: list[Any] = []
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("request", self._see)
+
+    def _see(self, request):
+        self.requests.append(request)
+
+    def _hear(self, message):
+        # Chromium reports each answer of 400 or more, which the page shows as a problem.
+        if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
+            self.faults.append(message.text)
+
+    @property
+    def foreign(self):
+        """Addresses of other hosts that it asked for."""
+        urls = [request.url for request in self.requests]
+        return [url for url in urls if not url.startswith((self.address, "data:", "blob:"))]
+
+    def write(self, program):
+        """Paste another program."""
+        self._paste("Program", program)
+
+    def write_variables(self, text):
+        """Paste other variables."""
+        self.page.get_by_role("radio", name="JSON").check()
+        self._paste("Variables, as JSON", text)
+
+    def controls(self):
+        """Show the variables' sliders, grids and files."""
+        self.page.get_by_role("radio", name="Controls").check()
+
+    def _paste(self, editor, text):
+        box = self.page.get_by_role("textbox", name=editor)
+        box.press("Control+a")
+        box.evaluate(PASTE, text)
+
+
+#: Text of several lines; keys would be completed and indented.
+PASTE = """(element, text) => {
+  const data = new DataTransfer();
+  data.setData("text/plain", text);
+  const options = { clipboardData: data, bubbles: true, cancelable: true };
+  element.dispatchEvent(new ClipboardEvent("paste", options));
+}"""
+
+
+@pytest.fixture
+def visit(browser, service):
+    """Opens the page; at the end nothing was wrong on it and no other host was asked."""
+    with ExitStack() as stack:
+        visits = []
+
+        def start(fragment="", address=service, **context):
+            opened = browser.new_context(**context)
+            stack.callback(opened.close)
+            visits.append(Visit(opened.new_page(), address))
+            visits[-1].page.goto(f"{address}/{fragment}")
+            return visits[-1]
+
+        yield start
+        for one in visits:
+            assert one.faults == []
+            assert one.foreign == []

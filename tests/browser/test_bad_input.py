@@ -1,0 +1,181 @@
+"""Bad input and a service that goes away: the page says what happened and loses nothing typed."""
+
+import statistics
+from contextlib import ExitStack
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import running
+from tests.fleet.processes import free_port
+
+VALUE = {"name": "Value", "exact": True}
+
+#: Milliseconds from a key to the frame that shows it, for each of some keys.
+TYPING = """async () => {
+  const times = [];
+  addEventListener("keydown", () => {
+    const start = performance.now();
+    requestAnimationFrame(() => setTimeout(() => times.push(performance.now() - start)));
+  }, { capture: true });
+  window.typingTimes = times;
+}"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["y = x + 1\n" * 100_000, "x" + " + 1" * 250_000, "a" * 1_000_000, "\n" * 1_000_000 + "x"],
+    ids=["lines", "one line", "one name", "blank lines"],
+)
+def test_a_program_of_a_million_characters_is_answered_and_can_be_typed_in(visit, program):
+    opened = visit()
+    page = opened.page
+    expect(page.get_by_role("region", **VALUE)).to_contain_text("0.716854")
+    opened.write(program)
+    box = page.get_by_role("textbox", name="Program")
+    box.press("Control+End")
+    page.evaluate(TYPING)
+    for key in "# typed at the end":
+        page.keyboard.press(key if key != " " else "Space")
+    times = page.evaluate("window.typingTimes")
+    assert statistics.median(times) < 500, times
+    expect(box).to_contain_text("# typed at the end")
+    last = page.locator(".answer")
+    expect(last).to_have_attribute("aria-busy", "false", timeout=60_000)
+    alert = page.get_by_role("alert")
+    expect(alert.or_(page.get_by_text("float64").first).first).to_be_visible()
+    assert alert.count() == 0 or "Service unreachable" not in alert.first.inner_text()
+
+
+def test_a_program_too_long_for_a_link_says_so_and_asks_before_it_is_lost(visit):
+    opened = visit()
+    page = opened.page
+    page.wait_for_url("**/#v1=*")
+    # Text that cannot be made shorter.
+    opened.write("x = 1  # " + page.evaluate(_RANDOM))
+    notice = page.locator(".notice")
+    expect(notice).to_contain_text("too long for a link")
+    assert "#" not in page.url
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.close(run_before_unload=True)
+    page.wait_for_timeout(500)
+    assert asked == ["beforeunload"]
+    assert not page.is_closed()
+    opened.write("1 + 1")
+    expect(notice).to_have_count(0)
+    page.wait_for_url("**/#v1=*")
+
+
+_RANDOM = """() => {
+  const bytes = crypto.getRandomValues(new Uint8Array(60000));
+  return btoa(String.fromCharCode(...bytes.subarray(0, 60000)));
+}"""
+
+
+def test_a_file_of_200_megabytes_is_refused_before_it_is_read(visit, tmp_path):
+    opened = visit()
+    page = opened.page
+    large = tmp_path / "large.npy"
+    with large.open("wb") as file:
+        file.truncate(200_000_000)
+    page.get_by_label("Files").set_input_files(large)
+    note = page.locator(".variables-section [role=status]")
+    expect(note).to_contain_text("large.npy is not loaded: it has 200 MB and was not read")
+    expect(note).to_contain_text("at most 67.1 MB")
+    expect(page.get_by_role("region", **VALUE)).to_contain_text("0.716854")
+    expect(page.get_by_role("textbox", name="Program")).to_contain_text("tanh")
+    assert page.locator("[data-path]").count() == 4
+
+
+def test_a_file_of_200_megabytes_dropped_on_the_editor_is_refused(visit):
+    opened = visit()
+    page = opened.page
+    program = page.locator(".editor.program .cm-content")
+    before = program.inner_text()
+    program.evaluate("""(element) => {
+      const data = new DataTransfer();
+      data.items.add(new File([new Uint8Array(200_000_000)], "large.csv"));
+      const options = { dataTransfer: data, bubbles: true, cancelable: true, composed: true };
+      element.dispatchEvent(new DragEvent("drop", options));
+    }""")
+    note = page.locator(".variables-section [role=status]")
+    expect(note).to_contain_text("large.csv is not loaded: it has 200 MB")
+    assert program.inner_text() == before
+
+
+def test_variables_that_are_too_large_together_are_refused_before_they_are_sent(visit):
+    opened = visit()
+    page = opened.page
+    for name in ("a", "b"):
+        page.get_by_label("Name of the new variable").fill(name)
+        page.get_by_label("Value of the new variable").fill("zeros(4000000)")
+        page.get_by_role("button", name="Add", exact=True).click()
+        expect(page.locator(f"[data-path={name}]")).to_contain_text("float64[4000000]")
+    problem = page.get_by_role("alert").filter(has_text="Body too large")
+    expect(problem).to_contain_text("the service reads at most 67108864", timeout=30_000)
+    page.get_by_role("button", name="Remove b").click()
+    expect(problem).to_have_count(0, timeout=30_000)
+
+
+def test_a_service_that_goes_away_is_asked_again_and_nothing_typed_is_lost(visit, tmp_path):
+    port = free_port()
+    with ExitStack() as stack:
+        first = stack.enter_context(ExitStack())
+        address = first.enter_context(running(tmp_path, port))
+        opened = visit(address=address)
+        page = opened.page
+        value = page.get_by_role("region", **VALUE)
+        expect(value).to_contain_text("0.716854")
+        first.close()
+        opened.write_variables('{"x": 20}')
+        opened.write("x + 1")
+        page.get_by_label("with respect to").fill("")
+        expect(page.get_by_role("alert")).to_contain_text("Service unreachable")
+        expect(value).to_contain_text("0.716854")
+        page.get_by_role("textbox", name="Program").press("Control+End")
+        page.keyboard.type(" + 2")
+        expect(page.get_by_role("textbox", name="Program")).to_have_text("x + 1 + 2")
+        stack.enter_context(running(tmp_path, port))
+        expect(value).to_contain_text("23", timeout=30_000)
+        expect(page.get_by_role("alert")).to_have_count(0)
+        expect(page.get_by_role("textbox", name="Program")).to_have_text("x + 1 + 2")
+
+
+@pytest.mark.parametrize(
+    ("fragment", "said"),
+    [
+        ("#v0=abcdef", "another version"),
+        ("#v1=abcdef", "damaged"),
+        # {"program": 3}, deflated.
+        ("#v1=q1YqKMpPL0rMVbJSMK4FAA", "no program with its values"),
+    ],
+)
+def test_an_old_link_says_so_and_stays_until_something_is_typed(visit, fragment, said):
+    opened = visit(fragment)
+    page = opened.page
+    expect(page.locator(".notice")).to_contain_text(said)
+    page.wait_for_timeout(800)
+    assert page.url.endswith(fragment)
+    opened.write("1 + 1")
+    page.wait_for_url(lambda url: not url.endswith(fragment))
+
+
+def test_an_old_link_in_the_address_loses_nothing_typed(visit):
+    opened = visit()
+    page = opened.page
+    opened.write("sum(x) * 42")
+    expect(page.get_by_role("region", **VALUE)).to_contain_text("420")
+    page.wait_for_timeout(800)
+    kept = page.url
+    page.evaluate("location.hash = '#v0=old'")
+    expect(page.locator(".notice")).to_contain_text("another version")
+    expect(page.get_by_role("textbox", name="Program")).to_have_text("sum(x) * 42")
+    expect(page).to_have_url(kept)
+
+
+def test_variables_nested_without_end_are_refused_in_words(visit):
+    opened = visit()
+    opened.write_variables('{"x": ' + "[" * 20_000 + "]" * 20_000 + "}")
+    opened.controls()
+    expect(opened.page.get_by_text("nested more than 100 levels deep")).to_be_visible()
