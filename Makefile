@@ -50,7 +50,8 @@ serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (installs only the runt
 	@exec $(BIN)/gradwire-server serve $(ARGS)
 
 # Long proof of what ordinary mistakes do not break first: `make test` leaves it to `make test-rest`.
-LONG := tests/clients/tensorflow/test_scripts.py tests/engine/test_extreme_integers.py tests/engine/test_interrupted.py \
+LONG := tests/clients/tensorflow/test_corpus.py tests/clients/tensorflow/test_scripts.py \
+	tests/engine/test_extreme_integers.py tests/engine/test_interrupted.py \
 	tests/engine/backends/cupy tests/engine/backends/nvptx tests/engine/backends/llvm/test_functions.py \
 	tests/service/store/test_damage.py tests/service/store/test_full_disk.py
 test: $(TEST) ## Run the tests, on all cores
@@ -67,8 +68,7 @@ test-all: ## Run all tests: `make test` with more random examples, then `make te
 TIMED := $(patsubst %,tests/fleet/test_%.py,attacks cancel chaos compile_bombs crash drain faults hung isolation load overload soak)
 # The tests of operations and of differentiation that ask engines: others call kernels one by one.
 ASKING = $(shell grep -lwE 'ask|Engine' tests/engine/ops/test_*.py tests/engine/autodiff/test_*.py)
-# With the newest of the other Pythons alone each of TensorFlow's names is called, without the corpus and the scripts.
-CORPUS := $(patsubst %,tests/clients/tensorflow/test_%.py,corpus scripts)
+# TensorFlow's names are called with the newest of the other Pythons alone.
 # Container tests take minutes: they run only if their inputs changed.
 test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` leaves out: long ones, the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the guide, the Helm chart, fleets, containers, other Pythons
 	@status=0; \
@@ -80,7 +80,7 @@ test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` le
 	for other in $(OTHER_PYTHONS); \
 	do $(MAKE) --no-print-directory PYTHON=$$other .venv-$$(basename $$other)/.test & done; wait; \
 	for other in $(OTHER_PYTHONS); \
-	do less='$(addprefix --ignore=,$(CORPUS))'; \
+	do less='$(addprefix --ignore=,$(filter tests/clients/%,$(LONG)))'; \
 	test $$other = $(lastword $(OTHER_PYTHONS)) || less=--ignore=tests/clients/tensorflow; \
 	$(MAKE) --no-print-directory sdk-test PYTHON=$$other ARGS="$$less $(ARGS)" || status=1; done; \
 	if test "$$(cat deploy/container-test.passed)" = "$$($(BIN)/python tools/container_inputs.py)"; \
