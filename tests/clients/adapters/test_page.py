@@ -8,7 +8,7 @@ import pytest
 PAGE = Path(__file__).parents[3] / "docs/reference/adapters.md"
 
 
-@pytest.mark.filterwarnings("ignore:.*ArviZ:FutureWarning")
+@pytest.mark.filterwarnings(r"ignore:\s*ArviZ:FutureWarning")  # once a day
 def test_the_examples_of_the_documentation_run(service_url, monkeypatch):
     monkeypatch.setenv("GRADWIRE_URL", service_url)
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
