@@ -16,6 +16,8 @@ import httpx
 import pytest
 from gradwire_service.app import create_app
 
+collect_ignore = ["autograd_suite"]  # of autograd, which has a module `test_util`
+
 
 class ScriptedServer:
     """Answers requests one after another from a script, and records them.
