@@ -83,7 +83,7 @@ export function Graph({ drawing, steps, shown, children }: { drawing: Drawing; s
       </div>
       <div class="under">
         {children}
-        <div class="zoom" role="group" aria-label="Zoom">
+        <div class="scale" role="group" aria-label="Zoom">
           <button type="button" aria-label="Smaller" onClick={() => zoom(1 / ZOOM)}>
             −
           </button>

@@ -39,7 +39,7 @@ export function Instructions({ shown }: { shown: Explained }) {
           {shown.seconds === undefined ? "" : `${secondsText(shown.seconds)} in all`}
         </span>
       </div>
-      <div class="wide" role="region" aria-label="Instructions, as a table" tabIndex={0}>
+      <div class="scrolled" role="region" aria-label="Instructions, as a table" tabIndex={0}>
         <table class="listing">
           <thead>
             <tr>
@@ -83,10 +83,10 @@ function Cells({ instruction, depth, slowest }: Shown & { slowest: number }) {
       <td class="count">{place.line}</td>
       <td class="count">{flops === 0 ? "" : countText(flops)}</td>
       <td class="count">{bytesText(bytes)}</td>
-      <td class="time">
+      <td class="seconds">
         {seconds !== undefined && seconds > 0 && (
           <div>
-            <span class="bar" aria-hidden="true">
+            <span class="share" aria-hidden="true">
               <span style={{ width: `${slowest === 0 ? 0 : (100 * seconds) / slowest}%` }} />
             </span>
             <span class="count">{secondsText(seconds)}</span>

@@ -20,7 +20,7 @@ export function NodeTable({ nodes }: { nodes: readonly GraphNode[] }) {
 function Table({ nodes }: { nodes: readonly GraphNode[] }) {
   const titles = titlesOf(nodes);
   return (
-    <div class="wide" role="region" aria-label="Nodes" tabIndex={0}>
+    <div class="scrolled" role="region" aria-label="Nodes" tabIndex={0}>
       <table class="listing">
         <thead>
           <tr>
