@@ -1,4 +1,4 @@
-/** The example of the guide's first page. */
+/** The example that is shown where no link says otherwise. */
 
 import type { Example } from "./example.ts";
 
