@@ -1,5 +1,19 @@
 ARG BASE=python:3.11-slim
 
+# The guide, which the service shows at /guide.
+FROM ${BASE} AS guide
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+WORKDIR /src
+COPY deploy/image/docs.txt ./
+RUN python3 -m venv /docs && /docs/bin/python -m pip install --no-compile --require-hashes --requirement docs.txt
+COPY CHANGELOG.md ./
+COPY clients/python/README.md clients/python/
+COPY clients/tensorflow/README.md clients/tensorflow/
+COPY docs docs
+COPY service/gradwire_service/page/icon.svg service/gradwire_service/page/
+COPY tools/guide.py tools/
+RUN /docs/bin/python tools/guide.py /guide
+
 FROM ${BASE} AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /src
@@ -11,6 +25,7 @@ RUN python3 -m venv /venv && python3 -m venv /build \
 COPY pyproject.toml README.md LICENSE ./
 COPY engine engine
 COPY service service
+COPY --from=guide /guide service/gradwire_service/static/guide
 # Compile only the modules that starting the service imports, and remove the tests of dependencies.
 RUN /build/bin/python -m pip wheel --no-deps --no-build-isolation --wheel-dir /tmp/wheel . \
  && /venv/bin/python -m pip install --no-compile --no-deps /tmp/wheel/*.whl \

@@ -16,6 +16,7 @@ RUNTIME := $(VENV)/.runtime
 TEST := $(VENV)/.test
 DEV := $(VENV)/.dev
 RELEASE := $(VENV)/.release
+DOCS := $(VENV)/.docs
 # An idle worker takes tests from the others.
 PARALLEL := -n auto --dist worksteal
 # For tests that legitimately take longer than the time after which a test counts as hung.
@@ -26,6 +27,7 @@ PAGE := clients/page
 PAGE_TOOLS := $(PAGE)/node_modules/.made
 AUTOGRAD_VERSION := 1.9.1
 AUTOGRAD := $(VENV)/autograd-$(AUTOGRAD_VERSION)
+GUIDE := service/gradwire_service/static/guide
 ANSWERS := service/gradwire_service/examples/answers.json
 # For each version, the first interpreter found that can create environments.
 OTHER_PYTHONS = $(foreach version,3.12 3.13 3.14,$(shell \
@@ -37,7 +39,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test gpu-test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs bench lock release clean container-test page
+.PHONY: help setup serve test gpu-test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs docs-site bench lock release clean container-test page
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -50,8 +52,8 @@ serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (installs only the runt
 test: $(TEST) ## Run the tests, on all cores
 	@$(BIN)/pytest $(PARALLEL) $(ARGS)
 
-gpu-test: $(TEST) ## Test the process of a GPU, with NumPy in its place, and what needs an NVIDIA GPU, where there is one
-	@$(BIN)/pytest tests/fleet/test_gpu.py tests/gpu $(ARGS)
+gpu-test: $(TEST) ## Test what needs an NVIDIA GPU, where there is one
+	@$(BIN)/pytest tests/gpu $(ARGS)
 
 test-all: ## Run all tests: `make test` with more random examples, then `make test-rest`
 	@$(MAKE) --no-print-directory test ARGS='--hypothesis-profile=thorough $(ARGS)'; status=$$?; \
@@ -61,12 +63,12 @@ test-all: ## Run all tests: `make test` with more random examples, then `make te
 TIMED := $(patsubst %,tests/fleet/test_%.py,attacks cancel chaos compile_bombs connections crash drain faults hung isolation load overload soak)
 # TensorFlow's names are tested with the newest of the other Pythons alone.
 # Container tests take minutes: they run only if their inputs changed.
-test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` leaves out: the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the Helm chart, fleets, containers, other Pythons
+test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` leaves out: the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the guide, the Helm chart, fleets, containers, other Pythons
 	@status=0; \
 	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize --ignore=tests/engine/backends/llvm $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=native tests/engine/ops tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/autodiff tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
-	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/browser tests/cluster tests/benchmarks $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/guide tests/browser tests/cluster tests/benchmarks $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
 	do $(MAKE) --no-print-directory PYTHON=$$other .venv-$$(basename $$other)/.test & done; wait; \
 	for other in $(OTHER_PYTHONS); \
@@ -77,7 +79,7 @@ test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` le
 	elif test $$(id -u) != 0 || ! command -v podman buildah mmdebstrap >/dev/null; \
 	then echo "Skipped: the containers' tests need root, podman, buildah and mmdebstrap."; \
 	else timeout 600 $(MAKE) --no-print-directory container-test || status=1; fi; \
-	$(BIN)/pytest $(PATIENT) -n auto --dist loadfile tests/fleet $(addprefix --ignore=,$(TIMED) tests/fleet/test_gpu.py) $(ARGS) || status=1; \
+	$(BIN)/pytest $(PATIENT) -n auto --dist loadfile tests/fleet $(addprefix --ignore=,$(TIMED)) $(ARGS) || status=1; \
 	$(BIN)/pytest $(PATIENT) $(TIMED) $(ARGS) || status=1; \
 	exit $$status
 
@@ -133,10 +135,13 @@ fuzz: $(TEST) ## Compare machine code with NumPy on random programs for FUZZ_SEC
 	then PYTHONPATH=$(FUZZER) $(BIN)/python fuzz/campaign.py --seconds $(FUZZ_SECONDS) $(ARGS); \
 	else echo "Skipped: atheris cannot be installed for this Python."; fi
 
-docs: $(TEST) ## Generate docs/operations.md, docs/configuration.md, docs/tensorflow.md and the example responses of /openapi.json from the code
+docs: $(TEST) ## Generate operations.md, configuration.md and tensorflow.md of docs/reference and the example responses of /openapi.json from the code
 	@for page in operations configuration tensorflow; \
-	do $(BIN)/python tools/$${page}_page.py > docs/$$page.md.new && mv docs/$$page.md.new docs/$$page.md; done
+	do file=docs/reference/$$page.md; $(BIN)/python tools/$${page}_page.py > $$file.new && mv $$file.new $$file; done
 	@$(BIN)/python tools/example_answers.py > $(ANSWERS).new && mv $(ANSWERS).new $(ANSWERS)
+
+docs-site: $(DOCS) ## Build the guide, docs/ as a website, which the service then serves at /guide
+	@$(BIN)/python tools/guide.py $(GUIDE)
 
 page: $(PAGE_TOOLS) ## Build the page of the service from clients/page (needs Node.js 20 or newer)
 	@cd $(PAGE) && npm run --silent check && npm run --silent build
@@ -155,12 +160,14 @@ lock: $(RELEASE) ## Pin the image's dependencies in deploy/image; ARGS=--upgrade
 	@$(LOCK) $(ARGS) --extra cuda13 --constraint deploy/image/requirements.txt pyproject.toml --output-file deploy/image/gpu.txt >/dev/null
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	| $(LOCK) $(ARGS) - --output-file deploy/image/build.txt >/dev/null
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' \
+	| $(LOCK) $(ARGS) - --output-file deploy/image/docs.txt >/dev/null
 
 release: $(RELEASE) ## Build and check all distributions into dist/: make release REPOSITORY=https://host/owner/gradwire
 	@$(BIN)/python tools/release.py $(REPOSITORY)
 
 clean: ## Remove the environment and every cache
-	rm -rf $(VENV) .venv-* .pyright.log .coverage .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
+	rm -rf $(VENV) .venv-* .pyright.log .coverage .fuzz .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist $(GUIDE)
 
 # If its Python was removed, the link dangles: make sees no file and rebuilds the environment.
 $(BIN)/python:
@@ -175,11 +182,15 @@ $(RUNTIME): pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(TEST): clients/python/pyproject.toml clients/tensorflow/pyproject.toml $(RUNTIME)
-	$(PIP) install --editable '.[test]' --editable clients/python --editable clients/tensorflow
+	$(PIP) install --editable '.[test]' --editable 'clients/python[cli]' --editable clients/tensorflow
 	@touch $@
 
 $(DEV): $(TEST)
 	$(PIP) install --editable '.[dev]'
+	@touch $@
+
+$(DOCS): $(RUNTIME)
+	$(PIP) install --editable '.[docs]'
 	@touch $@
 
 $(RELEASE): $(RUNTIME)

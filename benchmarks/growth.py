@@ -1,6 +1,6 @@
 """Growth of cost with the size of arrays and the length of programs, as tables and plots.
 
-A full report draws the plots into ``docs/growth.svg``, if matplotlib is installed.
+A full report draws the plots into ``docs/pictures/growth.svg``, if matplotlib is installed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PROGRAMS = {
     "12 elementwise": ("12 elementwise, n = 1,000,000", 1),
     "logistic, 10 columns": ("logistic, 10,000 x 100", 10),
 }
-PLOT = Path(__file__).parents[1] / "docs" / "growth.svg"
+PLOT = Path(__file__).parents[1] / "docs/pictures/growth.svg"
 #: The minimum duration of a round in seconds.
 _ROUND = 0.01
 _UNLIMITED = Limits(instructions=10**9)

@@ -19,6 +19,7 @@ NAMES = (
     "wire",
     "tracing",
     "sdk",
+    "page",
     "training",
     "batching",
     "sharing",

@@ -56,7 +56,7 @@ def _documents() -> Iterator[Any]:
     for requests in examples.REQUESTS.values():
         for example in requests.values():
             yield example["value"]
-    for page in sorted(DOCS.glob("*.md")):
+    for page in sorted(DOCS.rglob("*.md")):
         yield from map(json.loads, _REQUEST.findall(page.read_text()))
 
 

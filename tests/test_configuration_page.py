@@ -6,7 +6,7 @@ from pathlib import Path
 from gradwire_service.settings import SUBJECTS, Settings
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/reference/configuration.md").read_text(encoding="utf-8")
 
 
 def test_the_page_is_fresh():

@@ -8,7 +8,7 @@ import pytest
 from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.record.language import LANGUAGE
 
-PAGE = (Path(__file__).parents[1] / "docs" / "coverage.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "docs/reference/coverage.md").read_text(encoding="utf-8")
 FAMILIES = re.findall(r"^## (.*)$", PAGE, re.MULTILINE)
 #: Names in the table for syntax of the language.
 SYNTAX = {

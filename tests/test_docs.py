@@ -15,10 +15,17 @@ import pytest
 from gradwire_service.app import create_app
 from gradwire_service.problems import KINDS
 
+from tests.docs.answers import same
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = ("language.md", "protocol.md")
+PAGES = ("reference/language.md", "reference/protocol.md")
 STORING = ("POST", "/v1/programs"), ("PUT", "/v1/tensors")
+#: Where files that name pages are.
+FOLDERS = "benchmarks clients deploy docs engine examples fuzz service tests tools".split()
+WRITTEN = sorted(
+    [*ROOT.glob("*.md"), *(page for name in FOLDERS for page in (ROOT / name).rglob("*.md"))]
+)
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -91,27 +98,6 @@ def commented(place: str, program: str) -> Example:
     return Example(place, "POST", path, request, status, media_type, shown, whole=False)
 
 
-def same(shown: Any, found: Any) -> bool:
-    """True if ``found`` is what is shown: numbers to the digits shown, texts to an ellipsis."""
-    if isinstance(shown, dict):
-        return (
-            isinstance(found, dict)
-            and shown.keys() == found.keys()
-            and all(same(shown[key], found[key]) for key in shown)
-        )
-    if isinstance(shown, list):
-        return (
-            isinstance(found, list)
-            and len(shown) == len(found)
-            and all(same(a, b) for a, b in zip(shown, found, strict=True))
-        )
-    if isinstance(shown, float):
-        return isinstance(found, float) and found == pytest.approx(shown, rel=1e-8, abs=1e-12)
-    if isinstance(shown, str) and shown.endswith("…"):
-        return isinstance(found, str) and found.startswith(shown[:-1])
-    return type(shown) is type(found) and bool(shown == found)
-
-
 @pytest.fixture(scope="module")
 def app():
     """Make one application for all examples."""
@@ -140,7 +126,7 @@ async def test_the_answer_is_the_one_shown(app, example):
 
 
 def test_clients_in_python_run(service_url):
-    page = (DOCS / "protocol.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference/protocol.md").read_text(encoding="utf-8")
     blocks = [body for language, body in FENCE.findall(page) if language == "py"]
     assert blocks
     for block in blocks:
@@ -150,7 +136,7 @@ def test_clients_in_python_run(service_url):
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
 def test_clients_in_javascript_run(service_url):
-    page = (DOCS / "protocol.md").read_text(encoding="utf-8")
+    page = (DOCS / "reference/protocol.md").read_text(encoding="utf-8")
     (program,) = [body for language, body in FENCE.findall(page) if language == "javascript"]
     shown = re.findall(r"; // (.*)$", program, re.MULTILINE)
     program = program.replace("http://127.0.0.1:8000", service_url)
@@ -165,7 +151,7 @@ def test_every_page_has_examples():
 
 
 def test_every_code_has_one_row_with_its_status():
-    text = (DOCS / "errors.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference/errors.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (.+) \| (.+) \|$", text, re.MULTILINE)
     assert [(code, int(status)) for code, status, _, _ in rows] == [
         (code, kind.status) for code, kind in KINDS.items()
@@ -173,18 +159,36 @@ def test_every_code_has_one_row_with_its_status():
 
 
 def test_the_pages_name_modules_that_exist():
-    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    text = (DOCS / "explanation/architecture.md").read_text(encoding="utf-8")
     for name in re.findall(r"`((?:engine|service|clients|tests)/[\w/.]+)`", text):
         assert (ROOT / name).exists(), name
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
-    headings = {
+    return {
         re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
         for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     }
-    for link, anchor in re.findall(r"\]\((?!https:)([^)#\s]*)(?:#([\w-]+))?\)", text):
-        assert (page.parent / link).exists(), link
-        assert link or anchor in headings, anchor
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files_and_headings(page):
+    text = re.sub(r"`[^`\n]*`", "`", FENCE.sub("", page.read_text(encoding="utf-8")))
+    for link, anchor in re.findall(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]+))?\)", text):
+        target = (page.parent / link).resolve() if link else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), f"{link}#{anchor}"
+
+
+def test_pages_that_other_files_name_exist():
+    """Comments and messages name pages by their path from the repository's root."""
+    named: dict[str, Path] = {}
+    for name in FOLDERS:
+        for path in (ROOT / name).rglob("*"):
+            if path.suffix in {".py", ".yaml", ".yml", ".conf", ".service", ".md"}:
+                text = path.read_text(encoding="utf-8")
+                named |= dict.fromkeys(re.findall(r"(?<![\w./-])docs/[\w/-]+\.\w+", text), path)
+    assert len(named) > 10
+    assert {page: path for page, path in named.items() if not (ROOT / page).exists()} == {}

@@ -1,4 +1,4 @@
-"""Print docs/configuration.md: every setting, generated from the code."""
+"""Print docs/reference/configuration.md: every setting, generated from the code."""
 
 from __future__ import annotations
 

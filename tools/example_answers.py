@@ -46,7 +46,7 @@ async def _computed(ask: _Ask) -> dict[str, dict[str, Any]]:
             name: await ask("POST", f"/v1/{kind}", json=example["value"])
             for name, example in shown.items()
         }
-        for kind, shown in examples.REQUESTS.items()
+        for kind, shown in [*examples.REQUESTS.items(), ("explain", examples.EXPLAIN)]
     }
 
 

@@ -1,10 +1,13 @@
-"""Print docs/operations.md: every operation, generated from the code."""
+"""Print docs/reference/operations.md: every operation, generated from the code."""
 
 from __future__ import annotations
 
 import re
+import runpy
 import sys
+from collections.abc import Mapping
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from gradwire_engine import catalogue
@@ -17,23 +20,34 @@ Names and defaults are NumPy's, the array API's and SciPy's, also under `np.` an
 other libraries' names follow each operation.
 "Not differentiable" is a statement: such a gradient is null, with the reason.
 """
+EXAMPLES = """
+{count} of them have a line of code as a program may have it, with the value that the engine gives
+for it, in four digits. The other {others} need more than a line, or sparse tensors.
+"""
 
 
-def page() -> str:
-    """The whole page."""
+def page(examples: Mapping[str, tuple[str, str]]) -> str:
+    """The whole page; ``examples`` are lines of code with their values, by the operation's name."""
     entries = sorted(catalogue(), key=lambda entry: (entry["family"], entry["name"]))
     families = [
         (name, list(found)) for name, found in groupby(entries, key=lambda entry: entry["family"])
     ]
     contents = ", ".join(f"[{name}](#{name})" for name, _ in families)
-    sections = [f"## {name}\n\n" + "\n".join(map(_item, found)) for name, found in families]
-    return "\n\n".join([HEAD + f"\n{len(entries)} in all: {contents}.", *sections]) + "\n"
+    sections = [
+        f"## {name}\n\n" + "\n".join(_item(entry, examples.get(entry["name"])) for entry in found)
+        for name, found in families
+    ]
+    counts = {"count": len(examples), "others": len(entries) - len(examples)}
+    head = f"{HEAD}\n{len(entries)} in all: {contents}.\n{EXAMPLES.format(**counts)}"
+    return "\n\n".join([head.rstrip(), *sections]) + "\n"
 
 
-def _item(entry: dict[str, Any]) -> str:
+def _item(entry: dict[str, Any], example: tuple[str, str] | None) -> str:
     summary, _, rest = entry["doc"].partition("\n\n")
     lines = [f"- **`{entry['signature']}`** {_prose(summary)}"]
     lines += [f"  {_prose(part)}" for part in rest.split("\n\n") if part]
+    if example is not None:
+        lines.append("  `{}` → `{}`".format(*example))
     if not entry["differentiable"]:
         lines.append("  *Not differentiable.*")
     if entry["aliases"]:
@@ -49,4 +63,5 @@ def _prose(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page())
+    found = runpy.run_path(str(Path(__file__).with_name("operation_examples.py")))["examples"]()
+    sys.stdout.write(page(found))

@@ -78,6 +78,8 @@ def main(repository: str) -> None:
         archive, source = Path(place, "source.tar"), Path(place, "source")
         _output("git", "archive", "--output", str(archive), "HEAD")
         shutil.unpack_archive(archive, source, filter="data")
+        guide = source / "service/gradwire_service/static/guide"
+        subprocess.run([sys.executable, source / "tools/guide.py", guide], check=True)  # noqa: S603
         published(source, repository)
         for folder in DISTRIBUTIONS:
             _run("build", "--outdir", str(dist), str(source / folder))

@@ -1,4 +1,4 @@
-"""Print docs/tensorflow.md: TensorFlow's names that gradwire.tf has, generated from the code."""
+"""Print docs/reference/tensorflow.md: TensorFlow's names that gradwire.tf has, from the code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TensorFlow 2.21's public names that `gradwire.tf` has, and those that it does no
 A name that is not there raises an error that is a `NotImplementedError` and an `AttributeError`
 and lists the nearest that are; an argument that is not implemented raises a `NotImplementedError`.
 The tests compare what is there with what TensorFlow answered;
-[the distribution's page](../clients/tensorflow/README.md) names the draws that differ.
+[the distribution's page](../../clients/tensorflow/README.md) names the draws that differ.
 """
 #: Modules of which only the names that there are are listed.
 LONG = {"compat.v1", "raw_ops"}

@@ -5,9 +5,8 @@ Importing this module imports no CUDA. A process that has called ``gpu_backend``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import NamedTuple
 
 from gradwire_engine.backends.base import Backend
@@ -19,9 +18,11 @@ __all__ = [
     "GpuLost",
     "GpuUnavailable",
     "OutOfGpuMemory",
+    "compile_texts",
     "crossover",
     "describe",
     "gpu_backend",
+    "key_of",
 ]
 
 
@@ -50,23 +51,41 @@ class Crossover(NamedTuple):
 
 
 def gpu_backend(
-    memory_bytes: int | None = None, codes: str | None = None, *, stay: bool = False
+    memory_bytes: int | None = None,
+    compile_texts: Callable[[Sequence[str], str], Sequence[bytes]] | None = None,
+    *,
+    stay: bool = False,
 ) -> Backend:
     """A backend that computes on the GPU, and on the host what has no form for GPUs.
 
     Arrays take up to ``memory_bytes`` of the GPU's memory, by default most of what is free.
-    Compiled code is kept in the folder ``codes``, if given. Outputs ``stay`` on the device as
-    CuPy's arrays, if that is asked for; variables may be such in any case. Its replays may raise
-    ``GpuLost`` and ``OutOfGpuMemory``; its executables name operations on the host,
-    ``Executable.hosted``.
+    ``compile_texts`` makes PTX of texts in LLVM's intermediate representation and of the tenant
+    whose they are, and may keep it for another process; by default it is the function below.
+    Outputs ``stay`` on the device as CuPy's arrays, if that is asked for; variables may be such in
+    any case. Its replays may raise ``GpuLost`` and ``OutOfGpuMemory``; its executables name
+    operations on the host, ``Executable.hosted``.
     Raises: ``GpuUnavailable`` without CuPy, the extras ``cuda13`` and ``cuda12``, or a device.
     """
     try:
         module = import_module("gradwire_engine.backends.cupy.backend")
     except ImportError as error:
         raise GpuUnavailable(f"CuPy cannot be imported: {error}") from error
-    backend: Backend = module.CupyBackend(memory_bytes, codes and Path(codes), stay=stay)
+    backend: Backend = module.CupyBackend(memory_bytes, compile_texts, stay=stay)
     return backend
+
+
+def key_of(text: str) -> bytes:
+    """Equal for texts of which a compiler like this one makes the same PTX."""
+    from gradwire_engine.backends.nvptx import compiler
+
+    return compiler.key_of(text)
+
+
+def compile_texts(texts: Sequence[str]) -> Sequence[bytes]:
+    """The PTX of each text, made in this process; it needs no GPU."""
+    from gradwire_engine.backends.nvptx import compiler
+
+    return compiler.compile_here(texts)
 
 
 def describe(backend: Backend) -> GpuDevice:

@@ -29,6 +29,8 @@ from gradwire_service.routes import (
     catalogue,
     compute,
     documentation,
+    explain,
+    guide,
     health,
     page,
     pictures,
@@ -137,8 +139,8 @@ def create_app(
 ) -> FastAPI:
     """Create an application; the default settings are those of the environment.
 
-    Requests are logged to ``log``, if given. With the backend ``cupy``, a process that is spawned
-    calls ``open_gpu``, a function that can be imported there.
+    Requests are logged to ``log``, if given. With the backend ``cupy``, the GPU's process calls
+    ``open_gpu``, a function that can be imported there.
     Raises: ``StartupError``.
     """
     settings = Settings() if settings is None else settings
@@ -238,7 +240,7 @@ def create_app(
     app.state.recorder = recorder
     app.state.keyring = keys.keyring
     app.router.routes[:0] = compute.routes(dependencies, offloader, threads)
-    for resource in (tapes, programs, pictures, tensors):
+    for resource in (explain, tapes, programs, pictures, tensors):
         app.include_router(resource.router(offloader))
     if keys.keyring is not None:
         app.include_router(tenants.router(dependencies, keys.keyring, threads))
@@ -248,6 +250,7 @@ def create_app(
     app.include_router(documentation.router(app.openapi))
     if settings.page:
         app.include_router(page.router())
+        app.include_router(guide.router())
     return app
 
 

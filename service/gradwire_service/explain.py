@@ -15,10 +15,13 @@ from typing import Any
 
 from gradwire_engine import Engine, gpu, native
 from gradwire_engine.errors import EngineError, Place
-from gradwire_engine.explain import Explanation, Line, Listing, explain
+from gradwire_engine.explain import Explanation, Line, Listing, Summary, explain
 
 from gradwire_service.problems import RequestError
 from gradwire_service.wire.envelope import FIELDS, read_envelope
+
+#: Most nodes with their operands that are printed.
+_MOST_NODES = 100_000
 
 
 def page(explained: Explanation) -> Iterator[str]:
@@ -51,6 +54,35 @@ def page(explained: Explanation) -> Iterator[str]:
         yield f"\nmeasured: {1e6 * times.total:.1f} µs"
         yield from _shares("operation", times.by_op.items(), times.total)
         yield from _shares("line", times.by_line.items(), times.total)
+
+
+def nodes(explained: Explanation) -> Iterator[str]:
+    """The recorded program, each node with its value and its adjoint.
+
+    Raises: ``EngineError``.
+    """
+    found = explained.nodes(_MOST_NODES)
+    if found is None:
+        yield "\nnodes: too many to show"
+        return
+    yield "\nnodes, with values and adjoints:"
+    for node in found:
+        of = f"{_at(node.place):8} %{node.slot}: {node.type} = {node.op}({_slots(node.operands)})"
+        marks = " source" * node.is_source + " target" * node.is_target
+        yield f"  {of} {node.name or ''}{marks}".rstrip()
+        if node.value is not None:
+            yield f"           = {_shown(node.value)}"
+        if node.adjoint is not None:
+            yield f"           ′ {_shown(node.adjoint)}"
+
+
+def _shown(value: Any) -> str:
+    if not isinstance(value, Summary):
+        return str(value.tolist())
+    ends = (
+        "nothing finite" if value.min is None else f"{value.min} to {value.max}, mean {value.mean}"
+    )
+    return ends + f", {value.nonfinite} not finite" * bool(value.nonfinite)
 
 
 def _beside(explained: Explanation) -> Iterator[str]:
@@ -152,6 +184,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--time", action="store_true", help="measure each instruction")
     parser.add_argument(
+        "--nodes", action="store_true", help="print the value and the adjoint of each node"
+    )
+    parser.add_argument(
         "--machine-code", action="store_true", help="as worker processes compute it"
     )
     parser.add_argument("--gpu", action="store_true", help="as the GPU computes it")
@@ -171,12 +206,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         program = Engine().parse(envelope.program)
         asked = program, envelope.variables, envelope.query, envelope.vectors
         explained = explain(*asked, backend=backend, clock=clock)
+        shown = [*page(explained), *(nodes(explained) if options.nodes else ())]
     except RequestError as error:
         parser.error(f"{error.pointer}: {error.detail}")
     except EngineError as error:
         where = "" if error.at is None else f"{_at(error.at)}: "
         parser.error(where + error.message)
-    sys.stdout.writelines(f"{line}\n" for line in page(explained))
+    sys.stdout.writelines(f"{line}\n" for line in shown)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -80,8 +81,8 @@ class Visit:
     def __init__(self, page, address):
         self.page = page
         self.address = address
-        self.faults = []
-        self.requests = []
+        self.faults: list[str] = []
+        self.requests: list[Any] = []
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.on("request", self._see)

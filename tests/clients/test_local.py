@@ -35,6 +35,7 @@ def test_a_local_service_answers_like_a_remote_one(local, client):
         lambda one: one.gradient("sum(tanh(w * x))", variables),
         lambda one: one.hessian("w**3 * sum(x)", variables, sources="w"),
         lambda one: one.check("sum(x * w)", {"x": [1.0, 2.0], "w": 3.0}),
+        lambda one: one.explain("sum(x * w)", {"x": [1.0, 2.0], "w": 3.0}),
     ):
         assert ask(local).raw.content == ask(client).raw.content
 

@@ -71,13 +71,16 @@ async def types_that_the_checker_sees(
     assert_type(client.hessian("x", {"x": 1}, target="x"), gradwire.Hessian)
     assert_type(client.jvp("x", {"x": 1}, {"x": 1}, outputs=["x"]), gradwire.Jvp)
     assert_type(client.hvp("x", {"x": 1}, {"x": 1}, timeout_ms=10), gradwire.Hvp)
+    assert_type(client.explain("x", {"x": 1}, query="hessian"), gradwire.Explanation)
     assert_type(client.value_and_grad("x")({"x": 1}), tuple[Any, Any])
     assert_type(client.with_options(timeout=None), gradwire.Client)
     assert_type(await other.evaluate("x"), gradwire.Evaluation)
+    assert_type(await other.explain("x"), gradwire.Explanation)
     assert_type(await other.gradient("x", {"x": 1}), gradwire.Gradient)
     assert_type(await other.hvp("x", {"x": 1}, {"x": 1}), gradwire.Hvp)
     assert_type(await other.value_and_grad("x")(x=1), tuple[Any, Any])
     client.gradient("x", sources=["x", {"y": None}], unconnected_gradients="zero")
+    client.explain("x", query="check")  # type: ignore[arg-type]
     client.gradient("x", unconnected_gradients="zeros")  # type: ignore[arg-type]
     client.gradient("x", mode="forward")  # type: ignore[call-arg]
     client.gradient(3)  # type: ignore[arg-type]

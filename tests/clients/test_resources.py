@@ -252,6 +252,7 @@ async def test_operations_and_limits_are_typed(each):
     assert isinstance(limits, gradwire.Limits)
     document = (await answer(client.request("GET", "/v1/limits"))).document
     assert {name: getattr(limits, name) for name in document} == document
+    assert limits.gpu is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The memory that a replica may come to need, as docs/deployment.md sums it up."""
+"""The memory that a replica may come to need, as docs/how-to/deployment.md sums it up."""
 
 from gradwire_service.settings import Settings
 

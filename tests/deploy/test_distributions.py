@@ -76,6 +76,19 @@ def test_wheels(environment: Environment, tmp_path: Path):
     assert [file.name for file in (site / "gradwire").glob("__init__.*")] == ["__init__.py"]
 
 
+def test_the_command_is_installed(environment: Environment, tmp_path: Path):
+    environment.run("-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, at=SDK)
+    environment.install(*tmp_path.glob("*.whl"))
+    (command,) = environment.folder.glob("*/gradwire*")
+    told = subprocess.run([command, "--help"], capture_output=True, text=True, check=True).stdout
+    assert told.startswith("Usage: gradwire [OPTIONS] COMMAND")
+    (site,) = environment.folder.glob("**/site-packages")
+    (site / "dependencies.pth").unlink()  # without Click and rich
+    failed = subprocess.run([command, "--help"], capture_output=True, text=True, check=False)
+    assert (failed.returncode, failed.stdout) == (11, "")
+    assert "pip install 'gradwire[cli]'" in failed.stderr
+
+
 def test_editable_installs(environment: Environment):
     environment.install("--editable", SDK, "--editable", TENSORFLOW)
     assert environment.imported_from() == [SDK, TENSORFLOW, TENSORFLOW]

@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from gradwire_service.routes.guide import FOLDER
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +30,7 @@ def final_stage(stages: dict[str, str]) -> str:
 
 def test_images_differ_by_their_environments(stages: dict[str, str]):
     assert [*stages] == [
-        *("${BASE} AS build", "build AS build-gpu", "${BASE} AS runtime"),
+        *("${BASE} AS guide", "${BASE} AS build", "build AS build-gpu", "${BASE} AS runtime"),
         *("runtime AS gpu", "runtime"),  # the last is what is built by default
     ]
     assert stages["runtime"].strip() == "COPY --from=build /venv /venv"
@@ -38,6 +40,17 @@ def test_images_differ_by_their_environments(stages: dict[str, str]):
     assert named["GRADWIRE_BACKEND"] == "cupy"
     # The rest of the file system may be read-only.
     assert all(named[name].startswith("/tmp/") for name in ("CUDA_CACHE_PATH", "CUPY_CACHE_DIR"))
+
+
+def test_the_guide_is_built_with_the_service(repository: Path, stages: dict[str, str]):
+    """All that the guide is made of is copied, and the wheel is built after it."""
+    guide, build = stages["${BASE} AS guide"], stages["${BASE} AS build"]
+    adopted = runpy.run_path(str(repository / "tools/guide.py"))["ADOPTED"]
+    for source in [*adopted.values(), "docs", "tools/guide.py"]:
+        assert re.search(rf"^COPY {source} ", guide, flags=re.MULTILINE), source
+    where = "service/gradwire_service/static/guide"
+    assert (repository / where).relative_to(repository) == FOLDER.relative_to(repository)
+    assert 0 < build.index(f"COPY --from=guide /guide {where}\n") < build.index("pip wheel")
 
 
 def test_pinned_requirements_of_gpus_extend_the_others(repository: Path):
@@ -123,5 +136,8 @@ def test_build_context_holds_all_that_is_copied(repository: Path):
     dockerfile = (repository / "Dockerfile").read_text()
     copies = re.findall(r"^COPY (?!--from)(.*) \S+$", dockerfile, flags=re.MULTILINE)
     copied = {source for sources in copies for source in sources.split()}
-    assert copied == kept
+    inside = {
+        source for source in copied for above in Path(source).parents if above.as_posix() in copied
+    }
+    assert copied - inside == kept
     assert all((repository / source).exists() for source in copied)

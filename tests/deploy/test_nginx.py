@@ -24,6 +24,7 @@ REPEATABLE = [
     "/v1/jvp",
     "/v1/hvp",
     "/v1/check",
+    "/v1/explain",
     "/v1/programs",
     "/v1/tapes",
     "/v1/tapes/{}/gradient",

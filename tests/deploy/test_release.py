@@ -3,6 +3,8 @@
 import re
 import runpy
 import tomllib
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +73,14 @@ def locked(name: str) -> list[Requirement]:
 
 @pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize(
-    ("name", "table", "key"),
+    ("name", "keys"),
     [
-        ("requirements.txt", "project", "dependencies"),
-        ("build.txt", "build-system", "requires"),
+        ("requirements.txt", ("project", "dependencies")),
+        ("build.txt", ("build-system", "requires")),
+        ("docs.txt", ("project", "optional-dependencies", "docs")),
     ],
 )
-def test_the_image_is_made_of_pinned_packages(name: str, table: str, key: str, python: str):
+def test_the_image_is_made_of_pinned_packages(name: str, keys: tuple[str, ...], python: str):
     """Every dependency has, for each Python, one version that satisfies it: else `make lock`."""
     environment = {
         "python_version": python,
@@ -95,7 +98,7 @@ def test_the_image_is_made_of_pinned_packages(name: str, table: str, key: str, p
         assert specifier.operator == "=="
         assert one.name not in pinned
         pinned[one.name] = specifier.version
-    for text in load(ROOT / "pyproject.toml")[table][key]:
+    for text in reduce(getitem, keys, load(ROOT / "pyproject.toml")):
         needed = Requirement(text)
         if applies(needed):
             plain = needed.name.replace(".", "-")

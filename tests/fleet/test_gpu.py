@@ -7,9 +7,11 @@ import signal
 import sys
 import time
 from contextlib import asynccontextmanager
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 
+import gradwire
 import httpx
 import pytest
 from gradwire_service.app import create_app
@@ -27,7 +29,7 @@ SMALL = {"program": "sum(x * x)", "variables": {"x": [1.0, 2.0]}}
 X = [0.25] * 2000
 LARGE = {"program": "sum(sin(x)) * c", "variables": {"x": X, "c": 1.0}}
 
-LOST = "\ngradwire_gpu_lost_total 1.0"
+LOST = "\ngradwire_gpu_lost_total "
 
 
 def with_c(c):
@@ -112,9 +114,9 @@ def gpu_pids(client):
     return {process.pid for process in client._transport.app.state.gpu.processes}
 
 
-def is_spawned(pid):
-    """True if a process is an interpreter of its own, and no fork."""
-    return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+def parent_of(pid):
+    """The id of the process that started another one."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 async def figures(client):
@@ -147,6 +149,13 @@ async def test_the_service_is_ready_when_the_gpu_is_warm(tmp_path):
         "flops_per_second": 1e12,
         "crossover_elements": 1000,
     }
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+async def test_the_gpus_process_is_forked_from_one_that_has_imported_everything(auto):
+    (gpu,) = gpu_pids(auto)
+    (worker,) = {process.pid for process in auto._transport.app.state.executors.processes}
+    assert parent_of(gpu) == parent_of(worker) != os.getpid()
 
 
 async def test_large_computations_run_on_the_gpu_and_small_ones_on_the_cpu(auto):
@@ -188,12 +197,12 @@ async def test_with_always_all_computations_run_on_the_gpu(always):
     assert ", gpu" not in registered.headers["server-timing"]
 
 
-async def test_references_are_resolved_on_the_gpu(auto):
-    ref = (await auto.put("/v1/tensors", json={"value": X})).json()["ref"]
+async def test_references_are_resolved_on_the_gpu(always):
+    ref = (await always.put("/v1/tensors", json={"value": X})).json()["ref"]
     large = {**LARGE, "program": "sum(cos(x)) * c"}
     request = {**large, "variables": {"x": {"ref": ref}, "c": 1.0}}
-    answers = [await auto.post("/v1/gradient", json=request) for _ in range(3)]
-    plain = await auto.post("/v1/gradient", json=large)
+    answers = [await always.post("/v1/gradient", json=request) for _ in range(3)]
+    plain = await always.post("/v1/gradient", json=large)
     assert ran_on(answers[0]) == "gpu"  # later nothing is left to compute
     assert {str(answer.json()["gradients"]) for answer in answers} == {
         str(plain.json()["gradients"])
@@ -204,7 +213,6 @@ async def test_a_crash_fails_one_request_and_another_process_takes_over():
     async with served(gpu_placement="always") as client:
         for sent, code in (signal.SIGKILL, "over_budget"), (signal.SIGSEGV, "worker_crashed"):
             (before,) = gpu_pids(client)
-            assert sys.platform != "linux" or is_spawned(before)
             running = asyncio.create_task(client.post("/v1/evaluate", json=ENDLESS))
             waiting = asyncio.create_task(client.post("/v1/gradient", json=SMALL))
             await asyncio.sleep(0.5)
@@ -217,6 +225,40 @@ async def test_a_crash_fails_one_request_and_another_process_takes_over():
             assert before not in gpu_pids(client)
             assert ran_on(await client.post("/v1/gradient", json=LARGE)) == "gpu"
         assert (await figures(client))["lost_total"] == 2
+
+
+async def kernels(client):
+    """How many kernels were compiled, and how many were there."""
+    text = (await client.get("/metrics")).text
+    found = dict(re.findall(r'^gradwire_kernels_total{outcome="(\w+)"} (\d+)', text, re.MULTILINE))
+    return int(found.get("compiled", 0)), int(found.get("cached", 0))
+
+
+async def test_the_sdks_limits_have_the_gpu(auto):
+    async with gradwire.AsyncClient(http_client=auto) as client:
+        gpu = (await client.limits()).gpu
+    assert isinstance(gpu, gradwire.Gpu)
+    document = (await auto.get("/v1/limits")).json()["gpu"]
+    assert {field.name: getattr(gpu, field.name) for field in fields(gpu)} == document
+
+
+async def test_a_process_that_takes_over_and_a_restart_compile_nothing_again(tmp_path):
+    pytest.importorskip("llvmlite")
+    settings = {"gpu_placement": "always", "code_cache": str(tmp_path), "machine_code": False}
+    async with served(gpus.compiling_gpu, **settings) as client:
+        assert ran_on(await client.post("/v1/gradient", json=LARGE)) == "gpu"
+        compiled, cached = await kernels(client)
+        assert compiled == 1
+        (before,) = gpu_pids(client)
+        os.kill(before, signal.SIGKILL)
+        await until(lambda: client.get("/metrics"), lambda found: LOST in found.text)
+        await until_there(client)
+        assert ran_on(await client.post("/v1/gradient", json=LARGE)) == "gpu"
+        assert (await kernels(client))[0] == 1
+        assert (await kernels(client))[1] >= cached + 2  # its first program, and this one
+    async with served(gpus.compiling_gpu, **settings) as client:
+        assert ran_on(await client.post("/v1/gradient", json=LARGE)) == "gpu"
+        assert (await kernels(client))[0] == 0
 
 
 async def test_a_computation_stops_at_its_deadline_and_when_its_client_goes(always):
@@ -237,9 +279,14 @@ async def test_a_computation_that_ignores_its_deadline_is_killed():
     request = {"program": program, "variables": {"c": 1.0}, "timeout_ms": 1500}
     async with served(gpu_placement="always") as client:
         before = gpu_pids(client)
-        late = await client.post("/v1/evaluate", json=request)
-        assert late.json()["code"] == "deadline_exceeded"
-        await until(lambda: client.get("/metrics"), lambda found: LOST in found.text)
+
+        async def asked():
+            late = await client.post("/v1/evaluate", json=request)
+            assert late.json()["code"] == "deadline_exceeded"
+            return await client.get("/metrics")
+
+        # On a busy machine its time may be over before it is in LAPACK, which looks at no deadline.
+        await until(asked, lambda found: LOST in found.text)
         await until_there(client)
         assert not before & gpu_pids(client)
 

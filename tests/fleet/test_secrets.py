@@ -59,7 +59,14 @@ def requests():
         for document in documents
     ]
     bodies += [f'{{"program": "{MARK}', f"{MARK}", "[" * 10_000 + MARK]
-    for path in "/v1/evaluate", "/v1/gradient", "/v1/check", "/v1/tapes", "/v1/programs":
+    for path in (
+        "/v1/evaluate",
+        "/v1/gradient",
+        "/v1/check",
+        "/v1/explain",
+        "/v1/tapes",
+        "/v1/programs",
+    ):
         for body in bodies:
             yield "POST", path, {"content": body}
     named = json.dumps({"program": "x * 2", "name": MARK})

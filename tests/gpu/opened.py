@@ -7,10 +7,10 @@ from gradwire_service.workers.opened_gpu import open_gpu
 _WRITES_NOWHERE = 'extern "C" __global__ void f(int *p) { *p = 1; }'
 
 
-def gpu_until(path, settings):
+def gpu_until(path, settings, compile_texts):
     """The GPU, until this file is there: then a kernel writes where there is no memory."""
     cupy = import_module("cupy")
-    opened = open_gpu(settings)
+    opened = open_gpu(settings, compile_texts)
 
     def used_bytes():
         if path.exists():

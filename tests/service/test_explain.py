@@ -16,7 +16,7 @@ from gradwire_service.explain import main, page
 
 from tests.service.workers import gpus
 
-PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
+PAGE = Path(__file__).parents[2] / "docs/explanation/performance.md"
 SECTION = re.compile(r"^## Where the time goes$(.*?)^## ", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LOOP = "t = x\nfor i in range(300):\n  t = t - 0.1*(t**3 - x)\nsum(t)"
@@ -101,6 +101,17 @@ def test_exact_requests_are_explained_as_exact(printed):
     for exact, op in (True, "power"), (False, "multiply"):
         text = printed("x**3", '{"x": 0.5}', *arguments, "--fields", json.dumps({"exact": exact}))
         assert f"= {op}(" in text.split("compacted:")[1]
+
+
+def test_nodes_are_printed_with_values_and_adjoints(printed):
+    arguments = ["--program", "model.txt", "--variables", "values.json", "--nodes"]
+    values = json.dumps({"x": [0.0] * 99 + [1.0], "w": 2.0})
+    text = printed("h = w * x\nsum(h)", values, *arguments).split("nodes, with")[1]
+    assert "w        %1: float64[] = input[index=1]() w source\n           = 2.0\n" in text
+    assert "           ′ 1.0\n" in text
+    assert "%2: float64[100] = multiply(%1, %0) h\n" in text
+    assert "           = 0.0 to 2.0, mean 0.02\n           ′ 1.0 to 1.0, mean 1.0\n" in text
+    assert " target\n           = 2.0\n" in text
 
 
 def test_a_missing_file_is_named(printed, capsys):

@@ -18,6 +18,12 @@ ROOT = Path(__file__).parents[2]
 JSON, MESSAGEPACK = "application/json", "application/msgpack"
 TENSOR = {"dtype": "uint8", "shape": [3], "base64": base64.b64encode(b"abc").decode()}
 KEYS = {401, 403, 429}
+EXPLAINED = [
+    {"program": "y = x * x", "variables": {"x": 3}, "query": "hessian", "time": True},
+    {"program": "sum(tanh(x) / 0.0)", "variables": {"x": [0.0] * 100}},
+    {"program": "z = exp(1j * x)\nreal(z * conj(z))", "variables": {"x": 0.5}},
+    {"program": "for i in range(100):\n  x = sin(x) + 1\nx", "variables": {"x": 0.5}},
+]
 ABOUT = {"X-Request-ID", "Server-Timing", "ETag", "Location", "Retry-After"}
 
 
@@ -230,6 +236,8 @@ async def test_responses_are_as_described(client, document):
             if kind != "evaluate":
                 of_tape = f"/v1/tapes/{tape}/{kind}", f"/v1/tapes/{{tape}}/{kind}"
                 await ask("POST", *of_tape, json=asked, headers=headers)
+        for example in EXPLAINED:
+            await ask("POST", "/v1/explain", json=example, headers=headers)
         await ask("GET", f"/v1/tapes/{tape}", "/v1/tapes/{tape}", headers=headers)
         await ask("DELETE", f"/v1/tapes/{tape}", "/v1/tapes/{tape}", headers=headers)
 

@@ -75,8 +75,13 @@ if TYPE_CHECKING:
     from gradwire.errors import UnsupportedMediaType as UnsupportedMediaType
     from gradwire.errors import UsageError as UsageError
     from gradwire.errors import WorkerCrashed as WorkerCrashed
+    from gradwire.explanations import ArraySummary as ArraySummary
+    from gradwire.explanations import ExplainedInstruction as ExplainedInstruction
+    from gradwire.explanations import ExplainedNode as ExplainedNode
+    from gradwire.explanations import Explanation as Explanation
     from gradwire.locations import Node as Node
     from gradwire.ragged import RaggedArray as RaggedArray
+    from gradwire.resources.catalogue import Gpu as Gpu
     from gradwire.resources.catalogue import Limits as Limits
     from gradwire.resources.catalogue import Operation as Operation
     from gradwire.resources.graphs import Drawing as Drawing
@@ -149,8 +154,9 @@ _NAMES: dict[str, str] = {
         "Unauthenticated Unavailable UnknownName UnknownOperation UnknownRef UnknownTape "
         "Unprocessable UnsupportedMediaType UsageError WorkerCrashed"
     ),
+    "explanations": "ArraySummary ExplainedInstruction ExplainedNode Explanation",
     "locations": "Node",
-    "resources.catalogue": "Limits Operation",
+    "resources.catalogue": "Gpu Limits Operation",
     "resources.graphs": "Drawing Graph GraphEdge GraphGroup GraphNode",
     "ragged": "RaggedArray",
     "results": (

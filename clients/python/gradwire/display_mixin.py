@@ -49,8 +49,9 @@ class DisplayMixin:
         """A data frame with a row for each element: ``path``, ``index`` and the answer's values.
 
         Gradients are beside the ``value`` of the variable, as it was sent. A Jacobian or Hessian
-        is a matrix with elements as labels, sparse if the answer is. A tape's recording has a row
-        for each instruction. Needs pandas, which ``gradwire[notebook]`` installs.
+        is a matrix with elements as labels, sparse if the answer is. A tape's recording and an
+        explanation have a row for each instruction. Needs pandas, which ``gradwire[notebook]``
+        installs.
 
         >>> client.gradient("sum(w * x**2)", {"w": 2.0, "x": [1.0, 3.0]}).to_pandas()
           path index  value  gradient

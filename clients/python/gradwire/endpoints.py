@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from gradwire.call import Call, Reply
+from gradwire.explanations import Explanation, explanation
 from gradwire.results import (
     Check,
     Derivative,
@@ -36,6 +37,7 @@ Promotion: TypeAlias = Literal["numpy", "strict"]
 UnconnectedGradients: TypeAlias = Literal["none", "zero"]
 Mode: TypeAlias = Literal["auto", "forward", "reverse"]
 MatrixFormat: TypeAlias = Literal["dense", "coo"]
+ExplainedQuery: TypeAlias = Literal["gradient", "evaluate", "jacobian", "hessian"]
 SparseGradients: TypeAlias = Literal[False, True, "summed"]
 
 
@@ -117,6 +119,23 @@ class JacobianOptions(HessianOptions, total=False):
     """Options of Jacobians."""
 
     #: By rows (reverse), by columns (forward), or by the fewer of them.
+    mode: Mode | None
+
+
+class ExplainOptions(RecordingOptions, total=False):
+    """Options of explanations: of each query its own, as those of the method of its name."""
+
+    #: The query that is explained: a gradient by default.
+    query: ExplainedQuery | None
+    #: Measure each instruction.
+    time: bool | None
+    outputs: Names
+    target: Names
+    sources: Names
+    output_gradients: Any
+    unconnected_gradients: UnconnectedGradients | None
+    sparse_gradients: SparseGradients | None
+    format: MatrixFormat | None
     mode: Mode | None
 
 
@@ -205,6 +224,12 @@ def check(of: ProgramAt, options: CheckOptions) -> Call[Check]:
     return _derivative(Check, of, "check", asked, rest, gradients=like, differences=like)
 
 
+def explained(of: ProgramAt, options: ExplainOptions) -> Call[Explanation]:
+    """How the service computes a query."""
+    document = document_of(of, _seeded(options))
+    return Call("POST", f"{of.path}/explain", document, explanation, of.source)
+
+
 def jacobian(of: ProgramAt, options: JacobianOptions) -> Call[Jacobian]:
     """The derivative of each element of a target in each element of the sources."""
     return _derivative(Jacobian, of, "jacobian", options, jacobian=_sources(of, options))
@@ -237,7 +262,7 @@ def _sources(of: ProgramAt, options: SourcesOptions) -> Any:
     return template(options.get("sources"), of.variables)
 
 
-def _seeded(options: SeededOptions) -> Mapping[str, object]:
+def _seeded(options: SeededOptions | ExplainOptions) -> Mapping[str, object]:
     seeds = encode_seeds(options.get("output_gradients"), options.get("target"))
     return {**options, "output_gradients": seeds}
 

@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-NO_SERVICE: Final = "start one with `make serve`, set GRADWIRE_URL, or use Client.local()"
+NO_SERVICE: Final = (
+    "start one with `make serve`, or set GRADWIRE_URL to its address, or to local for a service in "
+    "this process, as Client.local() is"
+)
 NO_TLS: Final = "if the service speaks plain HTTP, the address begins with http://"
 OTHER_SERVICE: Final = "GRADWIRE_URL, or base_url, leads to something that is no Gradwire service"
 NO_KEY: Final = "set GRADWIRE_API_KEY, or give api_key to the client"

@@ -53,13 +53,19 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Wait for the answer, for as long as the request's timeout allows."""
+        """Wait for the answer, for as long as the request's timeout allows.
+
+        A timeout and an interrupt (Ctrl-C) cancel the computation.
+        """
         answering = self._answering(request)
         try:
             return answering.result(_timeout(request))
         except TimeoutError as error:
             answering.cancel()
             raise httpx.ReadTimeout("timed out in the service", request=request) from error
+        except KeyboardInterrupt:
+            answering.cancel()
+            raise
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Await the answer, for as long as the request's timeout allows."""

@@ -83,6 +83,10 @@ class Derivatives:
         self._warn_of_state()
         return derivatives
 
+    def seeds(self) -> list[Var]:
+        """The cotangents of the targets: those of the request, or ones."""
+        return self._along(self.targets)
+
     def _warn_of_state(self) -> None:
         """Warn of elements assigned on a variable, which end a path where a local array would not.
 
@@ -105,7 +109,7 @@ class Derivatives:
 
     def _check(self) -> dict[str, Any]:
         """The gradient and the differences in each source that may have one."""
-        seeds = self._along(self.targets)
+        seeds = self.seeds()
         gradients = self._gradients(seeds)
         recorded = Differences(self.b, self.targets, seeds, self.query.step)
         beside = {
@@ -120,7 +124,7 @@ class Derivatives:
 
     def _gradients(self, seeds: Sequence[Var] | None = None) -> list[Any]:
         """The gradient in each source, None or zeros where there is none."""
-        seeds = self._along(self.targets) if seeds is None else seeds
+        seeds = self.seeds() if seeds is None else seeds
         reads = self._gathered() if self.query.slices else [None] * len(self.sources)
         groups = [
             group if read is None else read for group, read in zip(self.groups, reads, strict=True)

@@ -57,16 +57,20 @@ class Compilation(NamedTuple):
 def compile_query(asked: Compilation, watching: Watching | None = None) -> Compiled:
     """Record a program and compile what is asked of it; sources are what is watched, if not all."""
     query = asked.query
-    names = query.outputs if query.kind == "evaluate" else query.target
     plain = query.kind in ("evaluate", "gradient") and query.target is None and watching is None
     rolls = plain and not (query.exact or asked.unroll or asked.stacks)
     recorder = new_recorder(asked, _asked_for(query) if rolls else None)
     try:
-        result = recorder.record(default=names is None)
+        result = recorder.record(default=is_default(query))
         watched = watching and watching.of(recorder, asked.variables).slots(recorder)
         return Question(recorder, asked, watched, rolls=rolls).compile(result)
     finally:
         recorder.b.forget()
+
+
+def is_default(query: Query) -> bool:
+    """True if what the program returns is evaluated, or differentiated: nothing else is named."""
+    return (query.outputs if query.kind == "evaluate" else query.target) is None
 
 
 def _asked_for(query: Query) -> frozenset[str]:
@@ -92,12 +96,15 @@ def new_recorder(asked: Compilation, rerolled: frozenset[str] | None = None) -> 
 
 def check_budget(executable: Executable, limits: Limits, *, answers: bool = True) -> None:
     """Refuse what would need more than is allowed, or would give more where that ``answers``."""
-    nbytes, given = executable.peak_bytes + executable.constant_bytes, executable.output_bytes
-    _refuse_more(limits.total_bytes, nbytes, f"the program needs {nbytes:,} bytes at once")
+    check_work(executable.peak_bytes + executable.constant_bytes, executable.flops, limits)
     if answers:
-        hint = "name fewer outputs, or parts of them"
+        given, hint = executable.output_bytes, "name fewer outputs, or parts of them"
         _refuse_more(limits.answer_bytes, given, f"the answer has {given:,} bytes", hint)
-    flops = executable.flops
+
+
+def check_work(nbytes: int, flops: int, limits: Limits) -> None:
+    """Refuse what would hold more at once, or compute more, than is allowed."""
+    _refuse_more(limits.total_bytes, nbytes, f"the program needs {nbytes:,} bytes at once")
     _refuse_more(limits.flops, flops, f"the program needs {flops:,} arithmetic operations")
 
 
@@ -136,22 +143,14 @@ class Question:
         The values of the first slots may be ``kept``: then only what follows them is compiled.
         """
         asked, query, stacks = self.asked, self.asked.query, self.asked.stacks
-        outputs = None if query.outputs is None else self._named(query.outputs, "/outputs")
-        if query.kind == "evaluate" and outputs is not None:
-            targets, outputs = outputs, None
-        elif query.target is not None:
-            targets = self._named(query.target, "/target")
-        else:
-            targets = self._checked(result, self.r.program.output_place)
+        targets, outputs = self.targets(result)
         self._tell("recorded", targets)
         derivatives: dict[str, Any] = {}
         unconnected: dict[str, Unconnected] = {}
-        at = f"/{VECTORS[query.kind]}" if query.kind in ALONG else "/sources"
-        evaluates = query.kind == "evaluate"
-        sources = Sources((), []) if evaluates else self.names.sources(query.sources, at)
+        sources = self.sources()
         if self._rolls:
             targets, outputs, sources = self._roll(targets, outputs, sources)
-        if not evaluates:
+        if query.kind != "evaluate":
             wanted = Derivatives(self.r, query, targets, sources, asked.vectors, self.watched)
             derivatives = {name: self._numbered(x) for name, x in wanted.record().items()}
             unconnected = wanted.unconnected
@@ -186,6 +185,27 @@ class Question:
             decided,
             known,
         )
+
+    def targets(self, result: Any) -> tuple[Any, Any]:
+        """What is differentiated, or evaluated, and what is evaluated beside it.
+
+        By default the former is the program's ``result``.
+        """
+        query = self.asked.query
+        outputs = None if query.outputs is None else self._named(query.outputs, "/outputs")
+        if query.kind == "evaluate" and outputs is not None:
+            return outputs, None
+        if query.target is not None:
+            return self._named(query.target, "/target"), outputs
+        return self._checked(result, self.r.program.output_place), outputs
+
+    def sources(self) -> Sources:
+        """The sources of derivatives; of an evaluation none."""
+        query = self.asked.query
+        if query.kind == "evaluate":
+            return Sources((), [])
+        at = f"/{VECTORS[query.kind]}" if query.kind in ALONG else "/sources"
+        return self.names.sources(query.sources, at)
 
     def _roll(self, targets: Any, outputs: Any, sources: Sources) -> tuple[Any, Any, Sources]:
         """The same, computed by fewer instructions where expressions have one structure.

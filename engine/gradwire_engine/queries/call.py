@@ -197,7 +197,7 @@ class Call:
             return self._record(example, poll)
 
     def _record(self, example: Arguments, poll: Poll, *, unroll: bool = False) -> Compiled:
-        asked = self._compilation(example, poll)
+        asked = self.compilation(example, poll)
         with gc_paused, np.errstate(all="ignore"):
             try:
                 compiled = self.compiler.compile(asked._replace(unroll=unroll))
@@ -206,7 +206,8 @@ class Call:
         self.context.cache.add(self.entry, compiled)
         return compiled
 
-    def _compilation(self, example: Arguments, poll: Poll) -> Compilation:
+    def compilation(self, example: Arguments, poll: Poll) -> Compilation:
+        """What is to be compiled: the query, for the types and decisions of these values."""
         _, limits, backend = self.context
         asked = self.program, example.variables, self.query, example.vectors
         return Compilation(*asked, limits, backend, poll, self.arguments.stacks, self.on_tape)
@@ -256,7 +257,7 @@ class Call:
         """
 
         def record() -> Executable:
-            asked = self._compilation(self.arguments, poll)
+            asked = self.compilation(self.arguments, poll)
             asked = asked._replace(query=self.query._replace(exact=True), on_tape=None)
             with gc_paused, np.errstate(all="ignore"):
                 return self.compiler.compile(asked).executable
@@ -283,7 +284,7 @@ class Call:
 
         Where these take too much memory to answer, they may stay finite; then by what replays.
         """
-        whole = self.compiler.whole(compiled, self._compilation(self.arguments, poll))
+        whole = self.compiler.whole(compiled, self.compilation(self.arguments, poll))
         inputs, backend = self.arguments.inputs, self.context.backend
         tape, found = whole.executable.tape, dict[int, NonfiniteResult]()
         with suppress(OverBudget):

@@ -56,8 +56,8 @@ class CodeCache:
         #: The seconds that tenants have left, and when that was.
         self._left: dict[str, tuple[float, float]] = {}
 
-    def find(self, whose: str, keys: Sequence[bytes]) -> Found:
-        """The code of a tenant."""
+    def find(self, whose: str, keys: Sequence[bytes], *, postponable: bool = True) -> Found:
+        """The code of a tenant, and if compiling is postponable, for how long it must wait."""
         found: dict[bytes, bytes] = {}
         for key in keys:
             code = self._kept.get(("code", whose, key))
@@ -69,7 +69,7 @@ class CodeCache:
                 found[key] = code
         missing = len({*keys}) - len(found)
         with self._lock:
-            wait_seconds = self._wait_seconds(whose) if missing else 0.0
+            wait_seconds = self._wait_seconds(whose) if missing and postponable else 0.0
             self._metrics.found_code(len(found), missing if wait_seconds else 0)
         return Found(found, wait_seconds)
 

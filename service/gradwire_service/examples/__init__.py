@@ -98,6 +98,14 @@ REQUESTS: dict[Kind, dict[str, Any]] = {
     },
 }
 
+EXPLAIN = {
+    "product": _example(
+        "The instructions of a gradient, and the graph of its values and adjoints",
+        program="s = sin(x)\ny = w * s",
+        variables={"x": 0.5, "w": 2.0},
+        sources=["x"],
+    ),
+}
 _PROGRAM = "h = tanh(x @ w)\nloss = mean((h - y)**2)"
 _TENSOR = {"dtype": "float32", "shape": [2], "base64": "AAAAAAAAgD8="}
 #: Queries of a tape that records ``TAPE``.

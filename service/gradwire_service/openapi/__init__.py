@@ -1,8 +1,19 @@
 """The OpenAPI document: pydantic models for the published schema; requests never pass them."""
 
 from gradwire_service.openapi.build import complete
-from gradwire_service.openapi.operations import OPERATIONS, TAPE_OPERATIONS, component_schemas
-from gradwire_service.openapi.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
+from gradwire_service.openapi.operations import (
+    EXPLAIN_OPERATION,
+    OPERATIONS,
+    TAPE_OPERATIONS,
+    component_schemas,
+)
+from gradwire_service.openapi.requests import (
+    REQUESTS,
+    TAPE_KINDS,
+    TAPE_REQUESTS,
+    ExplainRequest,
+    TapeRequest,
+)
 from gradwire_service.openapi.resource_operations import (
     GRAPH_OPERATIONS,
     PROGRAM_OPERATIONS,
@@ -16,10 +27,17 @@ from gradwire_service.openapi.resources import (
     RegisterRequest,
     TensorDocument,
 )
-from gradwire_service.openapi.responses import RESPONSES, Problem, TapeDocument, TapeResponse
+from gradwire_service.openapi.responses import (
+    RESPONSES,
+    ExplainResponse,
+    Problem,
+    TapeDocument,
+    TapeResponse,
+)
 from gradwire_service.openapi.values import Whole
 
 __all__ = [
+    "EXPLAIN_OPERATION",
     "GRAPH_OPERATIONS",
     "OPERATIONS",
     "PROGRAM_OPERATIONS",
@@ -30,6 +48,8 @@ __all__ = [
     "TAPE_REQUESTS",
     "TENANT_OPERATIONS",
     "TENSOR_OPERATIONS",
+    "ExplainRequest",
+    "ExplainResponse",
     "GpuDocument",
     "Problem",
     "ProgramDocument",

@@ -10,7 +10,13 @@ from starlette.responses import Response as StarletteResponse
 
 from gradwire_service.openapi.graphs import GraphDocument
 from gradwire_service.openapi.json_schema import Forms
-from gradwire_service.openapi.requests import REQUESTS, TAPE_KINDS, TAPE_REQUESTS, TapeRequest
+from gradwire_service.openapi.requests import (
+    REQUESTS,
+    TAPE_KINDS,
+    TAPE_REQUESTS,
+    ExplainRequest,
+    TapeRequest,
+)
 from gradwire_service.openapi.resources import (
     ProgramDocument,
     ProgramPage,
@@ -18,7 +24,13 @@ from gradwire_service.openapi.resources import (
     TenantsDocument,
     TensorDocument,
 )
-from gradwire_service.openapi.responses import RESPONSES, Problem, TapeDocument, TapeResponse
+from gradwire_service.openapi.responses import (
+    RESPONSES,
+    ExplainResponse,
+    Problem,
+    TapeDocument,
+    TapeResponse,
+)
 from gradwire_service.openapi.values import Tensor
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 from gradwire_service.wire.codec import JSON, MESSAGEPACK
@@ -31,7 +43,7 @@ def component_schemas() -> dict[str, Any]:
     parts: list[Any] = [*REQUESTS.values(), *RESPONSES.values(), Problem]
     parts += [TapeRequest, TapeResponse, TapeDocument, *TAPE_REQUESTS.values()]
     parts += [RegisterRequest, ProgramDocument, ProgramPage, Tensor, TensorDocument]
-    parts += [GraphDocument, TenantsDocument]
+    parts += [GraphDocument, TenantsDocument, ExplainRequest, ExplainResponse]
     mode: Literal["validation"] = "validation"
     adapters = [(part.__name__, mode, TypeAdapter(part)) for part in parts]
     _, schema = TypeAdapter.json_schemas(adapters, ref_template=REF, schema_generator=Forms)
@@ -57,54 +69,70 @@ def content(model: Any) -> dict[str, Any]:
     return {codec.media_types[0]: {"schema": schema} for codec in (JSON, MESSAGEPACK)}
 
 
-def _operation(kind: Kind, summary: str, description: str) -> dict[str, Any]:
+def _operation(
+    name: str, summary: str, description: str, request: Any, response: Any
+) -> dict[str, Any]:
     return {
-        "name": kind,
-        "operation_id": kind,
+        "name": name,
+        "operation_id": name,
         "summary": summary,
         "description": description,
         "tags": ["compute"],
-        "responses": {200: {"description": "The answer.", "content": content(RESPONSES[kind])}},
-        "openapi_extra": {"requestBody": {"required": True, "content": content(REQUESTS[kind])}},
+        "responses": {200: {"description": "The answer.", "content": content(response)}},
+        "openapi_extra": {"requestBody": {"required": True, "content": content(request)}},
     }
 
 
+def _computation(kind: Kind, summary: str, description: str) -> dict[str, Any]:
+    return _operation(kind, summary, description, REQUESTS[kind], RESPONSES[kind])
+
+
 OPERATIONS: dict[Kind, dict[str, Any]] = {
-    "evaluate": _operation("evaluate", "Evaluate a program", "Run a program and return outputs."),
-    "gradient": _operation(
+    "evaluate": _computation("evaluate", "Evaluate a program", "Run a program and return outputs."),
+    "gradient": _computation(
         "gradient",
         "Differentiate a program",
         "Run a program and return its value and its gradients with respect to the sources, "
         "in exactly their structure.",
     ),
-    "jacobian": _operation(
+    "jacobian": _computation(
         "jacobian",
         "Jacobians",
         "Derivatives of each element of the target, which is one array, with respect to each "
         "element of the sources, in one replay, by rows or by columns.",
     ),
-    "hessian": _operation(
+    "hessian": _computation(
         "hessian",
         "Hessian",
         "Second derivatives of the target (of the sum of its elements) with respect to each "
         "pair of sources, and its gradients.",
     ),
-    "jvp": _operation(
+    "jvp": _computation(
         "jvp",
         "Derivative along tangents",
         "The product of the target's Jacobians with tangents, in forward mode.",
     ),
-    "hvp": _operation(
+    "hvp": _computation(
         "hvp",
         "Derivative of the gradient along vectors",
         "The product of the Hessian with vectors, without the Hessian.",
     ),
-    "check": _operation(
+    "check": _computation(
         "check",
         "Check a gradient",
         "The gradient beside central differences of the target, of fourth order.",
     ),
 }
+
+
+EXPLAIN_OPERATION = _operation(
+    "explain",
+    "Explain a query",
+    "The instructions that answer it, with their costs, and the program as a graph: each node with "
+    "its value and with the derivative of the target with respect to it.",
+    ExplainRequest,
+    ExplainResponse,
+)
 
 
 def resource_operation(

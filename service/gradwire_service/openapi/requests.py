@@ -10,7 +10,13 @@ from pydantic import Field, create_model
 
 from gradwire_service.openapi.programs import Names, NamesOrNull, Program
 from gradwire_service.openapi.values import Cotangents, Direction, Document, ResultId, Value
-from gradwire_service.wire.envelope import FIELDS, FIELDS_OF_TAPE, TAPE_FIELDS
+from gradwire_service.wire.envelope import (
+    EXPLAINED,
+    FIELDS,
+    FIELDS_EXPLAINED,
+    FIELDS_OF_TAPE,
+    TAPE_FIELDS,
+)
 from gradwire_service.wire.fields import MOST_PATHS
 
 _Axes = Annotated[list[str], Field(min_length=1)] | Annotated[dict[str, int], Field(min_length=1)]
@@ -85,6 +91,11 @@ _TYPES: dict[str, tuple[Any, Any]] = {
     ),
     "tangents": (_Directions, ...),
     "vectors": (_Directions, ...),
+    "query": _optional(
+        Literal[EXPLAINED],
+        "What is explained, a gradient if left out: its fields are those that may be given.",
+    ),
+    "time": _optional(bool, "Whether to measure what each instruction takes."),
 }
 
 
@@ -100,6 +111,9 @@ REQUESTS: dict[Kind, type[Document]] = {
     kind: _request(f"{kind.capitalize()}Request", f"/v1/{kind}", fields)
     for kind, fields in FIELDS.items()
 }
+ExplainRequest = _request(
+    "ExplainRequest", "/v1/explain", frozenset().union(*FIELDS_EXPLAINED.values())
+)
 #: The kinds of computation on tapes.
 TAPE_KINDS: tuple[Kind, ...] = tuple(kind for kind in FIELDS if kind != "evaluate")
 TAPE_REQUESTS: dict[Kind, type[Document]] = {

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from gradwire_engine.answer import Kind
 from pydantic import BaseModel, Field
 
-from gradwire_service.openapi.values import Answered, Value, Word
+from gradwire_service.openapi.values import Answered, ComplexParts, Dtype, Value, Word
 from gradwire_service.problems import KINDS
 
 
@@ -171,6 +171,71 @@ class TapeDocument(BaseModel):
     memory_bytes: int = Field(description="Memory of the values of all instructions.")
     length: int = Field(description="Number of all instructions.")
     instructions: list[Recorded] = Field(description="The first of them.")
+
+
+class Summary(BaseModel):
+    """An array: its elements if they are few, or else the range and the mean of the finite ones."""
+
+    value: Value | None = Field(None, description="Up to 64 elements.")
+    min: float | Word | None = Field(None, description="Of complex ones, the size, as below.")
+    max: float | Word | None = None
+    mean: float | Word | None = None
+    nonfinite: int | None = Field(None, description="The number of those NaN or infinite.")
+
+
+class _Operation(BaseModel):
+    """An operation on a tape."""
+
+    slot: int
+    op: str
+    parameters: str | None = Field(None, description="What is fixed of it, `axes=(0,)`.")
+    operands: list[int] = Field(description="Slots, which come earlier.")
+    dtype: Dtype | None = Field(description="Null if it has several results.")
+    shape: list[int] | None
+    place: Place = Field(description="What it computes in the program, or the variable it reads.")
+
+
+class Explained(_Operation):
+    """An instruction that is replayed."""
+
+    derivative: bool = Field(description="Whether it came of differentiating what is at its place.")
+    flops: int = Field(description="Predicted arithmetic operations.")
+    bytes: int = Field(description="Predicted memory of the result.")
+    seconds: float | None = Field(None, description="Measured: the median of some replays.")
+    constant: float | bool | Word | ComplexParts | None = Field(
+        None, description="The number that it is, if it is one."
+    )
+    body: list[Explained] | None = Field(
+        None, description="What each pass of a loop does, or each block of a fused kernel."
+    )
+
+
+class ExplainedNode(_Operation):
+    """A recorded instruction, with its value and its adjoint."""
+
+    name: str | None = Field(None, description="A variable's path, or the name of a value.")
+    value: Summary | None
+    adjoint: Summary | None = Field(
+        description="The derivative of the target, of the sum of its elements, with respect to it."
+    )
+    is_source: bool
+    is_target: bool
+
+
+class ExplainResponse(BaseModel):
+    """How a query is computed."""
+
+    program: str = Field(description="The program's id.", pattern="^sha256:")
+    instructions: list[Explained] = Field(description="What is replayed, optimised.")
+    outputs: list[int] = Field(description="Slots of what the replay gives.")
+    flops: int = Field(description="Predicted arithmetic operations on large arrays.")
+    peak_bytes: int = Field(description="Predicted memory of all that is alive at once.")
+    seconds: float | None = Field(None, description="Of all instructions together.")
+    stages: dict[str, int] = Field(description="Number of instructions after each pass.")
+    nodes: list[ExplainedNode] | None = Field(
+        description="What was recorded, before any pass; null if that is too much to show."
+    )
+    warnings: list[Warned] | None = None
 
 
 RESPONSES: dict[Kind, type[Response]] = {

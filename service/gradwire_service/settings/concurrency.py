@@ -92,14 +92,16 @@ class ConcurrencySettings(BaseModel):
         ge=0,
         allow_inf_nan=False,
         description="Processor time that compiling a tenant's programs may take in each minute; "
-        "beyond it, they stay on NumPy until there is some again. Without keys, that of all "
-        "programs; 0 is unlimited. Each replica counts it separately.",
+        "beyond it, they stay on NumPy until there is some again. What is compiled for a GPU "
+        "counts, and does not wait. Without keys, that of all programs; 0 is unlimited. Each "
+        "replica counts it separately.",
     )
     code_cache: str = Field(
         default="",
-        description="Folder in which machine code is kept, so that a restart need not compile it "
-        "again; replicas may share it. By default it is kept in memory only. Only the service may "
-        "be able to write there: files are executed if their keyed digest is right.",
+        description="Folder in which machine code is kept, also a GPU's, so that a restart "
+        "need not compile it again; replicas may share it. By default it is kept in memory only. "
+        "Only the service may be able to write there: files are executed if their keyed digest is "
+        "right.",
     )
     code_cache_key: SecretStr | None = Field(
         default=None,

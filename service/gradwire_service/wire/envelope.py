@@ -45,6 +45,12 @@ FIELDS: dict[Kind, frozenset[str]] = {
 }
 #: The fields of a query of a tape.
 FIELDS_OF_TAPE = {kind: fields - RECORDED - _KEPT for kind, fields in FIELDS.items()}
+#: The queries that are explained, and their fields: a graph is of one example, and nothing is kept.
+EXPLAINED: tuple[Kind, ...] = ("gradient", "evaluate", "jacobian", "hessian")
+FIELDS_EXPLAINED = {
+    kind: (FIELDS[kind] - _KEPT - {"batch"}) | {"query", "time"} for kind in EXPLAINED
+}
+_explained = one_of(*EXPLAINED)
 #: Values of ``sparse_gradients``.
 _SLICES: dict[bool | str, Repeats | None] = {False: None, True: "listed", "summed": "summed"}
 _slices = one_of(*_SLICES)
@@ -81,6 +87,7 @@ _DEFAULT_QUERIES: dict[Kind, Query] = {kind: Query(kind) for kind in FIELDS}
 #: Fields with tangents.
 _TANGENT_FIELDS: dict[Kind, str] = {"jvp": "tangents", "hvp": "vectors"}
 _encoding = one_of("list", "base64")
+_flag = one_of(False, True)
 TAPE_FIELDS = RECORDED.union(
     ("encoding", "timeout_ms", "persistent", "watch", "watch_accessed_variables")
 )
@@ -146,7 +153,23 @@ def read_envelope(
     Raises: ``RequestError`` (invalid_request, malformed_tensor or unknown_ref).
     """
     check_fields(document, FIELDS_OF_TAPE[kind] if of_tape else FIELDS[kind])
-    references = references or References()
+    return _envelope(document, kind, references or References(), of_tape=of_tape)
+
+
+def read_explained(document: Any, references: References) -> tuple[Envelope, bool]:
+    """Check the document of a query to be explained: it, and whether to time its instructions.
+
+    Raises: ``RequestError`` (invalid_request, malformed_tensor or unknown_ref).
+    """
+    check_fields(document, frozenset().union(*FIELDS_EXPLAINED.values()))
+    kind, timed = document.get("query"), document.get("time")
+    kind = EXPLAINED[0] if kind is None else _explained(kind, "query")
+    check_fields(document, FIELDS_EXPLAINED[kind])
+    timed = timed is not None and _flag(timed, "time")
+    return _envelope(document, kind, references, of_tape=False), timed
+
+
+def _envelope(document: Any, kind: Kind, references: References, *, of_tape: bool) -> Envelope:
     program = "" if of_tape else read_program(document, references)
     variables = _variables(document, references)
     options = _options(document, _QUERY_FIELDS)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from gradwire_engine.answer import Answer, Nonfinite
+from gradwire_engine.answer import Answer, Nonfinite, Notice
 from gradwire_engine.errors import Place
 
 from gradwire_service.problems import node_document
@@ -41,14 +42,18 @@ def _add_notes(document: dict[str, Any], answer: Answer) -> None:
     if answer.updates:
         document["updates"] = answer.updates
     if answer.warnings:
-        document["warnings"] = [
-            _note({"code": notice.code, "detail": notice.detail}, notice.node)
-            for notice in answer.warnings
-        ]
+        document["warnings"] = warned(answer.warnings)
     if answer.nonfinite:
         document["nonfinite"] = {
             direction: _lapse(where) for direction, where in answer.nonfinite.items()
         }
+
+
+def warned(notices: Sequence[Notice]) -> list[dict[str, Any]]:
+    """The member ``warnings``."""
+    return [
+        _note({"code": notice.code, "detail": notice.detail}, notice.node) for notice in notices
+    ]
 
 
 def _lapse(where: Nonfinite) -> dict[str, Any]:

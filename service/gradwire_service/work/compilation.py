@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol
 
-from gradwire_engine import native
+from gradwire_engine import gpu, native
 
 from gradwire_service import __version__
 from gradwire_service.allocation import data_bytes
@@ -52,8 +52,8 @@ class Compiled(NamedTuple):
 class Codes(Protocol):
     """The machine code of each tenant, which all workers share."""
 
-    def find(self, whose: str, keys: Sequence[bytes]) -> Found:
-        """The code of a tenant."""
+    def find(self, whose: str, keys: Sequence[bytes], *, postponable: bool = True) -> Found:
+        """The code of a tenant, and if compiling is postponable, for how long it must wait."""
         ...
 
     def keep(self, whose: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
@@ -62,7 +62,9 @@ class Codes(Protocol):
 
 
 class Compiler:
-    """Compiles what is not known yet."""
+    """Compiles what is not known yet to machine code, in a child process."""
+
+    _postponable = True
 
     def __init__(self, codes: Codes) -> None:
         self._codes = codes
@@ -73,8 +75,8 @@ class Compiler:
         Raises: ``CompilationFailed``; what engines take as postponed, if the tenant has compiled
         as much as it may for now.
         """
-        keys = [native.key_of(source) + __version__.encode() for source in sources]
-        found, wait_seconds = self._codes.find(whose, keys)
+        keys = [self._key_of(source) + __version__.encode() for source in sources]
+        found, wait_seconds = self._codes.find(whose, keys, postponable=self._postponable)
         missing = {
             key: source for key, source in zip(keys, sources, strict=True) if key not in found
         }
@@ -84,7 +86,7 @@ class Compiler:
                 raise native.postponed(wait_seconds)
             seconds = 0.0
             try:
-                objects, seconds = compile_apart([*missing.values()])
+                objects, seconds = self._compiled([*missing.values()])
                 made = dict(zip(missing, objects, strict=True))
             except CompilationFailed as error:
                 seconds = error.seconds
@@ -92,6 +94,29 @@ class Compiler:
             finally:
                 self._codes.keep(whose, made, seconds)
         return [made[key] if key in made else found[key] for key in keys]
+
+    def _key_of(self, source: Any) -> bytes:
+        return native.key_of(source)
+
+    def _compiled(self, sources: Sequence[Any]) -> Compiled:
+        return compile_apart(sources)
+
+
+class GpuCompiler(Compiler):
+    """The same to PTX for a GPU, in this process: one that has a GPU must not be forked.
+
+    It is not postponed, since nothing computes without it; its time counts all the same.
+    """
+
+    _postponable = False
+
+    def _key_of(self, source: Any) -> bytes:
+        return gpu.key_of(source)
+
+    def _compiled(self, sources: Sequence[Any]) -> Compiled:
+        began = time.thread_time()
+        objects = gpu.compile_texts(sources)
+        return Compiled(objects, time.thread_time() - began)
 
 
 def is_compiled(settings: Settings) -> bool:

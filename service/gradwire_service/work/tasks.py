@@ -22,6 +22,7 @@ from gradwire_service.wire.envelope import FIELDS
 from gradwire_service.wire.shared import Body, packed, unpacked
 from gradwire_service.work.compilation import Codes, Compiler, is_compiled
 from gradwire_service.work.compute import ComputeHandlers
+from gradwire_service.work.explain import ExplainHandlers
 from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 from gradwire_service.work.pictures import FORMS, PictureHandlers
 from gradwire_service.work.programs import ProgramHandlers
@@ -61,6 +62,7 @@ class Tasks:
         compute = ComputeHandlers(engines, resolver)
         self._handlers: dict[str, Handler] = {
             **{kind: partial(compute.compute, kind) for kind in FIELDS},
+            "explain": ExplainHandlers(engines, resolver).explain,
             **{f"pictures.{name}": partial(pictures.draw, form) for name, form in FORMS.items()},
             "tapes.create": tape_handlers.create,
             "tapes.ask": tape_handlers.ask,

@@ -27,6 +27,7 @@ from gradwire_service.wire.shared import LARGE_BYTES, WHOLE_BYTES, Body, Pieces,
 _HEAD = struct.Struct("<IB?")
 #: Most shared memory in one message: a body, a box, and the records of a store's exchange.
 _MOST_SHARED = 128
+_SHARED_BYTES = socket.CMSG_LEN(_MOST_SHARED * array.array("i").itemsize)
 _READ_BYTES = 1 << 17
 _BYTES = frozenset({bytes, bytearray})
 #: Releases pages of shared memory, if the system supports it.
@@ -100,12 +101,23 @@ class Channel:
         return not self._received and not select.select([self], [], [], seconds)[0]
 
     def receive_available(self) -> Iterator[Any]:
-        """The complete messages, once the socket is readable.
+        """The complete messages, once the socket is readable: all that have arrived.
 
-        Raises: ``ChannelClosed``.
+        An end that was closed with unread messages is an error of the socket. uvloop reports that
+        once and then watches the socket no more, so nothing may be left for another time.
+        Raises: ``ChannelClosed``, after the last message.
         """
-        self._read()
+        closed = False
+        while not closed:
+            try:
+                self._read(socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                break
+            except ChannelClosed:
+                closed = True
         yield from self._messages()
+        if closed:
+            raise ChannelClosed
 
     def release(self) -> None:
         """Release the memory of messages that have been read, if possible."""
@@ -122,12 +134,22 @@ class Channel:
         while self._descriptors:
             os.close(self._descriptors.popleft())
 
-    def _read(self) -> None:
-        try:
-            read, descriptors, _, _ = socket.recv_fds(self._connection, _READ_BYTES, _MOST_SHARED)
+    def _read(self, flags: int = 0) -> None:
+        """Read once.
+
+        Raises: ``ChannelClosed``; ``BlockingIOError`` if nothing is there and ``flags`` say so.
+        """
+        try:  # socket.recv_fds() ignores its flags
+            read, ancillary, _, _ = self._connection.recvmsg(_READ_BYTES, _SHARED_BYTES, flags)
+        except BlockingIOError:
+            raise
         except OSError as error:
             raise ChannelClosed from error
-        self._descriptors += descriptors
+        for level, kind, sent in ancillary:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                descriptors = array.array("i")
+                descriptors.frombytes(sent[: len(sent) - len(sent) % descriptors.itemsize])
+                self._descriptors += descriptors
         if not read:
             raise ChannelClosed
         self._received += read

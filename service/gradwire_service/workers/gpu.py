@@ -1,4 +1,4 @@
-"""The one process that computes on the GPU: spawned, replaced when it ends, or lost for good."""
+"""The one process that computes on the GPU: replaced when it ends, or lost for good."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from gradwire_service.scheduling import Capacity, Placement
 from gradwire_service.telemetry import Metrics
 from gradwire_service.workers.pool import ProcessPool
-from gradwire_service.workers.process import SPAWNING, WorkerProcess
+from gradwire_service.workers.process import WorkerProcess
 
 logger = logging.getLogger("gradwire")
 
@@ -22,8 +22,6 @@ class GpuPool(ProcessPool):
     A process that ends is replaced; meanwhile what arrives, and what waits, runs on the CPU. If the
     GPU is lost, the service fails: it ends when it has drained.
     """
-
-    _context = SPAWNING
 
     def __init__(
         self,

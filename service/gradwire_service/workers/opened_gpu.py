@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import NamedTuple, TypeAlias
 
@@ -21,16 +21,18 @@ class OpenedGpu(NamedTuple):
     used_bytes: Callable[[], int]
 
 
-#: Opens the GPU of a process that was spawned; so it can be pickled.
-OpenGpu: TypeAlias = Callable[[Settings], OpenedGpu]
+#: Compiles a tenant's texts for the GPU, or finds what another process has compiled.
+Compile: TypeAlias = Callable[[Sequence[str], str], Sequence[bytes]]
+#: Opens the GPU in its process; so it can be pickled.
+OpenGpu: TypeAlias = Callable[[Settings, Compile], OpenedGpu]
 
 
-def open_gpu(settings: Settings) -> OpenedGpu:
+def open_gpu(settings: Settings, compile_texts: Compile) -> OpenedGpu:
     """Open the GPU and measure what it costs.
 
     Raises: ``GpuUnavailable``, ``GpuLost``.
     """
-    backend = gpu.gpu_backend(settings.gpu_bytes or None)
+    backend = gpu.gpu_backend(settings.gpu_bytes or None, compile_texts)
     found = gpu.describe(backend)
 
     def used_bytes() -> int:

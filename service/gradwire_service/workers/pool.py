@@ -7,7 +7,6 @@ import logging
 import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.context import BaseContext
 from pathlib import Path
 
 from gradwire_service.codes import CodeCache
@@ -17,7 +16,6 @@ from gradwire_service.settings.errors import StartupError
 from gradwire_service.store import Store
 from gradwire_service.work.compilation import is_compiled
 from gradwire_service.workers.process import (
-    FORKING,
     Serve,
     StartedProcess,
     WorkerProcess,
@@ -43,8 +41,6 @@ class ProcessPool:
 
     Raises: ``NoTemporaryFolder``.
     """
-
-    _context: BaseContext = FORKING
 
     def __init__(
         self,
@@ -115,7 +111,7 @@ class ProcessPool:
 
     def _make(self) -> StartedProcess:
         asked = self._serve, self._settings, self._codes
-        return StartedProcess(*asked, isolated=self._isolated, context=self._context)
+        return StartedProcess(*asked, isolated=self._isolated)
 
     def _ready(self, process: WorkerProcess) -> None:
         self.queue.add(process)

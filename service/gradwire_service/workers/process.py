@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import wait
-from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeAlias
 
@@ -41,10 +40,9 @@ from gradwire_service.workers.remote_codes import share_codes
 logger = logging.getLogger("gradwire")
 
 #: Processes are forked from a server that has only imported what they need: they start fast, share
-#: most memory, and inherit no threads.
+#: most memory, and inherit no threads. It imports no CUDA, whose state does not survive a fork: the
+#: process that computes on a GPU opens that itself.
 FORKING = get_context("forkserver")
-#: A process that computes on a GPU is no fork, of whatever process: CUDA's state does not survive.
-SPAWNING = get_context("spawn")
 _PRELOADED = ["gradwire_service.workers.worker"]
 FORKING.set_forkserver_preload(_PRELOADED)
 _JOIN_SECONDS = 5
@@ -74,13 +72,12 @@ class StartedProcess:
         codes: CodeCache,
         *,
         isolated: bool,
-        context: BaseContext = FORKING,
     ) -> None:
         ours, theirs = socket.socketpair()
         our_codes, their_codes = socket.socketpair()
         with theirs, their_codes:
             arguments = theirs, their_codes, settings, isolated
-            self.process: BaseProcess = context.Process(  # type: ignore[attr-defined]
+            self.process: BaseProcess = FORKING.Process(
                 target=serve, args=arguments, name="gradwire", daemon=True
             )
             with _STATUS_LOCK:
@@ -113,7 +110,7 @@ class WorkerProcess:
         self._ended = ended
         self._task: Task | None = None
         self._on_answer: Callable[[Any], None] | None = None
-        self._killed = self._recycling = False
+        self._killed = self._recycling = self._has_ended = False
         self.alive = True
         #: Its GPU, the memory of that in use, and why no process can compute there any more.
         self.device: Device | None = None
@@ -152,12 +149,13 @@ class WorkerProcess:
             for message in self._channel.receive_available():
                 self._on_message(message)
         except ChannelClosed:
-            joined = self._end()
-            joined.add_done_callback(lambda _: self._complete(self._error()))
+            if not self._has_ended:
+                joined = self._end()
+                joined.add_done_callback(lambda _: self._complete(self._error()))
 
     def _end(self) -> asyncio.Future[None]:
         """Replace the process, which ends with its channel."""
-        self.alive = False
+        self.alive, self._has_ended = False, True
         self._ended(self)
         self._loop.remove_reader(self._channel.fileno())
         self._channel.close()

@@ -19,18 +19,18 @@ class RemoteCodes:
         self._channel = channel
         self._lock = threading.Lock()
 
-    def find(self, whose: str, keys: Sequence[bytes]) -> Found:
-        """The code of a tenant."""
-        found: Found = self._call("find", whose, keys)
+    def find(self, whose: str, keys: Sequence[bytes], *, postponable: bool = True) -> Found:
+        """The code of a tenant, and if compiling is postponable, for how long it must wait."""
+        found: Found = self._call("find", whose, keys, postponable=postponable)
         return found
 
     def keep(self, whose: str, objects: Mapping[bytes, bytes], seconds: float) -> None:
         """Keep what took so long to compile."""
         self._call("keep", whose, objects, seconds)
 
-    def _call(self, *call: Any) -> Any:
+    def _call(self, *call: Any, **named: Any) -> Any:
         with self._lock:
-            self._channel.send(call)
+            self._channel.send((call, named))
             return self._channel.receive()
 
 
@@ -42,8 +42,8 @@ def share_codes(connection: socket.socket, codes: CodeCache) -> None:
         try:
             with suppress(ChannelClosed):
                 while True:
-                    name, *arguments = channel.receive()
-                    channel.send(getattr(codes, name)(*arguments))
+                    (name, *arguments), named = channel.receive()
+                    channel.send(getattr(codes, name)(*arguments, **named))
         finally:
             channel.close()
 

@@ -18,6 +18,7 @@ from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.watchdog import end_with_parent
 from gradwire_service.wire.shared import packed
+from gradwire_service.work.compilation import Codes, GpuCompiler
 from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.work.tasks import divide_caches, execute, max_cache_bytes, open_tasks
 from gradwire_service.workers.channel import Channel, ChannelClosed
@@ -55,7 +56,7 @@ class Worker:
     def __init__(
         self,
         channel: Channel,
-        codes: Channel,
+        codes: Codes,
         settings: Settings,
         *,
         isolated: bool,
@@ -67,8 +68,7 @@ class Worker:
         store = RemoteStore(channel, settings)
         share = _with_share(settings, on_gpu=gpu is not None)
         backend = None if gpu is None else gpu.backend
-        opened = RemoteCodes(codes)
-        self._tasks = open_tasks(share, store, opened, isolated=isolated, backend=backend)
+        self._tasks = open_tasks(share, store, codes, isolated=isolated, backend=backend)
         self._deadline: Deadline | None = None
         kept_bytes = max_cache_bytes(share) + (0 if gpu is None else DRIVER_BYTES)
         self._trimmer = MemoryTrimmer(kept_bytes)
@@ -152,10 +152,10 @@ def serve(
     warnings.simplefilter("ignore")  # Python's own warnings would print programs to stderr
     threadpool_limits(settings.blas_threads)
     keep_freed_memory(KEPT_BY_PROCESS_BYTES, in_one=True)
-    channel = Channel(connection)
+    channel, shared = Channel(connection), RemoteCodes(Channel(codes))
     try:
-        gpu = None if open_gpu is None else open_gpu(settings)
-        worker = Worker(channel, Channel(codes), settings, isolated=isolated, gpu=gpu)
+        gpu = None if open_gpu is None else open_gpu(settings, GpuCompiler(shared))
+        worker = Worker(channel, shared, settings, isolated=isolated, gpu=gpu)
         if gpu is not None:
             worker.warm_up()
         gc.freeze()

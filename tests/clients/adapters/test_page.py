@@ -5,7 +5,7 @@ from typing import Any
 import pytensor
 import pytest
 
-PAGE = Path(__file__).parents[3] / "docs" / "adapters.md"
+PAGE = Path(__file__).parents[3] / "docs/reference/adapters.md"
 
 
 @pytest.mark.filterwarnings("ignore:.*ArviZ:FutureWarning")

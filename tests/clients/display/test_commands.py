@@ -6,7 +6,8 @@ import gradwire
 import httpx
 import numpy as np
 import pytest
-from gradwire.display.commands import _leaf, curl
+from gradwire.display.commands import curl
+from gradwire.display.spelling import leaf
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -139,7 +140,7 @@ def test_commands_contain_no_passwords_of_addresses():
     )
 )
 def test_arrays_are_written_bit_for_bit(array):
-    document = json.loads(json.dumps(_leaf(array), allow_nan=False))
+    document = json.loads(json.dumps(leaf(array), allow_nan=False))
     if isinstance(document, dict) and "base64" in document:
         assert array.size == 0
         assert document["shape"] == list(array.shape)

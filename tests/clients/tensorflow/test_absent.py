@@ -144,5 +144,5 @@ def test_the_public_names_of_a_module_are_tensorflows():
 
 def test_the_page_of_names_is_fresh():
     page = runpy.run_path(str(ROOT / "tools" / "tensorflow_page.py"))["page"]
-    text = (ROOT / "docs" / "tensorflow.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/tensorflow.md").read_text(encoding="utf-8")
     assert page() == text, "run: make docs"

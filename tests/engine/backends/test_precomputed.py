@@ -139,7 +139,7 @@ def test_what_is_left_is_explained():
     ticks = iter(range(10**6))
     found = explain(engine.parse(GRID), leaves, Query("gradient"), clock=lambda: float(next(ticks)))
     assert [*found.stages][-1] == "residual"
-    operations = [step.op for step in found.replayed.steps]
+    operations = [step.op.name for step in found.replayed.steps]
     assert not any(op.startswith(("progression", "sin")) for op in operations)
     assert found.times is not None
     assert len(found.times.steps) == len(operations)

@@ -14,7 +14,7 @@ from gradwire_engine.ops.base import SINGLETONS
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.tape import ArrayType, Instruction, Tape
 
-#: Units in the last place by which functions may differ, as docs/accuracy.md says.
+#: Units in the last place by which functions may differ, as docs/explanation/accuracy.md says.
 MOST_ULPS = 4
 MAGNITUDES = [0.0, 5e-324, 1e-300, 1e-9, 0.3, 1.0, 2.0, 7.25, 710.0, 1e5, 1.7e308, math.inf]
 ARGUMENTS: dict[str, list[Any]] = {

@@ -31,7 +31,7 @@ def programs_of_the_project() -> list[Program]:
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     texts.add(node.value)
-    for file in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]:
+    for file in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]:
         page = file.read_text(encoding="utf-8")
         texts.update(re.findall(r"```\w*\n(.*?)```", page, re.DOTALL))
         texts.update(re.findall(r"`([^`\n]+)`", page))

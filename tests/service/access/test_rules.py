@@ -12,7 +12,7 @@ PUBLIC = {
     "/docs",
     "/docs/{name}",
     "/guide",
-    "/guide/{path}",
+    "/guide/{path:path}",
     "/page/{name}",
     "/openapi.json",
     "/v1/ops",

@@ -7,7 +7,7 @@ import pytest
 from gradwire_service import __version__
 from prometheus_client.parser import text_string_to_metric_families
 
-PAGE = (Path(__file__).parents[3] / "docs/telemetry.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/reference/telemetry.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture

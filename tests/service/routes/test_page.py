@@ -40,6 +40,7 @@ async def test_nothing_else_is_served(client):
 async def test_it_can_be_switched_off():
     transport = ASGITransport(create_app(Settings(page=False)))
     async with AsyncClient(transport=transport, base_url="http://service") as client:
-        for path in "/", "/page/page.js":
-            assert (await client.get(path)).status_code == 404
+        for path in "/", "/page/page.js", "/guide", "/guide/index.html":
+            reply = await client.get(path)
+            assert (reply.status_code, reply.json()["detail"]) == (404, "this path does not exist")
         assert (await client.get("/docs")).status_code == 200

@@ -292,7 +292,7 @@ def test_missing_permissions_are_reported(server, caplog):
 
 
 def test_the_documented_redis_user_has_sufficient_permissions(server, clock):
-    page = (Path(__file__).parents[3] / "docs/stores.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/reference/stores.md").read_text(encoding="utf-8")
     (user,) = re.findall(r"^user gradwire (.+)$", page, re.MULTILINE)
     with server.client() as operator:
         operator.execute_command("ACL", "SETUSER", "gradwire", *user.split())

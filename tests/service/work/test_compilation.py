@@ -22,6 +22,7 @@ from gradwire_service.work import compilation
 from gradwire_service.work.compilation import (
     CompilationFailed,
     Compiler,
+    GpuCompiler,
     compile_apart,
     is_compiled,
 )
@@ -141,6 +142,39 @@ def test_one_who_has_compiled_too_much_waits():
         compiler([Source(ANSWER)], "alice")
     assert caught.value.seconds > 60
     assert compiler([Source(ANSWER)], "bob")
+
+
+KERNEL = """
+target triple = "nvptx64-nvidia-cuda"
+
+define ptx_kernel void @kernel() {
+  ret void
+}
+"""
+
+
+def test_kernels_of_a_gpu_are_compiled_once_for_a_tenant_and_never_postponed(monkeypatch):
+    codes = CodeCache(SharedBudget(1 << 24), Metrics(), seconds_per_minute=0.01)
+    codes.keep("alice", {}, 0.1)  # she has compiled too much
+    texts = [KERNEL, KERNEL.replace("@kernel", "@other")]
+    made = GpuCompiler(codes)(texts, "alice")
+    assert [b".entry kernel" in made[0], b".entry other" in made[1]] == [True, True]
+    assert GpuCompiler(codes)(texts[:1], "bob") == made[:1]
+
+    def refused(_texts):
+        raise AssertionError
+
+    monkeypatch.setattr("gradwire_engine.gpu.compile_texts", refused)
+    assert GpuCompiler(codes)(texts, "alice") == made
+    with pytest.raises(AssertionError):
+        GpuCompiler(codes)(texts[1:], "bob")
+
+
+def test_what_kernels_of_a_gpu_take_counts():
+    codes = CodeCache(SharedBudget(1 << 24), Metrics(), seconds_per_minute=0.001)
+    GpuCompiler(codes)([KERNEL], "alice")
+    with pytest.raises(Postponed):
+        Compiler(codes)([Source(ANSWER)], "alice")
 
 
 RESTARTED = """

@@ -1,6 +1,6 @@
 """What stands for a GPU where there is none: NumPy, in the process that would compute on the GPU.
 
-The functions are called in that process, which is spawned and imports this module.
+The functions are called in that process, which imports this module.
 """
 
 import math
@@ -39,39 +39,60 @@ class Executable(NumpyExecutable):
         return super().replay(inputs, poll)
 
 
+#: What a GPU would have compiled for its first program.
+KERNEL = """
+target triple = "nvptx64-nvidia-cuda"
+
+define ptx_kernel void @kernel() {
+  ret void
+}
+"""
+
+
 class Backend(NumpyBackend):
     """As a GPU's."""
 
+    def __init__(self, compile_texts=None, whose=""):
+        super().__init__()
+        self._compile, self._whose = compile_texts, whose
+
     def apart(self, whose=""):
-        return Backend()
+        return Backend(self._compile, whose)
 
     def compile(self, tape, poll, *, exact=False, threads=1):
+        if self._compile is not None:
+            assert b".entry kernel" in self._compile([KERNEL], self._whose)[0]
         return Executable(tape, poll, self._loops, exact=exact, threads=threads)
 
 
-def numpy_gpu(settings):
+def numpy_gpu(settings, compile_texts):
     """One that works, with the costs above."""
     return OpenedGpu(Backend(), DEVICE, lambda: USED_BYTES)
 
 
-def slow_gpu(settings):
+def compiling_gpu(settings, compile_texts):
+    """The same, but it has a kernel compiled for each program."""
+    return OpenedGpu(Backend(compile_texts), DEVICE, lambda: USED_BYTES)
+
+
+def slow_gpu(settings, compile_texts):
     """One whose transfers take longer than any computation of a test."""
     crossover = DEVICE.crossover._replace(bytes_per_second_in=1.0)
     return OpenedGpu(Backend(), DEVICE._replace(crossover=crossover), lambda: USED_BYTES)
 
 
-def gpu_after(path, settings):
+def gpu_after(path, settings, compile_texts):
     """One that is there once this file is."""
     while not path.exists():
         time.sleep(0.01)
-    return numpy_gpu(settings)
+    return numpy_gpu(settings, compile_texts)
 
 
-def missing_gpu(settings):
+def missing_gpu(settings, compile_texts):
     """One that is not there."""
     raise GpuUnavailable("no CUDA-capable device is detected")
 
 
-def broken_gpu(settings):
+def broken_gpu(settings, compile_texts):
     """One whose process does not even start."""
     raise ArithmeticError(math.pi)

@@ -24,6 +24,7 @@ REQUESTS = [
     ("/v1/gradient", {"program": "x +", "variables": {"x": 1.0}}),
     ("/v1/gradient", {"program": {"ref": "sha256:" + "0" * 64}, "variables": {}}),
     ("/v1/check", {"program": "tanh(x)", "variables": {"x": 0.5}}),
+    ("/v1/explain", {"program": LOOP, "variables": {"x": 0.3}}),
     ("/v1/gradient", {"program": "x * x", "variables": {"x": {"value": 2, "dtype": "float32"}}}),
 ]
 

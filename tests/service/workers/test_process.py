@@ -5,8 +5,11 @@ import json
 import os
 import re
 import select
+import signal
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +89,24 @@ async def test_a_worker_killed_after_its_answer_gets_no_other_task(threads):
     assert process.ends == 1
 
 
+@pytest.mark.parametrize("anyio_backend", [("asyncio", {"use_uvloop": True}), "asyncio"])
+async def test_the_end_of_a_worker_is_seen_behind_what_it_has_sent(threads, anyio_backend):
+    process = RunningProcess(threads)
+    await process.ready.wait()
+    answering = asyncio.create_task(process.ask())
+    await asyncio.sleep(0)
+    select.select([process.started.channel], [], [])  # its answer, which nobody reads for now
+    os.kill(process.process.pid, signal.SIGSTOP)
+    process.started.channel.send("a message that it never reads")
+    os.kill(process.process.pid, signal.SIGKILL)
+    wait([process.started.process.sentinel])
+    answer, _ = await answering
+    assert isinstance(answer, TaskFailed)
+    await asyncio.wait_for(process.ended.wait(), 10)
+    await asyncio.to_thread(threads.shutdown)
+    assert process.ends == 1
+
+
 async def test_a_worker_with_too_much_memory_is_replaced_when_idle(
     threads,
 ):
@@ -144,3 +165,28 @@ async def test_a_worker_shares_its_parents_memory_after_a_long_program(threads):
 def _shared_bytes(pid: int) -> int:
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     return int(re.findall(r"Shared_Dirty: *(\d+)", rollup)[0]) << 10
+
+
+#: Imports what the fork server does, and prints the modules for GPUs that anything looked for.
+PRELOADED = """
+import sys
+sought = []
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in ("cupy", "cuda", "numba", "pycuda"):
+            sought.append(name)
+sys.meta_path.insert(0, Finder)
+from gradwire_service.workers import preloaded, worker
+print(sought)
+import gradwire_engine.gpu
+try:
+    gradwire_engine.gpu.gpu_backend()
+except gradwire_engine.gpu.GpuUnavailable:
+    pass
+print("cupy" in sought)
+"""
+
+
+def test_what_workers_are_forked_from_has_not_touched_cuda():
+    printed = subprocess.check_output([sys.executable, "-c", PRELOADED], text=True)
+    assert printed.splitlines() == ["[]", "True"]

@@ -3,18 +3,12 @@
 import { Check } from "../answer/Check.tsx";
 import { Nonfinite } from "../answer/Nonfinite.tsx";
 import { ProblemView } from "../answer/ProblemView.tsx";
-import { PlaceLink, reasonsOf, TreeView } from "../answer/TreeView.tsx";
+import { reasonsOf, TreeView } from "../answer/TreeView.tsx";
+import { type Warning, Warnings } from "../answer/Warnings.tsx";
 import { answer, isAsking, problem } from "../model/answer.ts";
-import type { Place } from "../service/client.ts";
 import { keyWanted } from "../service/client.ts";
 
 const TITLES = { gradient: "Gradients", jacobian: "Jacobian", hessian: "Hessian", evaluate: "" } as const;
-
-interface Warning {
-  readonly code: string;
-  readonly detail: string;
-  readonly node?: Place;
-}
 
 export function AnswerPanel() {
   const shown = answer.value;
@@ -32,11 +26,7 @@ export function AnswerPanel() {
             <TreeView tree={shown.value} reasons={{}} label="value" />
           </section>
           <Nonfinite document={shown.document["nonfinite"]} />
-          {((shown.document["warnings"] ?? []) as unknown as Warning[]).map((warning, i) => (
-            <div class="warning" role="status" key={i}>
-              {warning.detail} <PlaceLink place={warning.node} />
-            </div>
-          ))}
+          <Warnings warnings={shown.document["warnings"] as unknown as Warning[] | undefined} />
           {shown.query !== "evaluate" && (
             <section aria-label={TITLES[shown.query]}>
               <h3>{TITLES[shown.query]}</h3>

@@ -3,6 +3,9 @@
 import type { ComponentType } from "preact";
 
 import { AnswerPanel } from "./AnswerPanel.tsx";
+import { CodePanel } from "./CodePanel.tsx";
+import { PlotPanel } from "./PlotPanel.tsx";
+import { TapePanel } from "./TapePanel.tsx";
 
 export interface Panel {
   readonly id: string;
@@ -10,4 +13,9 @@ export interface Panel {
   readonly View: ComponentType;
 }
 
-export const PANELS: readonly Panel[] = [{ id: "answer", title: "Answer", View: AnswerPanel }];
+export const PANELS: readonly Panel[] = [
+  { id: "answer", title: "Answer", View: AnswerPanel },
+  { id: "tape", title: "Tape", View: TapePanel },
+  { id: "plot", title: "Plot", View: PlotPanel },
+  { id: "code", title: "Code", View: CodePanel },
+];

@@ -47,7 +47,7 @@ function read(name: string, numbers: number[], text: string): [shape: number[], 
 }
 
 /** Draws whose state begins with a digest of the text. */
-function draws(text: string): { normal: () => number; uniform: () => number } {
+export function draws(text: string): { normal: () => number; uniform: () => number } {
   let state = 2166136261;
   for (const letter of text) state = Math.imul(state ^ letter.charCodeAt(0), 16777619);
   // Mulberry32, by Tommy Ettinger (public domain): 32 bits, enough for examples.

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 import httpx
-import numpy as np
-from numpy.typing import NDArray
 
 from gradwire.display.request_view import RequestView
+from gradwire.display.spelling import json_text, spelled
 from gradwire.local import LOCAL_URL
 from gradwire.options import DEFAULT_BASE_URL
 
@@ -58,46 +56,7 @@ def _readable(members: Mapping[str, Any], indent: str = "") -> str:
     lines = []
     for name, member in members.items():
         if name in BY_NAME and not indent:
-            lines.append(f"  {_json(name)}: {_readable(member, '  ')}")
+            lines.append(f"  {json_text(name)}: {_readable(member, '  ')}")
         elif name != "encoding" or indent:  # the client's; the command's answer has numbers, too
-            lines.append(f"{indent}  {_json(name)}: {_json(_spelled(member))}")
+            lines.append(f"{indent}  {json_text(name)}: {json_text(spelled(member))}")
     return "{\n" + ",\n".join(lines) + f"\n{indent}}}" if lines else "{}"
-
-
-def _spelled(part: Any) -> Any:
-    """A part of a document with its arrays as leaves that are lists."""
-    if isinstance(part, np.ndarray):
-        return _leaf(part)
-    if isinstance(part, Mapping):
-        value = part.get("value")
-        rest = {name: _spelled(item) for name, item in part.items()}
-        return rest | _leaf(value, always=True) if isinstance(value, np.ndarray) else rest
-    return [_spelled(item) for item in part] if isinstance(part, list) else part
-
-
-def _leaf(array: NDArray[Any], always: bool = False) -> Any:
-    """An array as numbers with the same bits; an object if needed, or ``always``."""
-    dtype = array.dtype.name
-    if array.size == 0 and array.ndim > 1:  # lists would lose the shape
-        return {"dtype": dtype, "shape": list(array.shape), "base64": ""}
-    if array.dtype.kind == "c":
-        return {"re": _listed(array.real), "im": _listed(array.imag), "dtype": dtype}
-    plain = not always and (dtype == "float64" or (dtype == "bool" and array.size > 0))
-    return _listed(array) if plain else {"value": _listed(array), "dtype": dtype}
-
-
-def _listed(array: NDArray[Any]) -> Any:
-    """An array as nested lists, each number in the fewest digits that give the same bits."""
-    if array.dtype.kind != "f":
-        return array.tolist()
-    wide = array.astype(str).astype(np.float64)
-    exact = np.array_equal(wide.astype(array.dtype), array, equal_nan=True)
-    listed = wide if exact else array.astype(np.float64)
-    if np.isfinite(listed).all():
-        return listed.tolist()
-    words = np.where(np.isnan(listed), "NaN", np.where(listed > 0, "Infinity", "-Infinity"))
-    return np.where(np.isfinite(listed), listed.astype(object), words.astype(object)).tolist()
-
-
-def _json(part: Any) -> str:
-    return json.dumps(part, ensure_ascii=False, allow_nan=False)

@@ -16,6 +16,7 @@ from gradwire.display.request_view import RequestView
 from gradwire.display.rows import rows
 from gradwire.display.sections import Section, sections
 from gradwire.errors import NotInstalled
+from gradwire.explanations import Explanation
 from gradwire.results import Recording, Result
 from gradwire.sparse import SparseArray
 from gradwire.trees import MISSING
@@ -38,6 +39,16 @@ def frame(shown: Result | Recording) -> pandas.DataFrame:
             for each in shown.instructions
         ]
         return pandas.DataFrame(lines, columns=["slot", "op", "args", "type", "line"])
+    if isinstance(shown, Explanation):
+        columns = [
+            *("slot", "op", "operands", "derivative", "flops", "bytes", "seconds"),
+            *("line", "column"),
+        ]
+        lines = [
+            (*[getattr(each, name) for name in columns[:-2]], each.place.line, each.place.column)
+            for each in shown.instructions
+        ]
+        return pandas.DataFrame(lines, columns=columns)
     request = RequestView.of(shown.raw)
     matrix = matrix_of(shown, request)
     if matrix is not None:

@@ -15,7 +15,21 @@ from gradwire.display.matrices import Matrix, element_names, matrix_of
 from gradwire.display.request_view import RequestView
 from gradwire.display.rows import level, rows
 from gradwire.display.sections import Section, sections
-from gradwire.results import Check, Derivative, Instruction, Nonfinite, Recording, Result
+from gradwire.explanations import (
+    ArraySummary,
+    ExplainedInstruction,
+    ExplainedNode,
+    Explanation,
+)
+from gradwire.results import (
+    Check,
+    Derivative,
+    Instruction,
+    Nonfinite,
+    Recording,
+    Result,
+    Unconnected,
+)
 from gradwire.tapes import Recorded
 from gradwire.trees import MISSING
 from gradwire.values import type_of
@@ -47,6 +61,12 @@ def _(result: Result) -> Iterator[Block]:
         yield _matrix(matrix)
     for way, node in result.nonfinite.items():
         yield Problem(_nonfinite(way, node), node.excerpt(request.source))
+    yield from _notices(result, request)
+    yield Remarks(_about_request(result))
+
+
+def _notices(result: Result, request: RequestView) -> Iterator[Block]:
+    """The warnings of an answer, and its program."""
     for notice in result.warnings[:MOST_WARNINGS]:
         place = notice.node.excerpt(request.source) if notice.node else ()
         yield Problem(f"{notice.detail} ({notice.code})", place)
@@ -54,11 +74,13 @@ def _(result: Result) -> Iterator[Block]:
         yield Problem(f"… and {len(result.warnings) - MOST_WARNINGS:,} more")
     if request.source:
         yield Listing("program", request.source)
+
+
+def _about_request(result: Result) -> list[str]:
     phases = ", ".join(f"{name} {digits(ms, 3)}" for name, ms in result.timings.items())
     parts = [f"{phases} ms"] if phases else []
     parts += [f"program {result.program[:15]}…"] if result.program else []
-    parts += [f"request {result.request_id}"] if result.request_id else []
-    yield Remarks(parts)
+    return [*parts, *([f"request {result.request_id}"] if result.request_id else [])]
 
 
 def _about(result: Result) -> str:
@@ -94,7 +116,7 @@ def _line(
     typed = value if first is None else first
     type_ = "" if typed is MISSING or typed is None else type_of(typed)
     unconnected = result.unconnected if isinstance(result, Derivative) else {}
-    none = f"none: {unconnected[path].detail}" if path in unconnected else "none"
+    none = _none(unconnected[path]) if path in unconnected else "none"
     cells = [_cell(leaf, none) for leaf in leaves.values()]
     norms = [_norm(leaves[name]) for name in NORMED if name in leaves]
     check = result.checks.get(path) if of == "source" and isinstance(result, Check) else None
@@ -103,6 +125,12 @@ def _line(
         at = f" at {list(check.at)}" if check.at else ""
         verdict = f"{'right' if check.ok else 'WRONG'}, error {digits(check.error, 2)}{at}"
     return [cut(path), type_, _cell(value), *cells, *norms, verdict]
+
+
+def _none(why: Unconnected) -> str:
+    """The reason for a missing derivative, and the line where its path ends."""
+    line = "" if why.node is None or why.node.line is None else f", line {why.node.line}"
+    return f"none: {why.detail}{line}"
 
 
 def _cell(leaf: Any, none: str = "none") -> Any:
@@ -137,6 +165,65 @@ def _matrix(matrix: Matrix) -> Table:
         for row in matrix.rows
     ]
     return Table(["", *paths], lines, matrix.name, matrix.note())
+
+
+@report.register
+def _(explained: Explanation) -> Iterator[Block]:
+    request = RequestView.of(explained.raw)
+    cost = f"{explained.flops:,} operations on large arrays, {explained.peak_bytes:,} bytes at once"
+    spent = "" if explained.seconds is None else f", {digits(1e6 * explained.seconds)} µs"
+    query = request.document.get("query") or "gradient"
+    yield Title("Explanation", f"of {query}: {cost}{spent}")
+    nodes = [
+        [*_operation(each), cut(each.name or ""), _shown(each.value), _shown(each.adjoint)]
+        for each in (explained.nodes or ())[:MOST_ROWS]
+    ]
+    head = ["slot", "operation", "of", "type", "line"]
+    more = len(explained.nodes or ()) - len(nodes)
+    yield Table([*head, "name", "value", "adjoint"], nodes, "recorded", more=more)
+    lines = list(_explained(explained.instructions))
+    shown, more = lines[:MOST_ROWS], len(lines[MOST_ROWS:])
+    yield Table([*head, "op", "bytes", "µs"], shown, "replayed", more=more)
+    yield from _notices(explained, request)
+    yield Remarks([f"{name} {length:,}" for name, length in explained.stages.items()])
+    yield Remarks(_about_request(explained))
+
+
+def _explained(found: Sequence[ExplainedInstruction], depth: int = 0) -> Iterator[list[Any]]:
+    """A row for each instruction, those of bodies below it."""
+    for each in found:
+        time = "" if each.seconds is None else digits(1e6 * each.seconds)
+        yield [*_operation(each, depth), f"{each.flops:,}", f"{each.bytes:,}", time]
+        yield from _explained(each.body, depth + 1)
+
+
+def _operation(each: ExplainedInstruction | ExplainedNode, depth: int = 0) -> list[str]:
+    """Slot, operation, operands, type and line of an instruction; a derivative's has a prime."""
+    place = each.place
+    name = cut(f"{each.op}[{each.parameters}]", 32) if each.parameters else each.op
+    if isinstance(each, ExplainedInstruction) and each.constant is not None:
+        name = f"{each.op} {digits(each.constant)}"
+    typed = "" if each.dtype is None else f"{each.dtype}[{','.join(map(str, each.shape or ()))}]"
+    line = place.id or "" if place.line is None else f"{place.line}"
+    prime = "′" if isinstance(each, ExplainedInstruction) and each.derivative else ""
+    indent = "\N{NO-BREAK SPACE}" * 2 * depth
+    return [
+        f"{each.slot}",
+        indent + name,
+        cut(", ".join(map(str, each.operands))),
+        typed,
+        line + prime,
+    ]
+
+
+def _shown(value: Any) -> Any:
+    """An array, or the range of one."""
+    if isinstance(value, ArraySummary):
+        if value.min is None or value.max is None:
+            return "none is finite"
+        bad = f", {value.nonfinite:,} not finite" if value.nonfinite else ""
+        return f"{digits(value.min)} … {digits(value.max)}{bad}"
+    return "" if value is None else value
 
 
 def _nonfinite(way: str, node: Nonfinite) -> str:

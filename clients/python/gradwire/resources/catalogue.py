@@ -27,8 +27,28 @@ class Operation(Document):
 
 
 @dataclass(frozen=True, slots=True)
+class Gpu(Document):
+    """A GPU of the service, and the costs of a replay on it, measured when the service started."""
+
+    name: str
+    compute_capability: str
+    memory_bytes: int
+    #: The part of the memory that arrays may take.
+    room_bytes: int
+    #: The time of a replay that computes nothing.
+    launch_seconds: float
+    #: The speeds of sending inputs and of fetching answers.
+    bytes_per_second_in: float
+    bytes_per_second_out: float
+    #: The arithmetic of elementwise formulas.
+    flops_per_second: float
+    #: An elementwise formula of more elements takes less time there than on the CPU.
+    crossover_elements: int
+
+
+@dataclass(frozen=True, slots=True)
 class Limits(Document):
-    """The most that one request may have, and a tenant may store."""
+    """The most that one request may have, and a tenant may store; the GPU, if one is ready."""
 
     body_bytes: int
     array_bytes: int
@@ -44,6 +64,7 @@ class Limits(Document):
     programs_bytes: int
     tensors: int
     tensors_bytes: int
+    gpu: Gpu | None = None
 
 
 _Operations: TypeAlias = list[Operation]
@@ -63,10 +84,11 @@ class Catalogue:
 
     @sent
     def limits(self) -> Call[Limits]:
-        """The limits of a request; the operator of the service sets them.
+        """The limits of a request, which the operator of the service sets, and the GPU's costs.
 
         >>> client.limits().body_bytes
         67108864
+        >>> client.limits().gpu  # None if no GPU is ready
         """
         return Call("GET", "/v1/limits", None, Limits.of)
 

@@ -7,8 +7,15 @@ from typing import Any, Unpack
 
 from gradwire import endpoints
 from gradwire.call import Call, Reply, Steps
-from gradwire.endpoints import EvaluateOptions, Program, program_at, program_document
+from gradwire.endpoints import (
+    EvaluateOptions,
+    ExplainOptions,
+    Program,
+    program_at,
+    program_document,
+)
 from gradwire.errors import UsageError
+from gradwire.explanations import Explanation
 from gradwire.methods import sent
 from gradwire.resources.derivatives import Derivatives
 from gradwire.resources.graphs import Drawing, drawing
@@ -42,6 +49,29 @@ class Compute(Derivatives):
         np.float64(5.0)
         """
         return endpoints.evaluation(program_at(program, variables), options)
+
+    @sent
+    def explain(
+        self,
+        program: Program,
+        variables: Variables | None = None,
+        **options: Unpack[ExplainOptions],
+    ) -> Call[Explanation]:
+        r"""How the service computes a query: its instructions, and the values and adjoints of all.
+
+        ``nodes`` are the program as it was recorded, each with its value, and as ``adjoint`` with
+        the derivative of the target with respect to it. ``instructions`` are what is replayed of
+        the ``query``, which is ``"gradient"``, ``"evaluate"``, ``"jacobian"`` or ``"hessian"``;
+        with ``time=True`` each is measured. Further options are those of the query, without
+        ``batch``, ``keep`` and ``release``.
+
+        >>> answer = client.explain("s = sin(x)\ny = w * s", {"x": 0.5, "w": 2.0}, sources="x")
+        >>> {name: (node.value, node.adjoint) for name, node in answer.named()}["s"]
+        (np.float64(0.479425538604203), np.float64(2.0))
+        >>> [each.op for each in answer.instructions if each.derivative]
+        ['cos', 'multiply']
+        """
+        return endpoints.explained(program_at(program, variables), options)
 
     @sent
     def request(self, method: str, path: str, document: Any = None) -> Call[Reply]:

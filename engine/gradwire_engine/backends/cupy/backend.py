@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from gradwire_engine.answer import Poll
@@ -16,7 +15,7 @@ from gradwire_engine.backends.cupy.namespace import namespace
 from gradwire_engine.backends.cupy.rules import RULES
 from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND, NumpyBackend
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
-from gradwire_engine.backends.nvptx.compiler import Ptx
+from gradwire_engine.backends.nvptx.compiler import Compile, compile_here
 from gradwire_engine.backends.reference.backend import COSTS, EXACT_IDENTITIES
 from gradwire_engine.optimize.target import rules
 from gradwire_engine.polling import unhurried
@@ -27,8 +26,8 @@ class CupyBackend(NumpyBackend):
     """CuPy, and code of our own for what it would compute element by element.
 
     Exact replays, and those whose values fail, are NumPy's. Of the GPU's memory at most
-    ``memory_bytes`` are taken; code is kept in the folder ``codes``. Outputs ``stay`` on the device
-    as CuPy's arrays if that is asked for, and inputs may be such.
+    ``memory_bytes`` are taken; ``compile_texts`` makes PTX of a tenant's texts. Outputs ``stay`` on
+    the device as CuPy's arrays if that is asked for, and inputs may be such.
     Raises: ``GpuUnavailable``.
     """
 
@@ -37,22 +36,26 @@ class CupyBackend(NumpyBackend):
     costs = COSTS._replace(element=0.05)
 
     def __init__(
-        self, memory_bytes: int | None = None, codes: Path | None = None, *, stay: bool = False
+        self,
+        memory_bytes: int | None = None,
+        compile_texts: Compile | None = None,
+        *,
+        stay: bool = False,
     ) -> None:
         super().__init__()
         self.device = Device(memory_bytes)
-        self._ptx, self._stay = Ptx(codes), stay
+        self._compile, self._stay = compile_texts or compile_here, stay
         self._xp = namespace()
-        self._library = Library(self.device, self._ptx)
+        self._library = Library(self.device, self._compile)
 
     def apart(self, whose: str = "") -> CupyBackend:
-        """Another one on the same device, with functions of its own."""
+        """A tenant's backend on the same device, with functions of its own."""
         other = object.__new__(type(self))
         NumpyBackend.__init__(other)
-        other.device, other._ptx, other._stay, other._xp = (
-            *(self.device, self._ptx, self._stay, self._xp),
+        other.device, other._compile, other._stay, other._xp = (
+            *(self.device, self._compile, self._stay, self._xp),
         )
-        other._library = Library(self.device, self._ptx)
+        other._library = Library(self.device, self._compile, whose)
         return other
 
     def describe(self) -> tuple[str, int, int, str]:

@@ -14,7 +14,7 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup, Line
 from gradwire_engine.backends.cupy.device import Device
 from gradwire_engine.backends.cupy.products import Products
-from gradwire_engine.backends.nvptx.compiler import Ptx
+from gradwire_engine.backends.nvptx.compiler import Compile
 from gradwire_engine.backends.nvptx.launches import Launch, Passes, Program, program_of
 from gradwire_engine.kernels.build import KernelBuilder
 from gradwire_engine.kernels.form import COMPLEX, FAILED, FLOATS, Buffer
@@ -67,21 +67,23 @@ class _Function:
 
 
 class Library:
-    """The functions that were loaded, each once, which programs of one structure share; cuBLAS."""
+    """A tenant's functions, each loaded once, which programs of one structure share; cuBLAS."""
 
-    def __init__(self, device: Device, ptx: Ptx) -> None:
-        self.device, self._ptx = device, ptx
+    def __init__(self, device: Device, compile_texts: Compile, whose: str = "") -> None:
+        self.device, self._compile, self._whose = device, compile_texts, whose
         self.products = Products(device)
         self._functions: WeakValueDictionary[str, _Function] = WeakValueDictionary()
 
     def functions(self, texts: Iterable[str]) -> dict[str, _Function]:
         """The functions of launches: the driver compiles several at once."""
         found = {text: self._functions.get(text) for text in texts}
-        codes = {text: self._ptx.of(text).encode() for text, known in found.items() if not known}
-        with ThreadPoolExecutor(_COMPILERS) as pool:
-            loaded = pool.map(self._loaded, codes.values())
-            for text, function in zip(codes, loaded, strict=True):
-                found[text] = self._functions[text] = function
+        missing = [text for text, known in found.items() if not known]
+        if missing:
+            codes = self._compile(missing, self._whose)
+            with ThreadPoolExecutor(_COMPILERS) as pool:
+                loaded = pool.map(self._loaded, codes)
+                for text, function in zip(missing, loaded, strict=True):
+                    found[text] = self._functions[text] = function
         return {text: function for text, function in found.items() if function is not None}
 
     def _loaded(self, code: bytes) -> _Function:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
+from typing import TypeAlias
 
 import llvmlite
 import llvmlite.binding as llvm
+
+#: From a tenant's texts to PTX.
+Compile: TypeAlias = Callable[[Sequence[str], str], Sequence[bytes]]
 
 #: The processors that code is made for, by their compute capability: newer ones take it too.
 _OLDEST = (8, 0)
@@ -36,26 +40,17 @@ def ptx(text: str, capability: tuple[int, int] = _OLDEST) -> str:
     return code
 
 
-class Ptx:
-    """Remembers PTX by its text in a ``folder``, if there is one: by digest, for all processes."""
+@cache
+def _compiler() -> bytes:
+    """All that PTX depends on beside its text."""
+    return repr((llvmlite.__version__, llvm.llvm_version_info, _OLDEST)).encode()
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
 
-    def of(self, text: str) -> str:
-        """The PTX of a text."""
-        if self._folder is None:
-            return ptx(text)
-        how = repr((llvmlite.__version__, llvm.llvm_version_info, _OLDEST))
-        digest = hashlib.blake2b(f"{how}\n{text}".encode(), digest_size=32).hexdigest()
-        path = self._folder / f"{digest}.ptx"
-        try:
-            return path.read_text()
-        except OSError:
-            code = ptx(text)
-        new = path.with_suffix(f".{id(code):x}")
-        new.write_text(code)
-        new.replace(path)
-        return code
+def key_of(text: str) -> bytes:
+    """Equal for texts of which a compiler like this one makes the same PTX."""
+    return hashlib.blake2b(b"\n".join((_compiler(), text.encode())), digest_size=32).digest()
+
+
+def compile_here(texts: Sequence[str], _whose: str = "") -> Sequence[bytes]:
+    """The PTX of each text, made in this process."""
+    return [ptx(text).encode() for text in texts]

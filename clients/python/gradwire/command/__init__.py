@@ -1,0 +1,1 @@
+"""The command ``gradwire``: programs, values and answers in a shell."""

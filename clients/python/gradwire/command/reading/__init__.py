@@ -1,0 +1,1 @@
+"""Programs and values, read from the command line, files and standard input."""

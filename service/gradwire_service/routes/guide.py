@@ -1,0 +1,58 @@
+"""``/guide``: the guide, the website that ``make docs-site`` builds from the pages of docs/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from gradwire_service.problems import RequestError
+from gradwire_service.routes.documentation import CONTENT_SECURITY_POLICY
+
+#: Where the guide is, if it was built.
+FOLDER = Path(__file__).parents[1] / "static" / "guide"
+_HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "cache-control": "public, max-age=3600",
+}
+
+
+def router(folder: Path = FOLDER) -> APIRouter:
+    """The routes of the guide in a folder.
+
+    Paths that lead out of it do not exist. Answers have an ``ETag`` (RFC 9110, 8.8.3).
+    """
+    routes = APIRouter(include_in_schema=False)
+    files = StaticFiles(directory=folder, html=True) if folder.is_dir() else None
+
+    @routes.get("/guide")
+    async def guide() -> Response:
+        _built(files)
+        return RedirectResponse("guide/", 308, _HEADERS)  # links are relative to the folder
+
+    @routes.get("/guide/{path:path}")
+    async def guide_part(path: str, request: Request) -> Response:
+        try:
+            response = await _built(files).get_response(path or ".", request.scope)
+        except HTTPException as error:
+            if error.status_code != 404:
+                raise
+            hint = "/guide/ lists every page, /guide/search.html searches them"
+            raise RequestError("not_found", "the guide has no such page", hint=hint) from None
+        response.headers.update(_HEADERS)
+        return response
+
+    return routes
+
+
+def _built(files: StaticFiles | None) -> StaticFiles:
+    if files is None:
+        raise RequestError(
+            "not_found",
+            "this service was installed without the guide",
+            hint="`make docs-site` builds it; wheels and images of releases contain it",
+        )
+    return files

@@ -1,0 +1,75 @@
+"""The page by keyboard, by screen reader, in both themes, on a phone, and without jumps."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+AXE = Path(__file__).parents[2] / "clients/page/node_modules/axe-core/axe.min.js"
+LARGE = {"width": 1200, "height": 800}
+PHONE = {"width": 360, "height": 740}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [LARGE, PHONE], ids=["large", "phone"])
+def test_axe_finds_nothing_in_any_tab(visit, theme, size):
+    if not AXE.exists():
+        pytest.skip("the page's tools are not installed: make page")
+    opened = visit(color_scheme=theme, viewport=size)
+    page = opened.page
+    expect(page.get_by_label("Value", exact=True)).to_contain_text("0.716854")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        page.wait_for_timeout(400)
+        found = page.evaluate("() => axe.run()")["violations"]
+        shown = [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found]
+        assert shown == [], tab.inner_text()
+
+
+def test_a_phone_shows_all_without_scrolling_sideways(visit):
+    page = visit(viewport=PHONE).page
+    expect(page.get_by_label("Value", exact=True)).to_contain_text("0.716854")
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        page.wait_for_timeout(300)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_tabs_are_chosen_by_arrows(visit):
+    page = visit().page
+    tabs = page.get_by_role("tab")
+    tabs.first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(tabs.nth(1)).to_be_focused()
+    expect(tabs.nth(1)).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("End")
+    expect(tabs.last).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(tabs.first).to_be_focused()
+
+
+def test_the_keyboard_leaves_the_editor(visit):
+    """Tab indents; Escape and then Tab goes on, as in every editor by CodeMirror."""
+    page = visit().page
+    editor = page.get_by_role("textbox", name="Program")
+    editor.focus()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(editor).not_to_be_focused()
+
+
+def test_nothing_jumps_while_the_page_loads_and_answers(visit):
+    page = visit(viewport=LARGE).page
+    expect(page.get_by_label("Value", exact=True)).to_contain_text("0.716854")
+    page.wait_for_timeout(500)
+    shift = page.evaluate(
+        """() => new Promise((resolve) => {
+          let sum = 0;
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value;
+          }).observe({ type: "layout-shift", buffered: true });
+          setTimeout(() => resolve(sum), 200);
+        })"""
+    )
+    assert shift < 0.01

@@ -1,0 +1,31 @@
+def test_an_operation_is_described(run):
+    shown = run("ops", "tanh").stdout
+    assert shown.startswith("tanh(x)\n\nHyperbolic tangent: ``z = tanh x``.")
+    assert "trigonometric, differentiable" in shown
+    assert "torch.tanh(input)" in shown
+
+
+def test_operations_are_found_by_the_names_of_other_libraries(answer):
+    assert answer("ops", "torch.special.logsumexp")["name"] == "logsumexp"
+    assert answer("ops", "linalg.matmul")["name"] == "matmul"
+
+
+def test_operations_are_listed_and_searched(run, answer):
+    known = answer("ops")
+    assert len(known) > 1000
+    lines = run("ops", "--family", "cholesky").stdout.splitlines()
+    assert len(lines) == 1 + sum(op["family"] == "cholesky" for op in known)
+    found = {op["name"] for op in answer("ops", "--search", "hyperbolic tangent")}
+    assert {"tanh", "arctanh"} <= found
+    assert len(found) < 30
+    assert "no operation has these words" in run("ops", "--search", "qqq", exits=9).stderr
+
+
+def test_similar_names_are_suggested(run):
+    assert "hint: did you mean tanh" in run("ops", "tanhh", exits=9).stderr
+    assert "hint: gradwire ops --search zzzzzz" in run("ops", "zzzzzz", exits=9).stderr
+
+
+def test_limits_are_listed(run, answer):
+    assert "67,108,864" in run("limits").stdout
+    assert answer("limits")["body_bytes"] == 67108864
