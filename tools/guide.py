@@ -45,7 +45,7 @@ SECTIONS = {
     ),
     "Reference": (
         "reference",
-        "language operations protocol errors configuration python gradwire-tf tensorflow adapters"
+        "language operations protocol errors configuration python command gradwire-tf tensorflow adapters"
         " coverage stores telemetry",
     ),
     "Explanation": (

@@ -23,6 +23,7 @@ def plot(visit):
         if sources is not None:
             document["sources"] = sources
         opened = visit(fragment_of(document), **context)
+        opened.page.get_by_role("radio", name="JSON").check()
         opened.page.get_by_role("tab", name="Plot").click()
         return opened
 
@@ -78,9 +79,9 @@ def test_the_tangent_has_the_gradients_slope_and_touches_the_curve(plot):
 def test_moving_the_point_moves_the_variable_and_the_answer(plot):
     opened = plot("layer.w[1]**2 * y", {"layer": {"w": [1, 2]}, "y": 3}, "layer.w")
     page = opened.page
-    page.get_by_label("Show the").select_option("curve")
+    page.get_by_role("combobox", name="Show the").select_option("curve")
     page.get_by_label("along").select_option("layer.w[1]")
-    slider = page.get_by_role("slider", name="layer.w[1]")
+    slider = page.get_by_role("slider", name="Point of the curve along layer.w[1]")
     expect(slider).to_have_attribute("aria-valuenow", "2")
     page.mouse.move(*at_fraction(page, 0.5, 0.5))
     page.mouse.down()
@@ -105,16 +106,16 @@ def test_moving_the_point_moves_the_variable_and_the_answer(plot):
 def test_a_curve_is_one_request_and_moving_its_point_asks_for_no_other(plot):
     opened = plot("x**3", {"x": 1})
     page = opened.page
-    expect(page.get_by_role("slider", name="x")).to_be_visible()
+    expect(page.get_by_role("slider", name="Point of the curve along x")).to_be_visible()
     expect(page.locator(".plot-readout")).to_contain_text("slope 3")
     batched = [one for one in opened.requests if '"batch"' in (one.post_data or "")]
     places = json.loads(batched[-1].post_data)["variables"]["x"]
     assert len(places) == 201
     assert (places[0], places[-1]) == (-1, 3)
-    page.get_by_role("slider", name="x").press("ArrowRight")
+    page.get_by_role("slider", name="Point of the curve along x").press("ArrowRight")
     expect(page.locator(".plot-readout")).to_contain_text("x = 1.04, value 1.12486")
     assert [one for one in opened.requests if '"batch"' in (one.post_data or "")] == batched
-    slider = page.get_by_role("slider", name="x")
+    slider = page.get_by_role("slider", name="Point of the curve along x")
     page.get_by_role("button", name="Zoom out").click()
     expect(slider).to_have_attribute("aria-valuemax", "5.04")
     slider.press("+")
@@ -194,7 +195,7 @@ def test_the_descent_reaches_rosenbrocks_minimum_along_its_valley(plot):
 
 def test_a_click_or_enter_moves_both_variables(plot):
     page = plot("(x - 1)**2 + 3 * (w[0] + 0.5)**2", {"x": 2, "w": [-1, 5]}, ["x", "w"]).page
-    page.get_by_label("Show the").select_option("contours")
+    page.get_by_role("combobox", name="Show the").select_option("contours")
     page.mouse.click(*at_fraction(page, 0.25, 0.25))
     assert typed(page) == {"x": pytest.approx(0, abs=0.03), "w": [pytest.approx(0, abs=0.03), 5]}
     clicked = typed(page)
@@ -220,7 +221,9 @@ def test_bars_are_sorted_and_lead_to_curves(plot):
     assert widths == sorted(widths, reverse=True)
     assert widths[1] == pytest.approx(0.07 * widths[0], rel=0.05)
     page.get_by_role("button", name="w[2]").click()
-    expect(page.get_by_role("slider", name="w[2]")).to_have_attribute("aria-valuenow", "-4")
+    expect(page.get_by_role("slider", name="Point of the curve along w[2]")).to_have_attribute(
+        "aria-valuenow", "-4"
+    )
 
 
 def test_the_zeros_of_a_banded_hessian_are_counted_and_shown(plot):

@@ -69,7 +69,7 @@ function Drawn({ samples, width }: { samples: Samples; width: number }) {
         class="plot"
         role="slider"
         tabIndex={0}
-        aria-label={coordinate.name}
+        aria-label={`Point of the curve along ${coordinate.name}`}
         aria-valuemin={range.from}
         aria-valuemax={range.to}
         aria-valuenow={x}
