@@ -60,7 +60,12 @@ def test_a_program_too_long_for_a_link_says_so_and_asks_before_it_is_lost(visit)
     expect(notice).to_contain_text("too long for a link")
     assert "#" not in page.url
     asked = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+
+    def stay(dialog):
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
     page.close(run_before_unload=True)
     page.wait_for_timeout(500)
     assert asked == ["beforeunload"]
