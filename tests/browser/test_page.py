@@ -38,6 +38,8 @@ def test_operations_are_completed(visit):
     page.keyboard.type("logsume")
     option = page.get_by_role("option", name="logsumexp")
     expect(option.first).to_be_visible()
+    # A key that comes right after the list is one that was meant for the text.
+    page.wait_for_timeout(100)
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name="Program")).to_contain_text("logsumexp(")
 

@@ -20,7 +20,7 @@ test("other versions, damage and other documents say what they are", async () =>
   const fragment = await fragmentOf({ program: "x" });
   await assert.rejects(documentOf(fragment.slice(0, -4)), /damaged/);
   await assert.rejects(documentOf("#v1=%%"), /damaged/);
-  for (const wrong of [[], { program: 3 }, { program: "x", query: "delete" }, { program: "x", variables: [1] }, { program: "x", generated: { a: 3 } }])
+  for (const wrong of [[], { program: 3 }, { program: "x", query: "delete" }, { program: "x", variables: [1] }, { program: "x", generated: { a: 3 } }, { program: "x", sources: JSON.parse("[".repeat(500) + "]".repeat(500)) }])
     await assert.rejects(documentOf(await fragmentOf(wrong as never)), /no program/);
 });
 

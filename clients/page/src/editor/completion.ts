@@ -8,12 +8,15 @@ import { leavesOf, variables } from "../model/variables.ts";
 
 const KEYWORDS = ["for", "while", "if", "elif", "else", "in", "range", "def", "return", "grad", "stop_gradient"];
 
+/** Names are looked for so far into the program, at each key. */
+const MOST_CHARACTERS = 100_000;
+
 /** What may stand where a name is being typed. */
 function complete(context: CompletionContext): CompletionResult | null {
   const word = context.matchBefore(/[A-Za-z_][\w.]*/);
   if (word === null || (word.from === word.to && !context.explicit)) return null;
   const known = leavesOf(variables.value).map(([path]): Completion => ({ label: path, type: "variable", detail: "variable", boost: 2 }));
-  const assigned = [...context.state.doc.toString().matchAll(/^[ \t]*([A-Za-z_]\w*)[ \t]*=[^=]/gm)].map((found) => found[1] ?? "");
+  const assigned = [...context.state.sliceDoc(0, MOST_CHARACTERS).matchAll(/^[ \t]*([A-Za-z_]\w*)[ \t]*=[^=]/gm)].map((found) => found[1] ?? "");
   const own = [...new Set(assigned)].map((label): Completion => ({ label, type: "variable", boost: 1 }));
   const named = operations.value.map((operation): Completion => ({
     label: operation.name,

@@ -34,10 +34,20 @@ const theme = EditorView.theme({
   ".cm-matchingBracket": { backgroundColor: "var(--selected)" },
 });
 
+/** A text of so many characters is read when typing pauses, not at each key. */
+const LONG = 100_000;
+const LONG_PAUSE_MILLISECONDS = 150;
+
 /** Mount an editor of `text` in `host`; returns its view and what ends it. */
 export function mountEditor(host: HTMLElement, text: Signal<string>, label: string, extensions: Extension): { view: EditorView; end: () => void } {
   // What the editor shows: a long text is not put together again to be compared.
   let shown = text.value;
+  let pending: ReturnType<typeof setTimeout> | undefined;
+  const read = () => {
+    clearTimeout(pending);
+    pending = undefined;
+    text.value = shown = view.state.doc.toString();
+  };
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const view: EditorView = new EditorView({
     root,
@@ -55,7 +65,10 @@ export function mountEditor(host: HTMLElement, text: Signal<string>, label: stri
         theme,
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", autocorrect: "off", autocapitalize: "off", spellcheck: "false" }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) text.value = shown = update.state.doc.toString();
+          if (!update.docChanged) return;
+          clearTimeout(pending);
+          if (update.state.doc.length < LONG) read();
+          else pending = setTimeout(read, LONG_PAUSE_MILLISECONDS);
         }),
         extensions,
         // Escape, then Tab, leaves the editor by keyboard: CodeMirror's own way.
@@ -70,6 +83,7 @@ export function mountEditor(host: HTMLElement, text: Signal<string>, label: stri
   return {
     view,
     end: () => {
+      if (pending !== undefined) read();
       follow();
       view.destroy();
     },

@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from "../service/json.ts";
 import { base64Of, bytesOf } from "../service/tensor.ts";
 import { QUERIES, type Query, type Saved } from "./document.ts";
+import { isTooDeep } from "./variables.ts";
 
 const PREFIX = "#v1=";
 /** Longer links are cut off by some programs that send them. */
@@ -35,7 +36,7 @@ function check(document: unknown): Saved {
   const fail = (): never => {
     throw new Error("The link holds something that is no program with its values.");
   };
-  if (!isObject(document) || typeof document["program"] !== "string") return fail();
+  if (!isObject(document) || typeof document["program"] !== "string" || isTooDeep(document)) return fail();
   const { variables, query, generated } = document;
   if (variables !== undefined && !isObject(variables)) return fail();
   if (query !== undefined && !QUERIES.includes(query as Query)) return fail();

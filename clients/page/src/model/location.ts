@@ -36,11 +36,21 @@ export async function openLink(): Promise<boolean> {
   }
 }
 
+/** The room for what a link's formulas make, in bytes of base64: more could not be sent. */
+const MOST_GENERATED = 60_000_000;
+const MOST_FAULTS = 3;
+
 function show(document: Saved): void {
-  open(document, generated);
+  let room = MOST_GENERATED;
+  open(document, (text) => {
+    const variable = room > 0 ? generated(text) : null;
+    room -= variable?.leaf?.base64.length ?? 0;
+    return room > 0 && variable !== null ? variable : { kind: "generated", text, fault: "the other variables leave no room for it", leaf: null };
+  });
   const faults = [...large.value].flatMap(([path, value]) =>
     value.kind === "generated" && value.fault !== null ? [`${path} has the formula ${value.text}, which gives no values: ${value.fault}.`] : [],
   );
+  if (faults.length > MOST_FAULTS) faults.splice(MOST_FAULTS, faults.length, `So have ${faults.length - MOST_FAULTS} others.`);
   if (faults.length > 0) notice.value = faults.join(" ");
 }
 

@@ -29,9 +29,10 @@ export const variablesFault = computed<Fault | null>(() => ("fault" in read.valu
 /** More than the service reads, and few enough to be walked through. */
 const MOST_LEVELS = 100;
 
-function isDeeper(value: Json, levels: number): boolean {
+/** Whether a document has more levels of lists and objects than this page walks through. */
+export function isTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
   if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
+  return levels === 0 || Object.values(value).some((part) => isTooDeep(part, levels - 1));
 }
 
 export function readVariables(text: string): { variables: JsonObject } | { fault: Fault } {
@@ -45,7 +46,7 @@ export function readVariables(text: string): { variables: JsonObject } | { fault
     return { fault: found ? { message, at: Number(found[1]) } : { message } };
   }
   if (!isObject(document)) return { fault: { message: "variables are an object: {\"x\": [1, 2]}", at: 0 } };
-  if (isDeeper(document as Json, MOST_LEVELS)) return { fault: { message: `variables are nested more than ${MOST_LEVELS} levels deep`, at: 0 } };
+  if (isTooDeep(document)) return { fault: { message: `variables are nested more than ${MOST_LEVELS} levels deep`, at: 0 } };
   return { variables: document as JsonObject };
 }
 
