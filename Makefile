@@ -49,31 +49,40 @@ setup: $(DEV) ## Install all distributions, editable, with all tools into .venv 
 serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (installs only the runtime)
 	@exec $(BIN)/gradwire-server serve $(ARGS)
 
+# Long proof of what ordinary mistakes do not break first: `make test` leaves it to `make test-rest`.
+LONG := tests/clients/tensorflow/test_corpus.py tests/clients/tensorflow/test_scripts.py \
+	tests/engine/test_extreme_integers.py tests/engine/test_interrupted.py \
+	tests/engine/backends/cupy tests/engine/backends/nvptx tests/engine/backends/llvm/test_functions.py \
+	tests/service/store/test_damage.py tests/service/store/test_full_disk.py
 test: $(TEST) ## Run the tests, on all cores
-	@$(BIN)/pytest $(PARALLEL) $(ARGS)
+	@$(BIN)/pytest $(PARALLEL) $(addprefix --ignore=,$(LONG)) $(ARGS)
 
 gpu-test: $(TEST) ## Test what needs an NVIDIA GPU, where there is one
 	@$(BIN)/pytest tests/gpu $(ARGS)
 
 test-all: ## Run all tests: `make test` with more random examples, then `make test-rest`
-	@$(MAKE) --no-print-directory test ARGS='--hypothesis-profile=thorough $(ARGS)'; status=$$?; \
+	@$(MAKE) --no-print-directory test LONG= ARGS='--hypothesis-profile=thorough $(ARGS)'; status=$$?; \
 	$(MAKE) --no-print-directory test-rest && exit $$status
 
 # Tests of services that measure time or load both cores: they run last, one at a time.
-TIMED := $(patsubst %,tests/fleet/test_%.py,attacks cancel chaos compile_bombs connections crash drain faults hung isolation load overload soak)
-# TensorFlow's names are tested with the newest of the other Pythons alone.
+TIMED := $(patsubst %,tests/fleet/test_%.py,attacks cancel chaos compile_bombs crash drain faults hung isolation load overload soak)
+# The tests of operations and of differentiation that ask engines: others call kernels one by one.
+ASKING = $(shell grep -lwE 'ask|Engine' tests/engine/ops/test_*.py tests/engine/autodiff/test_*.py)
+# TensorFlow's names are called with the newest of the other Pythons alone.
 # Container tests take minutes: they run only if their inputs changed.
-test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` leaves out: the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the guide, the Helm chart, fleets, containers, other Pythons
+test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` leaves out: long ones, the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the guide, the Helm chart, fleets, containers, other Pythons
 	@status=0; \
-	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize --ignore=tests/engine/backends/llvm $(ARGS) || status=1; \
-	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py tests/engine/autodiff tests/engine/compile tests/engine/record tests/engine/recorded $(ARGS) || status=1; \
-	$(BIN)/pytest $(PARALLEL) --backend=native tests/engine/ops tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/autodiff tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=half $(LONG) $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize $(addprefix --ignore=,tests/engine/backends/llvm $(LONG)) $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py $(ASKING) tests/engine/compile tests/engine/record tests/engine/recorded $(addprefix --ignore=,$(LONG)) $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) --backend=native $(ASKING) tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/guide tests/browser tests/cluster tests/benchmarks $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
 	do $(MAKE) --no-print-directory PYTHON=$$other .venv-$$(basename $$other)/.test & done; wait; \
 	for other in $(OTHER_PYTHONS); \
-	do test $$other = $(lastword $(OTHER_PYTHONS)) || less=--ignore=tests/clients/tensorflow; \
-	$(MAKE) --no-print-directory sdk-test PYTHON=$$other ARGS="$$less $(ARGS)" || status=1; less=; done; \
+	do less='$(addprefix --ignore=,$(filter tests/clients/%,$(LONG)))'; \
+	test $$other = $(lastword $(OTHER_PYTHONS)) || less=--ignore=tests/clients/tensorflow; \
+	$(MAKE) --no-print-directory sdk-test PYTHON=$$other ARGS="$$less $(ARGS)" || status=1; done; \
 	if test "$$(cat deploy/container-test.passed)" = "$$($(BIN)/python tools/container_inputs.py)"; \
 	then echo "Skipped: the containers' tests have passed on these very files."; \
 	elif test $$(id -u) != 0 || ! command -v podman buildah mmdebstrap >/dev/null; \

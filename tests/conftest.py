@@ -23,6 +23,7 @@ settings.register_profile(
     "thorough", max_examples=100, deadline=None, derandomize=False, print_blob=True
 )
 settings.register_profile("half", settings.get_profile("thorough"), max_examples=50)
+settings.register_profile("third", settings.get_profile("thorough"), max_examples=33)
 settings.register_profile("quick", settings.get_profile("thorough"), max_examples=15)
 settings.load_profile("quick")
 

@@ -1,7 +1,8 @@
 """The effort of a run: a quick one draws some of what a thorough one goes through.
 
 ``make test-all`` runs with ``--hypothesis-profile=thorough``, continuous integration with
-``half``, which draws half as much. What a run draws is decided by its seed, which pytest prints.
+``third``, which draws a third as much, and long tests with ``half``. What a run draws is decided by
+its seed, which pytest prints.
 """
 
 import random

@@ -34,8 +34,10 @@ def modules(package: str) -> dict[str, ast.Module]:
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All that a module executes, without what is for type checkers alone."""
+    """All statements that a module executes, without what is for type checkers alone."""
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            continue
         if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
             children: list[ast.AST] = [*child.orelse]
         else:

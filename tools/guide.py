@@ -45,8 +45,8 @@ SECTIONS = {
     ),
     "Reference": (
         "reference",
-        "language operations protocol errors configuration python gradwire-tf tensorflow adapters"
-        " coverage stores telemetry",
+        "language operations protocol errors configuration python command gradwire-tf tensorflow"
+        " adapters coverage stores telemetry",
     ),
     "Explanation": (
         "explanation",

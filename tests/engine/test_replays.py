@@ -303,10 +303,9 @@ def test_a_replay_gives_the_digits_of_a_walk(kind, form, text, seed):
 
 
 @EVERY_KIND
-@pytest.mark.parametrize("form", FORMS)
-@examples(15)
-@given(text=programs(), seed=SEEDS, names=NAMES)
-def test_a_replay_with_residents_gives_the_digits_of_a_walk(kind, form, text, seed, names):
+@examples(40)
+@given(text=programs(), seed=SEEDS, names=NAMES, form=st.sampled_from([*FORMS]))
+def test_a_replay_with_residents_gives_the_digits_of_a_walk(kind, text, seed, names, form):
     gives_the_digits(kind, form, text, seed, names=names)
 
 

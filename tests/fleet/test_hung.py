@@ -39,19 +39,26 @@ async def test_a_hung_process_is_killed_and_its_connections_are_reset(tmp_path):
         assert answers.failures == {}
 
 
-async def test_a_process_that_continues_soon_enough_is_not_killed(tmp_path):
-    async with replica(tmp_path) as alone:
-        pid = alone.pid
-        for stopped in ([pid], [alone.process.pid], [alone.process.pid, pid]):
-            for one in stopped:
-                os.kill(one, signal.SIGSTOP)
-            # If all processes stop, as in a suspended session, they may stay stopped.
-            await asyncio.sleep(SILENT_SECONDS / 3 if stopped == [pid] else SILENT_SECONDS + 1)
-            for one in stopped:
-                os.kill(one, signal.SIGCONT)
+async def test_a_process_that_continues_soon_enough_is_not_killed(tmp_path_factory):
+    async def continues(folder: Path, *stopped: str, after: float) -> None:
+        async with replica(folder) as alone:
+            pids = {"server": alone.pid, "watchdog": alone.process.pid}
+            for which in stopped:
+                os.kill(pids[which], signal.SIGSTOP)
+            await asyncio.sleep(after)
+            for which in stopped:
+                os.kill(pids[which], signal.SIGCONT)
             await asyncio.sleep(SILENT_SECONDS)
-            assert alone.pid == pid
+            assert alone.pid == pids["server"]
             assert (await alone.get("/readyz")).status_code == 200
+
+    new = tmp_path_factory.mktemp
+    # If all processes stop, as in a suspended session, they may stay stopped.
+    await asyncio.gather(
+        continues(new("server"), "server", after=SILENT_SECONDS / 3),
+        continues(new("watchdog"), "watchdog", after=SILENT_SECONDS + 1),
+        continues(new("both"), "watchdog", "server", after=SILENT_SECONDS + 1),
+    )
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])

@@ -36,12 +36,16 @@ def first_paragraph(doc: str | None) -> str:
     return " ".join((doc or "").strip().partition("\n\n")[0].split())
 
 
-@pytest.mark.parametrize("function", OPERATIONS, ids=lambda function: function.__name__)
-def test_what_it_says_is_in_the_catalogue(function):
-    theirs = [
-        each for name, each in TF.functions.items() if name.rpartition(".")[2] == function.__name__
+def test_what_they_say_is_in_the_catalogue():
+    catalogue: dict[str, list[str]] = {}
+    for name, each in TF.functions.items():
+        catalogue.setdefault(name.rpartition(".")[2], []).append(first_paragraph(each.doc))
+    other = [
+        function.__name__
+        for function in OPERATIONS
+        if first_paragraph(function.__doc__) not in catalogue.get(function.__name__, ())
     ]
-    assert first_paragraph(function.__doc__) in [first_paragraph(each.doc) for each in theirs]
+    assert other == []
 
 
 def test_parameters_without_a_meaning_are_known():

@@ -35,8 +35,16 @@ def ends_well(kernel: Kernel, rng: Any) -> bool:
     """
     code = load_text(Printer(kernel, "kernel").text())
     values = [_values(buffer, rng) for buffer in kernel.buffers[: kernel.operands]]
-    found = [_called(kernel, code.address, values, at_end=at_end) for at_end in (True, False)]
-    return found[0] is not None and found[0] == found[1]
+    calls = [_Call(kernel, values, at_end=at_end) for at_end in (True, False)]
+    child = os.fork()
+    if not child:
+        faulthandler.disable()
+        for each in calls:
+            each.make(code.address)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    found = [each.end() for each in calls]
+    return not status and found[0] == found[1]
 
 
 def _values(buffer: Buffer, rng: Any) -> np.ndarray:
@@ -56,39 +64,36 @@ def _values(buffer: Buffer, rng: Any) -> np.ndarray:
         return np.asarray(found * (1 + 1j) if buffer.char in COMPLEX else found, dtype)
 
 
-def _called(
-    kernel: Kernel, address: int, values: list[np.ndarray], *, at_end: bool
-) -> list[bytes] | None:
-    """The results and what flags tell; no bytes if an index is out of range, None if it crashes.
+class _Call:
+    """A call of a kernel that a child process makes: its memory is shared with its parent."""
 
-    The child does nothing but call: its memory is shared, and made and looked at by its parent.
-    """
-    begun = {*kernel.flags, *kernel.faults, *kernel.statuses}
-    given = [value.tobytes() for value in values]
-    for number, buffer in enumerate(kernel.buffers[kernel.operands : kernel.passed]):
-        is_begun = at_end or number + kernel.operands in begun
-        size = np.zeros(buffer.shape, buffer.char).nbytes
-        given.append((b"\0" if is_begun else b"\xff") * size)
-    rooms = [_Guarded(each, at_end=at_end) for each in given]
-    tables_of = [_Guarded(table.tobytes(), at_end=at_end) for table in tables(kernel)]
-    pointers = [room.address for room in (*rooms, *tables_of)]
-    call, passed = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address), ctypes.c_void_p * len(pointers)
-    argument = passed(*pointers)
-    child = os.fork()
-    if not child:
-        faulthandler.disable()
-        call(argument)
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    found = [room.bytes() for room in rooms]
-    for room in (*rooms, *tables_of):
-        room.free()
-    if status:
-        return None
-    if any(found[number][:1] != b"\0" for number in kernel.faults):
-        return []
-    told = [*{place.buffer for place in kernel.results}, *kernel.flags, *kernel.statuses]
-    return [_without_signs(found[number], kernel.buffers[number].char) for number in told]
+    def __init__(self, kernel: Kernel, values: list[np.ndarray], *, at_end: bool) -> None:
+        self._kernel = kernel
+        begun = {*kernel.flags, *kernel.faults, *kernel.statuses}
+        given = [value.tobytes() for value in values]
+        for number, buffer in enumerate(kernel.buffers[kernel.operands : kernel.passed]):
+            is_begun = at_end or number + kernel.operands in begun
+            size = np.zeros(buffer.shape, buffer.char).nbytes
+            given.append((b"\0" if is_begun else b"\xff") * size)
+        self._buffers = [_Guarded(each, at_end=at_end) for each in given]
+        self._tables = [_Guarded(table.tobytes(), at_end=at_end) for table in tables(kernel)]
+        pointers = [room.address for room in (*self._buffers, *self._tables)]
+        self._pointers = (ctypes.c_void_p * len(pointers))(*pointers)
+
+    def make(self, address: int) -> None:
+        """Call the kernel, which is at this address."""
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)(self._pointers)
+
+    def end(self) -> list[bytes]:
+        """The results and what flags tell, none if an index is out of range; free the memory."""
+        found = [room.bytes() for room in self._buffers]
+        for room in (*self._buffers, *self._tables):
+            room.free()
+        kernel = self._kernel
+        if any(found[number][:1] != b"\0" for number in kernel.faults):
+            return []
+        told = [*{place.buffer for place in kernel.results}, *kernel.flags, *kernel.statuses]
+        return [_without_signs(found[number], kernel.buffers[number].char) for number in told]
 
 
 def _without_signs(given: bytes, char: str) -> bytes:

@@ -100,12 +100,12 @@ def kernels(executable: Executable) -> list[Any]:
     return [i.op for i in executable.replayed.instructions if i.op.name == "native"]
 
 
-def both(tape: Tape, inputs: Sequence[Any]) -> tuple[Any, Any]:
-    """The results of machine code and of the reference; there must be a kernel.
+def both(tape: Tape, inputs: Sequence[Any], run: Executable | None = None) -> tuple[Any, Any]:
+    """The results of machine code, compiled already or now, and of the reference.
 
-    Some of the kernels are called on guarded memory, too.
+    There must be a kernel. Some of the kernels are called on guarded memory, too.
     """
-    run = native(tape)
+    run = native(tape) if run is None else run
     found = run.replay(inputs, go_on)
     assert kernels(run), tape
     for kernel in kernels(run):

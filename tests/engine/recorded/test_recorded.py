@@ -21,12 +21,12 @@ TOLERANCE = 1e-9
 ANSWERS: dict[str, list[dict[str, Any]]] = {
     path.stem: json.loads(path.read_text()) for path in sorted(HERE.glob("*.json"))
 }
-#: The cases by library and by the function that is called first.
-FUNCTIONS: dict[tuple[str, str], list[dict[str, Any]]] = {}
+#: The cases by library and by the first letter of the function that is called first.
+CASES: dict[tuple[str, str], list[dict[str, Any]]] = {}
 for _library, _cases in ANSWERS.items():
     for _case in _cases:
-        _called = re.search(r"[\w.]+(?=\()", _case["text"])
-        FUNCTIONS.setdefault((_library, _called[0] if _called else "no call"), []).append(_case)
+        _called = re.search(r"((?:\w+\.)*\w)\w*(?=\()", _case["text"])
+        CASES.setdefault((_library, _called[1] if _called else "no call"), []).append(_case)
 
 
 def unpacked(packed: dict[str, Any]) -> np.ndarray[Any, Any]:
@@ -68,9 +68,9 @@ def differences(ask: Any, case: dict[str, Any]) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize(("library", "function"), FUNCTIONS)
-def test_answers_of(ask, library, function):
-    for case in FUNCTIONS[library, function]:
+@pytest.mark.parametrize(("library", "initial"), CASES)
+def test_answers_of(ask, library, initial):
+    for case in CASES[library, initial]:
         with named(case["text"]):
             found = differences(ask, case)
             reason = EXCEPTIONS.get((library, case["text"]))

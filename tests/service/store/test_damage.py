@@ -21,7 +21,7 @@ RECORDS = {
     key(f"{number}", owner, kind): Record(
         f'{{"n": {number}}}', Random(number).randbytes((50, 3000, 20_000)[number % 3])
     )
-    for number in range(12)
+    for number in range(6)
     for owner in (ME, YOU)
     for kind in KINDS
 }

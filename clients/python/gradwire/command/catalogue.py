@@ -13,7 +13,7 @@ from gradwire.command.session import connected, connecting, is_json
 from gradwire.command.suggestions import operations, suggested
 
 if TYPE_CHECKING:
-    from gradwire.resources.catalogue import Operation
+    from gradwire.resources.catalogue import Gpu, Limits, Operation
 
 
 @click.command("ops", short_help="The operations of programs.")
@@ -56,7 +56,7 @@ def ops(name: str | None, search: str | None, family: str | None) -> None:
 @click.command("limits", short_help="The limits of a request.")
 @connected
 def limits() -> None:
-    """Print the most that one request may have, and that may be stored."""
+    """Print the most that one request may have, and that may be stored; a GPU, if one is ready."""
     from gradwire.command.printing import print_json, print_table
 
     with connecting() as client:
@@ -64,8 +64,17 @@ def limits() -> None:
     if is_json():
         print_json(found)
         return
-    shown = [[limit.name, f"{getattr(found, limit.name):,}"] for limit in dataclasses.fields(found)]
-    print_table(["limit", "most"], shown)
+    print_table(["limit", "most"], list(_rows(found)))
+    if found.gpu is not None:
+        print_table(["gpu", found.gpu.name], list(_rows(found.gpu)))
+
+
+def _rows(found: Limits | Gpu) -> Iterator[list[str]]:
+    """The name and the value of each number."""
+    for field in dataclasses.fields(found):
+        value = getattr(found, field.name)
+        if isinstance(value, (int, float)):
+            yield [field.name, f"{value:,}" if isinstance(value, int) else f"{value:.3g}"]
 
 
 def _named(known: list[Operation], name: str) -> Operation:

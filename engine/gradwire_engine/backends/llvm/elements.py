@@ -247,19 +247,21 @@ class ElementPrinter:
         if step == -1:
             place = p.let(f"sub i64 {place}, {LANES - 1}")
         at = p.let(f"getelementptr {memory}, ptr %b{node.buffer}, i64 {place}")
-        bits, size = SUFFIXES[memory], SIZES[memory]
+        size = SIZES[memory]
+        if node.guard is not None and not self._vector[node.guard]:
+            # Not by a mask: LLVM 20 may set lanes 8 to 15 of one that is alike in all lanes.
+            at = p.let(f"select i1 {self._values[node.guard]}, ptr {at}, ptr {p.zeros()}")
+            guard = None
         if guard is None:
             x = p.let(f"load {vector}, ptr {at}, align {size}")
         else:
             truth = type_of("?", wide=True)
             if step == -1:
                 guard = self._reversed(guard, truth)
-            name = f"llvm.masked.load.v{LANES}{bits}.p0"
-            p.declare(f"{vector} @{name}(ptr, i32, {truth}, {vector})")
-            x = p.let(
-                f"call {vector} @{name}(ptr {at}, i32 {size}, {truth} {guard}, "
-                f"{vector} zeroinitializer)"
-            )
+            load = f"{vector} @llvm.masked.load.v{LANES}{SUFFIXES[memory]}.p0"
+            p.declare(f"{load}(ptr, i32, {truth}, {vector})")
+            given = f"ptr {at}, i32 {size}, {truth} {guard}, {vector} zeroinitializer"
+            x = p.let(f"call {load}({given})")
         if step == -1:
             x = self._reversed(x, vector)
         return self._from_memory(x, char, wide=True)

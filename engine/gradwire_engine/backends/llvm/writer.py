@@ -112,6 +112,12 @@ class Writer:
         """A function that is called."""
         self.declared.add(f"declare {declaration}")
 
+    def zeros(self) -> str:
+        """The address of a vector of zeros."""
+        made = f"constant [{8 * LANES} x i8] zeroinitializer, align {8 * LANES}"
+        self.declared.add(f"@zeros = private unnamed_addr {made}")
+        return "@zeros"
+
     def integer(self, value: int) -> str:
         """An integer: an argument, if it is not small."""
         return f"%n{self.integers[value]}" if abs(value) >= LEAST_ARGUMENT else str(value)

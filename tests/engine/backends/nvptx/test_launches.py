@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@cache
 def tape(name: str) -> tuple[Tape, Sequence[Any]]:
     """The optimised tape of value and gradient."""
     text, values = PROGRAMS[name]
@@ -150,6 +152,7 @@ def test_programs(name, memory_bound, monkeypatch):
         same(x, y)
 
 
+@cache
 def launches(name: str) -> list[Launch]:
     kernels = kernels_of(tape(name)[0], go_on)
     return [launch for kernel in kernels for launch in kernel.launches]
