@@ -80,7 +80,7 @@ def test_moving_the_point_moves_the_variable_and_the_answer(plot):
     opened = plot("layer.w[1]**2 * y", {"layer": {"w": [1, 2]}, "y": 3}, "layer.w")
     page = opened.page
     page.get_by_role("combobox", name="Show the").select_option("curve")
-    page.get_by_label("along").select_option("layer.w[1]")
+    page.get_by_role("combobox", name="along").select_option("layer.w[1]")
     slider = page.get_by_role("slider", name="Point of the curve along layer.w[1]")
     expect(slider).to_have_attribute("aria-valuenow", "2")
     page.mouse.move(*at_fraction(page, 0.5, 0.5))

@@ -51,6 +51,17 @@ test("a surface is there right up to values that are not finite", () => {
   assert.ok(Number.isNaN(surface.at(-0.001, 0.3).f));
 });
 
+test("a surface does not overshoot beside a pole", () => {
+  const [across, up] = [{ from: -1.2, to: 3.6 }, { from: -0.8, to: 2.4 }];
+  const of: Of = (x, y) => Math.log(x * y + 1);
+  const surface = surfaceOf(across, up, of, [(x, y) => y / (x * y + 1), (x, y) => x / (x * y + 1)]);
+  for (const x of spaced(across, 161))
+    for (const y of spaced(up, 161)) {
+      const [value, truth] = [surface.valueAt(x, y), of(x, y)];
+      if (Number.isFinite(value) && Number.isFinite(truth)) assert.ok(value < truth + 1, `${x}, ${y}: ${value}, not ${truth}`);
+    }
+});
+
 test("the descent in a bowl ends at its minimum, from everywhere", () => {
   const height: Of = (x, y) => (x - 1) ** 2 + ((y - 50) / 60) ** 2 / 2;
   const bowl = surfaceOf({ from: -2, to: 3 }, { from: -100, to: 200 }, height, [(x) => 2 * (x - 1), (_, y) => (y - 50) / 3600]);

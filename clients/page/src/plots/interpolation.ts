@@ -67,6 +67,31 @@ export class Surface {
     this.#fy = gradient === null ? differences(values, count, count) : gradient[1].map((slope) => slope * this.#stepY);
     const [xy, yx] = [differences(this.#fx, count, count), differences(this.#fy, count, 1)];
     this.#fxy = xy.map((slope, i) => (slope + (yx[i] ?? NaN)) / 2);
+    for (let i = 0; i < values.length; i += 1) if (this.#isBesideHole(i)) this.#flatten(i);
+  }
+
+  /** Whether a sample is not finite, or one of those around it. */
+  #isBesideHole(sample: number): boolean {
+    const [row, column] = [Math.floor(sample / this.count), sample % this.count];
+    for (let j = Math.max(0, row - 1); j <= Math.min(this.count - 1, row + 1); j += 1)
+      for (let i = Math.max(0, column - 1); i <= Math.min(this.count - 1, column + 1); i += 1)
+        if (!Number.isFinite(this.values[j * this.count + i])) return true;
+    return false;
+  }
+
+  /**
+   * Limit a sample's slopes to three times the differences from its neighbours, so that cubics do not overshoot.
+   *
+   * Beside a pole they are far steeper. Source: Fritsch and Carlson, SIAM J. Numer. Anal. 17 (1980).
+   */
+  #flatten(sample: number): void {
+    for (const [slopes, stride] of [[this.#fx, 1], [this.#fy, this.count]] as const) {
+      const value = this.values[sample] ?? NaN;
+      const steps = [sample - stride, sample + stride].map((other) => Math.abs((this.values[other] ?? NaN) - value)).filter(Number.isFinite);
+      const most = 3 * Math.max(0, ...steps);
+      slopes[sample] = Math.max(-most, Math.min(most, slopes[sample] ?? NaN));
+    }
+    this.#fxy[sample] = 0;
   }
 
   /** The value; NaN where a sample around is not finite. */
