@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 PICTURES = Path(__file__).with_name("pictures")
 SIZE = {"width": 1200, "height": 900}
 #: Of 255, in the mean and of one block of 64 × 64 pixels.
-MEAN, BLOCK = 4.0, 48.0
+MEAN, BLOCK = 4.0, 24.0
 
 
 def small(png):
