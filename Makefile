@@ -39,7 +39,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test gpu-test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs docs-site bench lock release clean container-test page
+.PHONY: help setup serve test gpu-test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs docs-site bench lock release clean container-test page page-tools
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -155,9 +155,10 @@ docs-site: $(DOCS) ## Build the guide, docs/ as a website, which the service the
 page: $(PAGE_TOOLS) ## Build the page of the service from clients/page (needs Node.js 20 or newer)
 	@cd $(PAGE) && npm run --silent check && npm run --silent build
 
-# Without Node.js the page's tests are skipped: what is built is in the package.
+# What is built is in the package, so a machine without Node.js can test all else.
 page-tools:
-	@! command -v npm >/dev/null || $(MAKE) --no-print-directory $(PAGE_TOOLS)
+	@command -v npm >/dev/null && $(MAKE) --no-print-directory $(PAGE_TOOLS) \
+	|| echo "The page's tools could not be installed: tests that need them are skipped."
 
 bench: $(DEV) ## Run the benchmarks
 	@$(BIN)/python benchmarks/run.py $(ARGS)
