@@ -34,7 +34,7 @@ def references(part):
 async def test_the_schema_is_complete(client):
     document = await schema(client)
     assert document["openapi"].startswith("3.1")
-    paths = ["/v1/ops", "/v1/limits", "/healthz", "/readyz", "/metrics", "/v1/tapes"]
+    paths = ["/v1/ops", "/v1/limits", "/v1/explain", "/healthz", "/readyz", "/metrics", "/v1/tapes"]
     paths += ["/v1/tapes/{tape}", *[f"/v1/tapes/{{tape}}/{kind}" for kind in TAPE_KINDS]]
     paths += ["/v1/programs", "/v1/programs/{program}", "/v1/tensors", "/v1/tensors/{ref}"]
     paths += [f"/v1/programs/{{program}}/graph.{form}" for form in ("svg", "dot", "json")]
