@@ -156,7 +156,7 @@ page: $(PAGE_TOOLS) ## Build the page of the service from clients/page (needs No
 	@cd $(PAGE) && npm run --silent check && npm run --silent build
 
 # What is built is in the package, so a machine without Node.js can test all else.
-page-tools:
+page-tools: ## Install what builds and tests the page, where there is Node.js
 	@command -v npm >/dev/null && $(MAKE) --no-print-directory $(PAGE_TOOLS) \
 	|| echo "The page's tools could not be installed: tests that need them are skipped."
 
