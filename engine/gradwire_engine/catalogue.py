@@ -29,7 +29,7 @@ def catalogue() -> list[dict[str, Any]]:
             if meant:
                 text = f"{name}{_signature(function.record, without=dialect.ignored)}"
                 written.setdefault(meant, []).append(text)
-            elif name == function.name:
+            elif name == function.name and name not in LANGUAGE:
                 entries.append(_of(function))
     entries += [
         _entry(name, function, function.__doc__ or "", (), "language", differentiable=True)

@@ -94,6 +94,7 @@ def test_a_variable_may_be_called_like_a_prefix(ask):
 
 def test_the_catalogue_lists_the_names_of_each_dialect():
     entries = {entry["name"]: entry for entry in catalogue()}
+    assert len(entries) == len(catalogue())
     written = entries["sum"]["dialects"]
     assert "torch.sum(input, dim=None, keepdim=False, *, dtype=None)" in written
     assert "tf.math.reduce_sum(input_tensor, axis=None, keepdims=False)" in written

@@ -180,6 +180,7 @@ BCE = P * softplus(-X) + (1 - P) * softplus(X)
         ("F.logsigmoid(x)", -softplus(-X)),
         ("F.tanhshrink(x)", X - np.tanh(X)),
         ("F.softmin(x, dim=1)", np.exp(log_softmax(-X))),
+        ("F.softmin([[0.5, -1.5]], 1)", np.exp(log_softmax(-X[:1, :2]))),
         ("F.glu(v[:2], 0)", [3 / (1 + np.exp(-1))]),
         ("F.linear(x, y, [1.0, 2.0])", X @ Y.T + [1, 2]),
         ("F.normalize(x)", X / np.linalg.norm(X, axis=1, keepdims=True)),
