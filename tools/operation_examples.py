@@ -45,10 +45,13 @@ class Unwritten(Exception):
 
 
 def examples() -> dict[str, tuple[str, str]]:
-    """Lines and their values, by the name of the operation; some operations have none."""
+    """Lines and their values, by the name of the operation.
+
+    Raises ``LookupError`` with the names of the operations that have no line.
+    """
     engine = Engine()
     sampled = runpy.run_path(str(_TESTS / "ops/sampled.py"))["FUNCTIONS_SAMPLED"]
-    recorded, written = _recorded(), _written_out()
+    recorded, written = _recorded(), written_out()
     found = {}
     for entry in catalogue():
         name = entry["name"]
@@ -64,6 +67,9 @@ def examples() -> dict[str, tuple[str, str]]:
         best = _best(engine, lines)
         if best is not None:
             found[name] = best
+    without = [entry["name"] for entry in catalogue() if entry["name"] not in found]
+    if without:
+        raise LookupError(f"no line of code in tools/operation_lines.txt: {', '.join(without)}")
     return found
 
 
@@ -103,11 +109,11 @@ def _of_samples(calls: Any) -> Iterator[str]:
             yield f"{call.function}({', '.join(arguments)})"
 
 
-def _written_out() -> dict[str, list[str]]:
+def written_out() -> dict[str, list[str]]:
     """The lines of ``operation_lines.txt`` by name."""
     found: dict[str, list[str]] = {}
     for line in Path(__file__).with_name("operation_lines.txt").read_text("utf-8").splitlines():
-        if line.startswith("#"):
+        if not line or line.startswith("#"):
             continue
         texts, choices = re.split(r"\{[\w. ]+\}", line), re.findall(r"\{([\w. ]+)\}", line)
         for chosen in itertools.product(*map(str.split, choices)):

@@ -18,11 +18,9 @@ What programs can call, by family. `make docs` writes this page from the operati
 as `GET /v1/ops` lists them.
 Names and defaults are NumPy's, the array API's and SciPy's, also under `np.` and `scipy.`;
 other libraries' names follow each operation.
+Each operation has a line of code as a program may have it, with the value that the engine gives
+for it, in four digits.
 "Not differentiable" is a statement: such a gradient is null, with the reason.
-"""
-EXAMPLES = """
-{count} of them have a line of code as a program may have it, with the value that the engine gives
-for it, in four digits. The other {others} need more than a line, or sparse tensors.
 """
 
 
@@ -37,9 +35,8 @@ def page(examples: Mapping[str, tuple[str, str]]) -> str:
         f"## {name}\n\n" + "\n".join(_item(entry, examples.get(entry["name"])) for entry in found)
         for name, found in families
     ]
-    counts = {"count": len(examples), "others": len(entries) - len(examples)}
-    head = f"{HEAD}\n{len(entries)} in all: {contents}.\n{EXAMPLES.format(**counts)}"
-    return "\n\n".join([head.rstrip(), *sections]) + "\n"
+    head = f"{HEAD}\n{len(entries)} in all: {contents}."
+    return "\n\n".join([head, *sections]) + "\n"
 
 
 def _item(entry: dict[str, Any], example: tuple[str, str] | None) -> str:
