@@ -96,6 +96,7 @@ def test_an_explanation_is_printed_as_two_tables(client):
 
 
 def test_an_explanation_is_a_frame_of_instructions(client):
+    pytest.importorskip("pandas")
     frame = client.explain("w * sin(x)", {"x": 0.5, "w": 2.0}).to_pandas()
     assert [*frame.columns[:3]] == ["slot", "op", "operands"]
     assert "cos" in set(frame.op[frame.derivative])
