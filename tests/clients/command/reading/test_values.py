@@ -131,10 +131,10 @@ def test_json_that_is_wrong_is_shown_with_a_caret(run, tmp_path):
     assert told[2].index("^") == told[1].index(",,") + 1
     told = run("eval", "x", "x=[1,2,,3]", exits=4).stderr.splitlines()
     assert told[2].index("^") == told[1].index(",,") + 1
-    (tmp_path / "long.json").write_text("[" + "1," * 10000 + "]")
+    (tmp_path / "long.json").write_text("[" + "1," * 10000 + "?]")
     told = run("eval", "x", "x=@long.json", exits=4).stderr.splitlines()
     assert max(map(len, told)) < 100
-    assert told[1][told[2].index("^")] == "]"
+    assert told[1][told[2].index("^")] == "?"
 
 
 @pytest.mark.parametrize(
