@@ -252,8 +252,8 @@ async def test_compile_times_do_not_reveal_programs_of_others(both: Tenants, tel
             for _ in range(3):  # until it is completely compiled
                 ask(other, number)
             taken = ask(watch, number)
-            ask(watch, number)  # the second call still generates code
-            later.append(ask(watch, number))
+            # The second call generates code, which the third may wait for.
+            later.append(min([ask(watch, number) for _ in range(4)]))
             return taken
 
         found = compared(25, first, lambda: ask(watch, next(new)))
