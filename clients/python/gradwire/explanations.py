@@ -29,21 +29,27 @@ class ArraySummary(Document):
     nonfinite: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedInstruction(Document):
-    """One instruction of the tape that is replayed."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExplainedOperation(Document):
+    """What instructions and nodes have in common: an operation of earlier ones, and its type."""
 
     slot: int
     op: str
     #: What is fixed of the operation, as text: ``axes=(0,)``.
     parameters: str = ""
-    #: Slots of the operands.
+    #: Slots of the operands, which come before this.
     operands: tuple[int, ...]
-    #: ``None`` of an instruction with several results.
+    #: ``None`` of several results.
     dtype: np.dtype[Any] | None
     shape: tuple[int, ...] | None
-    #: What it computes in the program, or the variable that it reads.
+    #: What it computes in the program, or the variable that it is.
     place: Node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedInstruction(ExplainedOperation):
+    """One instruction of the tape that is replayed."""
+
     #: Whether it came of differentiating what is at its place.
     derivative: bool
     #: Predicted arithmetic operations, and bytes of the result.
@@ -64,20 +70,9 @@ class ExplainedInstruction(Document):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ExplainedNode(Document):
+class ExplainedNode(ExplainedOperation):
     """One instruction as it was recorded, with its value and its adjoint."""
 
-    slot: int
-    op: str
-    #: What is fixed of the operation, as text: ``axes=(0,)``.
-    parameters: str = ""
-    #: Slots of the operands, of nodes before this.
-    operands: tuple[int, ...]
-    #: ``None`` of an instruction with several results.
-    dtype: np.dtype[Any] | None
-    shape: tuple[int, ...] | None
-    #: What it computes in the program, or the variable that it is.
-    place: Node
     #: A variable's path, or the name of a value in the program.
     name: str | None
     #: An array, or an ``ArraySummary`` of one of more than 64 elements.
