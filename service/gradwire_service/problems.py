@@ -59,6 +59,7 @@ KINDS: dict[str, Kind] = {
     "worker_crashed": Kind(500, "Worker process crashed"),
     "overloaded": Kind(503, "Service overloaded"),
     "store_unavailable": Kind(503, "Storage unavailable"),
+    "cluster_unavailable": Kind(503, "Dask cluster unavailable"),
     "out_of_gpu_memory": Kind(503, "Out of GPU memory"),
     "starting": Kind(503, "Replica starting"),
     "draining": Kind(503, "Replica shutting down"),

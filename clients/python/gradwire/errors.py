@@ -47,6 +47,7 @@
             ├── Unavailable           503
             │   ├── Overloaded
             │   ├── StoreUnavailable
+            │   ├── ClusterUnavailable
             │   ├── OutOfGpuMemory
             │   ├── Starting
             │   └── Draining
@@ -348,6 +349,10 @@ class Overloaded(Unavailable, code="overloaded"):
 
 class StoreUnavailable(Unavailable, code="store_unavailable"):
     """The store is unavailable; requests that refer to nothing in it still work."""
+
+
+class ClusterUnavailable(Unavailable, code="cluster_unavailable"):
+    """The service's Dask cluster is not reachable, or lost; retry after ``retry_after_seconds``."""
 
 
 class OutOfGpuMemory(Unavailable, code="out_of_gpu_memory"):

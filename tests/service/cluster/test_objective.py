@@ -1,0 +1,196 @@
+"""Objectives by shards on a cluster of two processes: parts add up to the whole."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from gradwire_engine import Engine, Leaf
+from gradwire_engine.errors import EngineError
+from gradwire_engine.solvers.local import LocalProblem
+from gradwire_service.problems import RequestError
+from gradwire_service.scheduling import Deadline
+from gradwire_service.wire.chunked import ChunkedReference
+from scipy.optimize import minimize
+
+from tests.service.cluster.conftest import LOGISTIC
+
+ZARR = ChunkedReference("zarr", "X.zarr"), ChunkedReference("zarr", "y.zarr")
+COLUMNS = tuple(f"x{i}" for i in range(5))
+PARQUET = ChunkedReference("parquet", "rows", COLUMNS), ChunkedReference("parquet", "rows", "y")
+X_AT = np.array([0.3, -0.2, 0.5, 0.1, -0.4])
+V = np.array([1.0, 0.5, -0.25, 2.0, 0.0])
+
+
+@pytest.fixture(scope="module")
+def published(dask, data):
+    """The same rows as datasets, in chunks that differ."""
+    import dask.array as da
+
+    client = dask.client
+    client.publish_dataset(X=client.persist(da.from_array(data.X, chunks=(900, 5))))
+    client.publish_dataset(y=client.persist(da.from_array(data.y, chunks=(400,))))
+    return ChunkedReference("dask", "X"), ChunkedReference("dask", "y")
+
+
+@pytest.fixture(params=["zarr", "parquet", "dask", "mixed"])
+def references(request):
+    if request.param in ("zarr", "parquet"):
+        return {"zarr": ZARR, "parquet": PARQUET}[request.param]
+    X, y = request.getfixturevalue("published")
+    return (X, y) if request.param == "dask" else (X, PARQUET[1])
+
+
+def formula(data, w):
+    """Value, gradient and Hessian of the logistic objective, by NumPy."""
+    X, y = data.X.astype(float), data.y.astype(float)
+    z = X @ w
+    p = 1 / (1 + np.exp(-z))
+    value = np.sum(np.logaddexp(0, z) - y * z) + 0.5 * w @ w
+    return value, X.T @ (p - y) + w, X.T @ (X * (p * (1 - p))[:, None]) + np.eye(len(w))
+
+
+def whole(data, text=LOGISTIC):
+    """The objective of all rows in one engine, with no shards."""
+    variables = {
+        "X": Leaf(data.X, trainable=False),
+        "y": Leaf(data.y, trainable=False),
+        "w": Leaf(np.zeros(5)),
+    }
+    return LocalProblem(Engine(), Engine().parse(text), variables, ["w"])
+
+
+def test_parts_add_up_to_the_formula(logistic, references, data, small_shards):
+    objective = logistic(*references)
+    assert len(objective._shards) > 8  # more than one level of the sum
+    value, gradient, hessian = formula(data, X_AT)
+    found, found_gradient = objective.value_and_gradient(X_AT)
+    np.testing.assert_allclose(found, value, rtol=1e-12)
+    np.testing.assert_allclose(found_gradient, gradient, rtol=1e-9)
+    np.testing.assert_allclose(objective.hessian_product(X_AT, V), hessian @ V, rtol=1e-9)
+
+
+def test_they_are_those_of_one_engine(logistic, data, small_shards):
+    objective, local = logistic(*ZARR), whole(data)
+    value, gradient = local.value_and_gradient(X_AT)
+    found, found_gradient = objective.value_and_gradient(X_AT)
+    np.testing.assert_allclose(found, value, rtol=1e-12)
+    np.testing.assert_allclose(found_gradient, gradient, rtol=1e-10)
+    np.testing.assert_allclose(
+        objective.hessian_product(X_AT, V), local.hessian_product(X_AT, V), rtol=1e-10
+    )
+
+
+def test_means_are_of_all_rows(logistic, data, small_shards):
+    text = "return mean((X @ w - y) ** 2) + 0.1 * sum(w ** 2)"
+    residuals = data.X.astype(float) @ X_AT - data.y
+    found, gradient = logistic(*ZARR, text=text).value_and_gradient(X_AT)
+    np.testing.assert_allclose(found, np.mean(residuals**2) + 0.1 * X_AT @ X_AT, rtol=1e-10)
+    expected = 2 * data.X.T.astype(float) @ residuals / 3000 + 0.2 * X_AT
+    np.testing.assert_allclose(gradient, expected, rtol=1e-9)
+
+
+def test_residuals_have_a_cost(logistic, data, small_shards):
+    objective = logistic(*ZARR, text="return X @ w - y", of_residuals=True)
+    X = data.X.astype(float)
+    residuals = X @ X_AT - data.y
+    cost, gradient = objective.value_and_gradient(X_AT)
+    np.testing.assert_allclose(cost, residuals @ residuals / 2, rtol=1e-12)
+    np.testing.assert_allclose(gradient, X.T @ residuals, rtol=1e-9)
+    np.testing.assert_allclose(objective.gauss_newton_product(X_AT, V), X.T @ (X @ V), rtol=1e-9)
+
+
+def test_rows_that_do_not_fit_are_read_each_time(logistic, data, small_shards, monkeypatch):
+    monkeypatch.setattr("gradwire_service.cluster.division._KEPT_SHARE", 0.0)
+    found, gradient = logistic(*ZARR).value_and_gradient(X_AT)
+    value, expected, _ = formula(data, X_AT)
+    np.testing.assert_allclose(found, value, rtol=1e-12)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-9)
+
+
+def test_a_worker_that_is_killed_changes_nothing(dask, logistic, data, small_shards):
+    objective = logistic(*ZARR)
+    evaluations = 0
+
+    def fun(w):
+        nonlocal evaluations
+        evaluations += 1
+        if evaluations == 3:
+            victim = next(iter(dask.client.run(os.getpid).values()))
+            threading.Timer(0.01, os.kill, (victim, signal.SIGKILL)).start()
+        return objective.value_and_gradient(w)
+
+    found = minimize(fun, np.zeros(5), jac=True, method="L-BFGS-B", tol=1e-10)
+    expected = minimize(whole(data).value_and_gradient, np.zeros(5), jac=True, method="L-BFGS-B", tol=1e-10)
+    assert evaluations > 3
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-6)
+    np.testing.assert_allclose(found.fun, expected.fun, rtol=1e-12)
+
+
+def test_a_deadline_stops_the_workers(dask, logistic, small_shards):
+    slow = "s = 0.0\nfor i in range(2000000):\n    s = s + sin(s + i)\nreturn sum(X @ w) * s"
+    objective = logistic(*ZARR, text=slow, poll=Deadline(1500))
+    began = time.monotonic()
+    with pytest.raises(EngineError, match="deadline"):
+        objective.value_and_gradient(X_AT)
+    assert time.monotonic() - began < 2.5
+    ends = time.monotonic() + 5
+    while any(dask.client.processing().values()):
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+def test_errors_of_a_program_are_the_engines(logistic):
+    with pytest.raises(EngineError, match="matmul"):
+        logistic(*ZARR, text="return sum(w @ X)").value_and_gradient(X_AT)
+    with pytest.raises(EngineError, match="one real number"):
+        logistic(*ZARR, text="return X.T @ (X @ w)").value_and_gradient(X_AT)
+
+
+def refused(logistic, X, y=ZARR[1], **asked):
+    with pytest.raises(RequestError) as caught:
+        logistic(X, y, **asked)
+    return caught.value
+
+
+def test_unequal_rows(dask, logistic):
+    import dask.array as da
+
+    dask.client.publish_dataset(short=da.zeros((2999, 5), dtype="f4", chunks=1000))
+    error = refused(logistic, ChunkedReference("dask", "short"))
+    assert (error.code, error.pointer) == ("shape_mismatch", "/variables/y")
+    assert "2999" in error.detail
+    assert "3000" in error.detail
+
+
+def test_chunks_of_unequal_dtypes(dask, logistic, published):
+    import dask.array as da
+
+    parts = [da.zeros((1500, 5), dtype="f4"), da.zeros((1500, 5), dtype="f8")]
+    liar = da.concatenate(parts).map_blocks(lambda block: block, dtype="f4")
+    wrong = da.map_blocks(lambda block: block.astype("f8"), parts[0], dtype="f4", meta=np.empty((0, 0), "f4"))
+    dask.client.publish_dataset(liar=da.concatenate([wrong, parts[0]]))
+    del liar
+    with pytest.raises(RequestError) as caught:
+        logistic(ChunkedReference("dask", "liar"), ZARR[1]).value_and_gradient(X_AT)
+    assert (caught.value.code, caught.value.pointer) == ("dtype_mismatch", "/variables/X")
+
+
+@pytest.mark.parametrize(
+    ("reference", "code", "detail"),
+    [
+        (ChunkedReference("dask", "unknown"), "invalid_request", "no dataset unknown"),
+        (ChunkedReference("zarr", "unknown.zarr"), "invalid_request", "no file or folder"),
+        (ChunkedReference("zarr", "../X.zarr"), "invalid_request", "not below"),
+        (ChunkedReference("zarr", "rows"), "invalid_request", "rows"),
+        (ChunkedReference("parquet", "X.zarr", "a"), "invalid_request", "no rows"),
+        (ChunkedReference("parquet", "rows", "z"), "invalid_request", "no column z"),
+    ],
+)
+def test_references_that_lead_nowhere(logistic, reference, code, detail):
+    error = refused(logistic, reference)
+    assert error.code == code
+    assert detail in error.detail
+    assert error.pointer == f"/variables/X/{reference.kind}"
