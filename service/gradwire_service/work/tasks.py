@@ -26,7 +26,7 @@ from gradwire_service.work.explain import ExplainHandlers
 from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 from gradwire_service.work.pictures import FORMS, PictureHandlers
 from gradwire_service.work.programs import ProgramHandlers
-from gradwire_service.work.request import Outcome, Request
+from gradwire_service.work.request import Listener, Outcome, Request
 from gradwire_service.work.tapes import TapeHandlers
 from gradwire_service.work.tensors import TensorHandlers
 
@@ -84,9 +84,13 @@ class Tasks:
 
 
 def execute(
-    task: Task, tasks: Tasks, settings: Settings, on_timeout: Callable[[float], None]
+    task: Task,
+    tasks: Tasks,
+    settings: Settings,
+    on_timeout: Callable[[float], None],
+    on_progress: Listener,
 ) -> TaskDone | TaskFailed:
-    """Run a task; ``on_timeout`` receives the timeout in its body.
+    """Run a task; ``on_timeout`` receives the timeout in its body, ``on_progress`` its progress.
 
     Raises: ``GpuLost``, after which no other task can run.
     """
@@ -95,7 +99,8 @@ def execute(
         request = Request(task.headers, task.owner, settings, offer_of(task.name))
         outcome = request.outcome
         request.deadline = task.deadline
-        request.on_timeout = on_timeout
+        request.on_timeout, request.on_progress = on_timeout, on_progress
+        request.checkpoint = task.checkpoint
         request.body = unpacked(task.body)
         return TaskDone(packed(tasks.run(task.name, request, task.arguments)), outcome)
     except GpuLost:
