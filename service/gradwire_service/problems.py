@@ -186,6 +186,10 @@ class RemoteError(Exception):
         self.problem = problem
         self.trace = trace
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle both, for other machines."""
+        return type(self), (self.problem, self.trace)
+
 
 def clip(text: str, longest: int) -> str:
     """``text`` in at most ``longest`` characters that UTF-8 can encode."""

@@ -53,7 +53,7 @@ class Cluster:
         """The objective of a question with chunked variables.
 
         Raises: ``RequestError`` (invalid_request, forbidden, dtype_mismatch, shape_mismatch,
-        cluster_unavailable).
+        cluster_unavailable); ``RemoteError`` from the worker that looks for files.
         """
         references = references_in(question.variables)
         requests = self._requests(references, owner)
@@ -127,16 +127,20 @@ class Cluster:
         """What references refer to, by the paths of their variables."""
         from dask import delayed
 
-        found: dict[str, Source] = {}
+        described: Mapping[str, stored.Stored] = {}
         if requests:
             describe = delayed(stored.describe, traverse=False)
             task = describe([*requests.values()], self._root, self._isolated)
-            found.update(zip(requests, connection.compute(client, task, poll), strict=True))
-        for path, reference in references.items():
-            if path not in requests:
-                pointer = f"{pointer_of(path)}/{reference.kind}"
-                found[path] = find_published(connection, client, reference.name, pointer, poll)
-        return found
+            found = connection.compute(client, task, poll)
+            described = dict(zip(requests, found, strict=True))
+        return {
+            path: described[path]
+            if path in described
+            else find_published(
+                connection, client, reference.name, f"{pointer_of(path)}/{reference.kind}", poll
+            )
+            for path, reference in references.items()
+        }
 
 
 def _row_bytes(source: Source) -> int:

@@ -32,7 +32,7 @@ class ClusterObjective:
     each evaluation. All tasks are pure functions: what a lost worker had is computed again by
     others. ``poll`` is called while the workers compute.
 
-    Raises: ``RequestError`` (cluster_unavailable, worker_crashed, …), and what engines raise.
+    Raises: ``RequestError`` (cluster_unavailable, worker_crashed); ``RemoteError`` from workers.
     """
 
     def __init__(

@@ -18,6 +18,7 @@ from gradwire_engine.solvers.objective import Notes
 from threadpoolctl import threadpool_limits
 
 from gradwire_service import __version__
+from gradwire_service.cluster.reporting import Abandoned, reported
 from gradwire_service.cluster.stored import Rows
 from gradwire_service.problems import RequestError
 from gradwire_service.wire.chunked import ChunkedReference
@@ -68,16 +69,13 @@ class Part(NamedTuple):
     notes: Notes = Notes()
 
 
-class Abandoned(Exception):
-    """The scheduler does not want a task's result any more."""
-
-
+@reported
 def evaluate(
     work: Work, point: Point, quantity: Quantity, first: bool, rows: Sequence[Array | Rows]
 ) -> Part:
     """A shard's part. The ``rows`` of each chunked variable are an array, or are read here.
 
-    Raises: ``RequestError``, what engines raise, and ``Abandoned``.
+    Raises: ``RemoteError``; ``Abandoned``.
     """
     if work.version != __version__:
         raise RequestError(
@@ -88,7 +86,7 @@ def evaluate(
         )
     given = {
         variable.path: _checked(one, variable)
-        for variable, one in zip(work.chunked, keep(rows), strict=True)
+        for variable, one in zip(work.chunked, map(_read, rows), strict=True)
     }
     variables = with_rows(work.variables, given)
     shard = Shard(tuple(given), work.rows, first)
@@ -98,7 +96,9 @@ def evaluate(
     if quantity == "cost":
         return problem.cost(point.x)
     assert point.v is not None
-    return getattr(problem, quantity)(point.x, point.v)
+    if quantity == "hessian_product":
+        return problem.hessian_product(point.x, point.v)
+    return problem.gauss_newton_product(point.x, point.v)
 
 
 class _ShardProblem:
@@ -167,9 +167,14 @@ def add(parts: Sequence[Part]) -> Part:
     return Part(sum(part.value for part in parts), vector, next(said, Notes()))
 
 
+@reported
 def keep(rows: Sequence[Array | Rows]) -> tuple[Array, ...]:
     """The rows of a shard, which stay in the memory of one worker."""
-    return tuple(one if isinstance(one, np.ndarray) else one.read() for one in rows)
+    return tuple(map(_read, rows))
+
+
+def _read(rows: Array | Rows) -> Array:
+    return rows.read() if isinstance(rows, Rows) else rows
 
 
 def with_rows(variables: Any, rows: Mapping[str, Array]) -> Any:

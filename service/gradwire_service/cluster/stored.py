@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from gradwire_service.cluster.confinement import confined, is_url
+from gradwire_service.cluster.reporting import reported
 from gradwire_service.problems import RequestError, clip
 from gradwire_service.wire.chunked import ChunkedReference
 from gradwire_service.wire.numbers import DTYPES, Array, Dtype
@@ -112,10 +113,11 @@ class Request(NamedTuple):
     pointer: str
 
 
+@reported
 def describe(requests: Sequence[Request], root: str, isolated: bool) -> list[Stored]:
     """Describe what requests refer to; ``isolated``, what is in the folders of their tenants.
 
-    Raises: ``RequestError`` (invalid_request, dtype_mismatch, cluster_unavailable).
+    Raises: ``RemoteError`` (invalid_request, dtype_mismatch, cluster_unavailable).
     """
     found: list[Stored] = []
     for reference, path, pointer in requests:
@@ -217,7 +219,7 @@ def _numbers(column: Any) -> Array:
 
     Raises: ``ValueError`` for missing values, which no number stands for.
     """
-    values, trailing = column.combine_chunks(), []
+    values, trailing = column.combine_chunks(), tuple[int, ...]()
     while True:
         if values.null_count:
             raise ValueError("a column has missing values: store numbers, or NaN")
@@ -225,7 +227,7 @@ def _numbers(column: Any) -> Array:
         if size is None:
             found: Array = values.to_numpy(zero_copy_only=False)
             return found.reshape(-1, *trailing)
-        values, trailing = values.flatten(), [*trailing, size]
+        values, trailing = values.flatten(), (*trailing, size)
 
 
 # Opening

@@ -1,6 +1,7 @@
 """Objectives by shards on a cluster of two processes: parts add up to the whole."""
 
 import os
+import shutil
 import signal
 import threading
 import time
@@ -8,10 +9,14 @@ import time
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf
+from gradwire_engine.answer import Limits
 from gradwire_engine.errors import EngineError
 from gradwire_engine.solvers.local import LocalProblem
-from gradwire_service.problems import RequestError
+from gradwire_service.access.keyring import owner_of
+from gradwire_service.cluster.cluster import Cluster
+from gradwire_service.problems import RemoteError, RequestError, problem_of
 from gradwire_service.scheduling import Deadline
+from gradwire_service.settings import Settings
 from gradwire_service.wire.chunked import ChunkedReference
 from scipy.optimize import minimize
 
@@ -123,7 +128,9 @@ def test_a_worker_that_is_killed_changes_nothing(dask, logistic, data, small_sha
         return objective.value_and_gradient(w)
 
     found = minimize(fun, np.zeros(5), jac=True, method="L-BFGS-B", tol=1e-10)
-    expected = minimize(whole(data).value_and_gradient, np.zeros(5), jac=True, method="L-BFGS-B", tol=1e-10)
+    expected = minimize(
+        whole(data).value_and_gradient, np.zeros(5), jac=True, method="L-BFGS-B", tol=1e-10
+    )
     assert evaluations > 3
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-6)
     np.testing.assert_allclose(found.fun, expected.fun, rtol=1e-12)
@@ -143,39 +150,37 @@ def test_a_deadline_stops_the_workers(dask, logistic, small_shards):
 
 
 def test_errors_of_a_program_are_the_engines(logistic):
-    with pytest.raises(EngineError, match="matmul"):
-        logistic(*ZARR, text="return sum(w @ X)").value_and_gradient(X_AT)
-    with pytest.raises(EngineError, match="one real number"):
-        logistic(*ZARR, text="return X.T @ (X @ w)").value_and_gradient(X_AT)
+    error = refused(lambda: logistic(*ZARR, text="return sum(w @ X)").value_and_gradient(X_AT))
+    assert (error.code, error.node.op) == ("shape_mismatch", "matmul")
+    error = refused(lambda: logistic(*ZARR, text="return X @ w").value_and_gradient(X_AT))
+    assert "one real number" in error.detail
 
 
-def refused(logistic, X, y=ZARR[1], **asked):
-    with pytest.raises(RequestError) as caught:
-        logistic(X, y, **asked)
-    return caught.value
+def refused(ask):
+    with pytest.raises((RequestError, RemoteError)) as caught:
+        ask()
+    return problem_of(caught.value)
 
 
 def test_unequal_rows(dask, logistic):
     import dask.array as da
 
     dask.client.publish_dataset(short=da.zeros((2999, 5), dtype="f4", chunks=1000))
-    error = refused(logistic, ChunkedReference("dask", "short"))
+    error = refused(lambda: logistic(ChunkedReference("dask", "short"), ZARR[1]))
     assert (error.code, error.pointer) == ("shape_mismatch", "/variables/y")
     assert "2999" in error.detail
     assert "3000" in error.detail
 
 
-def test_chunks_of_unequal_dtypes(dask, logistic, published):
+def test_chunks_of_unequal_dtypes(dask, logistic, small_shards):
     import dask.array as da
 
-    parts = [da.zeros((1500, 5), dtype="f4"), da.zeros((1500, 5), dtype="f8")]
-    liar = da.concatenate(parts).map_blocks(lambda block: block, dtype="f4")
-    wrong = da.map_blocks(lambda block: block.astype("f8"), parts[0], dtype="f4", meta=np.empty((0, 0), "f4"))
-    dask.client.publish_dataset(liar=da.concatenate([wrong, parts[0]]))
-    del liar
-    with pytest.raises(RequestError) as caught:
-        logistic(ChunkedReference("dask", "liar"), ZARR[1]).value_and_gradient(X_AT)
-    assert (caught.value.code, caught.value.pointer) == ("dtype_mismatch", "/variables/X")
+    zeros, like = da.zeros((1500, 5), dtype="f4"), np.empty((0, 0), "f4")
+    doubles = da.map_blocks(lambda block: block.astype("f8"), zeros, meta=like)
+    dask.client.publish_dataset(unequal=da.concatenate([zeros, doubles]))
+    objective = logistic(ChunkedReference("dask", "unequal"), ZARR[1])
+    error = refused(lambda: objective.value_and_gradient(X_AT))
+    assert (error.code, error.pointer) == ("dtype_mismatch", "/variables/X")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +195,35 @@ def test_chunks_of_unequal_dtypes(dask, logistic, published):
     ],
 )
 def test_references_that_lead_nowhere(logistic, reference, code, detail):
-    error = refused(logistic, reference)
+    error = refused(lambda: logistic(reference, ZARR[1]))
     assert error.code == code
     assert detail in error.detail
     assert error.pointer == f"/variables/X/{reference.kind}"
+
+
+def test_tenants_name_only_what_is_theirs(dask, data, logistic, published):
+    import dask.array as da
+
+    (data.root / "acme").mkdir()
+    for name in ("X.zarr", "y.zarr"):
+        shutil.copytree(data.root / name, data.root / "acme" / name)
+    (data.root / "acme" / "link").symlink_to(data.root / "X.zarr")
+    dask.client.publish_dataset(**{"acme/X": dask.client.persist(da.from_array(data.X))})
+    settings = Settings(dask=dask.address, data_root=str(data.root))
+    cluster = Cluster(settings, Limits(), isolated=True)
+    asked = {"cluster": cluster, "owner": owner_of("acme")}
+    y = ChunkedReference("zarr", "acme/y.zarr")
+    value, _, _ = formula(data, X_AT)
+    for X in (ChunkedReference("dask", "acme/X"), ChunkedReference("zarr", "acme/X.zarr")):
+        found, _ = logistic(X, y, **asked).value_and_gradient(X_AT)
+        np.testing.assert_allclose(found, value, rtol=1e-12)
+    for X in (ChunkedReference("dask", "X"), ChunkedReference("zarr", "X.zarr")):
+        assert refused(lambda X=X: logistic(X, y, **asked)).code == "forbidden"
+    other = asked | {"owner": owner_of("other")}
+    assert (
+        refused(lambda: logistic(ChunkedReference("dask", "acme/X"), y, **other)).code
+        == "forbidden"
+    )
+    error = refused(lambda: logistic(ChunkedReference("zarr", "acme/link"), y, **asked))
+    assert "symbolic link" in error.detail
+    cluster.close()
