@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from itertools import count
 from typing import Any, Self
 
@@ -12,7 +14,7 @@ from scipy.sparse import coo_array
 
 from gradwire_engine.answer import Answer, Array, Kind, Leaf, Names, Poll, Promotion, Query
 from gradwire_engine.engine import Engine
-from gradwire_engine.errors import InputError, OverBudget, Place
+from gradwire_engine.errors import EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.polling import unhurried
 from gradwire_engine.program import Program
@@ -51,6 +53,8 @@ class LocalProblem:
         self._engine, self._program, self._poll = engine, program, poll
         self._target, self._promotion = target, promotion
         self._at = "/target"
+        #: Points to the program in the request, if it is not the request's own.
+        self._elsewhere: str | None = None
         paths, run = self.layout.paths, f"run {next(_runs)}: "
         self._variables: dict[str, Any] = _resident(variables, frozenset(paths), run)
         self._place = Placement(self._variables, paths)
@@ -64,15 +68,22 @@ class LocalProblem:
         """The sources' values in the request."""
         return self.layout.start
 
-    def other(self, program: Program | None, target: Names, at: str) -> Self:
+    def other(
+        self, program: str | Mapping[str, Any] | Program | None, target: Names, at: str
+    ) -> Self:
         """Another function of the same sources: of another program, or another target of this one.
 
         ``at`` points to it in the request.
+
+        Raises: what parsing does.
         """
         other = copy(self)
-        other._program = program or self._program
         other._target, other._at = target, at
         other._structure = other._sparse = None
+        if program is not None:
+            other._elsewhere = at
+            with other._placed():
+                other._program = self._engine.parse(program, self._poll)
         return other
 
     def minibatches(self, names: Sequence[str]) -> tuple[int, Callable[[Array], Objective]]:
@@ -229,9 +240,21 @@ class LocalProblem:
             **asked,
         )
         variables = self._place([*arrays, *self._rows])
-        answer = self._engine.call(self._program, variables, query, vectors).replay(self._poll)
+        with self._placed():
+            answer = self._engine.call(self._program, variables, query, vectors).replay(self._poll)
         self.notes = Notes(answer.warnings, answer.unconnected, answer.nonfinite)
         return answer
+
+    @contextmanager
+    def _placed(self) -> Iterator[None]:
+        """Errors at places in another program point to that."""
+        try:
+            yield
+        except EngineError as error:
+            at = error.at or Place()
+            if self._elsewhere is not None and at.pointer is None:
+                error.at = replace(at, pointer=self._elsewhere)
+            raise
 
     def _no_number(self, value: Any) -> InputError:
         if isinstance(value, np.ndarray | np.generic):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gradwire_engine import hints
-from gradwire_engine.answer import Array
+from gradwire_engine.answer import Array, Names
 from gradwire_engine.errors import InputError, Place
 from gradwire_engine.program import Program
 from gradwire_engine.solvers.layout import Layout
@@ -27,8 +27,8 @@ class Constraint(NamedTuple):
     ``c`` is another program's output, or an intermediate of the objective's program.
     """
 
-    program: Program | None
-    target: str | None
+    program: str | Mapping[str, Any] | Program | None
+    target: Names
     low: Bound
     high: Bound
 
