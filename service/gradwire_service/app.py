@@ -20,6 +20,7 @@ from gradwire_service import __version__, openapi
 from gradwire_service.access.authentication import Authentication
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.keys_file import open_keys
+from gradwire_service.cluster.cluster import check_installed, open_cluster
 from gradwire_service.codes import open_codes
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.engines import open_engines
@@ -145,6 +146,7 @@ def create_app(
     """
     settings = Settings() if settings is None else settings
     keys = open_keys(settings)
+    check_installed(settings)
     export = open_trace_export(settings)
     metrics = Metrics()
     keyring = keys.keyring
@@ -192,7 +194,8 @@ def create_app(
         )
     else:
         tapes_here = Tapes(engines, store, resolver, settings.tape_values_bytes)
-        executors = ThreadPool(Tasks(engines, resolver, tapes_here), queue, settings)
+        tasks = Tasks(engines, resolver, tapes_here, open_cluster(settings, engines))
+        executors = ThreadPool(tasks, queue, settings)
     dependencies = Dependencies(engines, store, resolver, capacity, placement, metrics, settings)
     offloader = Offloader(capacity, placement, metrics, settings)
     exposition = Exposition(

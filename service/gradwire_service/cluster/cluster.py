@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gradwire_engine import Program
@@ -16,8 +17,10 @@ from gradwire_service.cluster.division import divide
 from gradwire_service.cluster.objective import ClusterObjective
 from gradwire_service.cluster.parts import Variable, Work, pointer_of, references_in
 from gradwire_service.cluster.published import Published, find_published
+from gradwire_service.engines import Engines
 from gradwire_service.problems import RequestError
 from gradwire_service.settings import Settings
+from gradwire_service.settings.errors import StartupError
 from gradwire_service.wire.chunked import ChunkedReference
 
 if TYPE_CHECKING:
@@ -141,6 +144,20 @@ class Cluster:
             )
             for path, reference in references.items()
         }
+
+
+def open_cluster(settings: Settings, engines: Engines) -> Cluster:
+    """The cluster of a service; objectives have the limits of its engines."""
+    return Cluster(settings, engines.limits, isolated=engines.isolated)
+
+
+def check_installed(settings: Settings) -> None:
+    """Check that a service with a cluster has what that needs.
+
+    Raises: ``StartupError``.
+    """
+    if settings.dask and find_spec("distributed") is None:
+        raise StartupError("GRADWIRE_DASK needs Dask: pip install 'gradwire-server[dask]'")
 
 
 def _row_bytes(source: Source) -> int:

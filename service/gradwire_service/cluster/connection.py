@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gradwire_engine.answer import Poll
@@ -81,8 +80,6 @@ class Connection:
         return _waited(future, poll)
 
     def _connected(self, poll: Poll) -> Client:
-        if find_spec("distributed") is None:
-            raise unavailable("this service was installed without Dask, the extra dask")
         from distributed import Client
 
         # In a thread of its own: the constructor waits for the scheduler.

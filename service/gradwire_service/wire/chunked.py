@@ -46,6 +46,15 @@ def read_chunked(value: Any) -> ChunkedReference | None:
     return ChunkedReference(kind, name, _columns(value) if kind == "parquet" else None)
 
 
+def has_chunked(variables: Any) -> bool:
+    """True if there is a reference in nested variables."""
+    if type(variables) is dict:
+        return any(map(has_chunked, variables.values()))
+    return isinstance(variables, ChunkedReference) or (
+        type(variables) is list and any(map(has_chunked, variables))
+    )
+
+
 def _columns(value: dict[str, Any]) -> str | tuple[str, ...]:
     columns = value.get("columns")
     if type(columns) is str:
