@@ -55,13 +55,15 @@ _NESTED, _PLAIN = slice(1, 5), slice(5, None)
 class Shard(NamedTuple):
     """One part of ``rows`` rows, which the first axis of the variables named in ``of`` has.
 
-    A variable in nested ones is named by its path, ``data.x``. The ``first`` shard alone counts
-    what has no rows, such as a regulariser.
+    A variable in nested ones is named by its path, ``data.x``, or all of them by theirs. The
+    ``first`` shard alone counts what has no rows, such as a regulariser. Targets are sums over the
+    rows, or ``residuals``, whose first axis has those of this shard.
     """
 
     of: tuple[str, ...]
     rows: int
     first: bool = False
+    residuals: bool = False
 
 
 class Query(NamedTuple):
