@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 LEAST_BYTES, MOST_BYTES = 1 << 20, 256 << 20
 #: So many shards for each thread even out how fast the workers are.
 _SHARDS_PER_THREAD = 2
-#: A shard is at most this part of its thread's memory: workspaces and its copies need the rest.
-_PART_OF_MEMORY = 4
+#: A shard is at most this part of its thread's memory: float32 rows are copied to float64 where
+#: sources are that, and results need room, too.
+_PART_OF_MEMORY = 8
 #: Shards stay in memory if with them, at most this part of it is used. At 0.6, Dask begins to
 #: write to disk.
 _KEPT_SHARE = 0.5

@@ -89,7 +89,8 @@ def evaluate(
         for variable, one in zip(work.chunked, map(_read, rows), strict=True)
     }
     variables = with_rows(work.variables, given)
-    shard = Shard(tuple(given), work.rows, first)
+    residuals = quantity in ("cost", "gauss_newton_product")
+    shard = Shard(tuple(given), work.rows, first, residuals)
     problem = _ShardProblem(work, variables, shard, _poll())
     if quantity == "value":
         return problem.value(point.x)
@@ -231,9 +232,14 @@ def _checked(rows: Any, variable: Variable) -> Array:
 
 @lru_cache(maxsize=4)  # all services of one cluster usually have the same limits
 def _engine(limits: Limits) -> Engine:
-    """This process' engine: with machine code if that is available, and one thread for BLAS."""
+    """This process' engine: with machine code if that is available, and one thread for BLAS.
+
+    It is compiled in the background: so the first evaluations do not wait for it.
+    """
     threadpool_limits(1)
-    backend = native.native_backend() if native.is_available() else None
+    backend = None
+    if native.is_available():
+        backend = native.native_backend(lambda sources, _: native.compile_texts(sources))
     return Engine(limits=limits, cache_bytes=_CACHE_BYTES, backend=backend)
 
 

@@ -14,7 +14,7 @@ from gradwire_service.settings import Settings
 LOGISTIC = "z = X @ w\nreturn sum(log(1 + exp(z)) - y * z) + 0.5 * sum(w * w)"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def dask():
     """A cluster and a client of it."""
     pytest.importorskip("distributed", reason="needs the extra dask")
@@ -33,7 +33,7 @@ def dask():
         yield SimpleNamespace(address=local.scheduler_address, client=client, local=local)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def data(tmp_path_factory):
     """Rows in memory, in Zarr arrays and in Parquet files of several row groups."""
     zarr, pyarrow = pytest.importorskip("zarr"), pytest.importorskip("pyarrow")
@@ -59,7 +59,7 @@ def data(tmp_path_factory):
     return SimpleNamespace(root=root, X=X, y=y)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def connected(dask, data):
     """The service's side of the cluster."""
     settings = Settings(dask=dask.address, data_root=str(data.root))
@@ -84,4 +84,4 @@ def logistic(connected):
 def small_shards(monkeypatch):
     """Divides even little data into many shards."""
     monkeypatch.setattr("gradwire_service.cluster.division.LEAST_BYTES", 4096)
-    monkeypatch.setattr("gradwire_service.cluster.division._SHARDS_PER_THREAD", 16)
+    monkeypatch.setattr("gradwire_service.cluster.division._SHARDS_PER_THREAD", 5)

@@ -12,6 +12,7 @@ from gradwire_engine import Engine, Leaf
 from gradwire_engine.answer import Limits
 from gradwire_engine.errors import EngineError
 from gradwire_engine.solvers.local import LocalProblem
+from gradwire_engine.polling import unhurried
 from gradwire_service.access.keyring import owner_of
 from gradwire_service.cluster.cluster import Cluster
 from gradwire_service.problems import RemoteError, RequestError, problem_of
@@ -138,7 +139,9 @@ def test_a_worker_that_is_killed_changes_nothing(dask, logistic, data, small_sha
 
 def test_a_deadline_stops_the_workers(dask, logistic, small_shards):
     slow = "s = 0.0\nfor i in range(2000000):\n    s = s + sin(s + i)\nreturn sum(X @ w) * s"
-    objective = logistic(*ZARR, text=slow, poll=Deadline(1500))
+    deadlines = [unhurried]
+    objective = logistic(*ZARR, text=slow, poll=lambda: deadlines[-1]())
+    deadlines.append(Deadline(1500))
     began = time.monotonic()
     with pytest.raises(EngineError, match="deadline"):
         objective.value_and_gradient(X_AT)
