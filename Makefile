@@ -114,7 +114,7 @@ attacks: $(DEV) ## Run every attack on a service, alone and behind nginx, then r
 	@FLEET_ATTACK_SECONDS=$(ATTACK_SECONDS) $(BIN)/pytest $(PATIENT) tests/fleet/test_attacks.py tests/fleet/test_compile_bombs.py -rA $(ARGS)
 
 coverage: $(DEV) ## Run the tests and report the branches that no test takes
-	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks cluster containers fleet generators' $(ARGS)
+	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks tests/cluster containers fleet generators' $(ARGS)
 
 check: $(DEV) ## Check types and lint, at once
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync types lint

@@ -55,10 +55,11 @@ class ClusterObjective:
         self._value: Quantity = "cost" if of_residuals else "value"
         name = uuid4().hex
         self._work = client.persist(delayed(work, f"gradwire-work-{name}", traverse=False))
-        self._shards: Sequence[Any] = shards
+        self.shards: Sequence[Any] = shards
+        self.kept = kept
         if kept:
             keep = delayed(parts.keep, traverse=False)
-            self._shards = client.persist(
+            self.shards = client.persist(
                 [
                     keep(rows, dask_key_name=f"gradwire-rows-{name}-{number}")
                     for number, rows in enumerate(shards)
@@ -99,7 +100,7 @@ class ClusterObjective:
                 rows,
                 dask_key_name=f"gradwire-part-{run}-{number}",
             )
-            for number, rows in enumerate(self._shards)
+            for number, rows in enumerate(self.shards)
         ]
         found: Part = self._connection.compute(self._client, _sum(tasks, run), self._poll)
         self.notes = found.notes

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 MIB = 1 << 20
 
 
-def capacity(threads=2, thread_bytes=1 << 30):
+def capacity(threads=2, thread_bytes=4 << 30):
     return Capacity(threads, threads * thread_bytes, 0, thread_bytes)
 
 
