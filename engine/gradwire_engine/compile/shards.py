@@ -22,11 +22,11 @@ from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Input
+from gradwire_engine.ops.loops import BlockArgument
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.variables import flatten
 from gradwire_engine.sharding import Along, Division, Part, Value, Walk
-from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
 
 _AT = Place(pointer="/shard")
@@ -134,13 +134,15 @@ class PartOfAll:
         b.limits = limits
         paths = divided(shard, variables)
         own, given = 0, dict[int, Value]()
-        leaves = [each for each in flatten(variables) if not isinstance(each[1].value, str)]
-        for number, (path, leaf) in enumerate(leaves):
+        arrays = [(p, x.value) for p, x in flatten(variables) if not isinstance(x.value, str)]
+        for number, (path, array) in enumerate(arrays):
             if path in paths:
-                own, whole = len(leaf.value), b.vars[b.inputs[number]].type
-                kind = ArrayType(whole.dtype, (own, *whole.shape[1:]))
-                var = b.again(Input(number), (), kind)
-                given[b.inputs[number]] = Value(var, whole, Along(0))
+                own, slot = len(array), b.inputs[number]
+                whole = b.vars[slot].type
+                var = b.again(Input(number), (), whole._replace(shape=array.shape))
+                given[slot] = Value(var, whole, Along(0))
+                # All rows are no input: what is left of them is dead, and never replayed.
+                b.instructions[slot] = b.instructions[slot]._replace(op=BlockArgument(self, number))
                 b.inputs[number] = var.slot
         self._d = Division(b, shard.rows, own, shard.first, recorder.program.place)
         self._walk = Walk(self._d, b.instructions, given)
