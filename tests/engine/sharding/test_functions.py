@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ def part(
 def cuts(rows: int) -> list[tuple[int, int]]:
     """Shards of unlike sizes, one of a row and one of none."""
     ends = sorted({0, 1, rows // 2, rows})
-    return [*zip(ends, ends[1:], strict=False), (rows, rows)]
+    return [*pairwise(ends), (rows, rows)]
 
 
 def check(recorded: Recorded, shards: list[list[tuple[Value, Any]]]) -> None:
