@@ -106,16 +106,15 @@ def _long(own: Any, rows: int) -> Array:
     return np.broadcast_to(np.zeros((), own.dtype), (rows, *own.shape[1:]))
 
 
-def check_kind(query: Query, vectors: Sequence[Any] | None, *, alone: bool) -> None:
+def check_kind(query: Query, shard: Shard, vectors: Sequence[Any] | None) -> None:
     """Refuse queries whose answers do not add up.
 
     Raises: ``InputError``.
     """
-    shard, kind = query.shard, query.kind
-    assert shard is not None
+    kind = query.kind
     listed = query.slices is not None or query.format != "dense"
-    if kind == "check" or listed or query.batch or not alone:
-        what = "a check" if kind == "check" else "coordinates" if listed else "a batch or a tape"
+    if kind == "check" or listed or query.batch:
+        what = "a check" if kind == "check" else "coordinates" if listed else "a batch"
         raise InputError(f"the answers of {what} do not add up over shards", at=_AT)
     weighted = kind == "gradient" and vectors is not None
     if shard.residuals and not (kind in ("evaluate", "jvp") or weighted):

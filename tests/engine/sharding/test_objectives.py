@@ -108,6 +108,10 @@ OBJECTIVES: dict[str, tuple[str, list[str]]] = {
         "h = X @ w\ni = 0\nu = b\nwhile u < 5:\n    h = sin(h) + u\n    u = u + 0.5\nmean(h)",
         ["w", "b"],
     ),
+    "rows, then sums, in one loop": (
+        "s = y\nfor i in range(40):\n    s = sum(s) if i > 20 else s + b\nsum(s)",
+        ["b"],
+    ),
     "vmap over the rows": ("f = vmap(lambda x, t: tanh(sum(x*w))*t)\nsum(f(X, y))", ["w"]),
     "a gradient inside": ("g = grad(sum(tanh(X @ w)*y), w)\nsum(g)", ["w"]),
     "each row's own gradient": ("g = grad(sum(tanh(X @ w)*y), X)\nsum(g**2)", ["w"]),
