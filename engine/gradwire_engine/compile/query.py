@@ -64,6 +64,8 @@ class Compilation(NamedTuple):
 def compile_query(asked: Compilation, watching: Watching | None = None) -> Compiled:
     """Record a program and compile what is asked of it; sources are what is watched, if not all."""
     query = asked.query
+    if query.shard is not None:
+        check_kind(query, query.shard, asked.vectors)
     plain = query.kind in ("evaluate", "gradient") and query.target is None and watching is None
     rolls = plain and not (query.exact or asked.unroll or asked.stacks or query.shard)
     recorder = new_recorder(asked, _asked_for(query) if rolls else None)
@@ -229,7 +231,6 @@ class Question:
     ) -> tuple[Any, Any, Sources]:
         """The same, computed for the rows of a shard."""
         asked = self.asked
-        check_kind(asked.query, asked.vectors, alone=self.watched is None and not asked.stacks)
         part = PartOfAll(self.r, shard, asked.variables, asked.limits)
         part.record([*leaves(targets), *([] if outputs is None else leaves(outputs))], sources)
         targets = rebuild(targets, part.residual if shard.residuals else part.term)

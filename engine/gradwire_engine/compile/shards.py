@@ -22,11 +22,11 @@ from gradwire_engine.ops.arrays.shape import reshape
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Input
+from gradwire_engine.ops.loops import BlockArgument
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.variables import flatten
 from gradwire_engine.sharding import Along, Division, Part, Value, Walk
-from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
 
 _AT = Place(pointer="/shard")
@@ -106,16 +106,15 @@ def _long(own: Any, rows: int) -> Array:
     return np.broadcast_to(np.zeros((), own.dtype), (rows, *own.shape[1:]))
 
 
-def check_kind(query: Query, vectors: Sequence[Any] | None, *, alone: bool) -> None:
+def check_kind(query: Query, shard: Shard, vectors: Sequence[Any] | None) -> None:
     """Refuse queries whose answers do not add up.
 
     Raises: ``InputError``.
     """
-    shard, kind = query.shard, query.kind
-    assert shard is not None
+    kind = query.kind
     listed = query.slices is not None or query.format != "dense"
-    if kind == "check" or listed or query.batch or not alone:
-        what = "a check" if kind == "check" else "coordinates" if listed else "a batch or a tape"
+    if kind == "check" or listed or query.batch:
+        what = "a check" if kind == "check" else "coordinates" if listed else "a batch"
         raise InputError(f"the answers of {what} do not add up over shards", at=_AT)
     weighted = kind == "gradient" and vectors is not None
     if shard.residuals and not (kind in ("evaluate", "jvp") or weighted):
@@ -134,13 +133,15 @@ class PartOfAll:
         b.limits = limits
         paths = divided(shard, variables)
         own, given = 0, dict[int, Value]()
-        leaves = [each for each in flatten(variables) if not isinstance(each[1].value, str)]
-        for number, (path, leaf) in enumerate(leaves):
+        arrays = [(p, x.value) for p, x in flatten(variables) if not isinstance(x.value, str)]
+        for number, (path, array) in enumerate(arrays):
             if path in paths:
-                own, whole = len(leaf.value), b.vars[b.inputs[number]].type
-                kind = ArrayType(whole.dtype, (own, *whole.shape[1:]))
-                var = b.again(Input(number), (), kind)
-                given[b.inputs[number]] = Value(var, whole, Along(0))
+                own, slot = len(array), b.inputs[number]
+                whole = b.vars[slot].type
+                var = b.again(Input(number), (), whole._replace(shape=array.shape))
+                given[slot] = Value(var, whole, Along(0))
+                # All rows are no input: what is left of them is dead, and never replayed.
+                b.instructions[slot] = b.instructions[slot]._replace(op=BlockArgument(self, number))
                 b.inputs[number] = var.slot
         self._d = Division(b, shard.rows, own, shard.first, recorder.program.place)
         self._walk = Walk(self._d, b.instructions, given)

@@ -53,8 +53,9 @@ def of_parts(d: Division, op: Op, values: Sequence[Value], whole: Type) -> Value
     elif len(parts) == 1 and parts[0] in _factors(op):
         operands = [value.var for value in values]
     else:
+        what = f"a {op.name} of two sums" if len(parts) > 1 else f"{op.name} of a sum"
         raise ShardingError(
-            f"{op.name} of a sum over all rows is not a sum of what shards give",
+            f"{what} over all rows is not a sum of what shards give",
             hint="only what is linear may follow a sum over all rows",
         )
     return Value(op(*operands), whole, Part.OF_SUM)

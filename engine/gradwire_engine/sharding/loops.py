@@ -11,7 +11,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Guard
-from gradwire_engine.ops.loops import Loop, Path
+from gradwire_engine.ops.loops import BlockArgument, Loop, Path
 from gradwire_engine.ops.regions import Region, loop, region
 from gradwire_engine.sharding.values import (
     Along,
@@ -37,7 +37,10 @@ class _Outcome(NamedTuple):
 
 
 class DividedLoop:
-    """A loop of all rows, whose carries get rows or become parts once a pass makes them such."""
+    """A loop of all rows, whose carries get rows or become parts once a pass makes them such.
+
+    A carry also gets rows where it begins with what may be read as rows, and a pass reads it so.
+    """
 
     def __init__(self, walk: type[Walk], d: Division, op: Loop, operands: Sequence[Value]) -> None:
         self.walk = walk
@@ -59,9 +62,15 @@ class DividedLoop:
             for path in self.op.paths:
                 if path.known:
                     with self._region() as opened:
-                        outcome = self._outcome(opened, path)
+                        readings = [self._readings(opened, i) for i in range(self.op.carries)]
+                        outcome = self._outcome(opened, path, readings)
+                        read = opened.ancestors([x.var for each in outcome for x in each])
                     for i, value in enumerate(outcome.given):
                         self.spreads[i] = _joined(self.spreads[i], value.spread)
+                    for i, of_carry in enumerate(readings):
+                        for reading in of_carry:
+                            if self.spreads[i] is None and reading.var.slot in read:
+                                self.spreads[i] = reading.spread
 
     def emit(self, whole: Type) -> Value:
         """Record the loop of this shard."""
@@ -83,13 +92,28 @@ class DividedLoop:
         made = loop(d.b, traces, starts, stacks, count, backward=op.backward, passes=op.passes)
         return Value(made, whole, items=[*self.spreads, *self.spreads[: op.carries], None, None])
 
-    def _outcome(self, opened: Region, path: Path) -> _Outcome:
+    def _readings(self, opened: Region, carry: int) -> Sequence[Value]:
+        """Stand-ins for a carry that may be read as rows, by what it begins with."""
+        if self.spreads[carry] is not None:
+            return ()
+        kind, made = self.op.body.inputs[1 + carry], list[Value]()
+        for reading in self.starts[carry].also:
+            if not reading.counts:
+                block = BlockArgument(opened, 1 + carry)
+                var = self.d.b.again(block, (), self._kind(kind, reading.spread))
+                made.append(Value(var, kind, reading.spread))
+        return made
+
+    def _outcome(
+        self, opened: Region, path: Path, readings: Sequence[Sequence[Value]] = ()
+    ) -> _Outcome:
         """Record a path for this shard."""
         d, tape = self.d, self.op.body.tape
         spreads = [None, *self.spreads[: self.op.carries], *[x.spread for x in self.stacks]]
         inside = [opened.number, *opened.carries, *opened.items]
         kinds = self.op.body.inputs
-        given = [Value(*each) for each in zip(inside, kinds, spreads, strict=False)]
+        also = [(), *readings, *[()] * len(kinds)]
+        given = [Value(*each) for each in zip(inside, kinds, spreads, also, strict=False)]
         values = dict(zip(tape.inputs, [*given, *self.shared], strict=True))
         numbers = [*path.outputs, *[number for number, _ in path.decisions]]
         slots = [tape.outputs[number] for number in numbers]

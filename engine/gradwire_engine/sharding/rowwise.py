@@ -17,7 +17,7 @@ from gradwire_engine.sharding.values import (
     over_rows,
     spread_of,
 )
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import ArrayType, TupleType, Type
 
 
 def elementwise(d: Division, op: Op, values: Sequence[Value], whole: Type) -> Value:
@@ -53,20 +53,20 @@ def over_stacks(d: Division, op: Op, values: Sequence[Value], whole: Type) -> Va
     """Operations on the last axes treat each element of the stacks before these by itself.
 
     The rows are along an axis of the stacks if the operation takes what is left without it and
-    without those before it.
+    without the axes before it, and gives what is left of the result.
     """
     axis, each = along = spread_of(values, [0] * len(values))
     left = [value.ndim - (axis + 1) * (value.rows is not None) for value in values]
     ndim = max(left)
     aligned = all(n == ndim for n, value in zip(left, values, strict=True) if value.rows)
-    kinds = [_last(value, ndim) for value in values]
-    if not aligned or not _takes(op, kinds):
+    given = _taken(op, [_last(value, ndim) for value in values])
+    stack, made = axis + 1, _items(whole)
+    fits = [item.shape[stack:] for item in made] == [item.shape for item in given]
+    if not (aligned and fits and all(item.shape[axis] == each * d.rows for item in made)):
         raise over_rows(op.name)
-    operands = []
-    for value in values:
-        first = ndim + axis + 1 - value.ndim
-        operands.append(as_rows(value, Along(axis - first, each)))
-    return Value(op(*operands), whole, along)
+    firsts = [ndim + stack - value.ndim for value in values]
+    pairs = zip(values, firsts, strict=True)
+    return Value(op(*[as_rows(x, Along(axis - first, each)) for x, first in pairs]), whole, along)
 
 
 def _last(value: Value, ndim: int) -> ArrayType:
@@ -75,9 +75,13 @@ def _last(value: Value, ndim: int) -> ArrayType:
     return value.whole._replace(shape=value.shape[max(value.ndim - ndim, 0) :])
 
 
-def _takes(op: Op, kinds: Sequence[ArrayType]) -> bool:
+def _taken(op: Op, kinds: Sequence[ArrayType]) -> Sequence[Any]:
+    """The types that an operation gives of others; none where it does not take these."""
     try:
-        op.infer(*kinds)
-    except EngineError:
-        return False
-    return True
+        return _items(op.infer(*kinds))
+    except (EngineError, LookupError, ValueError):  # axes that it takes for granted are missing
+        return ()
+
+
+def _items(kind: Type) -> Sequence[Any]:
+    return kind.items if isinstance(kind, TupleType) else (kind,)

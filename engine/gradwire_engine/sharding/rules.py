@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from gradwire_engine.errors import ShardingError
+from gradwire_engine.errors import ArgumentError, ShardingError
 from gradwire_engine.ops import batching
 from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd, SetItem
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
@@ -17,11 +17,12 @@ from gradwire_engine.ops.custom_vjp import CustomVjpTape
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.linalg.solving import Solution
+from gradwire_engine.ops.reductions.order_statistics import OrderStatistic
 from gradwire_engine.ops.sequences.bins import SearchSorted
 from gradwire_engine.ops.stacks import AddStacks, Rows, Stacked
 from gradwire_engine.sharding import indexing, products, rowwise, views
 from gradwire_engine.sharding.linear import of_parts
-from gradwire_engine.sharding.values import Division, Part, Value
+from gradwire_engine.sharding.values import Along, Division, Part, Value, over_rows
 from gradwire_engine.tape import Type
 
 #: From the operands of an operation, and the type of its result for all rows, to its result.
@@ -34,6 +35,15 @@ def sought(d: Division, op: SearchSorted, values: Sequence[Value], whole: Type) 
     if among.spread is not None:
         raise ShardingError("this seeks among the rows", hint="send sorted edges as a variable")
     return Value(op(among.var, v.var), whole, v.spread)
+
+
+def in_order(d: Division, op: OrderStatistic, values: Sequence[Value], whole: Type) -> Value:
+    """An element of each row's own, by its place in their order."""
+    x, place = values
+    if place.spread is not None or x.rows is None or x.rows.axis == x.ndim - 1:
+        raise over_rows("an order statistic")
+    along = Along(x.rows.axis + len(whole.shape) - x.ndim + 1, x.rows.each)  # type: ignore[union-attr]
+    return Value(op(x.var, place.var), whole, along)
 
 
 #: The rules of classes with axes of their own.
@@ -52,6 +62,7 @@ _RULES: dict[type[Op], Rule] = {
     Contract: products.contract,
     MatMul: products.matmul,
     SearchSorted: sought,
+    OrderStatistic: in_order,
 }
 
 
@@ -69,7 +80,10 @@ def applied(d: Division, op: Op, values: Sequence[Value], whole: Type) -> Value:
         )
     if any(value.spread is Part.OF_SUM for value in values):
         return of_parts(d, op, values, whole)
-    return rule(op)(d, op, values, whole)
+    try:
+        return rule(op)(d, op, values, whole)
+    except ArgumentError as error:  # takes a single row for any number, or none at all
+        raise _unknown(op) from error
 
 
 def rule(op: Op) -> Rule:
@@ -84,4 +98,11 @@ def rule(op: Op) -> Rule:
         return rowwise.along_axes
     if type(op).batch is batching.over_stacks:
         return rowwise.over_stacks
-    raise ShardingError(f"{op.name} of the rows is not known to be one of each row by itself")
+    raise _unknown(op)
+
+
+def _unknown(op: Op) -> ShardingError:
+    return ShardingError(
+        f"{op.name} of the rows is not known to be one of each row by itself",
+        hint="compute its result first, and send it as a variable of the rows",
+    )
