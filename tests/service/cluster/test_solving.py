@@ -1,6 +1,7 @@
 """Optimisations over chunked data, from the bytes of a request to those of its answer."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,15 +19,10 @@ from gradwire_service.wire.shared import packed, unpacked
 from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.work.tasks import Tasks, execute
 
-from tests.service.cluster.conftest import LOGISTIC
-
+PAGE = Path(__file__).parents[3] / "docs/how-to/large-data.md"
+#: The request that the page shows, to more digits.
 REQUEST = {
-    "program": LOGISTIC,
-    "variables": {
-        "X": {"zarr": "X.zarr"},
-        "y": {"parquet": "rows", "columns": "y"},
-        "w": [0, 0, 0, 0, 0],
-    },
+    **json.loads(PAGE.read_text(encoding="utf-8").partition("```json\n")[2].partition("```")[0]),
     "options": {"gtol": 1e-9, "ftol": 1e-14},
 }
 
@@ -73,7 +69,7 @@ def test_logistic_regression_is_scikit_learns(solve, expected, small_shards, met
 def test_a_nested_variable(solve, expected):
     variables = {"data": REQUEST["variables"], "w": REQUEST["variables"]["w"]}
     variables["data"] = {name: variables["data"][name] for name in ("X", "y")}
-    program = LOGISTIC.replace("X", "data.X").replace("y", "data.y")
+    program = REQUEST["program"].replace("X", "data.X").replace("y *", "data.y *")
     answer = solve("minimize", {**REQUEST, "program": program, "variables": variables})
     np.testing.assert_allclose(answer["solution"]["w"], expected, rtol=1e-5)
 
