@@ -42,7 +42,7 @@ def running(folder: Path, workers: int = _WORKERS, memory: str = _MEMORY) -> Ite
             n_workers=workers,
             threads_per_worker=1,
             memory_limit=memory,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=50,
         ) as local,
         Client(local, set_as_default=False) as client,
@@ -100,7 +100,7 @@ def _prove(folder: Path, gigabytes: float, iterations: int, memory: str) -> None
     began = perf_counter()
     rows = write(folder, gigabytes)
     tenth = write(folder / "tenth", gigabytes / 10)
-    _said(f"{rows.count:,} rows, {gigabytes:g} GB, written", began)
+    _said(f"{rows.number:,} rows, {gigabytes:g} GB, written", began)
     with running(folder, memory=memory) as (cluster, client):
         _one_value(objective(cluster), rows)
         _scikit_learn(minimum(objective(cluster, "tenth/"), 200), tenth)

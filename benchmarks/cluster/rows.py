@@ -24,7 +24,7 @@ class Rows(NamedTuple):
     """The folder of two arrays, ``X.zarr`` and ``y.zarr``, and how many rows they have."""
 
     folder: Path
-    count: int
+    number: int
 
     def arrays(self) -> tuple[Any, Any]:
         """Both, opened."""
@@ -33,7 +33,7 @@ class Rows(NamedTuple):
     def chunks(self) -> Iterator[tuple[Array, Array]]:
         """The rows chunk by chunk, in double precision."""
         X, y = self.arrays()
-        for start in range(0, self.count, X.chunks[0]):
+        for start in range(0, self.number, X.chunks[0]):
             part = slice(start, start + X.chunks[0])
             yield X[part].astype(np.float64), y[part].astype(np.float64)
 
@@ -69,4 +69,4 @@ def value_and_gradient(rows: Rows, w: Array) -> tuple[float, Array]:
         z = X @ w
         value += float(np.sum(np.logaddexp(0, z) - y * z))
         gradient += X.T @ (1 / (1 + np.exp(-z)) - y)
-    return value / rows.count, gradient / rows.count
+    return value / rows.number, gradient / rows.number

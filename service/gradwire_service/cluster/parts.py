@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -114,13 +115,11 @@ class _ShardProblem:
         """The part of ``f(x)`` and ``∇f(x)``."""
         answer = self._answer("gradient", x)
         value = answer.value
-        if np.ndim(value) or isinstance(value, dict | list) or np.iscomplexobj(value):
-            got = f"{value.dtype} of shape {value.shape}" if np.ndim(value) else "another value"
-            hint = "return a sum over rows"
-            place = Place(pointer="/target")
-            raise InputError(
-                f"what is minimised is one real number, got {got}", at=place, hint=hint
-            )
+        if isinstance(value, dict | list) or np.ndim(value) or np.iscomplexobj(value):
+            several = isinstance(value, dict | list)
+            got = "several values" if several else f"{value.dtype} of shape {value.shape}"
+            detail = f"what is minimised is one real number, got {got}"
+            raise InputError(detail, at=Place(pointer="/target"), hint="return a sum over rows")
         return self._part(answer, answer.gradients, float(value))
 
     def cost(self, x: Array) -> Part:
@@ -234,10 +233,14 @@ def _checked(rows: Any, variable: Variable) -> Array:
 def _engine(limits: Limits) -> Engine:
     """This process' engine: with machine code if that is available, and one thread for BLAS.
 
-    It is compiled in the background: so the first evaluations do not wait for it.
+    It is compiled in the background: so the first evaluations do not wait for it. No query needs
+    more memory than a thread of the worker has.
     """
     threadpool_limits(1)
-    backend = None
+    worker, backend = _worker(), None
+    if worker is not None and worker.memory_manager.memory_limit:
+        most = worker.memory_manager.memory_limit // worker.state.nthreads
+        limits = replace(limits, total_bytes=min(limits.total_bytes, most))
     if native.is_available():
         backend = native.native_backend(lambda sources, _: native.compile_texts(sources))
     return Engine(limits=limits, cache_bytes=_CACHE_BYTES, backend=backend)
@@ -245,11 +248,8 @@ def _engine(limits: Limits) -> Engine:
 
 def _poll() -> Poll:
     """A poll that stops a task once the scheduler has cancelled it."""
-    from distributed import get_worker
-
-    try:
-        worker = get_worker()
-    except ValueError:  # not in a task
+    worker = _worker()
+    if worker is None:
         return unhurried
     key, tasks = worker.get_current_task(), worker.state.tasks
 
@@ -259,3 +259,13 @@ def _poll() -> Poll:
             raise Abandoned(key)
 
     return poll
+
+
+def _worker() -> Any:
+    """The worker that runs the task; None outside of tasks."""
+    from distributed import get_worker
+
+    try:
+        return get_worker()
+    except ValueError:
+        return None

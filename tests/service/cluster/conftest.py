@@ -18,14 +18,16 @@ LOGISTIC = "z = X @ w\nreturn sum(log(1 + exp(z)) - y * z) + 0.5 * sum(w * w)"
 def dask():
     """A cluster and a client of it."""
     pytest.importorskip("distributed", reason="needs the extra dask")
+    import dask
     from distributed import Client, LocalCluster
 
     with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             memory_limit="1GiB",
         ) as local,
         Client(local, set_as_default=False) as client,

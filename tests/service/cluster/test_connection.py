@@ -29,7 +29,7 @@ SLOW = "s = 0.0\nfor i in range(50000000):\n    s = s + sin(s + i)\nreturn sum(X
 @contextmanager
 def running(*arguments):
     """A program of Dask's, until the context ends."""
-    command = [sys.executable, "-m", "dask", *arguments]
+    command = [sys.executable, "-m", "dask", *arguments, "--dashboard-address", "127.0.0.1:0"]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
         yield process
@@ -53,8 +53,7 @@ def listens(port):
 def scheduler():
     """A scheduler in a process of its own, and its address."""
     port = unused_port()
-    options = "--host", "127.0.0.1", "--port", str(port), "--no-dashboard", "--no-show"
-    with running("scheduler", *options) as process:
+    with running("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-show") as process:
         ends = time.monotonic() + 20
         while not listens(port):
             assert time.monotonic() < ends
@@ -107,9 +106,7 @@ def test_a_scheduler_without_workers_and_one_that_dies(data):
         with pytest.raises(RequestError) as caught:
             objective(cluster)
         unavailable(caught, "no workers")
-        with running(
-            "worker", address, "--nthreads", "1", "--no-dashboard", "--memory-limit", "1GiB"
-        ):
+        with running("worker", address, "--nthreads", "1", "--memory-limit", "1GiB"):
             slow = (
                 "s = 0.0\nfor i in range(50000000):\n    s = s + sin(s + i)\nreturn sum(X @ w) * s"
             )

@@ -136,6 +136,26 @@ def test_a_worker_that_is_killed_changes_nothing(dask, logistic, data, small_sha
     np.testing.assert_allclose(found.fun, expected.fun, rtol=1e-12)
 
 
+def test_data_that_kill_their_workers_are_a_problem(dask, logistic):
+    import dask.array as da
+
+    deadly = da.zeros((3000, 5), dtype="f4").map_blocks(
+        lambda _: os.kill(os.getpid(), signal.SIGKILL), meta=np.empty((0, 0), "f4")
+    )
+    dask.client.publish_dataset(deadly=deadly)
+    objective = logistic(ChunkedReference("dask", "deadly"), ZARR[1])
+    error = refused(lambda: objective.value_and_gradient(X_AT))
+    assert (error.code, error.status) == ("worker_crashed", 500)
+    assert "2 workers" in error.detail
+
+
+def test_no_shard_needs_more_memory_than_a_worker_has(logistic):
+    text = "return sum(sort((X @ w)[:, None] * ones((1, 40000)), axis=1))"
+    error = refused(lambda: logistic(*ZARR, text=text).value_and_gradient(X_AT))
+    assert error.code == "over_budget"
+    assert "more than the 1,073,741,824 allowed" in error.detail
+
+
 def test_a_deadline_stops_the_workers(dask, logistic, small_shards):
     slow = "s = 0.0\nfor i in range(2000000):\n    s = s + sin(s + i)\nreturn sum(X @ w) * s"
     deadline = Deadline(60_000)
@@ -155,6 +175,8 @@ def test_errors_of_a_program_are_the_engines(logistic):
     error = refused(lambda: logistic(*ZARR, text="return sum(w @ X)").value_and_gradient(X_AT))
     assert (error.code, error.node.op) == ("shape_mismatch", "matmul")
     error = refused(lambda: logistic(*ZARR, text="return X @ w").value_and_gradient(X_AT))
+    assert (error.code, error.node.op) == ("not_a_sum", "matmul")
+    error = refused(lambda: logistic(*ZARR, text="return [sum(X @ w)]").value_and_gradient(X_AT))
     assert "one real number" in error.detail
 
 

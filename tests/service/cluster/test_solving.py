@@ -95,7 +95,8 @@ def test_a_source_cannot_be_chunked(solve):
 
 
 def test_what_needs_all_data_says_so(solve):
-    problem = solve("least_squares", {**REQUEST, "program": "return X @ w - y", "options": {}})
+    asked = {"program": "return X @ w - y", "options": {}, "method": "lm"}
+    problem = solve("least_squares", {**REQUEST, **asked})
     assert "one machine" in problem.detail
 
 
