@@ -9,6 +9,7 @@ from typing import TypeAlias
 from gradwire_engine.backends.base import Backend
 from gradwire_engine.gpu import GpuLost
 from gradwire_engine.native import native_backend
+from gradwire_engine.solvers import METHODS
 
 from gradwire_service.engines import Engines, open_engines
 from gradwire_service.problems import problem_of
@@ -27,6 +28,7 @@ from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 from gradwire_service.work.pictures import FORMS, PictureHandlers
 from gradwire_service.work.programs import ProgramHandlers
 from gradwire_service.work.request import Listener, Outcome, Request
+from gradwire_service.work.solve import SolveHandlers
 from gradwire_service.work.tapes import TapeHandlers
 from gradwire_service.work.tensors import TensorHandlers
 
@@ -60,8 +62,10 @@ class Tasks:
         tensors = TensorHandlers(resolver)
         pictures = PictureHandlers(resolver, engines.limits)
         compute = ComputeHandlers(engines, resolver)
+        solve = SolveHandlers(engines, resolver).solve
         self._handlers: dict[str, Handler] = {
             **{kind: partial(compute.compute, kind) for kind in FIELDS},
+            **{kind: partial(solve, kind) for kind in METHODS},
             "explain": ExplainHandlers(engines, resolver).explain,
             **{f"pictures.{name}": partial(pictures.draw, form) for name, form in FORMS.items()},
             "tapes.create": tape_handlers.create,
