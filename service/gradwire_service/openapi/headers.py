@@ -73,8 +73,10 @@ def _add(operation: dict[str, Any]) -> None:
     operation["parameters"] = [*operation.get("parameters", []), *parameters]
     for status, response in responses.items():
         answered = ["X-Request-ID"]
+        streamed = "text/event-stream" in response.get("content", {})
         if int(status) < 400:
-            answered += ["Server-Timing"] * exchanged + ["ETag"] * (tagged and status != "201")
+            answered += ["Server-Timing"] * (exchanged and not streamed)
+            answered += ["ETag"] * (tagged and status != "201")
             answered += ["Location"] * (status in {"201", "202"})
         elif status in {"429", "503"}:
             answered.append("Retry-After")
