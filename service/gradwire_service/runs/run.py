@@ -259,7 +259,7 @@ class Run:
         """Store how the job has ended; returns its state, None if it goes on elsewhere."""
         jobs, key, lease = self._means.jobs, self.key, self._lease
         assert lease is not None
-        if isinstance(answer, Interrupted) or _is_draining(answer):
+        if isinstance(answer, Interrupted) or _is_refused(answer):
             self._hand_over(lease)
             return None
         try:
@@ -322,5 +322,6 @@ def _is_late(answer: object) -> bool:
     return isinstance(answer, DeadlineExceeded)
 
 
-def _is_draining(answer: object) -> bool:
-    return isinstance(answer, RequestError) and answer.code == "draining"
+def _is_refused(answer: object) -> bool:
+    """True if this replica has no room for the work, or stops."""
+    return isinstance(answer, RequestError) and answer.code in ("draining", "overloaded")
