@@ -16,6 +16,7 @@ from gradwire_service.settings.cluster import ClusterSettings
 from gradwire_service.settings.concurrency import ConcurrencySettings
 from gradwire_service.settings.connections import ConnectionSettings
 from gradwire_service.settings.gpu import GpuSettings
+from gradwire_service.settings.jobs import JobSettings
 from gradwire_service.settings.observability import ObservabilitySettings
 from gradwire_service.settings.server import ServerSettings
 from gradwire_service.settings.storage import StorageSettings
@@ -31,6 +32,7 @@ class Settings(
     ConcurrencySettings,
     GpuSettings,
     ClusterSettings,
+    JobSettings,
     StorageSettings,
     ObservabilitySettings,
     BaseSettings,

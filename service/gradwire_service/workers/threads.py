@@ -58,15 +58,20 @@ class WorkerThread:
 class ThreadPool:
     """Worker threads, the executors of ``queue``."""
 
-    def __init__(self, tasks: Tasks, queue: Queue, settings: Settings) -> None:
+    def __init__(
+        self, tasks: Tasks, queue: Queue, settings: Settings, count: int | None = None
+    ) -> None:
         #: Tasks that go on after their deadline occupy a thread.
-        count = _THREADS_PER_CORE * settings.cores + 1
+        count = count or _THREADS_PER_CORE * settings.cores + 1
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="gradwire")
         self._queue, self._tasks = queue, tasks
         for _ in range(count):
             queue.add(WorkerThread(self._pool, tasks, settings))
 
     async def open(self) -> None:
+        """Do nothing: threads start on demand."""
+
+    def want(self, number: int) -> None:
         """Do nothing: threads start on demand."""
 
     async def close(self) -> None:
