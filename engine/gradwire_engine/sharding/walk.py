@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from gradwire_engine.errors import EngineError
+from gradwire_engine.errors import EngineError, OverBudget, ShardingError
 from gradwire_engine.ops.arrays.creation import Progression
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.base import Op
@@ -129,8 +130,9 @@ class Walk:
                 each = d.each(length) if place < 0 or operands[0].shape[place] == 1 else None
                 if each is not None and length > 1:
                     along = Along(axis, each)
-                    var = d.b.broadcast(operands[0].var, d.shape(whole.shape, along))
-                    found[along] = Value(var, whole, along)
+                    with suppress(OverBudget):
+                        var = d.b.broadcast(operands[0].var, d.shape(whole.shape, along))
+                        found[along] = Value(var, whole, along)
         elif isinstance(op, Progression) and op.length == d.rows and self._counts(args):
             var = Progression(d.own)(*[x.var for x in operands])
             found[Along(0)] = Value(var, whole, Along(0), counts=True)
@@ -141,7 +143,7 @@ class Walk:
                 given = [*operands[:number], reading, *operands[number + 1 :]]
                 try:
                     made = applied(d, op, given, whole)
-                except EngineError:
+                except (ShardingError, OverBudget):  # one reading less; nothing may need it
                     continue
                 if made.rows is not None and made.rows not in found:
                     found[made.rows] = replace(made, counts=reading.counts)
