@@ -15,11 +15,11 @@ import numpy as np
 
 from gradwire_engine.answer import Array, Leaf, Limits, Poll, Query, Shard
 from gradwire_engine.compile.derivatives import ALONG
-from gradwire_engine.compile.names import Sources
+from gradwire_engine.compile.names import Sources, dotted_path
 from gradwire_engine.errors import InputError, Place, ShardingError
 from gradwire_engine.ops.arrays.creation import count
 from gradwire_engine.ops.arrays.shape import reshape
-from gradwire_engine.ops.builder import Builder, Var
+from gradwire_engine.ops.builder import Builder, Var, refuse_too_large
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.loops import BlockArgument
@@ -27,6 +27,7 @@ from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.variables import flatten
 from gradwire_engine.sharding import Along, Division, Part, Value, Walk
+from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
 
 _AT = Place(pointer="/shard")
@@ -38,6 +39,13 @@ class BuilderOfAllRows(Builder):
     def __init__(self, limits: Limits, rows: int, *, strict: bool, poll: Poll) -> None:
         super().__init__(replace(limits, array_bytes=sys.maxsize), strict=strict, poll=poll)
         self._rows = rows
+        self._most_bytes = limits.array_bytes
+
+    def afford(self, *kinds: ArrayType, hint: str | None = None) -> None:
+        """Constants are made: they may be no larger than arrays of the shard."""
+        for kind in kinds:
+            refuse_too_large(kind, self._most_bytes, hint)
+        super().afford(*kinds, hint=hint)
 
     def numbers(self, length: int, axis: int = 0, ndim: int = 1) -> Var:
         """The same; those of the rows are no constant, which would be as large as they are."""
@@ -56,7 +64,8 @@ def divided(shard: Shard, variables: Mapping[str, Any]) -> frozenset[str]:
     found: dict[str, int] = {}
     for name in shard.of:
         at = Place(id=name[:80], pointer="/shard/of")
-        below = [path for path in leaves if path == name or path.startswith(f"{name}.")]
+        plain = dotted_path(name)
+        below = [path for path in leaves if path == plain or path.startswith(f"{plain}.")]
         if not below:
             raise InputError("there is no variable of this name to be divided", at=at)
         for path in below:

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradwire_engine.errors import ShardingError
-from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.bodies import Trace
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Guard
@@ -117,16 +116,13 @@ class DividedLoop:
         values = dict(zip(tape.inputs, [*given, *self.shared], strict=True))
         numbers = [*path.outputs, *[number for number, _ in path.decisions]]
         slots = [tape.outputs[number] for number in numbers]
-        walk = self.walk(d, tape.instructions, values, self._again)
+        walk = self.walk(d, tape.instructions, values, inside=True)
         walk.go(sorted(ancestors(tape.instructions, slots, values)))
         found = [walk[slot] for slot in slots]
         outcome = _Outcome(found[: len(path.outputs)], found[len(path.outputs) :])
         if any(value.spread is not None for value in outcome.decided):
             raise decided_by_rows()
         return outcome
-
-    def _again(self, op: Op, operands: Sequence[Var], kind: Type) -> Var:
-        return self.d.b.again(op, tuple([x.slot for x in operands]), kind)
 
     def _region(self) -> AbstractContextManager[Region]:
         """A region for carries as they are in this shard."""

@@ -11,7 +11,6 @@ from gradwire_engine.ops.arrays.indexing import GetItem, ScatterAdd, SetItem
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.arrays.slicing import Pad, Slice
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.constants import Assigned, Identity
 from gradwire_engine.ops.custom_vjp import CustomVjpTape
 from gradwire_engine.ops.linalg.contraction import Contract
@@ -72,10 +71,13 @@ def applied(d: Division, op: Op, values: Sequence[Value], whole: Type) -> Value:
     Raises: ``ShardingError`` where the result is neither.
     """
     if isinstance(op, Assigned):
-        raise ShardingError("what is assigned to a variable does not add up over shards")
-    if isinstance(op, CustomVjp | CustomVjpTape):
         raise ShardingError(
-            "a derivative by a rule of its own is not known to add up over shards",
+            "what is assigned to a variable does not add up over shards",
+            hint="give the new value another name",
+        )
+    if isinstance(op, CustomVjpTape):
+        raise ShardingError(
+            "in a loop a derivative by a rule of its own is not known to add up over shards",
             hint="let functions of the rows have the derivatives of their operations",
         )
     if any(value.spread is Part.OF_SUM for value in values):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
@@ -73,6 +75,16 @@ class Division(NamedTuple):
     first: bool
     place: Callable[[int], Place]
 
+    @contextmanager
+    def of_all_rows(self) -> Iterator[None]:
+        """Record meanwhile what is as large as all rows: types, of which no value is made."""
+        before = self.b.limits
+        self.b.limits = replace(before, array_bytes=sys.maxsize)
+        try:
+            yield
+        finally:
+            self.b.limits = before
+
     def each(self, length: int) -> int | None:
         """The elements of each row in an axis of this length, if it may be one of rows."""
         whole = bool(length) and length % self.rows == 0
@@ -100,8 +112,8 @@ def as_rows(value: Value, along: Along) -> Var:
 
     Raises: ``ShardingError`` where it has one value for each row, but is no part of the shard.
     """
-    if value.rows is not None:
-        if value.rows != along:
+    if value.spread is not None:
+        if value.spread != along:
             raise ShardingError(
                 "this combines each row with other rows",
                 hint="rows may only be combined with what is the same for all rows",
@@ -153,9 +165,10 @@ def over_rows(name: str) -> ShardingError:
     return ShardingError(f"{name} over the rows is not a sum of what shards give", hint=_OWN_VALUES)
 
 
-def decided_by_rows() -> ShardingError:
+def decided_by_rows(at: Place | None = None) -> ShardingError:
     """The error of a decision that shards would make by their own rows."""
     return ShardingError(
         "a decision here depends on values of rows, which differ from shard to shard",
+        at=at,
         hint="where(c, a, b) chooses for each row",
     )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from gradwire_engine.errors import EngineError
+from gradwire_engine.errors import EngineError, OverBudget, ShardingError
 from gradwire_engine.ops.arrays.creation import Progression
 from gradwire_engine.ops.arrays.shape import BroadcastTo, Reshape, Transpose
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Constant, Identity, Item, Pack
 from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.polling import polled
+from gradwire_engine.sharding.custom_vjp import divided_rule
 from gradwire_engine.sharding.loops import DividedLoop
 from gradwire_engine.sharding.rules import applied
 from gradwire_engine.sharding.values import Along, Division, Value
@@ -26,8 +29,8 @@ _OF_NUMBERS = (Reshape, Transpose, BroadcastTo, Identity, AsType)
 class Walk:
     """Values of a shard, by the slots of what was recorded of all rows.
 
-    ``given`` has those that the instructions begin with. What depends on none of them is
-    ``shared``: by default it stays where it is on the tape under construction.
+    ``given`` has those that the instructions begin with. What depends on none of them stays where
+    it is on the tape under construction, unless the instructions are ``inside`` a loop's body.
     """
 
     def __init__(
@@ -35,12 +38,13 @@ class Walk:
         d: Division,
         instructions: Sequence[Instruction],
         given: dict[int, Value],
-        shared: Callable[[Op, Sequence[Var], Type], Var] | None = None,
+        *,
+        inside: bool = False,
     ) -> None:
         self.d = d
         self._instructions = instructions
         self._values = given
-        self._shared = shared
+        self._inside = inside
 
     def __getitem__(self, slot: int) -> Value:
         """The value at a slot."""
@@ -48,6 +52,10 @@ class Walk:
         if found is None:
             found = Value(self.d.b.vars[slot], self._instructions[slot].type)
         return found
+
+    def __setitem__(self, slot: int, value: Value) -> None:
+        """Take a value for what is at a slot."""
+        self._values[slot] = value
 
     def go(self, slots: Sequence[int]) -> None:
         """Record again what is at these slots, which rise.
@@ -69,19 +77,31 @@ class Walk:
     def _record(self, slot: int) -> None:
         op, args, whole, _ = self._instructions[slot]
         operands = [self[arg] for arg in args]
-        if any(x.spread is not None or x.items is not None for x in operands):
+        own = any(x.spread is not None or x.items is not None for x in operands)
+        if own or (isinstance(op, CustomVjp)):
             self._values[slot] = self._divided(op, operands, whole)
             return
-        var = self._shared and self._shared(op, [x.var for x in operands], whole)
+        var = self._again(op, args, operands, whole)
         also = self._readings(op, args, operands, whole)
         if also or var is not None:
             self._values[slot] = Value(var or self.d.b.vars[slot], whole, also=also)
+
+    def _again(
+        self, op: Op, args: Sequence[int], operands: Sequence[Value], whole: Type
+    ) -> Var | None:
+        """What is the same in all shards, recorded again; None where it stays where it is."""
+        slots = tuple([x.var.slot for x in operands])
+        if self._inside or slots != args:
+            return self.d.b.again(op, slots, whole)
+        return None
 
     def _divided(self, op: Op, operands: Sequence[Value], whole: Type) -> Value:
         if isinstance(op, Loop):
             return self._loop(op, operands, whole)
         if isinstance(op, Item):
             return self._item(op, operands[0])
+        if isinstance(op, CustomVjp):
+            return divided_rule(self, op, operands, whole)
         if isinstance(op, Pack):
             return Value(op(*[x.var for x in operands]), whole, items=[x.spread for x in operands])
         return applied(self.d, op, operands, whole)
@@ -110,8 +130,9 @@ class Walk:
                 each = d.each(length) if place < 0 or operands[0].shape[place] == 1 else None
                 if each is not None and length > 1:
                     along = Along(axis, each)
-                    var = d.b.broadcast(operands[0].var, d.shape(whole.shape, along))
-                    found[along] = Value(var, whole, along)
+                    with suppress(OverBudget):
+                        var = d.b.broadcast(operands[0].var, d.shape(whole.shape, along))
+                        found[along] = Value(var, whole, along)
         elif isinstance(op, Progression) and op.length == d.rows and self._counts(args):
             var = Progression(d.own)(*[x.var for x in operands])
             found[Along(0)] = Value(var, whole, Along(0), counts=True)
@@ -122,7 +143,7 @@ class Walk:
                 given = [*operands[:number], reading, *operands[number + 1 :]]
                 try:
                     made = applied(d, op, given, whole)
-                except EngineError:
+                except (ShardingError, OverBudget):  # one reading less; nothing may need it
                     continue
                 if made.rows is not None and made.rows not in found:
                     found[made.rows] = replace(made, counts=reading.counts)

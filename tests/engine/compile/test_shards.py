@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradwire_engine import Engine, Leaf, Query, Shard, Sparse
-from gradwire_engine.errors import EngineError, InputError, ShardingError
+from gradwire_engine import Engine, Leaf, Limits, Query, Shard, Sparse
+from gradwire_engine.errors import EngineError, InputError, OverBudget, ShardingError
 
 X = np.arange(6.0).reshape(3, 2)
 PROGRAM = "mean(tanh(X @ w)) + sum(w**2)"
@@ -135,3 +135,43 @@ def test_residuals_are_no_sums():
         residuals(kind="evaluate", outputs="c")
     assert caught.value.at is not None
     assert (caught.value.at.line, caught.value.at.column) == (2, 5)
+
+
+def test_rows_that_recur_are_residents():
+    engine, shard = Engine(), Shard(("X",), 9)
+    program = engine.parse("mean(exp(X) @ w)")
+    for k in range(6):
+        w = np.array([0.5, k])
+        values = {"X": Leaf(X, resident="sha256:rows"), "w": Leaf(w)}
+        call = engine.call(program, values, Query("gradient", sources="w", shard=shard))
+        found = call.replay(lambda: None)
+        np.testing.assert_allclose(found.value, (np.exp(X) @ w).sum() / 9)
+        np.testing.assert_allclose(found.gradients, np.exp(X).sum(0) / 9)
+
+
+def test_many_replays_go_through_all_tiers():
+    engine, shard = Engine(), Shard(("X",), 9, first=True)
+    for k in range(60):
+        w = np.array([0.5, k / 10])
+        found = ask(Query("gradient", sources="w", shard=shard), variables(w=Leaf(w)), None, engine)
+        slope = 1 - np.tanh(X @ w) ** 2
+        np.testing.assert_allclose(found.gradients, X.T @ slope / 9 + 2 * w, rtol=1e-12)
+
+
+def test_a_value_that_is_not_finite_has_its_place():
+    values = variables(w=Leaf(np.array([np.inf, 1.0])))
+    found = ask(Query("evaluate", shard=Shard(("X",), 9, first=True)), values)
+    assert not np.isfinite(found.value)
+    assert found.nonfinite["forward"].node.line is None  # the variable w itself
+    values = variables(w=Leaf(np.array([1e200, 1.0])))
+    found = ask(Query("evaluate", shard=Shard(("X",), 9, first=True)), values)
+    assert found.nonfinite["forward"].instruction == "power"
+
+
+def test_limits_are_of_the_shard():
+    engine = Engine(Limits(array_bytes=1000, total_bytes=10_000))
+    found = ask(Query("evaluate", shard=Shard(("X",), 10**9)), engine=engine)
+    np.testing.assert_allclose(found.value, np.tanh(X @ [0.5, -0.25]).sum() / 10**9)
+    large = variables(X=Leaf(np.ones((200, 2))))
+    with pytest.raises(OverBudget):
+        ask(Query("evaluate", shard=Shard(("X",), 10**9)), large, engine=engine)

@@ -68,6 +68,10 @@ LOOPS: dict[str, str] = {
         "def end(x, t):\n    h = t\n    for i in range(700):\n        h = 0.9*sin(h + sum(x*w))\n"
         "    return h\nmean(vmap(end)(X, y))"
     ),
+    "what a loop leaves beside rows": (
+        "h = y\nu = w\nfor i in range(700):\n    u = 0.999*u\n    h = sin(h) + X @ u\n"
+        "v = sum(u**2)\nmean(h)*v + log(1 + v) + len(y)*b"
+    ),
     "the number of rows": ("s = 0.0\nfor i in range(700):\n    s = s + sum(y)*b / (len(y) + i)\ns"),
 }
 

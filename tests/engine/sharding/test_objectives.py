@@ -112,6 +112,20 @@ OBJECTIVES: dict[str, tuple[str, list[str]]] = {
         "s = y\nfor i in range(40):\n    s = sum(s) if i > 20 else s + b\nsum(s)",
         ["b"],
     ),
+    "recomputed layers": (
+        "f = checkpoint(lambda x, u, v: tanh(tanh(x @ u) @ v) @ b2)\n"
+        "mean((f(X, W1, W2) - y)**2) + sum(checkpoint(lambda v: v**2)(W2))",
+        ["W1", "W2", "b2"],
+    ),
+    "a recomputed sum": ("f = checkpoint(lambda u: sum(tanh(X @ u)*y))\n2*f(w) + b", ["w", "b"]),
+    "a derivative by a rule": (
+        "f = custom_gradient(lambda z: (sin(z), lambda g: 2*g*cos(z)))\nsum(f(X @ w)*y)",
+        ["w"],
+    ),
+    "a rule of a sum": (
+        "f = custom_gradient(lambda u: (sum(X @ u), lambda g: 3*g*sum(X, axis=0)))\nf(w)*b",
+        ["w", "b"],
+    ),
     "vmap over the rows": ("f = vmap(lambda x, t: tanh(sum(x*w))*t)\nsum(f(X, y))", ["w"]),
     "a gradient inside": ("g = grad(sum(tanh(X @ w)*y), w)\nsum(g)", ["w"]),
     "each row's own gradient": ("g = grad(sum(tanh(X @ w)*y), X)\nsum(g**2)", ["w"]),

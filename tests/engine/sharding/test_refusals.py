@@ -99,10 +99,20 @@ REFUSED = {
     ),
     "rounded sums": ("round(sum(X @ w))*b", (1, 1), "round of a sum"),
     "sums as integers": ("astype(sum(X @ w), 'int64')*b", (1, 1), "astype of a sum"),
-    "a derivative by a rule of its own": (
-        "f = custom_gradient(lambda x: (sin(x), lambda g: 2*g))\nsum(f(X @ w))",
+    "a rule that makes no sum of rows": (
+        "f = custom_gradient(lambda z: (sum(z), lambda g: z*mean(z)*g))\nf(X @ w)",
         None,
-        "by a rule of its own",
+        "combines the rows with a sum",
+    ),
+    "a rule that reads rows for what has none": (
+        "f = custom_gradient(lambda u: (sum(u), lambda g: X.T @ tanh(X @ u) * g))\nf(w)*b",
+        (1, 50),
+        "two sums",
+    ),
+    "a rule that decides by rows": (
+        "f = custom_gradient(lambda z: (sum(z), lambda g: z if sum(z) > 0 else -z))\nf(X @ w)",
+        None,
+        "a decision here",
     ),
     "an answer with rows": ("2*(X @ w)", (1, 1), "a value for each row"),
     "a variable that is assigned": ("b.assign(sum(y))\nsum(X @ w)*b", (1, 1), "assigned to b"),
