@@ -21,7 +21,7 @@ from gradwire_engine.solvers.points import (
     checked_curvature,
     projected_norm,
 )
-from gradwire_engine.solvers.progress import Monitor, Stopped
+from gradwire_engine.solvers.progress import Monitor
 from gradwire_engine.solvers.scipy_calls import scipy_runs
 from gradwire_engine.solvers.specification import Specification
 
@@ -80,8 +80,6 @@ class Minimization:
             )
         value, gradient = self._points.at(result.x)
         norm = self._norm(result.x, gradient, result.get("optimality"))
-        if not (np.isfinite(value) and np.isfinite(norm)):
-            raise Stopped(str(result.message))
         return Ending(result.x, value, norm, bool(result.success), str(result.message))
 
     def _further(self) -> dict[str, Any]:

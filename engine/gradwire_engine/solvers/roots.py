@@ -68,15 +68,14 @@ class Root:
             )
         x = np.asarray(result.x, np.float64)
         norm = float(np.abs(self._residuals(x)).max())
-        success = bool(result.success) and bool(np.isfinite(norm))
-        return Ending(x, norm, norm, success, str(result.message))
+        return Ending(x, norm, norm, bool(result.success), str(result.message))
 
     def _evaluated(self, x: Array) -> Array:
         self._monitor.look()
         self._monitor.evaluations.value += 1
         residuals = self._problem.residuals(x)
-        if self._monitor.best is not None:
-            largest = float(np.abs(residuals).max())
+        largest = float(np.abs(residuals).max(initial=0.0))
+        if self._monitor.best is not None and np.isfinite(largest):
             self._monitor.step(x, largest, largest)
         return residuals
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
 from gradwire_engine.answer import Array, Notice, Poll, Unconnected
@@ -58,11 +59,12 @@ def solve(
 ) -> Solution:
     """Run what is specified on an objective, from its start or from where ``resume`` was.
 
+    A run that cannot go on, or that its time ends, ends at its best point, without success.
     ``report`` hears of every iteration. ``poll`` is called before each evaluation, and may end it
     all by raising; so may ``report``.
 
     Raises: ``InputError`` for what does not fit the objective, ``DomainError`` where the start is
-    not finite, and what evaluations do.
+    not finite, ``DerivativeError`` where no source matters, and what evaluations do.
     """
     if resume is not None and resume.x.size != objective.layout.size:
         detail = f"a checkpoint of {resume.x.size} elements, of {objective.layout.size} sources"
@@ -78,6 +80,8 @@ def solve(
     make = _method(given)
     try:
         ending = make(objective, given, monitor, resume).run()
+        if not (isfinite(ending.value) and isfinite(ending.gradient_norm)):
+            raise Stopped(ending.message)
     except (Stopped, DomainError) as error:
         if monitor.best is None:
             raise
