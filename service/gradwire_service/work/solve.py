@@ -65,10 +65,13 @@ class SolveHandlers:
         program = engine.parse(envelope.program, poll)
         request.outcome.program = program.id
         asked = program, envelope.variables, envelope.sources, envelope.target
+        of_residuals = envelope.specification.kind == "least_squares"
         if has_chunked(envelope.variables):
-            question = Question(*asked, promotion=envelope.promotion)
+            question = Question(*asked, envelope.promotion, of_residuals)
             return self._cluster.objective(question, request.owner, poll)
-        return LocalProblem(engine, *asked, promotion=envelope.promotion, poll=poll)
+        return LocalProblem(
+            engine, *asked, of_residuals=of_residuals, promotion=envelope.promotion, poll=poll
+        )
 
 
 class Reporter:
