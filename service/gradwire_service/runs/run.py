@@ -259,7 +259,8 @@ class Run:
         """Store how the job has ended; returns its state, None if it goes on elsewhere."""
         jobs, key, lease = self._means.jobs, self.key, self._lease
         assert lease is not None
-        if isinstance(answer, Interrupted) or _is_refused(answer):
+        lost = self._last_event > 0 and _is_without_cluster(answer)
+        if isinstance(answer, Interrupted) or _is_refused(answer) or lost:
             self._hand_over(lease)
             return None
         try:
@@ -325,3 +326,8 @@ def _is_late(answer: object) -> bool:
 def _is_refused(answer: object) -> bool:
     """True if this replica has no room for the work, or stops."""
     return isinstance(answer, RequestError) and answer.code in ("draining", "overloaded")
+
+
+def _is_without_cluster(answer: object) -> bool:
+    """True if the work has lost its cluster: a job that has come so far waits for another one."""
+    return isinstance(answer, TaskFailed) and answer.problem.code == "cluster_unavailable"
