@@ -44,7 +44,7 @@ class Limits:
 
         self.values, self.jacobian = Recent(values), Recent(slopes)
         start = self.values(problem.start)
-        check_start(function, start)
+        check_start(function.notes, start)
         shape = np.shape(function.nested(start)) if function.is_array else start.shape
         self.low = _limits(given.low, -np.inf, shape, f"{at}/low")
         self.high = _limits(given.high, np.inf, shape, f"{at}/high")

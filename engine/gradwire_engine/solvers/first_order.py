@@ -13,8 +13,8 @@ from gradwire_engine.solvers.checkpoint import Checkpoint
 from gradwire_engine.solvers.ending import Ending
 from gradwire_engine.solvers.local import local
 from gradwire_engine.solvers.objective import Objective
-from gradwire_engine.solvers.points import Point, Unbounded, check_start, projected_norm
-from gradwire_engine.solvers.progress import Monitor
+from gradwire_engine.solvers.points import Point, check_connected, check_start, projected_norm
+from gradwire_engine.solvers.progress import Monitor, Stopped
 from gradwire_engine.solvers.schedules import schedule_of
 from gradwire_engine.solvers.specification import Minibatch, Specification
 
@@ -154,20 +154,22 @@ class Descent:
         """Step from the start until a tolerance is reached, or all steps are done."""
         x, step = self._x, self._monitor.iterations
         whole = self._evaluated(self._objective, x)
-        check_start(self._objective, *whole)
-        self._monitor.begin(x, whole.value, self._norm(x, whole))
+        notes = self._objective.notes
+        check_start(notes, *whole)
+        check_connected(notes, self._objective.layout)
+        self._monitor.begin(x, whole.value, self._norm(x, whole), notes)
         point = self._evaluated(self._batches.at(step), x) if self._in_batches else whole
         message = self._reached(x, point, None)
         while message is None and step < self._steps:
-            change = self._rule.change(point.gradient, self._rate(step), step)
-            x = x + change
+            with np.errstate(all="ignore"):
+                x = x + self._rule.change(point.gradient, self._rate(step), step)
             if self._limits is not None:
                 x = np.clip(x, *self._limits)
             step += 1
             before = None if self._in_batches else point.value
             point = self._evaluated(self._batches.at(step), x)
             if not np.isfinite(point.value):
-                return self._diverged(point.value)
+                raise Stopped(f"the value became {point.value} in step {step}: try smaller steps")
             self._monitor.step(x, point.value, self._norm(x, point), self._rule.state)
             message = self._reached(x, point, before)
         if self._in_batches:
@@ -194,15 +196,6 @@ class Descent:
             if abs(before - point.value) <= self._ftol * size:
                 return "the value changed by at most ftol"
         return None
-
-    def _diverged(self, value: float) -> Ending:
-        """The best point before values stopped being finite."""
-        if value == -np.inf:
-            raise Unbounded
-        best = self._monitor.best
-        assert best is not None
-        message = f"the value became {value} after step {self._monitor.iterations}: smaller steps?"
-        return Ending(best.x, best.value, best.gradient_norm, False, message)
 
     def _norm(self, x: Array, point: Point) -> float:
         return projected_norm(x, point.gradient, self._limits)

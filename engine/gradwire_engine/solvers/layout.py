@@ -56,6 +56,8 @@ class Layout:
             self.parts.append(Part(path, array.shape, array.dtype, start, stop))
         #: The number of elements of all sources.
         self.size = stop
+        if not stop:
+            raise InputError("the sources have no elements", at=Place(pointer="/sources"))
 
     @property
     def paths(self) -> list[str]:

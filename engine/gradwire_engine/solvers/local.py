@@ -32,7 +32,8 @@ class LocalProblem:
     """A program's target as a function of the sources, one engine's query for each evaluation.
 
     All other variables stay what they are: what is computed from them alone is computed once.
-    ``poll`` is called during evaluations.
+    The target of residuals may be nested, and its value is half the sum of their squares. ``poll``
+    is called during evaluations.
 
     Raises: what ``Layout`` does.
     """
@@ -45,16 +46,17 @@ class LocalProblem:
         sources: Names = None,
         target: Names = None,
         *,
+        of_residuals: bool = False,
         promotion: Promotion = "numpy",
         poll: Poll = unhurried,
     ) -> None:
         self.layout = Layout(variables, sources)
         self.notes = Notes()
         self._engine, self._program, self._poll = engine, program, poll
-        self._target, self._promotion = target, promotion
+        self._target, self._promotion, self._of_residuals = target, promotion, of_residuals
         self._at = "/target"
-        #: Points to the program in the request, if it is not the request's own.
-        self._elsewhere: str | None = None
+        #: Pointers to what stands elsewhere in the request, by the fields that errors point to.
+        self._elsewhere: Mapping[str, str] = {}
         paths, run = self.layout.paths, f"run {next(_runs)}: "
         self._variables: dict[str, Any] = _resident(variables, frozenset(paths), run)
         self._place = Placement(self._variables, paths)
@@ -80,8 +82,8 @@ class LocalProblem:
         other = copy(self)
         other._target, other._at = target, at
         other._structure = other._sparse = None
+        other._elsewhere = {"target" if program is None else "program": at}
         if program is not None:
-            other._elsewhere = at
             with other._placed():
                 other._program = self._engine.parse(program, self._poll)
         return other
@@ -100,7 +102,9 @@ class LocalProblem:
                 raise InputError("a source has no minibatches", at=place)
             if path in paths[:i]:
                 raise InputError("the variable is named twice", at=place)
-            if not np.ndim(leaf.value) or len(leaf.value) != len(found[0][1].value):
+            if not np.ndim(leaf.value):
+                raise InputError("a number has no rows", at=place)
+            if len(leaf.value) != len(found[0][1].value):
                 shapes = ", ".join(f"{name[:40]} {np.shape(x.value)}" for name, x in found)
                 detail = f"the variables have different numbers of rows: {shapes}"
                 raise InputError(detail, at=place)
@@ -118,10 +122,14 @@ class LocalProblem:
     # A number
 
     def value_and_gradient(self, x: Array) -> tuple[float, Array]:
-        """``f(x)`` and ``∇f(x)``.
+        """``f(x)`` and ``∇f(x)``; of residuals, ``½ Σ rᵢ²`` and ``Jᵀ r``.
 
         Raises: ``InputError`` unless the target is one real number.
         """
+        if self._of_residuals:
+            residuals = self.residuals(x)
+            answer = self._answer("gradient", x, self._structure)
+            return 0.5 * float(residuals @ residuals), self.layout.flat(answer.gradients)
         answer = self._answer("gradient", x)
         value = answer.value
         if not isinstance(value, np.ndarray | np.generic) or value.ndim or value.dtype.kind == "c":
@@ -229,31 +237,33 @@ class LocalProblem:
     # Asking
 
     def _answer(self, kind: Kind, x: Array, vectors: Any = None, **asked: Any) -> Answer:
-        arrays = self.layout.arrays(x)
-        sources = None if kind == "evaluate" else self.layout.paths
-        query = Query(
-            kind,
-            target=self._target,
-            sources=sources,
-            unconnected="zero",
-            promotion=self._promotion,
-            **asked,
-        )
-        variables = self._place([*arrays, *self._rows])
+        query = self._query(kind, **asked)
+        variables = self._place([*self.layout.arrays(x), *self._rows])
         with self._placed():
             answer = self._engine.call(self._program, variables, query, vectors).replay(self._poll)
         self.notes = Notes(answer.warnings, answer.unconnected, answer.nonfinite)
         return answer
 
+    def _query(self, kind: Kind, **asked: Any) -> Query:
+        return Query(
+            kind,
+            target=self._target,
+            sources=None if kind == "evaluate" else self.layout.paths,
+            unconnected="zero",
+            promotion=self._promotion,
+            **asked,
+        )
+
     @contextmanager
     def _placed(self) -> Iterator[None]:
-        """Errors at places in another program point to that."""
+        """Errors in another program, or about another target, point to that."""
         try:
             yield
         except EngineError as error:
             at = error.at or Place()
-            if self._elsewhere is not None and at.pointer is None:
-                error.at = replace(at, pointer=self._elsewhere)
+            field, *below = (at.pointer or "/program")[1:].split("/")
+            if (instead := self._elsewhere.get(field)) is not None:
+                error.at = replace(at, pointer="/".join([instead, *below]))
             raise
 
     def _no_number(self, value: Any) -> InputError:
@@ -274,7 +284,7 @@ def local(objective: Objective, at: str) -> LocalProblem:
     Raises: ``InputError`` for data that is divided among machines.
     """
     if not isinstance(objective, LocalProblem):
-        hint = "minimise by values and gradients alone, as L-BFGS-B does"
+        hint = "L-BFGS-B, adam and gauss-newton add up what each machine computes"
         detail = "this needs all data on one machine"
         raise InputError(detail, at=Place(pointer=at), hint=hint)
     return objective

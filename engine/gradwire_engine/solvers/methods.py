@@ -32,6 +32,8 @@ class Method(NamedTuple):
     #: Whether it is written here, steps along gradients, and may take those of minibatches.
     first_order: bool = False
     hessian: Literal["none", "product", "matrix"] = "none"
+    #: The method of ``scipy.optimize.minimize`` that it is, of one that has another name here.
+    scipy: str | None = None
 
 
 _NORM = either(number(), choice("inf"))
@@ -131,6 +133,9 @@ _LEAST_SQUARES = {
     "trf": Method(_ROBUST, bounds=True),
     "dogbox": Method(_ROBUST, bounds=True),
     "lm": Method({**_TOLERANCES, **_SCALES}),
+    # Truncated Newton in a trust region, with Jᵀ J in the Hessian's place: for large problems, as
+    # it needs products with the Jacobian alone.
+    "gauss-newton": Method(_TRUST_REGION, hessian="product", scipy="trust-ncg"),
 }
 _LARGE = {
     "maxiter": COUNT,

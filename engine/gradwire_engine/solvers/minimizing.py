@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,8 +14,15 @@ from gradwire_engine.solvers.constraints import Limits, lagrangian_norm
 from gradwire_engine.solvers.ending import Ending
 from gradwire_engine.solvers.local import local
 from gradwire_engine.solvers.objective import Objective
-from gradwire_engine.solvers.points import Points, check_start, projected_norm
+from gradwire_engine.solvers.points import (
+    Points,
+    check_connected,
+    check_start,
+    checked_curvature,
+    projected_norm,
+)
 from gradwire_engine.solvers.progress import Monitor
+from gradwire_engine.solvers.scipy_calls import scipy_runs
 from gradwire_engine.solvers.specification import Specification
 
 #: What trust-constr goes on from: its options, by the name of what they become.
@@ -31,8 +37,9 @@ _TRUST_STATE = {
 class Minimization:
     """A run of one of SciPy's methods.
 
-    A run that goes on from a checkpoint begins anew at its point, as SciPy's methods do not give
-    what they know of curvature; trust-constr has its radius and penalties.
+    Of residuals, the Hessian is Gauss and Newton's, ``Jᵀ J``. A run that goes on from a checkpoint
+    begins anew at its point, as SciPy's methods do not give what they know of curvature;
+    trust-constr has its radius and penalties.
     """
 
     def __init__(
@@ -45,7 +52,7 @@ class Minimization:
         self._objective, self._given, self._monitor = objective, given, monitor
         self._x = objective.start if resume is None else resume.x
         self._state = {} if resume is None else resume.state
-        self._points = Points(objective, monitor)
+        self._points = Points(objective, monitor, of_residuals=given.kind == "least_squares")
         self._limits = given.limits(objective.layout)
         self._constraints: Sequence[Limits] = ()
         if given.constraints:
@@ -56,15 +63,16 @@ class Minimization:
     def run(self) -> Ending:
         """Minimise from the start."""
         value, gradient = self._points.at(self._x)
-        check_start(self._objective, value, gradient)
-        self._monitor.begin(self._x, value, self._norm(self._x, gradient))
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # messages of the result say the same
+        notes = self._objective.notes
+        check_start(notes, value, gradient)
+        check_connected(notes, self._objective.layout)
+        self._monitor.begin(self._x, value, self._norm(self._x, gradient), notes)
+        with scipy_runs():
             result = minimize(
                 self._points.value,
                 self._x,
                 jac=self._points.gradient,
-                method=self._given.method,
+                method=self._given.takes.scipy or self._given.method,
                 tol=self._given.tol,
                 callback=self._stepped,
                 options=self._options(),
@@ -72,8 +80,7 @@ class Minimization:
             )
         value, gradient = self._points.at(result.x)
         norm = self._norm(result.x, gradient, result.get("optimality"))
-        success = bool(result.success) and bool(np.isfinite(value))
-        return Ending(result.x, value, norm, success, str(result.message))
+        return Ending(result.x, value, norm, bool(result.success), str(result.message))
 
     def _further(self) -> dict[str, Any]:
         """What only some methods take."""
@@ -87,7 +94,7 @@ class Minimization:
             def matrix(x: Array) -> Array:
                 self._monitor.look()
                 self._monitor.evaluations.hessian += 1
-                return problem.hessian(x)
+                return checked_curvature(problem.hessian(x))
 
             further["hess"] = matrix
         if self._limits is not None:
@@ -99,12 +106,10 @@ class Minimization:
         return further
 
     def _options(self) -> dict[str, Any]:
-        options = dict(self._given.options)
+        options = self._monitor.left(self._given.options)
         if options.get("norm") == "inf":
             options["norm"] = np.inf
-        if "maxiter" in options:
-            self._monitor.most_iterations = options["maxiter"]
-            options["maxiter"] = max(options["maxiter"] - self._monitor.earlier, 1)
+        self._monitor.most_iterations = self._given.options.get("maxiter")
         for name, value in self._state.items():
             options[_TRUST_STATE[name]] = float(value)
         return options

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from gradwire_engine.answer import Array, Poll
-from gradwire_engine.errors import DeadlineExceeded
 from gradwire_engine.solvers.checkpoint import Checkpoint, Evaluations
+from gradwire_engine.solvers.objective import Notes
 
 #: Seconds from any moment on.
 Clock: TypeAlias = Callable[[], float]
@@ -37,8 +38,8 @@ class Progress(NamedTuple):
 Report: TypeAlias = Callable[[Progress, Callable[[], Checkpoint]], None]
 
 
-class OutOfTime(DeadlineExceeded):
-    """The time that the run may take is over: it ends at its best point."""
+class Stopped(Exception):
+    """The run cannot go on, and ends at its best point; the message says why."""
 
 
 class History:
@@ -89,7 +90,7 @@ class Best(NamedTuple):
 
 
 class Monitor:
-    """Sees all iterations of a run, and stops it when its time is over.
+    """Sees all iterations of a run, and stops it when its time is over, or it cannot go on.
 
     ``keeps_least`` says that the best point is that of the least value, else the latest.
     """
@@ -114,6 +115,8 @@ class Monitor:
         self._began = clock()
         self.most_iterations: int | None = None
         self.best: Best | None = None
+        #: What was to be known of the start.
+        self.notes = Notes()
 
     @property
     def seconds(self) -> float:
@@ -123,15 +126,16 @@ class Monitor:
     def look(self) -> None:
         """Called before each evaluation.
 
-        Raises: ``OutOfTime``, once the start is evaluated; what the poll does.
+        Raises: ``Stopped``, when the time is over, once the start is evaluated; what the poll does.
         """
         self._poll()
         limit = self._max_seconds
         if limit is not None and self.best is not None and self.seconds >= limit:
-            raise OutOfTime(f"stopped after {limit:g} seconds")
+            raise Stopped(f"stopped after {limit:g} seconds")
 
-    def begin(self, x: Array, value: float, gradient_norm: float) -> None:
+    def begin(self, x: Array, value: float, gradient_norm: float, notes: Notes) -> None:
         """The point that the run starts from, or goes on from."""
+        self.notes = notes
         self.best = Best(x.copy(), value, gradient_norm)
         if not self.earlier:
             self.history.add(0, value, gradient_norm, self.seconds)
@@ -139,7 +143,13 @@ class Monitor:
     def step(
         self, x: Array, value: float, gradient_norm: float, state: Mapping[str, Any] | None = None
     ) -> None:
-        """An iteration has reached ``x``; ``state`` is what the method needs to go on from it."""
+        """An iteration has reached ``x``; ``state`` is what the method needs to go on from it.
+
+        Raises: ``Stopped`` where something is not finite; what ``report`` does.
+        """
+        if not (isfinite(value) and isfinite(gradient_norm)):
+            what = "derivative" if isfinite(value) else "value"
+            raise Stopped(f"the {what} is not finite after {self.iterations} iterations")
         self.iterations += 1
         seconds = self.seconds
         self.history.add(self.iterations, value, gradient_norm, seconds)
@@ -148,6 +158,15 @@ class Monitor:
             self.best = Best(x.copy(), value, gradient_norm)
         progress = self._progress(value, gradient_norm, seconds)
         self._report(progress, lambda: self._checkpoint(x, seconds, state or {}))
+
+    def left(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Options, those that limit a run less what it has done before it went on."""
+        counts = self.evaluations.value
+        done = {"maxiter": self.earlier, "maxfun": counts, "maxfev": counts, "max_nfev": counts}
+        if self.earlier:
+            limits = {name: max(options[name] - done[name], 1) for name in done if name in options}
+            options = {**options, **limits}
+        return dict(options)
 
     def _progress(self, value: float, gradient_norm: float, seconds: float) -> Progress:
         taken = seconds - self._earlier_seconds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ from gradwire_engine.solvers.checkpoint import Checkpoint
 from gradwire_engine.solvers.ending import Ending
 from gradwire_engine.solvers.local import local
 from gradwire_engine.solvers.objective import Objective
-from gradwire_engine.solvers.points import Recent, check_start
+from gradwire_engine.solvers.points import Recent, check_connected, check_start
 from gradwire_engine.solvers.progress import Monitor
+from gradwire_engine.solvers.scipy_calls import scipy_runs
 from gradwire_engine.solvers.specification import Specification
 
 #: Methods that read Jacobians; the others, for large systems, read values alone.
@@ -46,34 +46,36 @@ class Root:
         if residuals.size != size:
             detail = f"a root needs as many values as the sources have, {size}"
             raise InputError(f"{detail}, got {residuals.size}", at=Place(pointer="/target"))
-        check_start(self._problem, residuals)
+        notes = self._problem.notes
+        check_start(notes, residuals)
         further: dict[str, Any] = {}
         if self._given.method in _EXACT:
-            check_start(self._problem, self._jacobian(self._x))
+            jacobian = self._jacobian(self._x)
+            notes = self._problem.notes
+            check_start(notes, jacobian)
+            check_connected(notes, self._problem.layout)
             further["jac"] = self._jacobian
         largest = float(np.abs(residuals).max())
-        self._monitor.begin(self._x, largest, largest)
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        self._monitor.begin(self._x, largest, largest, notes)
+        with scipy_runs():
             result = root(
                 self._residuals,
                 self._x,
                 method=self._given.method,
                 tol=self._given.tol,
-                options=dict(self._given.options),
+                options=self._monitor.left(self._given.options),
                 **further,
             )
         x = np.asarray(result.x, np.float64)
         norm = float(np.abs(self._residuals(x)).max())
-        success = bool(result.success) and bool(np.isfinite(norm))
-        return Ending(x, norm, norm, success, str(result.message))
+        return Ending(x, norm, norm, bool(result.success), str(result.message))
 
     def _evaluated(self, x: Array) -> Array:
         self._monitor.look()
         self._monitor.evaluations.value += 1
         residuals = self._problem.residuals(x)
-        if self._monitor.best is not None:
-            largest = float(np.abs(residuals).max())
+        largest = float(np.abs(residuals).max(initial=0.0))
+        if self._monitor.best is not None and np.isfinite(largest):
             self._monitor.step(x, largest, largest)
         return residuals
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
 from gradwire_engine.answer import Array, Notice, Poll, Unconnected
-from gradwire_engine.errors import InternalError
+from gradwire_engine.errors import DomainError, InternalError
 from gradwire_engine.polling import unhurried
 from gradwire_engine.solvers.checkpoint import Checkpoint, Evaluations
 from gradwire_engine.solvers.ending import Ending
@@ -14,8 +15,7 @@ from gradwire_engine.solvers.first_order import Descent
 from gradwire_engine.solvers.local import local
 from gradwire_engine.solvers.minimizing import Minimization
 from gradwire_engine.solvers.objective import Objective
-from gradwire_engine.solvers.points import Unbounded
-from gradwire_engine.solvers.progress import Clock, Monitor, OutOfTime, Report
+from gradwire_engine.solvers.progress import Clock, Monitor, Report, Stopped
 from gradwire_engine.solvers.roots import Root
 from gradwire_engine.solvers.specification import Specification
 from gradwire_engine.solvers.squares import LeastSquares
@@ -36,7 +36,7 @@ class Solution(NamedTuple):
     success: bool
     message: str
     history: Mapping[str, Array]
-    warnings: tuple[Notice, ...]
+    warnings: Sequence[Notice]
     unconnected: Mapping[str, Unconnected]
 
 
@@ -59,11 +59,12 @@ def solve(
 ) -> Solution:
     """Run what is specified on an objective, from its start or from where ``resume`` was.
 
+    A run that cannot go on, or that its time ends, ends at its best point, without success.
     ``report`` hears of every iteration. ``poll`` is called before each evaluation, and may end it
     all by raising; so may ``report``.
 
     Raises: ``InputError`` for what does not fit the objective, ``DomainError`` where the start is
-    not finite, and what evaluations do.
+    not finite, ``DerivativeError`` where no source matters, and what evaluations do.
     """
     if resume is not None and resume.x.size != objective.layout.size:
         detail = f"a checkpoint of {resume.x.size} elements, of {objective.layout.size} sources"
@@ -79,11 +80,13 @@ def solve(
     make = _method(given)
     try:
         ending = make(objective, given, monitor, resume).run()
-    except OutOfTime as error:
-        ending = _stopped(monitor, error.message)
-    except Unbounded:
-        message = "the value is minus infinity somewhere: there is no minimum"
-        ending = _stopped(monitor, message)
+        if not (isfinite(ending.value) and isfinite(ending.gradient_norm)):
+            raise Stopped(ending.message)
+    except (Stopped, DomainError) as error:
+        if monitor.best is None:
+            raise
+        best, message = monitor.best, str(error)
+        ending = Ending(best.x, best.value, best.gradient_norm, False, message)
     value: Any = ending.value
     if given.kind == "root":
         problem = local(objective, "/method")
@@ -97,18 +100,14 @@ def solve(
         ending.success,
         ending.message,
         monitor.history.columns(),
-        tuple(objective.notes.warnings),
-        objective.notes.unconnected,
+        monitor.notes.warnings,
+        monitor.notes.unconnected,
     )
 
 
 def _method(given: Specification) -> Callable[..., Run]:
-    if given.kind == "minimize":
-        return Descent if given.takes.first_order else Minimization
-    return LeastSquares if given.kind == "least_squares" else Root
-
-
-def _stopped(monitor: Monitor, message: str) -> Ending:
-    best = monitor.best
-    assert best is not None  # nothing is stopped before its start is evaluated
-    return Ending(best.x, best.value, best.gradient_norm, False, message)
+    if given.kind == "root":
+        return Root
+    if given.kind == "least_squares" and not given.takes.scipy:
+        return LeastSquares
+    return Descent if given.takes.first_order else Minimization

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -16,10 +15,14 @@ from gradwire_engine.solvers.checkpoint import Checkpoint
 from gradwire_engine.solvers.ending import Ending
 from gradwire_engine.solvers.local import local
 from gradwire_engine.solvers.objective import Jacobian, Objective
-from gradwire_engine.solvers.points import Recent, check_start, projected_norm
+from gradwire_engine.solvers.points import Recent, check_connected, check_start, projected_norm
 from gradwire_engine.solvers.progress import Monitor
+from gradwire_engine.solvers.scipy_calls import scipy_runs
 from gradwire_engine.solvers.specification import Specification
 
+#: Where the product of the lengths, and of the shorter again, is less, factorising takes less than
+#: a second, and converges where iterations hardly do.
+_FACTORISED = 10**9
 #: ``ρ(z)`` and ``ρ′(z)`` of squared residuals.
 Loss: TypeAlias = Callable[[Array], tuple[Array, Array]]
 
@@ -63,28 +66,27 @@ class LeastSquares:
         self._loss = LOSSES[given.options.get("loss", "linear")]
         self._scale = given.options.get("f_scale", 1.0)
         self._residuals, self._jacobian = Recent(self._evaluated), Recent(self._differentiated, 1)
-        self._begun = False
 
     def run(self) -> Ending:
         """Minimise from the start."""
-        residuals, jacobian = self._residuals(self._x), self._jacobian(self._x)
+        residuals = self._residuals(self._x)
         self._check(residuals)
-        check_start(self._problem, residuals)
-        check_start(self._problem, jacobian.data if issparse(jacobian) else jacobian)
-        self._begun = True
-        self._monitor.begin(self._x, *self._measured(self._x))
+        jacobian = self._jacobian(self._x)
+        notes = self._problem.notes
+        check_start(notes, residuals, jacobian.data if issparse(jacobian) else jacobian)
+        check_connected(notes, self._problem.layout)
+        self._monitor.begin(self._x, *self._measured(self._x), notes)
         given = self._given
         bounds = {} if self._limits is None else {"bounds": self._limits}
         tolerances = {} if given.tol is None else dict.fromkeys(("ftol", "xtol", "gtol"), given.tol)
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with scipy_runs():
             result = least_squares(
                 self._residuals,
                 self._x,
                 jac=self._stepped,
                 method=given.method,
                 **bounds,
-                **{**tolerances, **given.options},
+                **{**tolerances, **self._monitor.left(given.options)},
             )
         value, norm = self._measured(result.x)
         return Ending(result.x, value, norm, bool(result.success), str(result.message))
@@ -107,8 +109,14 @@ class LeastSquares:
         self._monitor.look()
         self._monitor.evaluations.gradient += 1
         found = self._problem.jacobian(x)
-        dense = self._given.method == "lm" or self._given.options.get("tr_solver") == "exact"
-        return found.toarray() if dense and issparse(found) else found
+        return found.toarray() if issparse(found) and self._is_dense(found.shape) else found
+
+    def _is_dense(self, shape: tuple[int, int]) -> bool:
+        """Whether SciPy gets dense matrices: they are factorised, sparse ones multiplied with."""
+        solver = self._given.options.get("tr_solver")
+        if self._given.method == "lm" or solver is not None:
+            return solver != "lsmr"
+        return shape[0] * shape[1] * min(shape) <= _FACTORISED
 
     def _stepped(self, x: Array) -> Jacobian:
         """The Jacobian where SciPy has stepped to."""

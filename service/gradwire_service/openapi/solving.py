@@ -16,7 +16,6 @@ from gradwire_service.openapi.values import (
     Document,
     Numbers,
     Value,
-    Word,
 )
 from gradwire_service.wire.solving import FIELDS, MOST_CONSTRAINTS, MOST_SEED
 
@@ -143,8 +142,8 @@ class History(BaseModel):
     """The course of the run: at most 1,000 of its iterations, evenly chosen."""
 
     iteration: list[int]
-    value: list[float | Word]
-    gradient_norm: list[float | Word]
+    value: list[float]
+    gradient_norm: list[float]
     seconds: list[float]
 
 
@@ -153,7 +152,7 @@ class SolveResponse(BaseModel):
 
     program: str = Field(description="The program's id.", pattern="^sha256:")
     solution: Answered = Field(description="Values in the structure of the sources.")
-    gradient_norm: float | Word = Field(
+    gradient_norm: float = Field(
         description="The largest element of the gradient, of the residuals of a root; with bounds "
         "of its projection, with constraints of the Lagrangian's."
     )
@@ -171,7 +170,7 @@ class SolveResponse(BaseModel):
 class MinimumResponse(SolveResponse):
     """The end of a run: the target's value, or half the sum of squares (of losses)."""
 
-    value: float | Word
+    value: float
 
 
 class RootResponse(SolveResponse):

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
 from gradwire_engine import Leaf
 from gradwire_engine.answer import Names, Promotion
 from gradwire_engine.solvers import (
@@ -147,12 +146,12 @@ def solved(program_id: str, solution: Solution) -> dict[str, Any]:
         "program": program_id,
         "solution": solution.solution,
         "value": solution.value,
-        "gradient_norm": np.float64(solution.gradient_norm),
+        "gradient_norm": solution.gradient_norm,
         "iterations": solution.iterations,
         "evaluations": dict(vars(solution.evaluations)),
         "success": solution.success,
         "message": solution.message,
-        "history": dict(solution.history),
+        "history": {name: column.tolist() for name, column in solution.history.items()},
     }
     if solution.unconnected:
         document["unconnected"] = unconnected(solution.unconnected)

@@ -62,7 +62,10 @@ class SolveHandlers:
         program = engine.parse(envelope.program, poll)
         request.outcome.program = program.id
         asked = program, envelope.variables, envelope.sources, envelope.target
-        return LocalProblem(engine, *asked, promotion=envelope.promotion, poll=poll)
+        of_residuals = envelope.specification.kind == "least_squares"
+        return LocalProblem(
+            engine, *asked, of_residuals=of_residuals, promotion=envelope.promotion, poll=poll
+        )
 
 
 class Reporter:

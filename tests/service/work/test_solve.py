@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from gradwire_engine.solvers import Checkpoint, Evaluations, Progress
 from gradwire_service.engines import open_engines
 from gradwire_service.problems import Problem
 from gradwire_service.references import ReferenceResolver
@@ -14,6 +15,7 @@ from gradwire_service.store.memory import MemoryStore
 from gradwire_service.tapes import Tapes
 from gradwire_service.wire.shared import packed, unpacked
 from gradwire_service.work.messages import Task, TaskFailed
+from gradwire_service.work.solve import Reporter
 from gradwire_service.work.tasks import Tasks, execute
 from scipy.optimize import rosen
 
@@ -85,3 +87,66 @@ def test_a_refusal_points_into_the_request(solve):
     assert isinstance(problem, Problem)
     assert (problem.code, problem.pointer) == ("invalid_request", "/method")
     assert problem.hint == "did you mean L-BFGS-B?"
+    assert problem.status == 422
+
+
+def test_errors_in_evaluations_have_their_places(solve):
+    document = {"program": "y = x - 3\nsum(log(y))", "variables": {"x": [4, 1]}}
+    problem = solve("minimize", document)
+    assert (problem.code, problem.node.line) == ("domain_error", 2)
+    constraints = [{"program": "sum(x)\nx @ ones(3)", "low": 0}]
+    document = {"program": "sum(x*x)", "variables": {"x": [4, 1]}, "method": "SLSQP"}
+    problem = solve("minimize", document | {"constraints": constraints})
+    assert (problem.code, problem.pointer) == ("shape_mismatch", "/constraints/0/program")
+    assert problem.node.line == 2
+
+
+def test_progress_is_reported_and_a_checkpoint_goes_on(solve, monkeypatch):
+    monkeypatch.setattr("gradwire_service.work.solve.PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("gradwire_service.work.solve.CHECKPOINT_SECONDS", 0)
+    messages = []
+    document = {"program": ROSENBROCK, "variables": {"x": [-1.2, 1]}, "method": "adam"}
+    document["options"] = {"learning_rate": 0.01, "maxiter": 50}
+    whole = solve("minimize", document, on_progress=messages.append)
+    progress = [json.loads(message.progress) for message in messages]
+    assert [each["iteration"] for each in progress] == list(range(1, 51))
+    assert progress[-1]["value"] == whole["value"]
+    assert progress[0].keys() == {
+        "iteration",
+        "value",
+        "gradient_norm",
+        "seconds",
+        "rate",
+        "seconds_left",
+    }
+    after = solve("minimize", document, checkpoint=messages[30].checkpoint)
+    assert after["solution"] == whole["solution"]
+    assert after["history"]["value"] == whole["history"]["value"]
+
+
+def test_reports_are_rare():
+    now, sent = 0.0, []
+    reporter = Reporter(sent.append, lambda: now)
+    for i in range(1000):
+        now = i / 100
+        progress = Progress(i, 1.0, float("nan"), now, 100.0, None)
+        reporter.report(progress, lambda: Checkpoint(np.zeros(1), 0, Evaluations(), 0.0, {}))
+    reporter.finish()
+    assert len(sent) == pytest.approx(100, abs=10)
+    assert sum(message.checkpoint is not None for message in sent) == 4
+    last = json.loads(sent[-1].progress)
+    assert (last["iteration"], last["gradient_norm"]) == (999, None)
+
+
+def test_a_deadline_ends_a_run(solve):
+    text = "t = x\nfor i in range(100000):\n  t = sin(t)\nsum(t*t)"
+    problem = solve("minimize", {"program": text, "variables": {"x": [1, 2]}}, deadline_ms=300)
+    assert problem.code == "deadline_exceeded"
+
+
+def test_encodings(solve):
+    document = {"program": "sum((x-1)**2)", "variables": {"x": [4, 1]}, "encoding": "base64"}
+    answer = solve("minimize", document)
+    assert answer["solution"]["x"].keys() == {"dtype", "shape", "base64"}
+    assert isinstance(answer["value"], float)
+    assert isinstance(answer["history"]["value"], list)
