@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from gradwire.errors import MalformedTensor as MalformedTensor
     from gradwire.errors import MethodNotAllowed as MethodNotAllowed
     from gradwire.errors import NotAcceptable as NotAcceptable
+    from gradwire.errors import NotASum as NotASum
     from gradwire.errors import NotDifferentiable as NotDifferentiable
     from gradwire.errors import NotFound as NotFound
     from gradwire.errors import NotInstalled as NotInstalled
@@ -147,8 +148,8 @@ _NAMES: dict[str, str] = {
         "APIError BadArgument BadRequest BodyTooLarge Conflict CrashingProgram DeadlineExceeded "
         "DomainError Draining DtypeMismatch ExpectationFailed Forbidden GradwireError "
         "HeadersTooLarge InvalidProgram InvalidRequest MalformedBody MalformedReply "
-        "MalformedRequest MalformedTensor MethodNotAllowed NotAcceptable NotDifferentiable "
-        "NotFound NotInstalled NotTraceable OutOfGpuMemory OverBudget Overloaded "
+        "MalformedRequest MalformedTensor MethodNotAllowed NotASum NotAcceptable "
+        "NotDifferentiable NotFound NotInstalled NotTraceable OutOfGpuMemory OverBudget Overloaded "
         "ProgramSyntaxError RateLimited RequestTimeout ServerError ShapeMismatch Starting "
         "StoreUnavailable TapeConsumed TargetTooLong TooLarge TooSlow TransportError "
         "Unauthenticated Unavailable UnknownName UnknownOperation UnknownRef UnknownTape "

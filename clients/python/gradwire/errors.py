@@ -37,6 +37,7 @@
         │   ├── ShapeMismatch
         │   ├── DtypeMismatch
         │   ├── NotDifferentiable
+        │   ├── NotASum
         │   ├── DomainError
         │   ├── CrashingProgram
         │   └── InvalidRequest
@@ -308,6 +309,10 @@ class DtypeMismatch(Unprocessable, code="dtype_mismatch"):
 
 class NotDifferentiable(Unprocessable, code="not_differentiable"):
     """A part of the derivative is not implemented."""
+
+
+class NotASum(Unprocessable, code="not_a_sum"):
+    """The objective over divided data is no sum or mean over the rows."""
 
 
 class DomainError(Unprocessable, code="domain_error"):
