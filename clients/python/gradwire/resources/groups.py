@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Unpack
 
 from gradwire.endpoints import Program, TapeOptions
-from gradwire.methods import Awaiting, Blocking
+from gradwire.methods import Awaiting, AwaitingListener, Blocking, BlockingListener
+from gradwire.resources.jobs import AsyncJobs, Jobs
 from gradwire.resources.programs import AsyncPrograms, Programs
 from gradwire.resources.tapes import AsyncTapes, Tapes
 from gradwire.resources.tensors import AsyncTensors, Tensors
@@ -14,7 +15,7 @@ from gradwire.trees import Variables
 
 
 class Groups:
-    """The programs, arrays and tapes that a ``Client`` stores with the service."""
+    """The programs, arrays, tapes and jobs that a ``Client`` has with the service."""
 
     @property
     def programs(self: Blocking) -> Programs:
@@ -30,6 +31,11 @@ class Groups:
     def tapes(self: Blocking) -> Tapes:
         """Tapes: ``create``, ``get``, ``delete``."""
         return Tapes(self)
+
+    @property
+    def jobs(self: BlockingListener) -> Jobs:
+        """Jobs: ``list``, ``get``, ``wait``, ``result``, ``events``, ``cancel``, ``delete``."""
+        return Jobs(self)
 
     def tape(
         self: Blocking,
@@ -47,7 +53,7 @@ class Groups:
 
 
 class AsyncGroups:
-    """The programs, arrays and tapes that an ``AsyncClient`` stores with the service."""
+    """The programs, arrays, tapes and jobs that an ``AsyncClient`` has with the service."""
 
     @property
     def programs(self: Awaiting) -> AsyncPrograms:
@@ -63,6 +69,11 @@ class AsyncGroups:
     def tapes(self: Awaiting) -> AsyncTapes:
         """Tapes: ``create``, ``get``, ``delete``."""
         return AsyncTapes(self)
+
+    @property
+    def jobs(self: AwaitingListener) -> AsyncJobs:
+        """Jobs: ``list``, ``get``, ``wait``, ``result``, ``events``, ``cancel``, ``delete``."""
+        return AsyncJobs(self)
 
     def tape(
         self: Awaiting,
