@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
-from typing import Any, Final, TypedDict
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import Any, Final, TypeAlias, TypedDict
 
 from gradwire import hooks
 from gradwire.call import Call, Reply, Steps
@@ -29,7 +29,9 @@ OF_LEAST_SQUARES: Final = (
 ACCEPTED: Final = 202
 
 #: Makes a client's handle of a job from its description, and what reads its result.
-Handle = Callable[..., JobHandle[Any]]
+Handle: TypeAlias = Callable[..., JobHandle[Any]]
+#: A display of progress, as a context whose value is called with each.
+Show: TypeAlias = AbstractContextManager[Callable[[JobProgress], Any]]
 
 
 class RootOptions(TypedDict, total=False):
@@ -103,15 +105,15 @@ def optimized(
     args: Any,
     method: str | None,
     given: Mapping[str, Any],
-    *,
     background: bool = False,
+    show: Show | None = None,
 ) -> Steps[Any]:
     """The steps to a result, or in the background to the job that computes it."""
     unknown = sorted(given.keys() - OPTIONS[kind])
     if unknown:
         known = ", ".join(sorted(OPTIONS[kind]))
         raise UsageError(f"{kind} has no option {', '.join(unknown)}", hint=f"it has {known}")
-    return _optimized(kind, handle, f, x0, args, method, dict(given), background)
+    return _optimized(kind, handle, f, x0, args, method, dict(given), background, show)
 
 
 def _optimized(
@@ -123,6 +125,7 @@ def _optimized(
     method: str | None,
     given: dict[str, Any],
     background: bool,
+    show: Show | None,
 ) -> Steps[Any]:
     objective = yield from _objective(f, x0, args, given)
     document = _document(kind, objective, method, given)
@@ -148,8 +151,9 @@ def _optimized(
         found = yield from asked
         if background or isinstance(found, OptimizeResult):
             return found
-        total = (document.get("options") or {}).get("maxiter")
-        show = hooks.display().following(kind, total, given.get("progress"))
+        if show is None:
+            total = (document.get("options") or {}).get("maxiter")
+            show = hooks.display().following(kind, total, given.get("progress"))
         return (yield from _awaited(found, show, callback))
 
 
@@ -192,7 +196,7 @@ def _document(
 
 
 def _awaited(
-    job: JobHandle[Any], show: Any, callback: Callable[[OptimizeResult], Any] | None
+    job: JobHandle[Any], show: Show, callback: Callable[[OptimizeResult], Any] | None
 ) -> Steps[OptimizeResult]:
     """The result of a job; what interrupts the waiting cancels the job."""
     with show as shown:

@@ -227,5 +227,5 @@ def _optimized(
     with used(kind):
         background = bool(options.pop("background", False))
         handle = client.jobs.handle
-        asked = optimized(kind, handle, f, x0, args, method, options, background=background)
+        asked = optimized(kind, handle, f, x0, args, method, options, background)
     return client.run(asked)
