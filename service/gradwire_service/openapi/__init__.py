@@ -4,6 +4,7 @@ from gradwire_service.openapi.build import complete
 from gradwire_service.openapi.operations import (
     EXPLAIN_OPERATION,
     OPERATIONS,
+    SOLVE_OPERATIONS,
     TAPE_OPERATIONS,
     component_schemas,
 )
@@ -34,6 +35,7 @@ from gradwire_service.openapi.responses import (
     TapeDocument,
     TapeResponse,
 )
+from gradwire_service.openapi.solving import SOLVE_REQUESTS, SOLVE_RESPONSES
 from gradwire_service.openapi.values import Whole
 
 __all__ = [
@@ -43,6 +45,9 @@ __all__ = [
     "PROGRAM_OPERATIONS",
     "REQUESTS",
     "RESPONSES",
+    "SOLVE_OPERATIONS",
+    "SOLVE_REQUESTS",
+    "SOLVE_RESPONSES",
     "TAPE_KINDS",
     "TAPE_OPERATIONS",
     "TAPE_REQUESTS",

@@ -15,6 +15,7 @@ from gradwire_service.settings.budgets import BudgetSettings
 from gradwire_service.settings.concurrency import ConcurrencySettings
 from gradwire_service.settings.connections import ConnectionSettings
 from gradwire_service.settings.gpu import GpuSettings
+from gradwire_service.settings.jobs import JobSettings
 from gradwire_service.settings.observability import ObservabilitySettings
 from gradwire_service.settings.server import ServerSettings
 from gradwire_service.settings.storage import StorageSettings
@@ -29,6 +30,7 @@ class Settings(
     BudgetSettings,
     ConcurrencySettings,
     GpuSettings,
+    JobSettings,
     StorageSettings,
     ObservabilitySettings,
     BaseSettings,

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from gradwire_engine.backends.base import Backend
 from gradwire_engine.gpu import GpuLost
 from gradwire_engine.native import native_backend
+from gradwire_engine.solvers import METHODS
 
 from gradwire_service.engines import Engines, open_engines
 from gradwire_service.problems import problem_of
@@ -26,7 +27,8 @@ from gradwire_service.work.explain import ExplainHandlers
 from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 from gradwire_service.work.pictures import FORMS, PictureHandlers
 from gradwire_service.work.programs import ProgramHandlers
-from gradwire_service.work.request import Outcome, Request
+from gradwire_service.work.request import Listener, Outcome, Request
+from gradwire_service.work.solve import SolveHandlers
 from gradwire_service.work.tapes import TapeHandlers
 from gradwire_service.work.tensors import TensorHandlers
 
@@ -60,8 +62,10 @@ class Tasks:
         tensors = TensorHandlers(resolver)
         pictures = PictureHandlers(resolver, engines.limits)
         compute = ComputeHandlers(engines, resolver)
+        solve = SolveHandlers(engines, resolver).solve
         self._handlers: dict[str, Handler] = {
             **{kind: partial(compute.compute, kind) for kind in FIELDS},
+            **{kind: partial(solve, kind) for kind in METHODS},
             "explain": ExplainHandlers(engines, resolver).explain,
             **{f"pictures.{name}": partial(pictures.draw, form) for name, form in FORMS.items()},
             "tapes.create": tape_handlers.create,
@@ -84,9 +88,13 @@ class Tasks:
 
 
 def execute(
-    task: Task, tasks: Tasks, settings: Settings, on_timeout: Callable[[float], None]
+    task: Task,
+    tasks: Tasks,
+    settings: Settings,
+    on_timeout: Callable[[float], None],
+    on_progress: Listener,
 ) -> TaskDone | TaskFailed:
-    """Run a task; ``on_timeout`` receives the timeout in its body.
+    """Run a task; ``on_timeout`` receives the timeout in its body, ``on_progress`` its progress.
 
     Raises: ``GpuLost``, after which no other task can run.
     """
@@ -95,7 +103,8 @@ def execute(
         request = Request(task.headers, task.owner, settings, offer_of(task.name))
         outcome = request.outcome
         request.deadline = task.deadline
-        request.on_timeout = on_timeout
+        request.on_timeout, request.on_progress = on_timeout, on_progress
+        request.checkpoint = task.checkpoint
         request.body = unpacked(task.body)
         return TaskDone(packed(tasks.run(task.name, request, task.arguments)), outcome)
     except GpuLost:

@@ -14,6 +14,7 @@ from typing import Any
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
 from gradwire_service.work.messages import Task
+from gradwire_service.work.request import ProgressMessage
 from gradwire_service.work.tasks import Tasks, execute
 
 _THREADS_PER_CORE = 2
@@ -29,7 +30,9 @@ class WorkerThread:
         self._tasks = tasks
         self._settings = settings
 
-    def begin(self, task: Task, on_answer: Callable[[Any], None]) -> None:
+    def begin(
+        self, task: Task, on_answer: Callable[[Any], None], on_progress: Callable[[Any], None]
+    ) -> None:
         """Run a task, which shares its deadline with the caller."""
         loop = asyncio.get_running_loop()
 
@@ -37,9 +40,12 @@ class WorkerThread:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(on_answer, future.exception() or future.result())
 
-        future = self._threads.submit(
-            execute, task, self._tasks, self._settings, on_timeout=lambda _: None
-        )
+        def progressed(message: ProgressMessage) -> None:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(on_progress, message)
+
+        reports = (lambda _: None), progressed
+        future = self._threads.submit(execute, task, self._tasks, self._settings, *reports)
         future.add_done_callback(done)
 
     def stop(self) -> None:

@@ -94,7 +94,8 @@ class Worker:
             assert isinstance(task, Task)
             self._deadline = task.deadline
             try:
-                answer = execute(task, self._tasks, self._settings, self._report_timeout)
+                reports = self._report_timeout, self._channel.send
+                answer = execute(task, self._tasks, self._settings, *reports)
             finally:
                 self._deadline = None
             answer.outcome.on_gpu = self._gpu is not None
@@ -110,7 +111,8 @@ class Worker:
         """
         for _ in range(_WARM_REPLAYS):
             task = Task("gradient", (), {}, "", Deadline(_WARM_UP_MS), packed([_WARM_UP]))
-            answer = execute(task, self._tasks, self._settings, lambda _: None)
+            ignored = lambda _: None, lambda _: None
+            answer = execute(task, self._tasks, self._settings, *ignored)
             if isinstance(answer, TaskFailed):
                 raise RuntimeError(answer.trace or answer.problem.detail)
 
