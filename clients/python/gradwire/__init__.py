@@ -22,6 +22,7 @@ from gradwire.distributions import MissingDistributions
 
 if TYPE_CHECKING:
     from gradwire.call import Reply as Reply
+    from gradwire.chunked import ChunkedArray as ChunkedArray
     from gradwire.client import AsyncClient as AsyncClient
     from gradwire.client import Client as Client
     from gradwire.errors import APIError as APIError
@@ -153,6 +154,7 @@ sys.meta_path.append(MissingDistributions())
 #: The public names of each module, which is imported when one of them is first used.
 _NAMES: dict[str, str] = {
     "call": "Reply",
+    "chunked": "ChunkedArray",
     "client": "AsyncClient Client",
     "errors": (
         "APIError BadArgument BadRequest BodyTooLarge ClusterUnavailable Conflict "

@@ -13,6 +13,7 @@ from gradwire.command.session import connected, connecting, is_json, option
 
 if TYPE_CHECKING:
     from gradwire.optimization.results import Kind, OptimizeResult
+    from gradwire.trees import Names
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -114,7 +115,7 @@ def _optimize(kind: Kind, point: Point, given: dict[str, Any], **further: Any) -
     background = given.pop("background")
     options = {
         "target": names_of(given.pop("target")),
-        "sources": names_of(given.pop("sources")),
+        "sources": _by_name(names_of(given.pop("sources"))),
         "options": options_of(given.pop("options")),
         "bounds": options_of(given.pop("bounds", ())) or None,
         "promotion": "strict" if given.pop("strict") else None,
@@ -136,6 +137,14 @@ def _optimize(kind: Kind, point: Point, given: dict[str, Any], **further: Any) -
         print_json(found.document)
     else:
         click.echo(found.id)
+
+
+def _by_name(sources: Names) -> Names:
+    """Sources as a mapping, so that the solution has their names."""
+    listed = [sources] if isinstance(sources, str) else sources
+    if isinstance(listed, list) and all(isinstance(name, str) for name in listed):
+        return {name: name for name in listed}
+    return sources
 
 
 def show_result(found: OptimizeResult) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.call import Steps
+from gradwire.chunked import is_dask, published
 from gradwire.endpoints import Program, program_at, program_document, text_of
 from gradwire.errors import NotTraceable, UsageError
 from gradwire.optimization.constraints import Linear, constraints_of, joined
@@ -67,7 +68,7 @@ def of_function(f: Callable[..., Any], x0: Any, args: Any, constraints: Any) -> 
                 hint="gradwire.program(text, *names) makes one of program text",
             )
     start, leaves, structure = _start(x0)
-    further = tuple(args) if isinstance(args, (tuple, list)) else (args,)
+    further = _published(tuple(args) if isinstance(args, (tuple, list)) else (args,))
     function = f if isinstance(f, Function) else Function(f)
     if limits:
         called = [each.of for each in limits]
@@ -148,6 +149,15 @@ def of_program(
         lambda found: decode(found, target),
         text_of(program),
     )
+
+
+def _published(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments, with Dask's arrays published: a recording must not fetch them."""
+    leaves, structure = flatten(args, is_array_like)
+    found: tuple[Any, ...] = unflatten(
+        structure, (published(leaf) if is_dask(leaf) else leaf for leaf in leaves)
+    )
+    return found
 
 
 def _start(x0: Any) -> tuple[Any, list[Any], Structure]:
