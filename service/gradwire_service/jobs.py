@@ -173,6 +173,12 @@ class Jobs:
         """A part of a job; its expiry moves on."""
         return self._store.find(_part(key, part))
 
+    def events(self, key: Key) -> list[tuple[int, str]]:
+        """The latest events of a job: their numbers, and what they say as JSON."""
+        part = self.find_part(key, "events")
+        lines = [] if part is None else bytes(part.content).decode().splitlines()
+        return [(int(number), text) for number, _, text in (line.partition(" ") for line in lines)]
+
     def remove_parts(self, key: Key, parts: Sequence[Part]) -> None:
         """Delete some parts of a job."""
         for part in parts:

@@ -17,6 +17,7 @@ from gradwire_service.openapi.requests import (
 )
 from gradwire_service.openapi.resource_operations import (
     GRAPH_OPERATIONS,
+    JOB_OPERATIONS,
     PROGRAM_OPERATIONS,
     TENANT_OPERATIONS,
     TENSOR_OPERATIONS,
@@ -41,6 +42,7 @@ from gradwire_service.openapi.values import Whole
 __all__ = [
     "EXPLAIN_OPERATION",
     "GRAPH_OPERATIONS",
+    "JOB_OPERATIONS",
     "OPERATIONS",
     "PROGRAM_OPERATIONS",
     "REQUESTS",

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from starlette.responses import Response as StarletteResponse
 
 from gradwire_service.openapi.graphs import GraphDocument
+from gradwire_service.openapi.jobs import JobDocument, JobPage
 from gradwire_service.openapi.json_schema import Forms
 from gradwire_service.openapi.requests import (
     REQUESTS,
@@ -46,7 +47,12 @@ def component_schemas() -> dict[str, Any]:
     parts += [TapeRequest, TapeResponse, TapeDocument, *TAPE_REQUESTS.values()]
     parts += [RegisterRequest, ProgramDocument, ProgramPage, Tensor, TensorDocument]
     parts += [GraphDocument, TenantsDocument, ExplainRequest, ExplainResponse]
-    parts += [*SOLVE_REQUESTS.values(), *dict.fromkeys(SOLVE_RESPONSES.values())]
+    parts += [
+        JobDocument,
+        JobPage,
+        *SOLVE_REQUESTS.values(),
+        *dict.fromkeys(SOLVE_RESPONSES.values()),
+    ]
     mode: Literal["validation"] = "validation"
     adapters = [(part.__name__, mode, TypeAdapter(part)) for part in parts]
     _, schema = TypeAdapter.json_schemas(adapters, ref_template=REF, schema_generator=Forms)
@@ -139,7 +145,20 @@ EXPLAIN_OPERATION = _operation(
 
 
 def _solving(kind: SolveKind, summary: str, description: str) -> dict[str, Any]:
-    return _operation(kind, summary, description, SOLVE_REQUESTS[kind], SOLVE_RESPONSES[kind])
+    asked = SOLVE_REQUESTS[kind], SOLVE_RESPONSES[kind]
+    operation = _operation(kind, summary, description + _JOBS, *asked)
+    location = {"description": "Path of the job.", "schema": {"type": "string"}}
+    job = {"description": "A job that goes on.", "content": content(JobDocument)}
+    operation["responses"][202] = job | {"headers": {"Location": location}}
+    operation["responses"] |= problems(409)
+    return operation
+
+
+#: What descriptions of optimisations end with.
+_JOBS = (
+    " If that takes long, or with `background`, the answer is a job; one `Idempotency-Key` gives "
+    "one job, however often the request is sent."
+)
 
 
 SOLVE_OPERATIONS: dict[SolveKind, dict[str, Any]] = {

@@ -15,7 +15,7 @@ import orjson
 from gradwire_engine.errors import DeadlineExceeded
 
 from gradwire_service.jobs import Job, Jobs, Lease, State, Unknown
-from gradwire_service.problems import Problem, RemoteError, RequestError, problem_of
+from gradwire_service.problems import RemoteError, RequestError, problem_of
 from gradwire_service.scheduling import Deadline, Queue
 from gradwire_service.store import Key, Unavailable
 from gradwire_service.store.records import OverQuota
@@ -76,9 +76,8 @@ class Run:
         key: Key,
         job: Job,
         task: Task,
-        *,
         lease: Lease | None = None,
-        events: int = 0,
+        last_event: int = 0,
     ) -> None:
         self.key = key
         self.job = job
@@ -94,11 +93,16 @@ class Run:
         #: Held while the store is told that this is a job, and how that has ended.
         self._changing = asyncio.Lock()
         self._events = deque[tuple[int, str]](maxlen=MOST_EVENTS)
-        self._last_event = events
+        self._last_event = last_event
         self._progress: str | None = None
         self._checkpoint: bytes | None = None
         self._reported_at = self._renewed_at = monotonic()
+        self._work: asyncio.Task[None] | None = None
+
+    def start(self) -> asyncio.Task[None]:
+        """Begin to work."""
         self._work = asyncio.create_task(self._run())
+        return self._work
 
     @property
     def stored(self) -> bool:
@@ -112,7 +116,8 @@ class Run:
 
     async def ended(self) -> None:
         """Wait until it has ended, and the store knows."""
-        await asyncio.wait([self._work])
+        if self._work is not None:
+            await asyncio.wait([self._work])
 
     async def keep(self) -> bool:
         """Make it a job that outlives this replica; false if one of its id is stored already.
@@ -239,20 +244,24 @@ class Run:
         """Store how the job has ended, as soon as the store answers."""
         while True:
             try:
-                await self._means.blocking(self._store_end, answer)
-                return
+                state = await self._means.blocking(self._store_end, answer)
             except Unavailable:
                 if self._stopped.is_set():  # another replica goes on when the lease is over
                     return
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stopped.wait(), _RETRY_SECONDS)
+            else:
+                if state is not None:
+                    self._means.ended(state)
+                return
 
-    def _store_end(self, answer: TaskDone | TaskFailed | Exception) -> None:
+    def _store_end(self, answer: TaskDone | TaskFailed | Exception) -> State | None:
+        """Store how the job has ended; returns its state, None if it goes on elsewhere."""
         jobs, key, lease = self._means.jobs, self.key, self._lease
         assert lease is not None
         if isinstance(answer, Interrupted) or _is_draining(answer):
             self._hand_over(lease)
-            return
+            return None
         try:
             state = self._store_answer(answer)
         except OverQuota as error:
@@ -263,7 +272,7 @@ class Run:
             jobs.remove_parts(key, ("answer",))
         jobs.remove_parts(key, ("request", "checkpoint"))
         jobs.remove_lease(lease)
-        self._means.ended(state)
+        return state
 
     def _hand_over(self, lease: Lease) -> None:
         """End the lease, so that another replica goes on from here."""
@@ -293,11 +302,12 @@ class Run:
 
     def _problem(self, answer: TaskFailed | Exception) -> dict[str, Any]:
         """The document of a problem; an unexpected one is logged."""
-        problem: Problem
+        error: Exception
         if isinstance(answer, TaskFailed):
-            problem, error = answer.problem, RemoteError(answer.problem, answer.trace)
+            error = RemoteError(answer.problem, answer.trace)
         else:
-            problem, error = problem_of(answer), answer
+            error = answer
+        problem = problem_of(error)
         if not problem.expected:
             logger.error("a job failed", exc_info=error, extra={"job": self.key.id})
         document: dict[str, Any] = orjson.loads(problem.body(self.key.id))

@@ -6,20 +6,21 @@ import asyncio
 import json
 import logging
 import secrets
-from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
 from time import time
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from gradwire_service.jobs import Job, Jobs, Lease, State, Unknown, new_id
+from gradwire_service.jobs import Job, Jobs, Lease, StoredJob, Unknown, new_id
 from gradwire_service.problems import RequestError, problem_of
 from gradwire_service.runs.run import LEASE_SECONDS, Cancelled, Interrupted, Means, Run
 from gradwire_service.scheduling import Capacity, Deadline, Queue
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Store, Unavailable
-from gradwire_service.wire.shared import SharedMemory
+from gradwire_service.telemetry import Metrics
+from gradwire_service.wire.shared import SharedMemory, unpacked
 from gradwire_service.work.messages import Task
 
 logger = logging.getLogger("gradwire")
@@ -30,6 +31,15 @@ T = TypeVar("T")
 _SWEEP_SECONDS = 2.0
 #: A job that ends its replica so often in a row, without any progress, is not tried again.
 _MOST_ATTEMPTS = 3
+
+
+class Resumed(NamedTuple):
+    """A job that was interrupted: its task from its checkpoint, and the last event's number."""
+
+    job: Job
+    task: Task
+    lease: Lease
+    last_event: int
 
 
 class Runs:
@@ -44,11 +54,10 @@ class Runs:
         capacity: Capacity,
         store: Store,
         threads: ThreadPoolExecutor,
+        metrics: Metrics,
         settings: Settings,
     ) -> None:
         self.jobs = Jobs(store)
-        #: How many jobs have ended here, by state.
-        self.ended: Counter[State] = Counter()
         self._capacity = capacity
         self._store = store
         self._threads = threads
@@ -59,7 +68,7 @@ class Runs:
             self.blocking,
             secrets.token_hex(8),
             settings.job_seconds,
-            self._count,
+            metrics.ended_job,
         )
         self._runs: dict[Key, Run] = {}
         self._sweeping: asyncio.Task[None] | None = None
@@ -89,38 +98,58 @@ class Runs:
             run.stop(Interrupted())
         await asyncio.gather(*(run.ended() for run in runs))
 
-    def begin(self, task: Task, idempotency_key: bytes | None) -> Run:
-        """Run an optimisation, which is not a job yet.
+    async def begin(
+        self, task: Task, idempotency_key: bytes | None, *, stored: bool
+    ) -> Run | StoredJob:
+        """Run an optimisation, as a job at once if it is to be ``stored``.
 
-        Raises: ``RequestError`` (idempotency_conflict) if another request has this key here.
+        Of requests with one idempotency key, one begins it: others get its run, or what is stored
+        of it where that is not here.
+        Raises: ``RequestError`` (idempotency_conflict) if another request has used the key;
+        (over_budget, store_unavailable).
         """
         key = Key("jobs", task.owner, new_id(task.owner, idempotency_key))
-        digest = _digest(task)
-        known = self._runs.get(key)
-        if known is not None:
-            check_same(known.job, digest)
-            return known
-        return self._start(key, Job(task.name, time(), digest), task)
-
-    def find(self, key: Key) -> Run | None:
-        """The run of a job, if it is here."""
-        return self._runs.get(key)
-
-    def cancel(self, key: Key) -> None:
-        """Stop the run of a cancelled job at once, if it is here; others see it soon."""
+        job = Job(task.name, time(), _digest(task))
         run = self._runs.get(key)
         if run is not None:
-            run.stop(Cancelled())
-
-    def _start(self, key: Key, job: Job, task: Task, **found: Any) -> Run:
-        run = Run(self._means, key, job, task, **found)
-        self._runs[key] = run
-        ending = asyncio.ensure_future(run.ended())
-        ending.add_done_callback(lambda _: self._runs.pop(key, None))
+            _check_same(run.job, job)
+            return run
+        run = self._runs[key] = Run(self._means, key, job, task)
+        try:
+            if stored and not await run.keep():
+                self._runs.pop(key)
+                found = await self.find(key)
+                _check_same(found.job, job)
+                return found
+        except BaseException:
+            self._runs.pop(key, None)
+            raise
+        self._start(run)
         return run
 
-    def _count(self, state: State) -> None:
-        self.ended[state] += 1
+    async def find(self, key: Key) -> StoredJob:
+        """What is stored of a job.
+
+        Raises: ``Unknown``, ``Unavailable``.
+        """
+        return await self.blocking(self.jobs.find, key)
+
+    async def cancel(self, key: Key) -> None:
+        """Cancel a job, at once if its run is here; delete one that has ended.
+
+        Raises: ``Unknown``, ``Unavailable``.
+        """
+        stored = await self.find(key)
+        if stored.job.ended:
+            await self.blocking(self.jobs.remove, key)
+            return
+        await self.blocking(partial(self.jobs.end, key, state="cancelled", finished_at=time()))
+        if (run := self._runs.get(key)) is not None:
+            run.stop(Cancelled())
+
+    def _start(self, run: Run) -> None:
+        self._runs[run.key] = run
+        run.start().add_done_callback(lambda _: self._runs.pop(run.key, None))
 
     async def _sweep(self) -> None:
         while True:
@@ -143,9 +172,9 @@ class Runs:
             found = await self.blocking(self._claim, key, lease)
             if found is not None:
                 logger.info("going on with a job", extra={"job": key.id})
-                self._start(key, *found[:2], lease=found[2], events=found[3])
+                self._start(Run(self._means, key, *found))
 
-    def _claim(self, key: Key, seen: Lease) -> tuple[Job, Task, Lease, int] | None:
+    def _claim(self, key: Key, seen: Lease) -> Resumed | None:
         """Take over a job; None if there is nothing left to do, or another replica was faster."""
         iteration, attempts = _progress_of(self.jobs, key), 1
         if iteration is not None and seen.iteration == iteration:
@@ -160,10 +189,11 @@ class Runs:
             return None
         try:
             job = self.jobs.find(key).job
-            request = self.jobs.find_part(key, "request")
         except Unknown:
-            job = request = None
-        if job is None or job.ended or request is None:
+            self.jobs.remove_lease(lease)
+            return None
+        request = self.jobs.find_part(key, "request")
+        if job.ended or request is None:
             self.jobs.remove_lease(lease)
             return None
         if attempts > _MOST_ATTEMPTS:
@@ -173,7 +203,7 @@ class Runs:
         if not self.jobs.change(key, job, resumed):  # cancelled just now
             self.jobs.remove_lease(lease)
             return None
-        checkpoint, events = (self.jobs.find_part(key, part) for part in ("checkpoint", "events"))
+        checkpoint, events = self.jobs.find_part(key, "checkpoint"), self.jobs.events(key)
         headers = {name.encode(): text.encode("latin-1") for name, text in _headers(request.head)}
         task = Task(
             job.kind,
@@ -184,8 +214,7 @@ class Runs:
             bytes(request.content),
             b"" if checkpoint is None else bytes(checkpoint.content),
         )
-        last = b"0" if events is None else bytes(events.content).rpartition(b"\n")[2]
-        return resumed, task, lease, int(last.split(b" ")[0] or 0)
+        return Resumed(resumed, task, lease, events[-1][0] if events else 0)
 
     def _give_up(self, key: Key, lease: Lease) -> None:
         error = RequestError(
@@ -200,9 +229,9 @@ class Runs:
         self.jobs.remove_lease(lease)
 
 
-def check_same(job: Job, digest: str) -> None:
-    """Raises: ``RequestError`` (idempotency_conflict) if a job is of another request."""
-    if job.digest != digest:
+def _check_same(known: Job, job: Job) -> None:
+    """Raises: ``RequestError`` (idempotency_conflict) if a known job is of another request."""
+    if known.digest != job.digest:
         raise RequestError(
             "idempotency_conflict",
             "another request was sent with this Idempotency-Key",
@@ -214,7 +243,7 @@ def _digest(task: Task) -> str:
     """The digest of a request: its kind, formats and body."""
     found = sha256(json.dumps([task.name, sorted(map(str, task.headers.items()))]).encode())
     body = task.body
-    found.update(body.mapped() if isinstance(body, SharedMemory) else bytes(body))
+    found.update(body.mapped() if isinstance(body, SharedMemory) else unpacked(body))
     return found.hexdigest()
 
 

@@ -24,6 +24,7 @@ from gradwire_service.wire.shared import Body, packed, unpacked
 from gradwire_service.work.compilation import Codes, Compiler, is_compiled
 from gradwire_service.work.compute import ComputeHandlers
 from gradwire_service.work.explain import ExplainHandlers
+from gradwire_service.work.jobs import JobHandlers
 from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 from gradwire_service.work.pictures import FORMS, PictureHandlers
 from gradwire_service.work.programs import ProgramHandlers
@@ -62,6 +63,7 @@ class Tasks:
         tensors = TensorHandlers(resolver)
         pictures = PictureHandlers(resolver, engines.limits)
         compute = ComputeHandlers(engines, resolver)
+        jobs = JobHandlers(resolver.store)
         solve = SolveHandlers(engines, resolver).solve
         self._handlers: dict[str, Handler] = {
             **{kind: partial(compute.compute, kind) for kind in FIELDS},
@@ -72,6 +74,9 @@ class Tasks:
             "tapes.ask": tape_handlers.ask,
             "tapes.show": tape_handlers.show,
             "tapes.remove": tape_handlers.remove,
+            "jobs.all": jobs.all,
+            "jobs.show": jobs.show,
+            "jobs.answer": jobs.answer,
             "programs.register": programs.register,
             "programs.all": programs.all,
             "programs.show": programs.show,

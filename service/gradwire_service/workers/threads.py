@@ -58,9 +58,11 @@ class WorkerThread:
 class ThreadPool:
     """Worker threads, the executors of ``queue``."""
 
-    def __init__(self, tasks: Tasks, queue: Queue, settings: Settings) -> None:
+    def __init__(
+        self, tasks: Tasks, queue: Queue, settings: Settings, count: int | None = None
+    ) -> None:
         #: Tasks that go on after their deadline occupy a thread.
-        count = _THREADS_PER_CORE * settings.cores + 1
+        count = count or _THREADS_PER_CORE * settings.cores + 1
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="gradwire")
         self._queue = queue
         for _ in range(count):
