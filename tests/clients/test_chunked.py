@@ -6,14 +6,21 @@ from gradwire.values import encode
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """The current client of a cluster of one thread."""
+def connection():
+    """A client of a cluster of one thread."""
     distributed = pytest.importorskip("distributed", reason="needs Dask")
     with (
         distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as local,
-        distributed.Client(local) as client,
+        distributed.Client(local, set_as_default=False) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def cluster(connection):
+    """The current client."""
+    with connection.as_current():
+        yield connection
 
 
 def array():

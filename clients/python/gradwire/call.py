@@ -51,7 +51,7 @@ class Call(Generic[T]):
     source: str | None = None
     #: The encoded document, if it has been encoded already.
     content: bytes | None = None
-    #: The idempotency key; by default each call has one of its own.
+    #: The idempotency key; by default each call has one of its own, and if empty none.
     key: str | None = None
     #: The time limit of each attempt, if it is not the client's.
     timeout_seconds: float | None = None

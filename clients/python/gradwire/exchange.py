@@ -87,7 +87,8 @@ class Exchange(Generic[T]):
         self.base_url: str = options.base_url
         self.url: str = f"{options.base_url}{call.path}"
         self.headers: dict[str, str] = options.headers()
-        if call.method == "POST":  # a tape may answer once: to each attempt at one question
+        if call.method == "POST" and call.key != "":
+            # A tape may answer once: to each attempt at one question.
             self.headers["Idempotency-Key"] = call.key or secrets.token_hex(16)
         home = options.home
         if home is None and call.source is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,7 +16,12 @@ from gradwire.command.tapes import WithId
 if TYPE_CHECKING:
     from gradwire.optimization.jobs import Job
 
-with_job = click.argument("job", shell_complete=suggested(suggestions.jobs))
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def with_job(command: F) -> F:
+    """Add the id of a job."""
+    return click.argument("job", shell_complete=suggested(suggestions.jobs))(command)
 
 
 @click.group("jobs", short_help="Optimisations in the background.")

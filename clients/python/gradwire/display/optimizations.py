@@ -25,7 +25,8 @@ def _(found: OptimizeResult) -> Iterator[Block]:
     value = found.get("fun", found.get("cost"))
     name = "cost" if "cost" in found else "fun"
     of = f"{name} {digits(value)}" if isinstance(value, float) else "a root"
-    yield Title("OptimizeResult", f"{of} after {found.get('nit', 0):,} iterations")
+    steps = found.get("nit", 0)
+    yield Title("OptimizeResult", f"{of} after {steps:,} iteration{'' if steps == 1 else 's'}")
     if "x" in found:
         leaves = rows({"x": found.x}, MISSING)
         lines = [_line(path, each) for path, each in islice(leaves, MOST_ROWS)]

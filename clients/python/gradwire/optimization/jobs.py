@@ -161,14 +161,14 @@ class JobMethods(JobHandle[L]):
         return waited(self, timeout)
 
     @sent
-    def cancel(self) -> Call[None]:
-        """Stop it."""
-        return deletion(self.id)
+    def cancel(self) -> Steps[None]:
+        """Stop it, unless it is done."""
+        return cancelled(self)
 
     @sent
-    def delete(self) -> Call[None]:
-        """Stop it, if it is not done, and forget its result."""
-        return deletion(self.id)
+    def delete(self) -> Steps[None]:
+        """Stop it, if it is not done, and forget it."""
+        return deleted(self)
 
 
 class Job(JobMethods[BlockingListener]):
@@ -313,7 +313,21 @@ def path_of(job: str) -> str:
     return f"/v1/jobs/{quote(job, safe='')}"
 
 
-def deletion(job: str) -> Call[None]:
+def cancelled(job: JobHandle[Any]) -> Steps[None]:
+    """The steps that stop a job; one that is done stays as it is."""
+    yield from job.refreshed()
+    if not job.done:
+        yield from _deletion(job.id)
+        yield from job.refreshed()
+
+
+def deleted(job: JobHandle[Any]) -> Steps[None]:
+    """The steps that stop a job, if it is not done, and forget it."""
+    yield from cancelled(job)
+    yield from _deletion(job.id)
+
+
+def _deletion(job: str) -> Call[None]:
     """The request that cancels a job, or forgets one that is done."""
     return Call("DELETE", path_of(job), None, _nothing)
 

@@ -119,6 +119,7 @@ def of_program(
     constraints: Any,
 ) -> Objective:
     """A program; ``x0`` has the variables that are optimised, unless ``sources`` names them."""
+    program_document(program)  # which refuses what is no program
     start = {} if x0 is None else outermost(x0, "x0")
     given = {**outermost(variables or {}), **start}
     if sources is None and start:

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import Any, Final, TypeAlias, TypedDict
+from typing import Any, Final, Literal, TypeAlias, TypedDict
+
+import numpy as np
 
 from gradwire import hooks
 from gradwire.call import Call, Reply, Steps
 from gradwire.endpoints import Promotion
-from gradwire.errors import GradwireError, JobCancelled, UsageError
-from gradwire.optimization.jobs import JobDocument, JobHandle, JobProgress, deletion, followed
+from gradwire.errors import GradwireError, UsageError
+from gradwire.optimization.jobs import (
+    JobDocument,
+    JobHandle,
+    JobProgress,
+    cancelled,
+    followed,
+    waited,
+)
 from gradwire.optimization.objectives import Objective, of_function, of_program
 from gradwire.optimization.parameters import bounds_document, ends_document
 from gradwire.optimization.results import Kind, OptimizeResult, result_of
@@ -51,8 +60,8 @@ class RootOptions(TypedDict, total=False):
     #: How long the first answer may take: what takes longer is a job. A second by default.
     wait_ms: float | None
     promotion: Promotion | None
-    #: Called with each progress of a job: an ``OptimizeResult`` with ``fun`` and ``nit``, without
-    #: ``x``. If it raises ``StopIteration``, the optimisation ends.
+    #: Called some times a second with an ``OptimizeResult`` that has ``fun`` and ``nit`` but not
+    #: ``x``, and in the end with the result. If it raises ``StopIteration``, the job is cancelled.
     callback: Callable[[OptimizeResult], Any] | None
     #: Show the progress of what takes long; by default in notebooks, and on terminals with tqdm.
     progress: bool | None
@@ -78,7 +87,7 @@ class LeastSquaresOptions(RootOptions, total=False):
     bounds: Any
     loss: str | None
     f_scale: float | None
-    x_scale: Any
+    x_scale: float | Literal["jac"] | None
     ftol: float | None
     xtol: float | None
     gtol: float | None
@@ -144,17 +153,23 @@ def _optimized(
             return result(reply.document)
         return handle(JobDocument.read(reply.document), result, objective.source)
 
-    key = given.get("idempotency_key")
+    # Without a key, what a short run is asked for is stored nowhere.
+    key = given.get("idempotency_key") or (None if background else "")
     asked = Call("POST", f"/v1/{kind}", document, read, objective.source, key=key)
     traced = objective.traced
     with nullcontext() if traced is None else with_source_notes(traced.written):
         found = yield from asked
-        if background or isinstance(found, OptimizeResult):
+        if background:
             return found
-        if show is None:
-            total = (document.get("options") or {}).get("maxiter")
-            show = hooks.display().following(kind, total, given.get("progress"))
-        return (yield from _awaited(found, show, callback))
+        if not isinstance(found, OptimizeResult):
+            if show is None:
+                total = (document.get("options") or {}).get("maxiter")
+                show = hooks.display().following(kind, total, given.get("progress"))
+            found = yield from _awaited(found, show, callback)
+    if callback is not None:
+        with suppress(StopIteration):
+            callback(found)
+    return found
 
 
 def _objective(f: Any, x0: Any, args: Any, given: Mapping[str, Any]) -> Steps[Objective]:
@@ -184,15 +199,24 @@ def _document(
             options[name] = given[name]
     bounds_of = ends_document if kind == "least_squares" else bounds_document
     further = {
-        **{name: given.get(name) for name in PLAIN},
+        **{name: _plain(given.get(name)) for name in PLAIN},
         "method": method,
-        "options": options or None,
+        "options": _plain(options) or None,
         "bounds": bounds_of(given.get("bounds"), objective.parameters),
     }
     return {
         **objective.document,
         **{name: value for name, value in further.items() if value is not None},
     }
+
+
+def _plain(option: Any) -> Any:
+    """An option as JSON has it, with Python's numbers in place of NumPy's."""
+    if isinstance(option, Mapping):
+        return {name: _plain(value) for name, value in option.items()}
+    if isinstance(option, (list, tuple)):
+        return [_plain(value) for value in option]
+    return option.tolist() if isinstance(option, (np.generic, np.ndarray)) else option
 
 
 def _awaited(
@@ -212,21 +236,12 @@ def _awaited(
         except (GradwireError, GeneratorExit):
             raise
         except Stopped:
-            return (yield from _stopped(job))
+            yield from cancelled(job)
         except BaseException:
             with suppress(GradwireError):  # the interruption is what the caller sees
-                yield from deletion(job.id)
+                yield from cancelled(job)
             raise
-    return job.answer()
-
-
-def _stopped(job: JobHandle[Any]) -> Steps[OptimizeResult]:
-    """Cancel a job; its best point, if the service has kept one."""
-    yield from deletion(job.id)
-    yield from job.refreshed()
-    if job.document.result is None:
-        raise JobCancelled(f"the callback has ended job {job.id}", status=409, code="job_cancelled")
-    return job.read(job.document.result)
+    return (yield from waited(job))
 
 
 @contextmanager

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from typing import Any, TypeAlias
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urlencode
 
 from gradwire.call import Call, Reply, Steps
@@ -20,12 +21,15 @@ from gradwire.optimization.jobs import (
     JobDocument,
     JobHandle,
     JobProgress,
-    deletion,
+    cancelled,
+    deleted,
     followed,
     path_of,
     waited,
 )
 from gradwire.optimization.results import OptimizeResult
+
+T = TypeVar("T")
 
 #: Most jobs that the service lists in one answer.
 PAGE = 1000
@@ -38,23 +42,23 @@ class JobsMethods:
     """Jobs are stored under ids that cannot be guessed, until they are deleted or expire."""
 
     @sent
-    def cancel(self, job: str | JobHandle[Any]) -> Call[None]:
-        """Stop a job; as ``job.cancel``.
+    def cancel(self, job: str | JobHandle[Any]) -> Steps[None]:
+        """Stop a job, unless it is done; as ``job.cancel``.
 
         >>> job = client.minimize("(x - 3)**2", {"x": 0.0}, background=True)
         >>> client.jobs.cancel(job.id)
         """
-        return deletion(_id(job))
+        return _with_handle(job, cancelled)
 
     @sent
-    def delete(self, job: str | JobHandle[Any]) -> Call[None]:
-        """Stop a job, if it is not done, and forget its result; as ``job.delete``."""
-        return deletion(_id(job))
+    def delete(self, job: str | JobHandle[Any]) -> Steps[None]:
+        """Stop a job, if it is not done, and forget it; as ``job.delete``."""
+        return _with_handle(job, deleted)
 
     @sent
     def wait(self, job: str | JobHandle[Any], timeout: float | None = None) -> Steps[None]:
         """Wait until a job is done; ``RequestTimeout`` after ``timeout`` seconds."""
-        return _waited(_id(job), timeout)
+        return _with_handle(job, partial(followed, timeout=timeout))
 
     @sent
     def result(
@@ -66,7 +70,7 @@ class JobsMethods:
         >>> client.jobs.result(job.id, timeout=60).x
         {'x': np.float64(3.0)}
         """
-        return _result(job, timeout)
+        return _with_handle(job, partial(waited, timeout=timeout))
 
 
 class Jobs(JobsMethods, BlockingResource):
@@ -127,14 +131,12 @@ def _found(job: str) -> Call[JobDocument]:
     return Call("GET", path_of(job), None, JobDocument.of)
 
 
-def _waited(job: str, timeout: float | None) -> Steps[None]:
-    document = yield from _found(job)
-    yield from followed(JobHandle[Any](None, document), timeout=timeout)
-
-
-def _result(job: str | JobHandle[Any], timeout: float | None) -> Steps[OptimizeResult]:
+def _with_handle(
+    job: str | JobHandle[Any], steps: Callable[[JobHandle[Any]], Steps[T]]
+) -> Steps[T]:
+    """The steps of a handle, which one by its id has to be asked for."""
     handle = job if isinstance(job, JobHandle) else JobHandle[Any](None, (yield from _found(job)))
-    return (yield from waited(handle, timeout))
+    return (yield from steps(handle))
 
 
 def _listed() -> Steps[list[JobDocument]]:
