@@ -1,6 +1,7 @@
 """Whole optimisations give what SciPy gives in this process, by both clients."""
 
 import inspect
+from typing import Any
 
 import gradwire
 import numpy as np
@@ -157,15 +158,27 @@ async def test_roots_keep_the_nesting_of_values(each, method):
 def test_first_order_methods_take_minibatches(client):
     rng = np.random.default_rng(1)
     x = rng.normal(size=(256, 3))
+    data = {"x": x, "y": x @ [1.0, -2.0, 0.5]}
+    options: dict[str, Any] = {
+        "method": "adam",
+        "options": {"maxiter": np.int64(2000), "learning_rate": np.float64(0.01)},
+    }
     found = client.minimize(
         "mean((x @ w - y)**2)",
         {"w": np.zeros(3)},
-        method="adam",
-        variables={"x": x, "y": x @ [1.0, -2.0, 0.5]},
+        variables=data,
         minibatch={"size": 32, "variables": ["x", "y"], "seed": 0},
-        options={"maxiter": 2000, "learning_rate": 0.01},
+        **options,
     )
     np.testing.assert_allclose(found.x["w"], [1.0, -2.0, 0.5], atol=1e-3)
+    again = client.minimize(
+        lambda w, rows: np.mean((rows["x"] @ w - rows["y"]) ** 2),
+        np.zeros(3),
+        (data,),
+        minibatch={"size": 32, "variables": ["rows.x", "rows.y"], "seed": 0},
+        **options,
+    )
+    np.testing.assert_array_equal(again.x, found.x["w"])
 
 
 def test_the_default_client_optimises_too(service_url, monkeypatch):

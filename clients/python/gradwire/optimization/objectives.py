@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from gradwire.errors import NotTraceable, UsageError
 from gradwire.optimization.constraints import Linear, constraints_of, joined
 from gradwire.optimization.parameters import Parameter
 from gradwire.optimization.results import Read
-from gradwire.tracing.functions import Function, inline_of
+from gradwire.tracing.functions import Function, inline_of, leaf_names
 from gradwire.tracing.structures import is_array_like
 from gradwire.tracing.terms import Term, dependencies
 from gradwire.tracing.traced import TracedProgram
@@ -53,6 +54,8 @@ class Objective:
     source: str | None
     #: The recording, for the places of the user's code that errors name.
     traced: TracedProgram | None = None
+    #: The variables of the program by the function's names for them.
+    names: Mapping[str, str] = MappingProxyType({})
 
 
 def of_function(f: Callable[..., Any], x0: Any, args: Any, constraints: Any) -> Steps[Objective]:
@@ -107,7 +110,8 @@ def of_function(f: Callable[..., Any], x0: Any, args: Any, constraints: Any) -> 
             for each, part, name in zip(limits, rest, traced.returned[count:], strict=True)
             if _is_one_array(part)
         ]
-    return Objective(document, parameters, x, values, traced.text, traced)
+    called = _names_of(f, (start, *further), traced)
+    return Objective(document, parameters, x, values, traced.text, traced, called)
 
 
 def of_program(
@@ -150,6 +154,14 @@ def of_program(
         lambda found: decode(found, target),
         text_of(program),
     )
+
+
+def _names_of(
+    f: Callable[..., Any], args: tuple[Any, ...], traced: TracedProgram
+) -> dict[str, str]:
+    """The variables of a recording by the paths of the arguments."""
+    named = [_plain(path) for path in leaf_names(f, flatten((args, {}), is_array_like)[1])]
+    return {named[i]: name for name, i in traced.arguments.items()}
 
 
 def _published(args: tuple[Any, ...]) -> tuple[Any, ...]:

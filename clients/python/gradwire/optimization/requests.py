@@ -29,7 +29,7 @@ from gradwire.trees import Names, Variables
 #: How long the first answer may take; what takes longer is a job, and shows its progress.
 WAIT_MS: Final = 1000.0
 #: Options that the request has as they are.
-PLAIN: Final = ("tol", "minibatch", "max_seconds", "promotion")
+PLAIN: Final = ("tol", "max_seconds", "promotion")
 #: Arguments of ``scipy.optimize.least_squares`` that are options of the method here.
 OF_LEAST_SQUARES: Final = (
     *("loss", "f_scale", "x_scale", "ftol", "xtol", "gtol", "max_nfev", "tr_solver"),
@@ -199,8 +199,9 @@ def _document(
             options[name] = given[name]
     bounds_of = ends_document if kind == "least_squares" else bounds_document
     further = {
-        **{name: _plain(given.get(name)) for name in PLAIN},
+        **{name: given.get(name) for name in PLAIN},
         "method": method,
+        "minibatch": _minibatch(given.get("minibatch"), objective),
         "options": _plain(options) or None,
         "bounds": bounds_of(given.get("bounds"), objective.parameters),
     }
@@ -208,6 +209,16 @@ def _document(
         **objective.document,
         **{name: value for name, value in further.items() if value is not None},
     }
+
+
+def _minibatch(given: Mapping[str, Any] | None, objective: Objective) -> Any:
+    """A minibatch, its variables by their names in the program."""
+    if given is None:
+        return None
+    named = given.get("variables", ())
+    several = [named] if isinstance(named, str) else list(named)
+    names = [objective.names.get(name, name) for name in several]
+    return _plain({**given, "variables": names})
 
 
 def _plain(option: Any) -> Any:
