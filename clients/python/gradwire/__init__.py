@@ -88,9 +88,9 @@ if TYPE_CHECKING:
     from gradwire.optimization.functions import least_squares as least_squares
     from gradwire.optimization.functions import minimize as minimize
     from gradwire.optimization.functions import root as root
+    from gradwire.optimization.handles import JobProgress as JobProgress
     from gradwire.optimization.jobs import AsyncJob as AsyncJob
     from gradwire.optimization.jobs import Job as Job
-    from gradwire.optimization.jobs import JobProgress as JobProgress
     from gradwire.optimization.results import OptimizeResult as OptimizeResult
     from gradwire.ragged import RaggedArray as RaggedArray
     from gradwire.resources.catalogue import Gpu as Gpu
@@ -172,7 +172,8 @@ _NAMES: dict[str, str] = {
     "explanations": "ArraySummary ExplainedInstruction ExplainedNode Explanation",
     "locations": "Node",
     "optimization.functions": "least_squares minimize root",
-    "optimization.jobs": "AsyncJob Job JobProgress",
+    "optimization.handles": "JobProgress",
+    "optimization.jobs": "AsyncJob Job",
     "optimization.results": "OptimizeResult",
     "resources.catalogue": "Gpu Limits Operation",
     "resources.graphs": "Drawing Graph GraphEdge GraphGroup GraphNode",

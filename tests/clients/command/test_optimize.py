@@ -6,7 +6,7 @@ import time
 
 import pytest
 from gradwire.command import following
-from gradwire.optimization.jobs import JobProgress
+from gradwire.optimization.handles import JobProgress
 
 VALLEY = "(1 - x)**2 + 100 * (y - x**2)**2"
 LONG = ["--method", "adam", "-o", "maxiter=10000000", "-o", "learning_rate=1e-9"]

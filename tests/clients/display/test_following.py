@@ -7,7 +7,7 @@ import pytest
 from gradwire.display import following as module
 from gradwire.display.curves import curves
 from gradwire.display.following import LiveFigure, following
-from gradwire.optimization.jobs import JobProgress
+from gradwire.optimization.handles import JobProgress
 
 
 def progress(iteration: int, value: float | None = 0.5) -> JobProgress:

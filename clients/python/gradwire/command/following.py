@@ -14,7 +14,7 @@ from gradwire.display.figures import digits
 from gradwire.display.following import summary
 
 if TYPE_CHECKING:
-    from gradwire.optimization.jobs import JobProgress
+    from gradwire.optimization.handles import JobProgress
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def show(job: str) -> None:
 def watch(job: str) -> None:
     """Follow JOB until it is done, and print its result; it goes on after an interrupt."""
     from gradwire.command.following import following
-    from gradwire.optimization.jobs import followed
+    from gradwire.optimization.following import followed
 
     with connecting() as client:
         found = client.jobs.get(job)

@@ -13,7 +13,7 @@ from gradwire.display.curves import curves
 from gradwire.display.figures import digits
 from gradwire.display.html import Markup, card_of, element
 from gradwire.errors import NotInstalled
-from gradwire.optimization.jobs import JobProgress
+from gradwire.optimization.handles import JobProgress
 
 #: The least time between two drawings of a figure.
 REDRAWN_AFTER_SECONDS = 0.5

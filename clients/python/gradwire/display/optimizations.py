@@ -13,7 +13,7 @@ from gradwire.display.following import summary
 from gradwire.display.html import element
 from gradwire.display.reports import MOST_ROWS, report
 from gradwire.display.rows import rows
-from gradwire.optimization.jobs import JobHandle
+from gradwire.optimization.handles import JobHandle
 from gradwire.optimization.results import OptimizeResult
 from gradwire.trees import MISSING
 from gradwire.values import type_of

@@ -12,16 +12,12 @@ from gradwire import hooks
 from gradwire.call import Call, Reply, Steps
 from gradwire.endpoints import Promotion
 from gradwire.errors import GradwireError, UsageError
-from gradwire.optimization.jobs import (
-    JobDocument,
-    JobHandle,
-    JobProgress,
-    cancelled,
-    followed,
-    waited,
-)
-from gradwire.optimization.objectives import Objective, of_function, of_program
+from gradwire.optimization.following import cancelled, followed, waited
+from gradwire.optimization.handles import JobDocument, JobHandle, JobProgress
+from gradwire.optimization.objectives import Objective
 from gradwire.optimization.parameters import bounds_document, ends_document
+from gradwire.optimization.programs import of_program
+from gradwire.optimization.recorded import of_function
 from gradwire.optimization.results import Kind, OptimizeResult, result_of
 from gradwire.tracing.traced import with_source_notes
 from gradwire.trees import Names, Variables

@@ -15,18 +15,9 @@ from gradwire.methods import (
     BlockingResource,
     sent,
 )
-from gradwire.optimization.jobs import (
-    AsyncJob,
-    Job,
-    JobDocument,
-    JobHandle,
-    JobProgress,
-    cancelled,
-    deleted,
-    followed,
-    path_of,
-    waited,
-)
+from gradwire.optimization.following import cancelled, deleted, followed, waited
+from gradwire.optimization.handles import JobDocument, JobHandle, JobProgress, path_of
+from gradwire.optimization.jobs import AsyncJob, Job
 from gradwire.optimization.results import OptimizeResult
 
 T = TypeVar("T")
@@ -140,14 +131,14 @@ def _with_handle(
 
 
 def _listed() -> Steps[list[JobDocument]]:
-    """The steps to all jobs: a request for each page."""
+    """The steps to all jobs, the latest first: a request for each page."""
     found: list[JobDocument] = []
     query: dict[str, str | int] = {"limit": PAGE}
     while True:
         page = yield from Call("GET", f"/v1/jobs?{urlencode(query)}", None, _document)
         found += map(JobDocument.read, page.document["jobs"])
         if page.document.get("after") is None:
-            return found
+            return sorted(found, key=lambda job: job.created_at, reverse=True)
         query["after"] = page.document["after"]
 
 
