@@ -64,7 +64,7 @@ from gradwire_service.work.compilation import is_compiled
 from gradwire_service.work.tasks import Tasks
 from gradwire_service.workers.gpu import GpuPool
 from gradwire_service.workers.opened_gpu import OpenGpu, open_gpu
-from gradwire_service.workers.pool import ProcessPool
+from gradwire_service.workers.pool import JobPool, ProcessPool
 from gradwire_service.workers.threads import ThreadPool
 from gradwire_service.workers.worker import serve, serve_jobs
 
@@ -176,14 +176,14 @@ def create_app(
     )
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="gradwire")
     executors: ProcessPool | ThreadPool
-    job_executors: ProcessPool | ThreadPool
+    job_executors: JobPool | ThreadPool
     gpu: GpuPool | None = None
     if settings.processes:
         codes = open_codes(settings, engines.budget, metrics)
         shared = store, codes
         executors = ProcessPool(serve, settings, *shared, queue, threads, isolated=isolated)
         for_jobs = settings.model_copy(update={"processes": settings.job_processes})
-        job_executors = ProcessPool(
+        job_executors = JobPool(
             serve_jobs, for_jobs, *shared, job_queue, threads, isolated=isolated
         )
         if gpu_queue is not None:
@@ -206,7 +206,7 @@ def create_app(
         executors = ThreadPool(tasks, queue, settings)
         job_executors = ThreadPool(tasks, job_queue, settings, settings.job_processes)
     dependencies = Dependencies(engines, store, resolver, capacity, placement, metrics, settings)
-    runs = Runs(job_queue, capacity, store, threads, metrics, settings)
+    runs = Runs(job_executors.want, job_queue, capacity, store, threads, metrics, settings)
     metrics.watch_jobs(lambda: runs.running)
     offloader = Offloader(capacity, placement, metrics, settings)
     exposition = Exposition(
@@ -253,6 +253,8 @@ def create_app(
     )
     app.state.capacity = capacity
     app.state.executors = executors
+    app.state.job_executors = job_executors
+    app.state.runs = runs
     app.state.gpu = gpu
     app.state.store = store
     app.state.recorder = recorder

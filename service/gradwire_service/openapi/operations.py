@@ -147,10 +147,8 @@ EXPLAIN_OPERATION = _operation(
 def _solving(kind: SolveKind, summary: str, description: str) -> dict[str, Any]:
     asked = SOLVE_REQUESTS[kind], SOLVE_RESPONSES[kind]
     operation = _operation(kind, summary, description + _JOBS, *asked)
-    location = {"description": "Path of the job.", "schema": {"type": "string"}}
-    job = {"description": "A job that goes on.", "content": content(JobDocument)}
-    operation["responses"][202] = job | {"headers": {"Location": location}}
-    operation["responses"] |= problems(409)
+    job = {"description": "The job, which goes on.", "content": content(JobDocument)}
+    operation["responses"] |= {202: job, **problems(409)}
     return operation
 
 

@@ -14,7 +14,7 @@ from gradwire_service import openapi
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.jobs import Unknown
 from gradwire_service.problems import RequestError
-from gradwire_service.routes.exchange import owner_of
+from gradwire_service.routes.exchange import Exchange, Reply, owner_of
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.runs import Runs
 from gradwire_service.scheduling import Capacity
@@ -92,12 +92,14 @@ def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIR
 
     @routes.delete("/{job}", **openapi.JOB_OPERATIONS["remove"])
     async def remove(request: Request, job: str) -> Response:
+        exchange = Exchange(request.scope, dependencies.settings, "jobs.remove")
         await capacity.enter()
         try:
-            await runs.cancel(Key("jobs", owner_of(request.scope), job))
+            await runs.cancel(Key("jobs", exchange.request.owner, job))
         finally:
             capacity.leave()
-        return Response(status_code=204)
+        exchange.outcome.status = 204
+        return Reply(exchange, b"")
 
     return routes
 

@@ -45,11 +45,13 @@ class Resumed(NamedTuple):
 class Runs:
     """The optimisations on this replica, in processes of their own behind ``queue``.
 
+    They start processes by saying how many they ``want``.
     Only for the event loop; the store is called in ``threads`` if it makes callers wait.
     """
 
     def __init__(
         self,
+        want: Callable[[int], None],
         queue: Queue,
         capacity: Capacity,
         store: Store,
@@ -58,6 +60,7 @@ class Runs:
         settings: Settings,
     ) -> None:
         self.jobs = Jobs(store)
+        self._want = want
         self._capacity = capacity
         self._store = store
         self._threads = threads
@@ -149,6 +152,7 @@ class Runs:
 
     def _start(self, run: Run) -> None:
         self._runs[run.key] = run
+        self._want(len(self._runs))
         run.start().add_done_callback(lambda _: self._runs.pop(run.key, None))
 
     async def _sweep(self) -> None:

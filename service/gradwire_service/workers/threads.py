@@ -71,6 +71,9 @@ class ThreadPool:
     async def open(self) -> None:
         """Do nothing: threads start on demand."""
 
+    def want(self, number: int) -> None:
+        """Do nothing: threads start on demand."""
+
     async def close(self) -> None:
         """Like ``shut``, without blocking the event loop."""
         self._queue.close()
