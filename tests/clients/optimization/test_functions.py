@@ -214,6 +214,7 @@ def test_decisions_by_the_parameters_are_refused(client):
     ("arguments", "options", "message"),
     [
         ((rosenbrock, START), {"maxiter": 3}, "minimize has no option maxiter"),
+        ((rosenbrock, START), {"jac": True}, "derivatives are exact"),
         ((rosenbrock, START), {"variables": {"x": 1.0}}, "variables go with a program"),
         (("x**2", {"x": 1.0}, (3,)), {}, "args go with a Python function"),
         ((rosenbrock, "a"), {}, "x0 has no numbers"),

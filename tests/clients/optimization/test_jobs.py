@@ -94,6 +94,13 @@ def test_failed_jobs_have_their_error(client):
     assert job.state == "failed"
     assert "matmul needs equal inner sizes" in repr(job)
 
+    def wrong(x):
+        return np.sum(np.linalg.inv(np.outer(x, x)))
+
+    with pytest.raises(gradwire.APIError) as caught:
+        client.minimize(wrong, START, background=True).result()
+    assert any("test_jobs.py" in note for note in caught.value.__notes__)
+
 
 def test_an_interrupt_cancels_the_job(client):
     before = {job.id for job in client.jobs.list()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
@@ -14,6 +15,7 @@ from gradwire.documents import Document
 from gradwire.errors import JobCancelled, problem_error
 from gradwire.methods import AwaitingListener, BlockingListener
 from gradwire.optimization.results import OptimizeResult, result_of
+from gradwire.tracing.traced import TracedProgram, with_source_notes
 from gradwire.usage import check_reference
 
 T = TypeVar("T")
@@ -68,13 +70,14 @@ class JobHandle(Generic[L]):
         client: L,
         document: JobDocument,
         read: Callable[[Any], OptimizeResult] | None = None,
-        source: str | None = None,
+        program: TracedProgram | str | None = None,
     ) -> None:
         self.client: L = client
         #: The latest description that has arrived.
         self.document: JobDocument = document
         self._read = read
-        self._source = source
+        #: A recording, or a program's text, for the places that errors name.
+        self._program = program
 
     def __repr__(self) -> str:
         return hooks.display().text(self)
@@ -113,10 +116,16 @@ class JobHandle(Generic[L]):
         if found.state == "succeeded":
             return self.read(found.result)
         if found.problem is not None:
-            raise problem_error(found.problem, source=self._source)
+            with self._places():
+                raise problem_error(found.problem, source=text_of(self._program))
         if found.state == "cancelled":
             raise JobCancelled(f"job {found.id} was cancelled", status=409, code="job_cancelled")
         raise RuntimeError(f"job {found.id} is {found.state}")
+
+    def _places(self) -> AbstractContextManager[None]:
+        if isinstance(self._program, TracedProgram):
+            return with_source_notes(self._program.written)
+        return nullcontext()
 
     def read(self, answer: Any) -> OptimizeResult:
         """The result that an answer describes, nested as the start was if it was given here."""
@@ -135,3 +144,8 @@ def path_of(job: str) -> str:
     """The path of a job, by its id."""
     check_reference(job, "a job's id")
     return f"/v1/jobs/{quote(job, safe='')}"
+
+
+def text_of(program: TracedProgram | str | None) -> str | None:
+    """A program's text, if it is known here."""
+    return program.text if isinstance(program, TracedProgram) else program

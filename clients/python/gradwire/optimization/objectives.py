@@ -21,10 +21,8 @@ class Objective:
     #: Read the solution, and the values of which a root is searched.
     x: Read
     values: Read
-    #: The program's text, for the excerpts that errors show.
-    source: str | None
-    #: The recording, for the places of the user's code that errors name.
-    traced: TracedProgram | None = None
+    #: The recording, or the program's text if it is known, for the places that errors name.
+    program: TracedProgram | str | None
     #: The variables of the program by the function's names for them.
     names: Mapping[str, str] = field(default_factory=dict)
 

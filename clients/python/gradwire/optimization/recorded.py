@@ -69,15 +69,7 @@ def of_function(f: Callable[..., Any], x0: Any, args: Any, constraints: Any) -> 
     def x(solution: Any) -> Any:
         return start.moved(dict(zip(sorted(moving), solution, strict=True)))
 
-    return Objective(
-        document,
-        parameters,
-        x,
-        values,
-        traced.text,
-        traced,
-        _names_of(f, given, traced),
-    )
+    return Objective(document, parameters, x, values, traced, _names_of(f, given, traced))
 
 
 def _joined(f: Callable[..., Any], limits: Sequence[Constraint]) -> Function[..., Any]:

@@ -13,13 +13,13 @@ from gradwire.call import Call, Reply, Steps
 from gradwire.endpoints import Promotion
 from gradwire.errors import GradwireError, UsageError
 from gradwire.optimization.following import cancelled, followed, waited
-from gradwire.optimization.handles import JobDocument, JobHandle, JobProgress
+from gradwire.optimization.handles import JobDocument, JobHandle, JobProgress, text_of
 from gradwire.optimization.objectives import Objective
 from gradwire.optimization.parameters import bounds_document, ends_document
 from gradwire.optimization.programs import of_program
 from gradwire.optimization.recorded import of_function
 from gradwire.optimization.results import Kind, OptimizeResult, result_of
-from gradwire.tracing.traced import with_source_notes
+from gradwire.tracing.traced import TracedProgram, with_source_notes
 from gradwire.trees import Names, Variables
 
 #: How long the first answer may take; what takes longer is a job, and shows its progress.
@@ -30,6 +30,8 @@ PLAIN: Final = ("tol", "max_seconds", "promotion")
 OF_LEAST_SQUARES: Final = (
     *("loss", "f_scale", "x_scale", "ftol", "xtol", "gtol", "max_nfev", "tr_solver"),
 )
+#: Arguments of SciPy's functions that nobody needs here.
+DERIVATIVES: Final = frozenset({"jac", "hess", "hessp"})
 #: The HTTP status of an answer that is a job.
 ACCEPTED: Final = 202
 
@@ -116,8 +118,9 @@ def optimized(
     """The steps to a result, or in the background to the job that computes it."""
     unknown = sorted(given.keys() - OPTIONS[kind])
     if unknown:
-        known = ", ".join(sorted(OPTIONS[kind]))
-        raise UsageError(f"{kind} has no option {', '.join(unknown)}", hint=f"it has {known}")
+        known = f"it has {', '.join(sorted(OPTIONS[kind]))}"
+        hint = "derivatives are exact: leave them out" if DERIVATIVES & {*unknown} else known
+        raise UsageError(f"{kind} has no option {', '.join(unknown)}", hint=hint)
     return _optimized(kind, handle, f, x0, args, method, dict(given), background, show)
 
 
@@ -134,7 +137,7 @@ def _optimized(
 ) -> Steps[Any]:
     objective = yield from _objective(f, x0, args, given)
     document = _document(kind, objective, method, given)
-    callback = given.get("callback")
+    callback, program = given.get("callback"), objective.program
     if background:
         document["background"] = True
     else:
@@ -147,21 +150,21 @@ def _optimized(
     def read(reply: Reply) -> Any:
         if reply.response.status_code != ACCEPTED:
             return result(reply.document)
-        return handle(JobDocument.read(reply.document), result, objective.source)
+        return handle(JobDocument.read(reply.document), result, program)
 
     # Without a key, what a short run is asked for is stored nowhere.
     key = given.get("idempotency_key") or (None if background else "")
-    asked = Call("POST", f"/v1/{kind}", document, read, objective.source, key=key)
-    traced = objective.traced
+    asked = Call("POST", f"/v1/{kind}", document, read, text_of(program), key=key)
+    traced = program if isinstance(program, TracedProgram) else None
     with nullcontext() if traced is None else with_source_notes(traced.written):
         found = yield from asked
-        if background:
-            return found
-        if not isinstance(found, OptimizeResult):
-            if show is None:
-                total = (document.get("options") or {}).get("maxiter")
-                show = hooks.display().following(kind, total, given.get("progress"))
-            found = yield from _awaited(found, show, callback)
+    if background:
+        return found
+    if not isinstance(found, OptimizeResult):
+        if show is None:
+            total = (document.get("options") or {}).get("maxiter")
+            show = hooks.display().following(kind, total, given.get("progress"))
+        found = yield from _awaited(found, show, callback)
     if callback is not None:
         with suppress(StopIteration):
             callback(found)

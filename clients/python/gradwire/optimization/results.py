@@ -92,7 +92,7 @@ def result_of(
         nhev=evaluations["hessian"],
         gradient_norm=norm,
         history={
-            name: np.asarray([np.nan if each is None else each for each in column], np.float64)
+            name: np.asarray(column, np.int64 if name == "iteration" else np.float64)
             for name, column in answer["history"].items()
         },
         program=answer.get("program"),

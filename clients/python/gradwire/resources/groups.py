@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from gradwire.endpoints import Program, TapeOptions
 from gradwire.methods import Awaiting, AwaitingListener, Blocking, BlockingListener
-from gradwire.resources.jobs import AsyncJobs, Jobs
 from gradwire.resources.programs import AsyncPrograms, Programs
 from gradwire.resources.tapes import AsyncTapes, Tapes
 from gradwire.resources.tensors import AsyncTensors, Tensors
 from gradwire.tapes import Tape, TapeBeingMade
 from gradwire.trees import Variables
+
+if TYPE_CHECKING:  # imported once a job is asked for
+    from gradwire.resources.jobs import AsyncJobs, Jobs
 
 
 class Groups:
@@ -35,6 +37,8 @@ class Groups:
     @property
     def jobs(self: BlockingListener) -> Jobs:
         """Jobs: ``list``, ``get``, ``wait``, ``result``, ``events``, ``cancel``, ``delete``."""
+        from gradwire.resources.jobs import Jobs  # noqa: PLC0415 - few clients have jobs
+
         return Jobs(self)
 
     def tape(
@@ -73,6 +77,8 @@ class AsyncGroups:
     @property
     def jobs(self: AwaitingListener) -> AsyncJobs:
         """Jobs: ``list``, ``get``, ``wait``, ``result``, ``events``, ``cancel``, ``delete``."""
+        from gradwire.resources.jobs import AsyncJobs  # noqa: PLC0415 - few clients have jobs
+
         return AsyncJobs(self)
 
     def tape(

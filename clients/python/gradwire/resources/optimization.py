@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from gradwire.endpoints import Program
 from gradwire.methods import Awaiting, Blocking
-from gradwire.optimization.jobs import AsyncJob, Job
-from gradwire.optimization.requests import (
-    LeastSquaresOptions,
-    MinimizeOptions,
-    RootOptions,
-    optimized,
-)
-from gradwire.optimization.results import Kind, OptimizeResult
 from gradwire.usage import used
+
+if TYPE_CHECKING:  # imported once an optimisation is asked for
+    from gradwire.optimization.jobs import AsyncJob, Job
+    from gradwire.optimization.requests import LeastSquaresOptions, MinimizeOptions, RootOptions
+    from gradwire.optimization.results import Kind, OptimizeResult
 
 
 class Optimizations:
@@ -224,6 +221,8 @@ class Optimizations:
 def _optimized(
     client: Any, kind: Kind, f: Any, x0: Any, args: Any, method: str | None, options: dict[str, Any]
 ) -> Any:
+    from gradwire.optimization.requests import optimized  # noqa: PLC0415 - few clients optimise
+
     with used(kind):
         background = bool(options.pop("background", False))
         handle = client.jobs.handle
