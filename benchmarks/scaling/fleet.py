@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import simpy
 from numpy.typing import NDArray
 
-from scaling.popularity import Zipf
+from scaling.popularity import Popularity
 from scaling.replica import Cache, Costs, Replica, Steps
 from scaling.ring import Ring, hashes_of
-from scaling.times import Stage
+from scaling.times import STAGES, Stage
 
 #: ``random``: any replica; ``homes``: the one that the program hashes to; ``bounded``: the first on
-#: the ring from there with fewer than ``max_conns`` requests in progress, as nginx is configured.
-Routing: TypeAlias = Literal["random", "homes", "bounded"]
+#: the ring from there with fewer than ``max_conns`` requests in progress, as nginx is configured;
+#: ``balanced``: the first with fewer than twice the mean of all replicas, as HAProxy and Envoy can.
+Routing: TypeAlias = Literal["random", "homes", "bounded", "balanced"]
+#: What ``balanced`` allows a replica, as a multiple of the mean.
+_BALANCE = 2.0
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,11 @@ class Outcome(NamedTuple):
 
     arrivals: NDArray[np.float64]
     latencies: NDArray[np.float64]
-    #: Whether the program was compiled and had run on the replica twice before, or else once.
+    #: Whether the program had run on the replica twice before, and was still compiled.
     hits: NDArray[np.bool_]
-    #: Busy cores of each replica, as a share of all its cores.
-    utilisation: NDArray[np.float64]
+    #: Share of the time that each replica's event loop is busy, and that its cores are.
+    loops: NDArray[np.float64]
+    cores: NDArray[np.float64]
 
     def quantile(self, share: float) -> float:
         """The latency that this share of the requests does not exceed."""
@@ -53,14 +59,15 @@ class Outcome(NamedTuple):
 
 
 class Simulation:
-    """A fleet under requests for programs that Zipf's law chooses, at a mean rate per second."""
+    """A fleet under requests for programs chosen by their popularity."""
 
-    def __init__(self, fleet: Fleet, popularity: Zipf, rate: float, seed: int = 0) -> None:
+    def __init__(self, fleet: Fleet, popularity: Popularity, rate: float, seed: int = 0) -> None:
         self._fleet = fleet
         self._popularity = popularity
         self._rate = rate
         self._random = np.random.default_rng(seed)
         self._env = simpy.Environment()
+        self._in_progress = 0
         costs = Costs(fleet.stages, self._random)
         self.replicas = [
             Replica(self._env, fleet.cores, costs, Cache(fleet.capacity))
@@ -91,7 +98,7 @@ class Simulation:
         programs = self._popularity.draw(count, self._random)
         points = self._ring.first(hashes_of(programs))
         latencies, hits = np.empty(count), np.empty(count, np.bool_)
-        before = [replica.busy_seconds for replica in self.replicas]
+        before = self._spent()
         choose = self._chooser()
 
         def arrive() -> Steps:
@@ -104,22 +111,26 @@ class Simulation:
         def answer(number: int, program: int, replica: Replica) -> Steps:
             start = env.now
             replica.in_progress += 1
+            self._in_progress += 1
             stage = replica.cache.use(program)
-            hits[number] = stage > 0
+            hits[number] = stage == len(STAGES) - 1
             yield from replica.serve(stage)
             replica.in_progress -= 1
+            self._in_progress -= 1
             latencies[number] = env.now - start
 
         env.process(arrive())
         env.run()
-        busy = np.array([r.busy_seconds for r in self.replicas]) - before
-        return Outcome(arrivals, latencies, hits, busy / seconds / self._fleet.cores)
+        loops, cores = (self._spent() - before) / seconds
+        return Outcome(arrivals, latencies, hits, loops, cores / self._fleet.cores)
+
+    def _spent(self) -> NDArray[np.float64]:
+        return np.array([(one.loop_seconds, one.busy_seconds) for one in self.replicas]).T
 
     def _chooser(self) -> Callable[[int], Replica]:
         """How a request that finds this point on the ring gets its replica."""
         replicas = [self.replicas[index] for index in self._alive]
         servers = self._ring.servers.tolist()
-        most = self._fleet.max_conns
 
         def at_random(_: int) -> Replica:
             return replicas[self._random.integers(len(replicas))]
@@ -127,7 +138,7 @@ class Simulation:
         def at_home(point: int) -> Replica:
             return replicas[servers[point]]
 
-        def bounded(point: int) -> Replica:
+        def below(most: float, point: int) -> Replica:
             home = replicas[servers[point]]
             if home.in_progress < most:
                 return home
@@ -136,4 +147,15 @@ class Simulation:
                     return replicas[server]
             return min(replicas, key=lambda replica: replica.in_progress)
 
-        return {"random": at_random, "homes": at_home, "bounded": bounded}[self._fleet.routing]
+        def balanced(point: int) -> Replica:
+            mean = (self._in_progress + 1) / len(replicas)
+            return below(max(math.ceil(_BALANCE * mean), 2), point)
+
+        bounded = partial(below, self._fleet.max_conns)
+        choices: dict[Routing, Callable[[int], Replica]] = {
+            "random": at_random,
+            "homes": at_home,
+            "bounded": bounded,
+            "balanced": balanced,
+        }
+        return choices[self._fleet.routing]

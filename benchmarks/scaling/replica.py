@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Generator, Mapping
 from typing import Any
@@ -62,11 +63,13 @@ class Replica:
         self._cores = simpy.PreemptiveResource(env, cores)
         self.cache = cache
         self.in_progress = 0
-        self.busy_seconds = 0.0
+        #: CPU seconds so far: of the event loop, and of all.
+        self.loop_seconds = self.busy_seconds = 0.0
 
     def serve(self, stage: int) -> Steps:
         """Answer a request for a program that is at this stage."""
         front, workers = self._costs.draw(stage)
+        self.loop_seconds += front
         self.busy_seconds += front + workers
         with self._loop.request() as turn:
             yield turn
@@ -78,11 +81,12 @@ class Replica:
         env = self._env
         while seconds > 0:
             with self._cores.request(priority) as core:
-                yield core
-                start = env.now
+                began = math.inf  # it may be preempted at the moment it gets the core
                 try:
+                    yield core
+                    began = env.now
                     yield env.timeout(seconds)
                 except simpy.Interrupt:
-                    seconds -= env.now - start
+                    seconds -= max(env.now - began, 0.0)
                 else:
                     return

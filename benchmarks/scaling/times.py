@@ -41,8 +41,16 @@ class Measured(NamedTuple):
     examples: int
     #: CPU seconds of a later request while many are in progress, which one at a time wake it up.
     busy: float
-    #: Bytes that a replica's cache counts for one program.
+    #: Bytes that a replica's cache counts for a program, and for its executable.
+    program_bytes: int
     executable_bytes: int
+
+    def capacity(self, cache_bytes: int) -> int:
+        """Executables in a cache of so many bytes, where more programs come than it holds.
+
+        The larger of two shares gives way, so programs come to take half of it.
+        """
+        return cache_bytes // 2 // self.executable_bytes
 
 
 class Edge(NamedTuple):
@@ -84,4 +92,5 @@ def _measured(one: Mapping[str, Any]) -> Measured:
         for name in STAGES
     }
     counts = (one[name] for name in ("request_bytes", "answer_bytes", "examples"))
-    return Measured(stages, *counts, 1e-6 * one["busy_us"], one["executable_bytes"])
+    cached = one["program_bytes"], one["executable_bytes"]
+    return Measured(stages, *counts, 1e-6 * one["busy_us"], *cached)
