@@ -9,7 +9,7 @@ from scaling.fluid import Flow
 from scaling.popularity import Popularity, zipf
 from scaling.replica import Cache
 from scaling.scenarios import fleet, markdown, ms, part_of, simulated
-from scaling.theory import che_seconds, mg1_wait, mmc_wait
+from scaling.theory import Floats, che_seconds, mg1_wait, mmc_wait
 from scaling.times import STAGES, Measured, Stage, load
 from scaling.workloads import SMALL
 
@@ -17,13 +17,14 @@ _MEAN = 1e-3
 _PARTS = 200_000
 
 
-def exponential(parts: int = _PARTS) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def exponential(parts: int = _PARTS) -> Floats:
     """An exponential distribution of a millisecond, as the means of its equal parts."""
     edges = np.arange(parts + 1) / parts
     gone = np.append(edges[1:-1], 1.0)
     upper = np.where(gone < 1, (1 - gone) * (1 - np.log1p(-np.minimum(gone, 1 - 1e-16))), 0.0)
     lower = (1 - edges[:-1]) * (1 - np.log1p(-edges[:-1]))
-    return _MEAN * parts * (lower - upper)
+    means: Floats = _MEAN * parts * (lower - upper)
+    return means
 
 
 def queue(front: object, workers: object, cores: int, rate: float, seconds: float) -> Outcome:
@@ -67,11 +68,16 @@ def report() -> list[str]:
     """Two tables: closed forms, and parts of fleets."""
     workload = load().workloads[SMALL]
     checks = {
-        **{f"M/M/{c}, busy {100 * b:.0f} %, mean latency in ms": mmc(c, b, 100) for c, b in
-           ((1, 0.5), (2, 0.7), (4, 0.8))},
+        **{
+            f"M/M/{c}, busy {100 * b:.0f} %, mean latency in ms": mmc(c, b, 100)
+            for c, b in ((1, 0.5), (2, 0.7), (4, 0.8))
+        },
         "M/G/1, busy 70 %, mean latency in ms": mg1(workload, 0.7, 200),
-        **{f"LRU of 3,000 in {n:,} programs, exponent {s}, hits": lru(n, s, 3_000, 300_000)
-           for n in (100_000, 10_000_000) for s in (0.8, 1.0, 1.2)},
+        **{
+            f"LRU of 3,000 in {n:,} programs, exponent {s}, hits": lru(n, s, 3_000, 300_000)
+            for n in (100_000, 10_000_000)
+            for s in (0.8, 1.0, 1.2)
+        },
     }
     rows = []
     for name, (found, true) in checks.items():

@@ -15,14 +15,19 @@ def report(price: float = PRICE) -> list[str]:
     workloads = load().workloads
     costs = [[name, *_costs(one, price)] for name, one in workloads.items()]
     stages = [
-        [name, *[_us(stage.mean) for stage in one.stages.values()], f"{one.program_bytes:,}", f"{one.executable_bytes:,}"]
+        [
+            name,
+            *[_us(stage.mean) for stage in one.stages.values()],
+            *[f"{nbytes:,}" for nbytes in (one.program_bytes, one.executable_bytes)],
+        ]
         for name, one in workloads.items()
     ]
     head = "workload, CPU of a request in µs, of a gradient in µs, core-hours, $"
+    stage = "workload, first, second, later, bytes of the program, of its executable"
     sent = "GB received, GB sent"
     return [
         markdown([*head.split(", "), *sent.split(", ")], costs),
-        markdown("workload, first, second, later, bytes of the program, of its executable".split(", "), stages),
+        markdown(stage.split(", "), stages),
     ]
 
 
@@ -41,4 +46,3 @@ def _costs(one: Measured, price: float) -> list[str]:
 
 def _us(seconds: float) -> str:
     return f"{1e6 * seconds:,.0f}"
-

@@ -31,9 +31,9 @@ _RECORDS = {1_000: 400, 100_000: 100, 8_000_000: 4}
 
 
 class Work(NamedTuple):
-    """What a round does ``count`` times, once it is prepared."""
+    """What a round does ``calls`` times, once it is prepared."""
 
-    count: int
+    calls: int
     prepare: Callable[[], Callable[[], object]]
 
 
@@ -94,9 +94,9 @@ def _costs(server: Server, work: Mapping[str, Work]) -> dict[str, float]:
             run = one.prepare()
             run()
             before = server.cpu_seconds()
-            for _ in range(one.count):
+            for _ in range(one.calls):
                 run()
-            return 1e6 * (server.cpu_seconds() - before) / one.count
+            return 1e6 * (server.cpu_seconds() - before) / one.calls
 
         return measured
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -130,7 +131,7 @@ class Simulation:
     def _chooser(self) -> Callable[[int], Replica]:
         """How a request that finds this point on the ring gets its replica."""
         replicas = [self.replicas[index] for index in self._alive]
-        servers = self._ring.servers.tolist()
+        servers: list[int] = self._ring.servers.tolist()
 
         def at_random(_: int) -> Replica:
             return replicas[self._random.integers(len(replicas))]
@@ -145,7 +146,7 @@ class Simulation:
             for server in self._ring.walk(point):
                 if replicas[server].in_progress < most:
                     return replicas[server]
-            return min(replicas, key=lambda replica: replica.in_progress)
+            return min(replicas, key=attrgetter("in_progress"))
 
         def balanced(point: int) -> Replica:
             mean = (self._in_progress + 1) / len(replicas)

@@ -79,7 +79,7 @@ class Flow:
             return 1.0
         popularity, count = self.popularity, self.fleet.replicas
         ring = Ring([f"10.0.{n >> 8}.{n & 255}:8000" for n in range(count)])
-        ranks = np.arange(1, min(_POPULAR, popularity.size) + 1)
+        ranks = np.arange(1, min(_POPULAR, int(popularity.size)) + 1)
         chances = popularity.chances[: len(ranks)]
         own = np.bincount(ring.homes(hashes_of(ranks)), chances, count)
         return float((own + (1 - chances.sum()) * ring.shares(count)).max() * count)

@@ -150,7 +150,8 @@ def measured(workloads: Mapping[str, Workload]) -> dict[str, Any]:
 
 
 def _alternating(found: Mapping[str, Measurement], number: int) -> Iterator[Measurement]:
-    return iter(found.values()) if number % 2 == 0 else reversed(found.values())
+    every = [*found.values()]
+    return iter(every) if number % 2 == 0 else reversed(every)
 
 
 def main() -> None:

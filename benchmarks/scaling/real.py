@@ -87,9 +87,7 @@ def report() -> list[str]:
     popularity, workload = zipf(_SIZE, _EXPONENT), WORKLOADS[SMALL]
     requests = map(workload.request, popularity.draw(_FILLING + _COUNT, random).tolist())
     with TemporaryDirectory() as folder, ExitStack() as stack:
-        replicas = [
-            stack.enter_context(running(GRADWIRE, environment=_SETTINGS)) for _ in range(2)
-        ]
+        replicas = [stack.enter_context(running(GRADWIRE, environment=_SETTINGS)) for _ in range(2)]
         ports = [replica.port for replica in replicas]
         server, _ = stack.enter_context(nginx(Path(folder), ports))
         arriving(server.port, requests, arrivals(_FILLING, random))

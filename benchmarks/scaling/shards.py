@@ -88,8 +88,8 @@ def report() -> list[str]:
         for workers in (4, 16, 64, 256):
             cluster = Cluster(workers)
             least = workers * cluster.threads  # else some threads have nothing to do
-            for count in sorted({max(shards(job, seconds), least) for seconds in SHARD_SECONDS}):
-                rows.append([name, *_row(job, cluster, count)])
+            counts = sorted({max(shards(job, seconds), least) for seconds in SHARD_SECONDS})
+            rows += [[name, *_row(job, cluster, count)] for count in counts]
     head = "job, workers, shards, workers for memory, computing in s, scheduler in s, network in s"
     return [markdown([*head.split(", "), "of it computing", "MB per iteration"], rows)]
 

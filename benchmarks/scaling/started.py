@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from servers import Connection, Server
+
 from tests.fleet.nginx import configure
 
 REDIS = shutil.which("redis-server")
@@ -32,12 +33,9 @@ def nginx(folder: Path, replicas: Sequence[int]) -> Iterator[tuple[Server, int]]
     port, encrypted = free_port(), free_port()
     command = configure(folder, replicas, port)
     key, certificate = folder / "key.pem", folder / "certificate.pem"
-    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=x"
-    subprocess.run(
-        [*make.split(), "-keyout", str(key), "-out", str(certificate)],
-        check=True,
-        capture_output=True,
-    )
+    made = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=x"
+    files = ["-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(["openssl", *made.split(), *files], check=True, capture_output=True)
     main = folder / "gradwire.conf"
     plain = f"listen 127.0.0.1:{port};"
     secured = (

@@ -91,6 +91,12 @@ def _measured(one: Mapping[str, Any]) -> Measured:
         name: Stage(*[1e-6 * np.array(one[name][key]) for key in ("front_us", "workers_us")])
         for name in STAGES
     }
-    counts = (one[name] for name in ("request_bytes", "answer_bytes", "examples"))
-    cached = one["program_bytes"], one["executable_bytes"]
-    return Measured(stages, *counts, 1e-6 * one["busy_us"], *cached)
+    return Measured(
+        stages,
+        one["request_bytes"],
+        one["answer_bytes"],
+        one["examples"],
+        1e-6 * one["busy_us"],
+        one["program_bytes"],
+        one["executable_bytes"],
+    )

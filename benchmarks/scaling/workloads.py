@@ -50,7 +50,10 @@ def operations(count: int) -> Callable[[int], Mapping[str, Any]]:
 
     def document(seed: int) -> Mapping[str, Any]:
         text, variables = random_case(count)(seed)
-        return {"program": text, "variables": {k: v.value.tolist() for k, v in variables.items()}}
+        return {
+            "program": text,
+            "variables": {k: np.asarray(v.value).tolist() for k, v in variables.items()},
+        }
 
     return document
 
