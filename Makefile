@@ -114,7 +114,7 @@ attacks: $(DEV) ## Run every attack on a service, alone and behind nginx, then r
 	@FLEET_ATTACK_SECONDS=$(ATTACK_SECONDS) $(BIN)/pytest $(PATIENT) tests/fleet/test_attacks.py tests/fleet/test_compile_bombs.py -rA $(ARGS)
 
 coverage: $(DEV) ## Run the tests and report the branches that no test takes
-	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks cluster containers fleet generators' $(ARGS)
+	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks tests/cluster containers fleet generators' $(ARGS)
 
 check: $(DEV) ## Check types and lint, at once
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync types lint
@@ -170,6 +170,7 @@ LOCK = $(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.
 lock: $(RELEASE) ## Pin the image's dependencies in deploy/image; ARGS=--upgrade for newer versions
 	@$(LOCK) $(ARGS) --extra native pyproject.toml --output-file deploy/image/requirements.txt >/dev/null
 	@$(LOCK) $(ARGS) --extra cuda13 --constraint deploy/image/requirements.txt pyproject.toml --output-file deploy/image/gpu.txt >/dev/null
+	@$(LOCK) $(ARGS) --extra dask --constraint deploy/image/requirements.txt pyproject.toml --output-file deploy/image/dask.txt >/dev/null
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	| $(LOCK) $(ARGS) - --output-file deploy/image/build.txt >/dev/null
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' \

@@ -62,6 +62,7 @@ KINDS: dict[str, Kind] = {
     "worker_crashed": Kind(500, "Worker process crashed"),
     "overloaded": Kind(503, "Service overloaded"),
     "store_unavailable": Kind(503, "Storage unavailable"),
+    "cluster_unavailable": Kind(503, "Dask cluster unavailable"),
     "out_of_gpu_memory": Kind(503, "Out of GPU memory"),
     "starting": Kind(503, "Replica starting"),
     "draining": Kind(503, "Replica shutting down"),
@@ -188,6 +189,10 @@ class RemoteError(Exception):
         super().__init__(problem.detail)
         self.problem = problem
         self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle both, for other machines."""
+        return type(self), (self.problem, self.trace)
 
 
 def clip(text: str, longest: int) -> str:
