@@ -376,10 +376,6 @@ class StoreUnavailable(Unavailable, code="store_unavailable"):
     """The store is unavailable; requests that refer to nothing in it still work."""
 
 
-class ClusterUnavailable(Unavailable, code="cluster_unavailable"):
-    """The service's Dask cluster is not reachable, or lost; retry after ``retry_after_seconds``."""
-
-
 class OutOfGpuMemory(Unavailable, code="out_of_gpu_memory"):
     """The GPU has too little free memory; retry after ``retry_after_seconds``."""
 
