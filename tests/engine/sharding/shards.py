@@ -36,13 +36,17 @@ class Objective:
 
     def shards(self, seeds: Any = None, *, residuals: bool = False, **query: Any) -> list[Answer]:
         """The answers of all shards."""
-        found = []
-        for number, cut in enumerate(self.cuts):
-            shard = Shard(self.of, self.rows, number == 0, residuals)
-            own = divide(self.variables, "", self.of, slice(*cut))
-            asked = {"unconnected": "zero", **query, "shard": shard}
-            found.append(self.asker.answer(self.program, own, seeds, **asked))
-        return found
+        numbers = range(len(self.cuts))
+        return [self.shard(i, seeds, residuals=residuals, **query) for i in numbers]
+
+    def shard(
+        self, number: int, seeds: Any = None, *, residuals: bool = False, **query: Any
+    ) -> Answer:
+        """The answer of one shard."""
+        shard = Shard(self.of, self.rows, number == 0, residuals)
+        own = divide(self.variables, "", self.of, slice(*self.cuts[number]))
+        asked = {"unconnected": "zero", **query, "shard": shard}
+        return self.asker.answer(self.program, own, seeds, **asked)
 
     def whole(self, seeds: Any = None, **query: Any) -> Answer:
         """The answer of all rows at once."""
