@@ -108,11 +108,10 @@ async def _solved(ask: _Ask) -> dict[str, dict[str, Any]]:
     (example,) = examples.SOLVE["minimize"].values()
     made = await ask("POST", "/v1/minimize", json=example["value"] | {"background": True})
     path = f"/v1/jobs/{made['id']}"
-    while (await ask("GET", path))["state"] in ("queued", "running"):
-        await asyncio.sleep(0.05)
+    await ask("GET", f"{path}/events")  # they end with the job
     job, page = await ask("GET", path), await ask("GET", "/v1/jobs")
     for document in (job, *page["jobs"]):
-        document |= _JOB
+        document.update(_JOB)
     for result in (*(a for of in answered.values() for a in of.values()), job["result"]):
         seconds = result["history"]["seconds"]
         seconds[:] = [_ITERATION_SECONDS * number for number in range(len(seconds))]

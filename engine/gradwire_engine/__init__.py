@@ -1,7 +1,7 @@
 """Gradwire's engine: record, differentiate, optimise and replay programs that clients send."""
 
 from gradwire_engine import errors
-from gradwire_engine.answer import Answer, Leaf, Limits, Notice, Query, Unconnected
+from gradwire_engine.answer import Answer, Leaf, Limits, Notice, Query, Shard, Unconnected
 from gradwire_engine.catalogue import catalogue
 from gradwire_engine.engine import Engine
 from gradwire_engine.ops.composites import Ragged, Sparse
@@ -19,6 +19,7 @@ __all__ = [
     "Query",
     "Ragged",
     "Recording",
+    "Shard",
     "Sparse",
     "Unconnected",
     "catalogue",

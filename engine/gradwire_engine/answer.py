@@ -52,6 +52,20 @@ Variables: TypeAlias = "Mapping[str, Leaf | Variables | Sequence[Any]]"
 _NESTED, _PLAIN = slice(1, 5), slice(5, None)
 
 
+class Shard(NamedTuple):
+    """One part of ``rows`` rows, which the first axis of the variables named in ``of`` has.
+
+    A variable in nested ones is named by its path, ``data.x``, or all of them by theirs. The
+    ``first`` shard alone counts what has no rows, such as a regulariser. Targets are sums over the
+    rows, or ``residuals``, whose first axis has those of this shard.
+    """
+
+    of: tuple[str, ...]
+    rows: int
+    first: bool = False
+    residuals: bool = False
+
+
 class Query(NamedTuple):
     """A query of a program. All names are of variables or of top-level intermediates.
 
@@ -63,7 +77,8 @@ class Query(NamedTuple):
     everything is answered for each of these, along a first axis. ``step`` is that of a check's
     differences, ``rtol`` and ``atol`` what the gradient may differ from them; without them they are
     chosen for the dtypes. ``exact`` allows no rewriting that changes rounding: every answer is, bit
-    for bit, what the recorded operations give one by one in NumPy.
+    for bit, what the recorded operations give one by one in NumPy. Of a ``shard``, whose rows the
+    variables hold, every answer is its part: those of all shards add up to the answer of the whole.
     """
 
     kind: Kind
@@ -80,6 +95,7 @@ class Query(NamedTuple):
     rtol: float | None = None
     atol: float | None = None
     exact: bool = False
+    shard: Shard | None = None
 
     @property
     def key(self) -> tuple[Hashable, ...]:

@@ -11,6 +11,7 @@ EngineError
 │   ├── ShapeMismatch
 │   └── DtypeMismatch
 ├── DerivativeError           a part of the derivative is not known
+├── ShardingError             the answer is not the sum of what shards of rows give
 ├── InputError                a value sent with the request is unusable
 ├── DomainError               the mathematics has no answer (a singular matrix)
 ├── LimitExceeded
@@ -87,6 +88,10 @@ class DtypeMismatch(ArgumentError):
 
 class DerivativeError(EngineError):
     """A derivative was asked for of which the operations' rules do not know a part."""
+
+
+class ShardingError(EngineError):
+    """A shard's part was asked for of what is not the sum of such parts."""
 
 
 class InputError(EngineError):

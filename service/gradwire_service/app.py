@@ -20,6 +20,7 @@ from gradwire_service import __version__, openapi
 from gradwire_service.access.authentication import Authentication
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.keys_file import open_keys
+from gradwire_service.cluster.cluster import check_installed, open_cluster
 from gradwire_service.codes import open_codes
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.engines import open_engines
@@ -148,6 +149,7 @@ def create_app(
     """
     settings = Settings() if settings is None else settings
     keys = open_keys(settings)
+    check_installed(settings)
     export = open_trace_export(settings)
     metrics = Metrics()
     keyring = keys.keyring
@@ -202,7 +204,7 @@ def create_app(
         )
     else:
         tapes_here = Tapes(engines, store, resolver, settings.tape_values_bytes)
-        tasks = Tasks(engines, resolver, tapes_here)
+        tasks = Tasks(engines, resolver, tapes_here, open_cluster(settings, engines))
         executors = ThreadPool(tasks, queue, settings)
         job_executors = ThreadPool(tasks, job_queue, settings, settings.job_processes)
     dependencies = Dependencies(engines, store, resolver, capacity, placement, metrics, settings)

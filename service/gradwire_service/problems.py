@@ -54,6 +54,7 @@ KINDS: dict[str, Kind] = {
     "crashing_program": Kind(422, "Program crashed repeatedly"),
     "invalid_request": Kind(422, "Invalid request field"),
     "not_differentiable": Kind(422, "Not differentiable"),
+    "not_a_sum": Kind(422, "Not a sum over rows"),
     "domain_error": Kind(422, "Value outside the domain"),
     "rate_limited": Kind(429, "Rate limit exceeded"),
     "headers_too_large": Kind(431, "Headers too large"),
@@ -61,6 +62,7 @@ KINDS: dict[str, Kind] = {
     "worker_crashed": Kind(500, "Worker process crashed"),
     "overloaded": Kind(503, "Service overloaded"),
     "store_unavailable": Kind(503, "Storage unavailable"),
+    "cluster_unavailable": Kind(503, "Dask cluster unavailable"),
     "out_of_gpu_memory": Kind(503, "Out of GPU memory"),
     "starting": Kind(503, "Replica starting"),
     "draining": Kind(503, "Replica shutting down"),
@@ -76,6 +78,7 @@ ENGINE_CODES: dict[type[BaseException], str] = {
     errors.DtypeMismatch: "dtype_mismatch",
     errors.ArgumentError: "bad_argument",
     errors.DerivativeError: "not_differentiable",
+    errors.ShardingError: "not_a_sum",
     errors.InputError: "invalid_request",
     errors.DomainError: "domain_error",
     errors.DeadlineExceeded: "deadline_exceeded",
@@ -186,6 +189,10 @@ class RemoteError(Exception):
         super().__init__(problem.detail)
         self.problem = problem
         self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle both, for other machines."""
+        return type(self), (self.problem, self.trace)
 
 
 def clip(text: str, longest: int) -> str:

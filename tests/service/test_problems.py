@@ -26,6 +26,7 @@ def document(error):
         (errors.ShapeMismatch, "shape_mismatch", 422),
         (errors.DtypeMismatch, "dtype_mismatch", 422),
         (errors.DerivativeError, "not_differentiable", 422),
+        (errors.ShardingError, "not_a_sum", 422),
         (errors.InputError, "invalid_request", 422),
         (errors.DomainError, "domain_error", 422),
         (errors.LimitExceeded, "over_budget", 413),

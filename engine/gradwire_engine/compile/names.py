@@ -56,7 +56,7 @@ class Names:
         raise InputError("expected a name", at=Place(pointer=at))
 
     def _named(self, name: str, at: str) -> Any:
-        dotted = _dotted(name)
+        dotted = dotted_path(name)
         for part in dotted.split("."):
             if (refusal := refolded(part)) is not None:
                 message, hint = refusal
@@ -122,7 +122,7 @@ class Names:
         var = self.r.b.array(value)
         owner = self.r.state.owners.get(var.slot)
         leaf = None if owner is None else dict(flatten(self.variables))[owner[0]]
-        variable = _dotted(path)
+        variable = dotted_path(path)
         if variable in self.r.state.versions and (owner is None or owner[0] != variable):
             self._warn_of_rebound(path, var)
         items.append(Source(path, self.r.state.leaves(var), leaf, whole))
@@ -136,7 +136,7 @@ class Names:
         self.r.warnings.append(Notice("rebound", f"{detail}; {hint}", place))
 
 
-def _dotted(name: str) -> str:
+def dotted_path(name: str) -> str:
     """The path that a name is, its indices in brackets or not."""
     return re.sub(r"\[(\d+)\]", r".\1", name)
 

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from gradwire_engine import hints
-from gradwire_engine.answer import Array, Limits, Poll, Query, Unconnected
+from gradwire_engine.answer import Array, Limits, Poll, Query, Shard, Unconnected
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.backends.base import Backend, Executable
 from gradwire_engine.backends.precomputed import prepared
@@ -16,6 +16,13 @@ from gradwire_engine.backends.tiers import Tiers
 from gradwire_engine.compile.compiled import Compiled, Summed, template
 from gradwire_engine.compile.derivatives import ALONG, VECTORS, Derivatives
 from gradwire_engine.compile.names import Names, Sources, Watching
+from gradwire_engine.compile.shards import (
+    BuilderOfAllRows,
+    PartOfAll,
+    check_kind,
+    divided,
+    of_all_rows,
+)
 from gradwire_engine.errors import BadArgument, EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.builder import Builder, Var, check_nesting, describe
 from gradwire_engine.ops.composites import Composite
@@ -57,8 +64,10 @@ class Compilation(NamedTuple):
 def compile_query(asked: Compilation, watching: Watching | None = None) -> Compiled:
     """Record a program and compile what is asked of it; sources are what is watched, if not all."""
     query = asked.query
+    if query.shard is not None:
+        check_kind(query, query.shard, asked.vectors)
     plain = query.kind in ("evaluate", "gradient") and query.target is None and watching is None
-    rolls = plain and not (query.exact or asked.unroll or asked.stacks)
+    rolls = plain and not (query.exact or asked.unroll or asked.stacks or query.shard)
     recorder = new_recorder(asked, _asked_for(query) if rolls else None)
     try:
         result = recorder.record(default=is_default(query))
@@ -84,9 +93,17 @@ def new_recorder(asked: Compilation, rerolled: frozenset[str] | None = None) -> 
 
     Repeated lines are recorded as loops where ``rerolled`` are the names that are asked for.
     """
-    variables, poll = asked.variables, asked.poll
-    inputs = [leaf.value for _, leaf in flatten(variables) if not isinstance(leaf.value, str)]
-    b = Builder(asked.limits, strict=asked.query.promotion == "strict", poll=poll)
+    variables, shard, poll = asked.variables, asked.query.shard, asked.poll
+    arrays = [(p, leaf.value) for p, leaf in flatten(variables) if not isinstance(leaf.value, str)]
+    inputs: list[Array | None] = [array for _, array in arrays]
+    strict = asked.query.promotion == "strict"
+    if shard is None:
+        b = Builder(asked.limits, strict=strict, poll=poll)
+    else:
+        paths = divided(shard, variables)
+        inputs = [None if path in paths else array for path, array in arrays]
+        variables = of_all_rows(variables, paths, shard.rows)
+        b = BuilderOfAllRows(asked.limits, shard.rows, strict=strict, poll=poll)
     state = State()
     tree = lay_out(b, variables, state)
     concrete = Concrete(b, asked.backend, inputs)
@@ -148,6 +165,8 @@ class Question:
         derivatives: dict[str, Any] = {}
         unconnected: dict[str, Unconnected] = {}
         sources = self.sources()
+        if query.shard is not None:
+            targets, outputs, sources = self._divide(query.shard, targets, outputs, sources)
         if self._rolls:
             targets, outputs, sources = self._roll(targets, outputs, sources)
         if query.kind != "evaluate":
@@ -206,6 +225,18 @@ class Question:
             return Sources((), [])
         at = f"/{VECTORS[query.kind]}" if query.kind in ALONG else "/sources"
         return self.names.sources(query.sources, at)
+
+    def _divide(
+        self, shard: Shard, targets: Any, outputs: Any, sources: Sources
+    ) -> tuple[Any, Any, Sources]:
+        """The same, computed for the rows of a shard."""
+        asked = self.asked
+        part = PartOfAll(self.r, shard, asked.variables, asked.limits)
+        part.record([*leaves(targets), *([] if outputs is None else leaves(outputs))], sources)
+        targets = rebuild(targets, part.residual if shard.residuals else part.term)
+        outputs = None if outputs is None else rebuild(outputs, part.term)
+        self._tell("sharded", targets)
+        return targets, outputs, part.sources(sources, asked.query.kind)
 
     def _roll(self, targets: Any, outputs: Any, sources: Sources) -> tuple[Any, Any, Sources]:
         """The same, computed by fewer instructions where expressions have one structure.

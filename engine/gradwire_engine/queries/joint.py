@@ -51,13 +51,14 @@ class JointCall:
         """True if a compiled call may be one of several: that is the same for all of its key.
 
         Its answer is a row of arrays, and as good in another layout; an exact one is not, nor are
-        a check's, slices and coordinates.
+        a check's, slices, coordinates and a shard's part.
         """
         query, arguments = call.query, call.arguments
         listed = query.kind == "check" or query.format == "coo" or query.slices is not None
+        alone = query.exact or listed or query.shard is not None
         return (
             call.compiler is PROGRAM_COMPILER
-            and not (arguments.stacks or query.exact or listed)
+            and not (arguments.stacks or alone)
             and all(map(_is_plain, arguments.variables.values()))
             and len(arguments.digests) < len(arguments.inputs)
             and call.entry.paths[0].executable.peak_bytes <= _MOST_BYTES

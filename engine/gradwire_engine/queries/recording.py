@@ -108,6 +108,8 @@ class Recording:
 
         Of one point there may be many vectors. What is asked of an exact recording is exact.
         """
+        if query.shard is not None:
+            raise InputError("a tape was recorded without shards", at=Place(pointer="/shard"))
         field = VECTORS.get(query.kind)
         for name in query.batch or ():
             if re.split(r"[.\[]", name)[0] != field:

@@ -18,16 +18,20 @@ from gradwire_engine.ops.base import PRIMITIVES
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Guard, Input, Item
 from gradwire_engine.ops.loops import Loop, MustUnroll
+from gradwire_engine.sharding import decided_by_rows
 
 
 class Concrete:
-    """Evaluates slots of the tape under construction, each at most once, only where asked."""
+    """Evaluates slots of the tape under construction, each at most once, only where asked.
+
+    An input of None has rows of which a shard is asked: nothing may be decided by them.
+    """
 
     def __init__(
         self,
         b: Builder,
         backend: Backend,
-        inputs: Sequence[Array],
+        inputs: Sequence[Array | None],
     ) -> None:
         self._b = b
         self._backend = backend
@@ -74,6 +78,8 @@ class Concrete:
                 self._b.poll()
                 operands = [self._values[a] for a in args]
                 if isinstance(op, Input):
+                    if self._inputs[op.index] is None:
+                        raise decided_by_rows()
                     operands = [self._inputs[op.index]]
                 try:
                     self._values[slot] = self._backend.evaluate(op, self._b.poll, *operands)

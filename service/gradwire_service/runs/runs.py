@@ -109,7 +109,7 @@ class Runs:
         Of requests with one idempotency key, one begins it: others get its run, or what is stored
         of it where that is not here.
         Raises: ``RequestError`` (idempotency_conflict) if another request has used the key;
-        (over_budget, store_unavailable).
+        (over_budget, overloaded, store_unavailable).
         """
         key = Key("jobs", task.owner, new_id(task.owner, idempotency_key))
         job = Job(task.name, time(), _digest(task))
@@ -119,6 +119,7 @@ class Runs:
             return run
         run = self._runs[key] = Run(self._means, key, job, task)
         try:
+            self._means.queue.check(task.deadline, len(task.body), task.owner)
             if stored and not await run.keep():
                 self._runs.pop(key)
                 found = await self.find(key)
@@ -128,6 +129,7 @@ class Runs:
             self._runs.pop(key, None)
             raise
         self._start(run)
+        await asyncio.sleep(0)  # then it is in the queue, which has to count it
         return run
 
     async def find(self, key: Key) -> StoredJob:

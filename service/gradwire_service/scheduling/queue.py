@@ -133,6 +133,13 @@ class Queue:
         assert job.executor is not None
         return JobResult(answer, job.waited_seconds, job.executor)
 
+    def check(self, deadline: Deadline, nbytes: int, owner: str) -> None:
+        """Raises: ``RequestError`` (overloaded, draining) if no further task can be queued."""
+        if self._closed:
+            raise draining()
+        if (error := self._limit_error(deadline, nbytes, owner)) is not None:
+            raise error
+
     def close(self) -> Sequence[Executor]:
         """Refuse new tasks and drop waiting ones; returns the executors."""
         self._closed = True

@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gradwire_service.settings.auth import AuthSettings
 from gradwire_service.settings.budgets import BudgetSettings
+from gradwire_service.settings.cluster import ClusterSettings
 from gradwire_service.settings.concurrency import ConcurrencySettings
 from gradwire_service.settings.connections import ConnectionSettings
 from gradwire_service.settings.gpu import GpuSettings
@@ -30,6 +31,7 @@ class Settings(
     BudgetSettings,
     ConcurrencySettings,
     GpuSettings,
+    ClusterSettings,
     JobSettings,
     StorageSettings,
     ObservabilitySettings,

@@ -110,6 +110,7 @@ def read_solve(
     """
     check_fields(document, FIELDS[kind])
     references = references or References()
+    references.takes_chunked = True
     program = read_program(document, references)
     read_waiting(document)
 

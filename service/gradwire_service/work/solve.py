@@ -17,8 +17,10 @@ from gradwire_engine.solvers import (
     solve,
 )
 
+from gradwire_service.cluster.cluster import Cluster, Question
 from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
+from gradwire_service.wire.chunked import has_chunked
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.solving import SolveEnvelope, read_solve, solved
 from gradwire_service.work.request import PARSE, REPLAY, Listener, ProgressMessage, Request
@@ -30,9 +32,10 @@ PROGRESS_SECONDS, CHECKPOINT_SECONDS = 0.1, 2.0
 class SolveHandlers:
     """Handlers of optimisations, which report their progress while they run."""
 
-    def __init__(self, engines: Engines, resolver: ReferenceResolver) -> None:
+    def __init__(self, engines: Engines, resolver: ReferenceResolver, cluster: Cluster) -> None:
         self._engines = engines
         self._resolver = resolver
+        self._cluster = cluster
 
     def solve(self, kind: SolveKind, request: Request) -> list[Body]:
         """Run an optimisation, from the request's checkpoint if it has one."""
@@ -57,12 +60,15 @@ class SolveHandlers:
         return request.encode(solved(request.outcome.program, solution), envelope.encoding)
 
     def _objective(self, envelope: SolveEnvelope, request: Request) -> Objective:
-        """The objective, evaluated by the owner's engine in this process."""
+        """The objective, evaluated by the owner's engine in this process, or on the cluster."""
         engine, poll = self._engines.of(request.owner), request.deadline
         program = engine.parse(envelope.program, poll)
         request.outcome.program = program.id
         asked = program, envelope.variables, envelope.sources, envelope.target
         of_residuals = envelope.specification.kind == "least_squares"
+        if has_chunked(envelope.variables):
+            question = Question(*asked, envelope.promotion, of_residuals)
+            return self._cluster.objective(question, request.owner, poll)
         return LocalProblem(
             engine, *asked, of_residuals=of_residuals, promotion=envelope.promotion, poll=poll
         )

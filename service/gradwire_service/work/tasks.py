@@ -11,6 +11,7 @@ from gradwire_engine.gpu import GpuLost
 from gradwire_engine.native import native_backend
 from gradwire_engine.solvers import METHODS
 
+from gradwire_service.cluster.cluster import Cluster, open_cluster
 from gradwire_service.engines import Engines, open_engines
 from gradwire_service.problems import problem_of
 from gradwire_service.references import ReferenceResolver
@@ -57,14 +58,17 @@ def offer_of(task: str) -> Offer:
 class Tasks:
     """The handlers of all tasks, with their caches."""
 
-    def __init__(self, engines: Engines, resolver: ReferenceResolver, tapes: Tapes) -> None:
+    def __init__(
+        self, engines: Engines, resolver: ReferenceResolver, tapes: Tapes, cluster: Cluster
+    ) -> None:
+        self._cluster = cluster
         tape_handlers = TapeHandlers(tapes, resolver)
         programs = ProgramHandlers(resolver)
         tensors = TensorHandlers(resolver)
         pictures = PictureHandlers(resolver, engines.limits)
         compute = ComputeHandlers(engines, resolver)
         jobs = JobHandlers(resolver.store)
-        solve = SolveHandlers(engines, resolver).solve
+        solve = SolveHandlers(engines, resolver, cluster).solve
         self._handlers: dict[str, Handler] = {
             **{kind: partial(compute.compute, kind) for kind in FIELDS},
             **{kind: partial(solve, kind) for kind in METHODS},
@@ -90,6 +94,10 @@ class Tasks:
     def run(self, task: str, request: Request, arguments: tuple[str, ...]) -> list[Body]:
         """Run a task: returns the pieces of the answer's body, and fills ``request.outcome``."""
         return self._handlers[task](request, *arguments)
+
+    def close(self) -> None:
+        """Close the connection to a cluster, if there is one."""
+        self._cluster.close()
 
 
 def execute(
@@ -138,7 +146,8 @@ def open_tasks(
         backend = native_backend(Compiler(codes))
     engines = open_engines(settings, isolated=isolated, backend=backend)
     resolver = ReferenceResolver(engines, store, settings.local_cache_bytes)
-    return Tasks(engines, resolver, Tapes(engines, store, resolver, settings.tape_values_bytes))
+    tapes = Tapes(engines, store, resolver, settings.tape_values_bytes)
+    return Tasks(engines, resolver, tapes, open_cluster(settings, engines))
 
 
 def divide_caches(settings: Settings, count: int) -> Settings:

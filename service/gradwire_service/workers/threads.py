@@ -64,7 +64,7 @@ class ThreadPool:
         #: Tasks that go on after their deadline occupy a thread.
         count = count or _THREADS_PER_CORE * settings.cores + 1
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="gradwire")
-        self._queue = queue
+        self._queue, self._tasks = queue, tasks
         for _ in range(count):
             queue.add(WorkerThread(self._pool, tasks, settings))
 
@@ -82,8 +82,10 @@ class ThreadPool:
         with ThreadPoolExecutor(1) as waiting, suppress(RuntimeError):
             await loop.run_in_executor(waiting, self._pool.shutdown)
         self._pool.shutdown()
+        self._tasks.close()
 
     def shut(self) -> None:
         """Drop waiting tasks, and wait for running ones."""
         self._queue.close()
         self._pool.shutdown()
+        self._tasks.close()

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from gradwire_engine.solvers import Checkpoint, Evaluations, Progress
+from gradwire_service.cluster.cluster import open_cluster
 from gradwire_service.engines import open_engines
 from gradwire_service.problems import Problem
 from gradwire_service.references import ReferenceResolver
@@ -29,7 +30,8 @@ def tasks():
     settings = Settings(cores=1)
     engines, store = open_engines(settings, isolated=False), MemoryStore(policies(settings))
     resolver = ReferenceResolver(engines, store, settings.local_cache_bytes)
-    return Tasks(engines, resolver, Tapes(engines, store, resolver, settings.tape_values_bytes))
+    tapes = Tapes(engines, store, resolver, settings.tape_values_bytes)
+    return Tasks(engines, resolver, tapes, open_cluster(settings, engines))
 
 
 @pytest.fixture

@@ -107,10 +107,10 @@ class SumByProduct(Reduction):
         (x,) = operands
         shape, axes = x.shape, len(self.axes)
         if self.axes[0] == 0:
-            count = math.prod(shape[:axes])
-            return (_ones(count, x.dtype) @ x.reshape(count, -1)).reshape(shape[axes:])
-        count = math.prod(shape[-axes:])
-        return (x.reshape(-1, count) @ _ones(count, x.dtype)).reshape(shape[:-axes])
+            count, others = math.prod(shape[:axes]), math.prod(shape[axes:])
+            return (_ones(count, x.dtype) @ x.reshape(count, others)).reshape(shape[axes:])
+        count, others = math.prod(shape[-axes:]), math.prod(shape[:-axes])
+        return (x.reshape(others, count) @ _ones(count, x.dtype)).reshape(shape[:-axes])
 
 
 @register("recurrence_by_rows", public=False)

@@ -96,14 +96,14 @@ class Triangle(Op):
     @classmethod
     def record(cls, b: Builder, m: Any, k: Static = 0) -> Any:
         """Record on matrices in the last two axes."""
-        x = b.array(m)
-        if x.ndim < 2:
-            raise ShapeMismatch(f"{cls.name} needs at least 2 axes, got {x.type}")
-        return cls(integer(k, "k"))(x)
+        return cls(integer(k, "k"))(b.array(m))
 
     def infer(self, *types: ArrayType) -> ArrayType:
-        """Same type."""
-        return types[0]
+        """Same type, of matrices."""
+        (x,) = types
+        if x.ndim < 2:
+            raise ShapeMismatch(f"{self.name} needs at least 2 axes, got {x}")
+        return x
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Select."""

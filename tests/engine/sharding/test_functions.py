@@ -1,0 +1,115 @@
+"""Every function of programs, of arrays divided along any of their axes: parts, rows or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import pytest
+from gradwire_engine.check import Recorded, interpret
+from gradwire_engine.errors import EngineError, Place, ShardingError
+from gradwire_engine.ops.loops import MustUnroll
+from gradwire_engine.sharding import Along, Division, Part, Value, Walk
+from gradwire_engine.sharding.values import Spread
+from gradwire_engine.traversal import ancestors
+
+from tests.effort import some
+from tests.engine.conftest import named
+from tests.engine.ops.sampled import FAMILIES
+
+#: The operands that are divided, each along one axis.
+Divided = Mapping[int, int]
+
+
+def divisions(values: list[Any]) -> Iterator[Divided]:
+    """Each operand along each axis, and pairs of them with as many rows."""
+    places = [(i, axis) for i, x in enumerate(values) for axis in range(x.ndim) if x.shape[axis]]
+    yield from ({i: axis} for i, axis in places)
+    for (i, one), (j, other) in product(places, places):
+        if i < j and values[i].shape[one] == values[j].shape[other]:
+            yield {i: one, j: other}
+
+
+def part(
+    recorded: Recorded, own: Mapping[int, tuple[Any, Spread]], rows: int, shard: tuple[int, int]
+) -> list[tuple[Value, Any]]:
+    """The outputs of a shard, which has its own values of some operands, and what they come to."""
+    b, values = recorded.b, [*recorded.values]
+    with b.aside():
+        given = {}
+        for number, (value, spread) in own.items():
+            values.append(value)
+            whole = recorded.inputs[number]
+            var = b.input(whole.type._replace(shape=value.shape))
+            given[whole.slot] = Value(var, whole.type, spread)
+        first, last = shard
+        d = Division(b, rows, last - first, first == 0, lambda origin: Place())
+        walk = Walk(d, b.instructions, given)
+        slots = [output.slot for output in recorded.outputs]
+        walk.go(sorted(ancestors(b.instructions, slots)))
+        found = [walk[slot] for slot in slots]
+        variables = [d.counted(value) for value in found]
+        results = interpret(b.tape(variables), values)
+        return [(x, results[v.slot]) for x, v in zip(found, variables, strict=True)]
+
+
+def cuts(rows: int) -> list[tuple[int, int]]:
+    """Shards of unlike sizes, one of a row and one of none."""
+    ends = sorted({0, 1, rows // 2, rows})
+    return [*pairwise(ends), (rows, rows)]
+
+
+def check(recorded: Recorded, shards: list[list[tuple[Value, Any]]]) -> None:
+    """Compare what shards give, put together, with the whole."""
+    for i, output in enumerate(recorded.outputs):
+        value, results = shards[0][i][0], [shard[i][1] for shard in shards]
+        along = value.rows
+        made = np.concatenate(results, along.axis) if along else sum(results)
+        np.testing.assert_allclose(made, recorded.found[output.slot], rtol=1e-8, atol=1e-8)
+
+
+def recordings(family: str) -> Iterator[tuple[Any, Recorded]]:
+    """The samples of a family that values do not decide."""
+    for call in FAMILIES[family]:
+        with suppress(EngineError, MustUnroll):
+            recorded = Recorded(call.record, call.values)
+            assert recorded.found
+            yield call, recorded
+
+
+@pytest.mark.parametrize("family", some(sorted(FAMILIES)))
+def test_rows(family):
+    for call, recorded in recordings(family):
+        for divided in divisions(call.values):
+            with named(call, divided):
+                number, axis = next(iter(divided.items()))
+                rows = call.values[number].shape[axis]
+                shards = []
+                with suppress(ShardingError):
+                    for shard in cuts(rows):
+                        own = {
+                            i: (np.take(call.values[i], range(*shard), along), Along(along))
+                            for i, along in divided.items()
+                        }
+                        shards.append(part(recorded, own, rows, shard))
+                    check(recorded, shards)
+
+
+@pytest.mark.parametrize("family", some(sorted(FAMILIES)))
+def test_parts_of_sums(family):
+    rng = np.random.default_rng(0)
+    for call, recorded in recordings(family):
+        for number, value in enumerate(call.values):
+            if value.dtype.kind not in "fc":
+                continue
+            with named(call, number), suppress(ShardingError):
+                some_of_it = np.asarray(rng.normal(size=value.shape), value.dtype)
+                terms = [some_of_it, np.asarray(value - some_of_it)]
+                shards = [
+                    part(recorded, {number: (term, Part.OF_SUM)}, 7, (i, i + 1))
+                    for i, term in enumerate(terms)
+                ]
+                check(recorded, shards)
