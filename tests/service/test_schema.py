@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine
 from gradwire_engine.errors import EngineError
+from gradwire_engine.solvers import SolveKind
 from gradwire_service import examples, openapi
 from gradwire_service.app import create_app
 from gradwire_service.problems import RequestError, problem_of
@@ -273,7 +274,7 @@ SOLVING: dict[str, Any] = {
 }
 CONSTRAINTS = [{"program": "x", "low": 1, "high": 1}, {"target": ["a", "b"], "high": [1, 2]}]
 MINIBATCH = {"size": 8, "variables": ["X"], "seed": 3}
-SOLVED: dict[str, list[dict[str, Any]]] = {
+SOLVED: dict[SolveKind, list[dict[str, Any]]] = {
     "minimize": [
         {"method": "SLSQP", "constraints": CONSTRAINTS, "options": {"maxiter": 3}},
         {"method": "adam", "minibatch": MINIBATCH, "options": {"learning_rate": 0.5}},
@@ -294,8 +295,8 @@ GOOD: dict[str, list[Any]] = {
     for name in READERS
     if name != "Tensor"
 }
-for kind, further in SOLVED.items():
-    of = openapi.SOLVE_REQUESTS[kind].__name__
+for solve_kind, further in SOLVED.items():
+    of = openapi.SOLVE_REQUESTS[solve_kind].__name__
     common = {name: value for name, value in SOLVING.items() if name in SCHEMA[of]["properties"]}
     GOOD[of] = [
         {**common, **each, "program": program, "variables": LEAVES}
