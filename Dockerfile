@@ -38,6 +38,10 @@ FROM build AS build-gpu
 RUN /build/bin/python -m pip --python /venv/bin/python install --no-compile --require-hashes --requirement gpu.txt \
  && /venv/bin/python -m compileall -q /venv/lib/python3*/site-packages/cupy /venv/lib/python3*/site-packages/cupyx
 
+# The same with Dask, and what reads Zarr arrays and Parquet files.
+FROM build AS build-dask
+RUN /build/bin/python -m pip --python /venv/bin/python install --no-compile --require-hashes --requirement dask.txt
+
 FROM ${BASE} AS runtime
 # One server process and one BLAS thread per container: scale by adding replicas; the service has its own pool.
 # The root file system may be read-only: the service writes only to /tmp.
@@ -68,5 +72,13 @@ ENV CUDA_CACHE_PATH=/tmp/cuda \
     GRADWIRE_BACKEND=cupy \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility
 
-FROM runtime
+# `docker build --target dask`: replicas with a Dask cluster, its scheduler and its workers.
+# Dask writes no memory to disk: /tmp is memory, too, and shards that do not fit are read again.
+FROM runtime AS dask
+COPY --from=build-dask /venv /venv
+ENV DASK_DISTRIBUTED__WORKER__MEMORY__SPILL=False \
+    DASK_DISTRIBUTED__WORKER__MEMORY__TARGET=False \
+    DASK_TEMPORARY_DIRECTORY=/tmp/dask
+
+FROM runtime AS server
 COPY --from=build /venv /venv

@@ -71,13 +71,13 @@ ASKING = $(shell grep -lwE 'ask|Engine' tests/engine/ops/test_*.py tests/engine/
 # TensorFlow's names are called with the newest of the other Pythons alone.
 # Playwright has an event loop that runs all the time, beside which other tests could run none.
 # Container tests take minutes: they run only if their inputs changed.
-test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` leaves out: long ones, the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the guide, the Helm chart, fleets, containers, other Pythons
+test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` leaves out: long ones, the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the guide, the Helm chart, a Dask cluster, fleets, containers, other Pythons
 	@status=0; \
 	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=half $(LONG) $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize $(addprefix --ignore=,tests/engine/backends/llvm $(LONG)) $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py $(ASKING) tests/engine/compile tests/engine/record tests/engine/recorded $(addprefix --ignore=,$(LONG)) $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=native $(ASKING) tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
-	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/cluster tests/benchmarks $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/cluster tests/service/cluster tests/benchmarks $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) tests/guide tests/browser $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
 	do $(MAKE) --no-print-directory PYTHON=$$other .venv-$$(basename $$other)/.test & done; wait; \
@@ -114,7 +114,7 @@ attacks: $(DEV) ## Run every attack on a service, alone and behind nginx, then r
 	@FLEET_ATTACK_SECONDS=$(ATTACK_SECONDS) $(BIN)/pytest $(PATIENT) tests/fleet/test_attacks.py tests/fleet/test_compile_bombs.py -rA $(ARGS)
 
 coverage: $(DEV) ## Run the tests and report the branches that no test takes
-	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks cluster containers fleet generators' $(ARGS)
+	@$(BIN)/pytest $(PARALLEL) --cov --cov-report=term -o norecursedirs='.* benchmarks tests/cluster containers fleet generators' $(ARGS)
 
 check: $(DEV) ## Check types and lint, at once
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync types lint
@@ -170,6 +170,7 @@ LOCK = $(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.
 lock: $(RELEASE) ## Pin the image's dependencies in deploy/image; ARGS=--upgrade for newer versions
 	@$(LOCK) $(ARGS) --extra native pyproject.toml --output-file deploy/image/requirements.txt >/dev/null
 	@$(LOCK) $(ARGS) --extra cuda13 --constraint deploy/image/requirements.txt pyproject.toml --output-file deploy/image/gpu.txt >/dev/null
+	@$(LOCK) $(ARGS) --extra dask --constraint deploy/image/requirements.txt pyproject.toml --output-file deploy/image/dask.txt >/dev/null
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
 	| $(LOCK) $(ARGS) - --output-file deploy/image/build.txt >/dev/null
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' \

@@ -26,7 +26,7 @@ PASSED = "deploy/container-test.passed"
 
 
 def files(root: Path) -> Iterator[Path]:
-    """The files of all inputs, except keys and Python's caches."""
+    """The files of all inputs, except keys, users' data and Python's caches."""
     for name in INPUTS:
         place = root / name
         yield from sorted(
@@ -35,6 +35,7 @@ def files(root: Path) -> Iterator[Path]:
             if path.is_file()
             and "__pycache__" not in path.parts
             and path.parent.name != "keys"
+            and root / "deploy/data" not in path.parents
             and path != root / PASSED
         )
 

@@ -21,6 +21,17 @@ _EXPIRES = "2030-01-01T00:00:00Z"
 _OPERATION = "tanh"
 _METRIC = "gradwire_in_flight"
 
+#: What differs between runs of a job, and the time that an iteration is said to take.
+_JOB = {
+    "id": examples.PARAMETERS["job"],
+    "created_at": "2029-12-31T00:00:00Z",
+    "started_at": "2029-12-31T00:00:00Z",
+    "finished_at": "2029-12-31T00:00:01Z",
+    "expires_at": _EXPIRES,
+    "progress": None,
+}
+_ITERATION_SECONDS = 0.001
+
 _Ask = Callable[..., Awaitable[Any]]
 
 
@@ -35,8 +46,10 @@ async def answers() -> dict[str, dict[str, Any]]:
             response.raise_for_status()
             return response.json() if "json" in response.headers["content-type"] else response.text
 
-        answered = await _computed(ask) | await _kept(ask) | await _told(ask)
+        answered = await _computed(ask) | await _kept(ask)
+        answered |= await _solved(ask) | await _told(ask)
     app.state.executors.shut()
+    app.state.job_executors.shut()
     return answered
 
 
@@ -82,6 +95,27 @@ async def _kept(ask: _Ask) -> dict[str, dict[str, Any]]:
         answered[operation] = {"answer": await ask("GET", path, params=query)}
     _steady(answered)
     return answered
+
+
+async def _solved(ask: _Ask) -> dict[str, dict[str, Any]]:
+    answered = {
+        kind: {
+            name: await ask("POST", f"/v1/{kind}", json=example["value"])
+            for name, example in shown.items()
+        }
+        for kind, shown in examples.SOLVE.items()
+    }
+    (example,) = examples.SOLVE["minimize"].values()
+    made = await ask("POST", "/v1/minimize", json=example["value"] | {"background": True})
+    path = f"/v1/jobs/{made['id']}"
+    await ask("GET", f"{path}/events")  # they end with the job
+    job, page = await ask("GET", path), await ask("GET", "/v1/jobs")
+    for document in (job, *page["jobs"]):
+        document.update(_JOB)
+    for result in (*(a for of in answered.values() for a in of.values()), job["result"]):
+        seconds = result["history"]["seconds"]
+        seconds[:] = [_ITERATION_SECONDS * number for number in range(len(seconds))]
+    return answered | {"show_job": {"answer": job}, "list_jobs": {"answer": page}}
 
 
 async def _told(ask: _Ask) -> dict[str, dict[str, Any]]:

@@ -20,6 +20,7 @@ from gradwire_service import __version__, openapi
 from gradwire_service.access.authentication import Authentication
 from gradwire_service.access.keyring import Keyring
 from gradwire_service.access.keys_file import open_keys
+from gradwire_service.cluster.cluster import check_installed, open_cluster
 from gradwire_service.codes import open_codes
 from gradwire_service.dependencies import Dependencies
 from gradwire_service.engines import open_engines
@@ -32,15 +33,18 @@ from gradwire_service.routes import (
     explain,
     guide,
     health,
+    jobs,
     page,
     pictures,
     programs,
+    solve,
     tapes,
     tenants,
     tensors,
 )
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoutes, methods_of
+from gradwire_service.runs import Runs
 from gradwire_service.scheduling import Bounds, Capacity, Placement, Queue
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
@@ -61,9 +65,9 @@ from gradwire_service.work.compilation import is_compiled
 from gradwire_service.work.tasks import Tasks
 from gradwire_service.workers.gpu import GpuPool
 from gradwire_service.workers.opened_gpu import OpenGpu, open_gpu
-from gradwire_service.workers.pool import ProcessPool
+from gradwire_service.workers.pool import JobPool, ProcessPool
 from gradwire_service.workers.threads import ThreadPool
-from gradwire_service.workers.worker import serve
+from gradwire_service.workers.worker import serve, serve_jobs
 
 logger = logging.getLogger("gradwire")
 
@@ -145,6 +149,7 @@ def create_app(
     """
     settings = Settings() if settings is None else settings
     keys = open_keys(settings)
+    check_installed(settings)
     export = open_trace_export(settings)
     metrics = Metrics()
     keyring = keys.keyring
@@ -157,6 +162,7 @@ def create_app(
     has_gpu = settings.backend == "cupy"
     gpu_queue = Queue(1, bounds, metrics.waited, queue.load) if has_gpu else None
     capacity = Capacity(queue, gpu_queue)
+    job_queue = _job_queue(settings, isolated=keys.keyring is not None)
     placement = Placement(always=settings.gpu_placement == "always")
     metrics.watch_load(lambda: capacity.in_flight, lambda: queue.load.requests)
     compiled = is_compiled(settings)
@@ -172,10 +178,16 @@ def create_app(
     )
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="gradwire")
     executors: ProcessPool | ThreadPool
+    job_executors: JobPool | ThreadPool
     gpu: GpuPool | None = None
     if settings.processes:
         codes = open_codes(settings, engines.budget, metrics)
-        executors = ProcessPool(serve, settings, store, codes, queue, threads, isolated=isolated)
+        shared = store, codes
+        executors = ProcessPool(serve, settings, *shared, queue, threads, isolated=isolated)
+        for_jobs = settings.model_copy(update={"processes": settings.job_processes})
+        job_executors = JobPool(
+            serve_jobs, for_jobs, *shared, job_queue, threads, isolated=isolated
+        )
         if gpu_queue is not None:
             gpu = GpuPool(
                 partial(serve, open_gpu=open_gpu),
@@ -192,8 +204,12 @@ def create_app(
         )
     else:
         tapes_here = Tapes(engines, store, resolver, settings.tape_values_bytes)
-        executors = ThreadPool(Tasks(engines, resolver, tapes_here), queue, settings)
+        tasks = Tasks(engines, resolver, tapes_here, open_cluster(settings, engines))
+        executors = ThreadPool(tasks, queue, settings)
+        job_executors = ThreadPool(tasks, job_queue, settings, settings.job_processes)
     dependencies = Dependencies(engines, store, resolver, capacity, placement, metrics, settings)
+    runs = Runs(job_executors.want, job_queue, capacity, store, threads, metrics, settings)
+    metrics.watch_jobs(lambda: runs.running)
     offloader = Offloader(capacity, placement, metrics, settings)
     exposition = Exposition(
         metrics, lambda: {kind: store.usage(kind).records for kind in store.policies}
@@ -206,6 +222,8 @@ def create_app(
         if gpu is not None:
             await gpu.open()
         await executors.open()
+        await job_executors.open()
+        runs.open()
         try:
             with keys.watcher:
                 yield
@@ -213,6 +231,8 @@ def create_app(
             if export is not None:
                 await export.close()
             exposition.close()
+            await runs.close()
+            await job_executors.close()
             if gpu is not None:
                 await gpu.close()
             await executors.close()
@@ -235,6 +255,8 @@ def create_app(
     )
     app.state.capacity = capacity
     app.state.executors = executors
+    app.state.job_executors = job_executors
+    app.state.runs = runs
     app.state.gpu = gpu
     app.state.store = store
     app.state.recorder = recorder
@@ -242,6 +264,8 @@ def create_app(
     app.router.routes[:0] = compute.routes(dependencies, offloader, threads)
     for resource in (explain, tapes, programs, pictures, tensors):
         app.include_router(resource.router(offloader))
+    app.include_router(solve.router(dependencies, offloader, runs))
+    app.include_router(jobs.router(dependencies, offloader, runs))
     if keys.keyring is not None:
         app.include_router(tenants.router(dependencies, keys.keyring, threads))
     app.include_router(catalogue.router(settings, placement))
@@ -252,6 +276,15 @@ def create_app(
         app.include_router(page.router())
         app.include_router(guide.router())
     return app
+
+
+def _job_queue(settings: Settings, *, isolated: bool) -> Queue:
+    """The queue of optimisations, which wait as long as it takes.
+
+    With API keys one process is kept for tenants of which nothing runs, if there are others.
+    """
+    kept = 1 if isolated and settings.job_processes > 1 else 0
+    return Queue(settings.job_processes - kept, Bounds(settings.job_queue, settings.queue_bytes))
 
 
 async def _pass_on(request: Request, error: Exception) -> Response:

@@ -32,11 +32,13 @@ KINDS: dict[str, Kind] = {
     "forbidden": Kind(403, "API key lacks permission"),
     "unknown_ref": Kind(404, "Unknown reference"),
     "unknown_tape": Kind(404, "Unknown tape"),
+    "unknown_job": Kind(404, "Unknown job"),
     "not_found": Kind(404, "Not found"),
     "method_not_allowed": Kind(405, "Method not allowed"),
     "not_acceptable": Kind(406, "No acceptable response format"),
     "request_timeout": Kind(408, "Request timeout"),
     "tape_consumed": Kind(409, "Tape already used"),
+    "idempotency_conflict": Kind(409, "Idempotency key already used"),
     "body_too_large": Kind(413, "Body too large"),
     "over_budget": Kind(413, "Resource limit exceeded"),
     "target_too_long": Kind(414, "URL too long"),
@@ -60,6 +62,7 @@ KINDS: dict[str, Kind] = {
     "worker_crashed": Kind(500, "Worker process crashed"),
     "overloaded": Kind(503, "Service overloaded"),
     "store_unavailable": Kind(503, "Storage unavailable"),
+    "cluster_unavailable": Kind(503, "Dask cluster unavailable"),
     "out_of_gpu_memory": Kind(503, "Out of GPU memory"),
     "starting": Kind(503, "Replica starting"),
     "draining": Kind(503, "Replica shutting down"),
@@ -186,6 +189,10 @@ class RemoteError(Exception):
         super().__init__(problem.detail)
         self.problem = problem
         self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle both, for other machines."""
+        return type(self), (self.problem, self.trace)
 
 
 def clip(text: str, longest: int) -> str:

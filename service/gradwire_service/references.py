@@ -36,6 +36,7 @@ class ReferenceResolver:
         max_loaded_bytes: float = math.inf,
         clock: Callable[[], float] = monotonic,
     ) -> None:
+        self.store = store
         self._max_loaded_bytes = max_loaded_bytes
         cache = LocalCache(local_cache_bytes, clock, per_owner=engines.isolated)
         self.tensors = Tensors(store, cache)

@@ -3,11 +3,15 @@ import inspect
 import pkgutil
 
 import gradwire
+from gradwire.resources.jobs import AsyncJobs, Jobs
 from gradwire.resources.programs import AsyncPrograms, Programs
 from gradwire.resources.tapes import AsyncTapes, Tapes
 from gradwire.resources.tensors import AsyncTensors, Tensors
 
-PUBLIC_MODULES = ("client", "errors", "locations", "ragged", "results", "sparse", "stored", "tapes")
+PUBLIC_MODULES = (
+    *("chunked", "client", "errors", "locations", "optimization.results", "ragged", "results"),
+    *("sparse", "stored", "tapes"),
+)
 #: Made of a table, which type checkers do not read.
 EXPORTED = vars(gradwire)["__all__"]
 
@@ -34,7 +38,7 @@ def test_every_public_class_is_exported():
         for module in PUBLIC_MODULES
         for name in defined_in(importlib.import_module(f"gradwire.{module}"))
     }
-    bases = {"Connection", "Recorded", "TapeMethods"}
+    bases = {"Connection", "Recorded", "RemoteArray", "TapeMethods"}
     assert defined - set(EXPORTED) == {*bases, "TapeBeingMade"}
 
 
@@ -63,6 +67,8 @@ def test_both_clients_have_the_same_methods_with_the_same_parameters():
     assert methods(Programs) == methods(AsyncPrograms)
     assert methods(Tensors) == methods(AsyncTensors)
     assert methods(Tapes) == methods(AsyncTapes)
+    assert methods(Jobs) == methods(AsyncJobs)
+    assert methods(gradwire.Job) == methods(gradwire.AsyncJob)
     some = {
         "evaluate",
         "gradient",

@@ -72,7 +72,7 @@ def answers(client: httpx.Client, path: str = "/readyz") -> bool:
 @pytest.fixture(scope="module")
 def stack(podman: Podman, image: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     services = yaml.safe_load((REPOSITORY / "docker-compose.yml").read_text())["services"]
-    assert image.endswith(services[REPLICAS[0]]["image"])
+    assert services[REPLICAS[0]]["image"] == f"${{GRADWIRE_IMAGE:-{image.rpartition('/')[2]}}}"
     folder = tmp_path_factory.mktemp("stack")
     # The users of the images, and Redis's data folder, as in the images of the registry.
     (folder / "Dockerfile").write_text(

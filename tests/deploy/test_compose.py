@@ -13,7 +13,8 @@ from tests.deploy.sizing import most_bytes
 REPLICAS = ["gradwire-1", "gradwire-2", "gradwire-3"]
 PUBLISHED = ["grafana", "nginx", "prometheus"]
 GPU = "gradwire-gpu-1"
-SERVICES = [*REPLICAS, GPU, "redis", *PUBLISHED]
+SCHEDULER, WORKERS = "dask-scheduler", ["dask-worker-1", "dask-worker-2"]
+SERVICES = [*REPLICAS, GPU, SCHEDULER, *WORKERS, "redis", *PUBLISHED]
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +44,15 @@ def test_is_reached_from_this_machine_at_most(services: dict[str, Any], name: st
     assert all(port.startswith("127.0.0.1:") for port in ports)
 
 
-def test_monitoring_and_gpus_are_asked_for(services: dict[str, Any]):
+def test_monitoring_gpus_and_dask_are_asked_for(services: dict[str, Any]):
     profiles = {
         name: services[name]["profiles"] for name in SERVICES if "profiles" in services[name]
     }
-    assert profiles == {GPU: ["gpu"], "grafana": ["monitoring"], "prometheus": ["monitoring"]}
+    assert profiles == {
+        GPU: ["gpu"],
+        **{name: ["dask"] for name in (SCHEDULER, *WORKERS)},
+        **{name: ["monitoring"] for name in ("grafana", "prometheus")},
+    }
 
 
 def test_replica_with_a_gpu_differs_by_what_a_gpu_needs(services: dict[str, Any], repository: Path):
@@ -60,6 +65,33 @@ def test_replica_with_a_gpu_differs_by_what_a_gpu_needs(services: dict[str, Any]
     assert device == {"driver": "nvidia", "count": 1, "capabilities": ["gpu"]}
     target = gpu["build"]["target"]
     assert f"\nFROM runtime AS {target}\n" in (repository / "Dockerfile").read_text()
+
+
+def test_workers_join_the_scheduler_and_read_the_data(services: dict[str, Any], repository: Path):
+    (port,) = services[SCHEDULER]["expose"]
+    scheduler = services[SCHEDULER]["entrypoint"]
+    assert scheduler[scheduler.index("--port") + 1] == port
+    root = services[REPLICAS[0]]["environment"]["GRADWIRE_DATA_ROOT"]
+    for name in WORKERS:
+        worker = services[name]
+        assert worker == services[WORKERS[0]]
+        command = worker["entrypoint"]
+        assert command[2] == f"tcp://{SCHEDULER}:{port}"
+        assert worker["volumes"] == [f"./deploy/data:{root}:ro"]
+        limit = int(command[command.index("--memory-limit") + 1].removesuffix("MiB"))
+        assert limit < int(worker["deploy"]["resources"]["limits"]["memory"][:-1]) * 1024
+    text = (repository / "docker-compose.yml").read_text()
+    image = services[SCHEDULER]["image"]
+    started = f"GRADWIRE_IMAGE={image} GRADWIRE_TARGET=dask GRADWIRE_DASK=tcp://{SCHEDULER}:{port}"
+    assert f"{started} docker compose --profile dask up" in text
+
+
+def test_images_are_targets(services: dict[str, Any], repository: Path):
+    text = (repository / "Dockerfile").read_text()
+    for name, target in [(REPLICAS[0], "server"), (GPU, "gpu"), (SCHEDULER, "dask")]:
+        asked = services[name]["build"]["target"]
+        assert re.sub(r"\$\{\w+:-(.*)\}", r"\1", asked) == target
+        assert f"\nFROM runtime AS {target}\n" in text
 
 
 def test_mounts_of_the_repository_exist_and_are_read_only(

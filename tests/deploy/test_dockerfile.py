@@ -30,10 +30,12 @@ def final_stage(stages: dict[str, str]) -> str:
 
 def test_images_differ_by_their_environments(stages: dict[str, str]):
     assert [*stages] == [
-        *("${BASE} AS guide", "${BASE} AS build", "build AS build-gpu", "${BASE} AS runtime"),
-        *("runtime AS gpu", "runtime"),  # the last is what is built by default
+        *("${BASE} AS guide", "${BASE} AS build", "build AS build-gpu", "build AS build-dask"),
+        "${BASE} AS runtime",
+        *("runtime AS gpu", "runtime AS dask", "runtime AS server"),  # the last is the default
     ]
-    assert stages["runtime"].strip() == "COPY --from=build /venv /venv"
+    assert stages["runtime AS server"].strip() == "COPY --from=build /venv /venv"
+    assert stages["runtime AS dask"].startswith("COPY --from=build-dask /venv /venv\n")
     copy, environment = stages["runtime AS gpu"].strip().splitlines()
     assert copy == "COPY --from=build-gpu /venv /venv"
     named = dict(pair.split("=") for pair in environment.removeprefix("ENV ").split())
@@ -53,13 +55,22 @@ def test_the_guide_is_built_with_the_service(repository: Path, stages: dict[str,
     assert 0 < build.index(f"COPY --from=guide /guide {where}\n") < build.index("pip wheel")
 
 
-def test_pinned_requirements_of_gpus_extend_the_others(repository: Path):
-    def pinned(name: str) -> dict[str, str]:
-        lines = (repository / "deploy/image" / name).read_text().splitlines()
-        found = [line.split(" \\")[0] for line in lines if not line.startswith(" ")]
-        return {line: line.split("==")[0] for line in found}
+def pinned(repository: Path, name: str) -> dict[str, str]:
+    lines = (repository / "deploy/image" / name).read_text().splitlines()
+    found = [line.split(" \\")[0] for line in lines if not line.startswith(" ")]
+    return {line: line.split("==")[0] for line in found}
 
-    every, gpu = pinned("requirements.txt"), pinned("gpu.txt")
+
+def test_pinned_requirements_of_dask_extend_the_others(repository: Path):
+    every, dask = pinned(repository, "requirements.txt"), pinned(repository, "dask.txt")
+    assert every.keys() < dask.keys()
+    added = {dask[line] for line in dask.keys() - every.keys()}
+    assert {"dask", "distributed", "pyarrow", "zarr"} < added
+    assert not added & {"pandas", "bokeh", "cupy-cuda13x"}
+
+
+def test_pinned_requirements_of_gpus_extend_the_others(repository: Path):
+    every, gpu = pinned(repository, "requirements.txt"), pinned(repository, "gpu.txt")
     assert every.keys() < gpu.keys()
     added = {gpu[line] for line in gpu.keys() - every.keys()}
     assert {"cupy-cuda13x", "nvidia-cublas", "nvidia-cuda-nvrtc"} < added

@@ -37,6 +37,7 @@ async def test_the_schema_is_complete(client):
     paths = ["/v1/ops", "/v1/limits", "/v1/explain", "/healthz", "/readyz", "/metrics", "/v1/tapes"]
     paths += ["/v1/tapes/{tape}", *[f"/v1/tapes/{{tape}}/{kind}" for kind in TAPE_KINDS]]
     paths += ["/v1/programs", "/v1/programs/{program}", "/v1/tensors", "/v1/tensors/{ref}"]
+    paths += ["/v1/jobs", "/v1/jobs/{job}", "/v1/jobs/{job}/events", *map("/v1/{}".format, SOLVED)]
     paths += [f"/v1/programs/{{program}}/graph.{form}" for form in ("svg", "dot", "json")]
     assert set(document["paths"]) == {*paths, *[f"/v1/{kind}" for kind in FIELDS]}
     schemas = document["components"]["schemas"]
@@ -46,6 +47,7 @@ async def test_the_schema_is_complete(client):
     assert schemas["Problem"]["properties"]["code"]["enum"] == list(KINDS)
 
 
+SOLVED = "minimize", "least_squares", "root"
 CASES = [(kind, name) for kind, requests in examples.REQUESTS.items() for name in requests]
 MODELS: dict[str, tuple[TypeAdapter[Any], TypeAdapter[Any]]] = {
     kind: (TypeAdapter(openapi.REQUESTS[kind]), TypeAdapter(openapi.RESPONSES[kind]))

@@ -24,6 +24,14 @@ EXPLAINED = [
     {"program": "z = exp(1j * x)\nreal(z * conj(z))", "variables": {"x": 0.5}},
     {"program": "for i in range(100):\n  x = sin(x) + 1\nx", "variables": {"x": 0.5}},
 ]
+#: An optimisation that goes on until it is cancelled.
+ENDLESS = {
+    "program": "sum(x)",
+    "variables": {"x": 1},
+    "method": "sgd",
+    "options": {"maxiter": 10**9, "learning_rate": 1e-9},
+    "background": True,
+}
 ABOUT = {"X-Request-ID", "Server-Timing", "ETag", "Location", "Retry-After"}
 
 
@@ -112,7 +120,11 @@ def test_links_point_to_existing_operations(document):
                 (parameter,) = link["parameters"]
                 taken = known[link["operationId"]]["parameters"]
                 assert parameter in [one.get("name") for one in taken]
-    makers = {name for name, operation in operations(document) if "201" in operation["responses"]}
+    makers = {
+        name
+        for name, operation in operations(document)
+        if not {"201", "202"}.isdisjoint(operation["responses"])
+    }
     assert followed_from == makers
 
 
@@ -258,6 +270,18 @@ async def test_responses_are_as_described(client, document):
         await ask("HEAD", *tensor)
         for path in (tensor, known):
             await ask("DELETE", *path, headers=headers)
+        for kind in "minimize", "least_squares", "root":
+            await ask("POST", f"/v1/{kind}", json=program, headers=headers)
+        begun = await ask("POST", "/v1/minimize", json=ENDLESS)
+        job = begun.headers["location"], "/v1/jobs/{job}"
+        for _ in range(2):  # while it runs, and once it is cancelled
+            await ask("GET", *job, headers=headers)
+            await ask("DELETE", *job, headers=headers)
+            await ask("GET", "/v1/jobs", headers=headers)
+        ended = await ask("POST", "/v1/minimize", json=program | {"background": True})
+        job = ended.headers["location"], "/v1/jobs/{job}"
+        await ask("GET", f"{job[0]}/events", "/v1/jobs/{job}/events")
+        await ask("GET", *job, headers=headers)
     for plain in "/v1/ops", "/v1/limits", "/healthz", "/readyz", "/metrics":
         await ask("GET", plain)
     assert seen == {name for name, _ in operations(document)}

@@ -22,12 +22,14 @@ from gradwire.distributions import MissingDistributions
 
 if TYPE_CHECKING:
     from gradwire.call import Reply as Reply
+    from gradwire.chunked import ChunkedArray as ChunkedArray
     from gradwire.client import AsyncClient as AsyncClient
     from gradwire.client import Client as Client
     from gradwire.errors import APIError as APIError
     from gradwire.errors import BadArgument as BadArgument
     from gradwire.errors import BadRequest as BadRequest
     from gradwire.errors import BodyTooLarge as BodyTooLarge
+    from gradwire.errors import ClusterUnavailable as ClusterUnavailable
     from gradwire.errors import Conflict as Conflict
     from gradwire.errors import CrashingProgram as CrashingProgram
     from gradwire.errors import DeadlineExceeded as DeadlineExceeded
@@ -38,8 +40,10 @@ if TYPE_CHECKING:
     from gradwire.errors import Forbidden as Forbidden
     from gradwire.errors import GradwireError as GradwireError
     from gradwire.errors import HeadersTooLarge as HeadersTooLarge
+    from gradwire.errors import IdempotencyConflict as IdempotencyConflict
     from gradwire.errors import InvalidProgram as InvalidProgram
     from gradwire.errors import InvalidRequest as InvalidRequest
+    from gradwire.errors import JobCancelled as JobCancelled
     from gradwire.errors import MalformedBody as MalformedBody
     from gradwire.errors import MalformedReply as MalformedReply
     from gradwire.errors import MalformedRequest as MalformedRequest
@@ -68,6 +72,7 @@ if TYPE_CHECKING:
     from gradwire.errors import TransportError as TransportError
     from gradwire.errors import Unauthenticated as Unauthenticated
     from gradwire.errors import Unavailable as Unavailable
+    from gradwire.errors import UnknownJob as UnknownJob
     from gradwire.errors import UnknownName as UnknownName
     from gradwire.errors import UnknownOperation as UnknownOperation
     from gradwire.errors import UnknownRef as UnknownRef
@@ -81,6 +86,13 @@ if TYPE_CHECKING:
     from gradwire.explanations import ExplainedNode as ExplainedNode
     from gradwire.explanations import Explanation as Explanation
     from gradwire.locations import Node as Node
+    from gradwire.optimization.functions import least_squares as least_squares
+    from gradwire.optimization.functions import minimize as minimize
+    from gradwire.optimization.functions import root as root
+    from gradwire.optimization.handles import JobProgress as JobProgress
+    from gradwire.optimization.jobs import AsyncJob as AsyncJob
+    from gradwire.optimization.jobs import Job as Job
+    from gradwire.optimization.results import OptimizeResult as OptimizeResult
     from gradwire.ragged import RaggedArray as RaggedArray
     from gradwire.resources.catalogue import Gpu as Gpu
     from gradwire.resources.catalogue import Limits as Limits
@@ -143,20 +155,26 @@ sys.meta_path.append(MissingDistributions())
 #: The public names of each module, which is imported when one of them is first used.
 _NAMES: dict[str, str] = {
     "call": "Reply",
+    "chunked": "ChunkedArray",
     "client": "AsyncClient Client",
     "errors": (
-        "APIError BadArgument BadRequest BodyTooLarge Conflict CrashingProgram DeadlineExceeded "
-        "DomainError Draining DtypeMismatch ExpectationFailed Forbidden GradwireError "
-        "HeadersTooLarge InvalidProgram InvalidRequest MalformedBody MalformedReply "
+        "APIError BadArgument BadRequest BodyTooLarge ClusterUnavailable Conflict "
+        "CrashingProgram DeadlineExceeded DomainError Draining DtypeMismatch "
+        "ExpectationFailed Forbidden GradwireError HeadersTooLarge IdempotencyConflict "
+        "InvalidProgram InvalidRequest JobCancelled MalformedBody MalformedReply "
         "MalformedRequest MalformedTensor MethodNotAllowed NotASum NotAcceptable "
-        "NotDifferentiable NotFound NotInstalled NotTraceable OutOfGpuMemory OverBudget Overloaded "
-        "ProgramSyntaxError RateLimited RequestTimeout ServerError ShapeMismatch Starting "
-        "StoreUnavailable TapeConsumed TargetTooLong TooLarge TooSlow TransportError "
-        "Unauthenticated Unavailable UnknownName UnknownOperation UnknownRef UnknownTape "
-        "Unprocessable UnsupportedMediaType UsageError WorkerCrashed"
+        "NotDifferentiable NotFound NotInstalled NotTraceable OutOfGpuMemory OverBudget "
+        "Overloaded ProgramSyntaxError RateLimited RequestTimeout ServerError ShapeMismatch "
+        "Starting StoreUnavailable TapeConsumed TargetTooLong TooLarge TooSlow TransportError "
+        "Unauthenticated Unavailable UnknownJob UnknownName UnknownOperation UnknownRef "
+        "UnknownTape Unprocessable UnsupportedMediaType UsageError WorkerCrashed"
     ),
     "explanations": "ArraySummary ExplainedInstruction ExplainedNode Explanation",
     "locations": "Node",
+    "optimization.functions": "least_squares minimize root",
+    "optimization.handles": "JobProgress",
+    "optimization.jobs": "AsyncJob Job",
+    "optimization.results": "OptimizeResult",
     "resources.catalogue": "Gpu Limits Operation",
     "resources.graphs": "Drawing Graph GraphEdge GraphGroup GraphNode",
     "ragged": "RaggedArray",

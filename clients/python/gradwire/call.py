@@ -24,6 +24,8 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import httpx
 
+from gradwire.events import ServerEvent
+
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -49,6 +51,15 @@ class Call(Generic[T]):
     source: str | None = None
     #: The encoded document, if it has been encoded already.
     content: bytes | None = None
+    #: The idempotency key; by default each call has one of its own, and if empty none.
+    key: str | None = None
+    #: The time limit of each attempt, if it is not the client's.
+    timeout_seconds: float | None = None
+    #: If the answer is a stream of events: reads each, until one gives a result. ``read`` is then
+    #: not used, and the result of a stream that ends before is ``None``.
+    hear: Callable[[ServerEvent], T | None] | None = None
+    #: The event after which a stream begins, if not with the first.
+    last_event_id: str | None = None
 
     def __iter__(self) -> Generator[Call[T], Any, T]:
         """A single step: ``answer = yield from call`` has the type that the reply reads as."""

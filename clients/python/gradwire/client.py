@@ -7,13 +7,15 @@ import dataclasses
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from contextlib import aclosing, closing
 from typing import Any, Generic, Self, TypeVar
 
 import httpx
 
 from gradwire.call import Call, Conversation, drive, drive_async
 from gradwire.errors import UsageError
+from gradwire.events import EventReader, ServerEvent
 from gradwire.exchange import FAILURES, Exchange
 from gradwire.local import LOCAL, LOCAL_URL, LocalTransport
 from gradwire.options import (
@@ -30,6 +32,7 @@ from gradwire.residents import MOST_BYTES, Residents
 from gradwire.resources.catalogue import Catalogue
 from gradwire.resources.compute import Compute
 from gradwire.resources.groups import AsyncGroups, Groups
+from gradwire.resources.optimization import Optimizations
 from gradwire.usage import used
 
 T = TypeVar("T")
@@ -41,7 +44,7 @@ Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=30.0)
 
 
-class Connection(Compute, Catalogue, ABC, Generic[Http]):
+class Connection(Compute, Optimizations, Catalogue, ABC, Generic[Http]):
     """Base of both clients: methods, options and a pool of connections.
 
     ``base_url`` and ``api_key`` default to the environment's ``GRADWIRE_URL`` (else
@@ -182,7 +185,29 @@ class Client(Groups, Connection[httpx.Client]):
         self._reopen_after_fork()
         return drive(self._residents.conversation(call), self._exchange)
 
+    def listen(self, call: Call[Any]) -> Generator[ServerEvent, None, None]:
+        """The events of a stream as they come, until it ends; errors are not retried."""
+        self._reopen_after_fork()
+        exchange, reader = Exchange(call, self._options), EventReader()
+        try:
+            response = self._http.send(exchange.request(self._adding), stream=True)
+            with closing(response):
+                if not response.is_success:
+                    response.read()
+                exchange.check_stream(response)
+                for piece in response.iter_bytes():
+                    yield from reader.read(piece)
+        except FAILURES as failure:
+            raise exchange.error_of(failure) from failure
+
+    def _hear(self, call: Call[T], hear: Callable[[ServerEvent], T | None]) -> Any:
+        with closing(self.listen(call)) as events:
+            return next((found for found in map(hear, events) if found is not None), None)
+
     def _exchange(self, call: Call[T]) -> T:
+        if call.hear is not None:
+            heard: T = self._hear(call, call.hear)
+            return heard
         exchange = Exchange(call, self._options)
         while not exchange.done:
             if exchange.delay_seconds:
@@ -230,7 +255,34 @@ class AsyncClient(AsyncGroups, Connection[httpx.AsyncClient]):
         self._reopen_after_fork()
         return drive_async(self._residents.conversation(call), self._exchange)
 
+    async def listen(self, call: Call[Any]) -> AsyncGenerator[ServerEvent, None]:
+        """The events of a stream as they come, until it ends; errors are not retried."""
+        self._reopen_after_fork()
+        exchange, reader = Exchange(call, self._options), EventReader()
+        try:
+            response = await self._http.send(exchange.request(self._adding), stream=True)
+            async with aclosing(response):
+                if not response.is_success:
+                    await response.aread()
+                exchange.check_stream(response)
+                async for piece in response.aiter_bytes():
+                    for event in reader.read(piece):
+                        yield event
+        except FAILURES as failure:
+            raise exchange.error_of(failure) from failure
+
+    async def _hear(self, call: Call[T], hear: Callable[[ServerEvent], T | None]) -> Any:
+        async with aclosing(self.listen(call)) as events:
+            async for event in events:
+                found = hear(event)
+                if found is not None:
+                    return found
+        return None
+
     async def _exchange(self, call: Call[T]) -> T:
+        if call.hear is not None:
+            heard: T = await self._hear(call, call.hear)
+            return heard
         exchange = Exchange(call, self._options)
         while not exchange.done:
             if exchange.delay_seconds:

@@ -15,12 +15,15 @@
         ├── Unauthenticated       401
         ├── Forbidden             403
         ├── NotFound              404
+        │   ├── UnknownJob
         │   ├── UnknownRef
         │   └── UnknownTape
         ├── MethodNotAllowed      405
         ├── NotAcceptable         406
         ├── TooSlow               408
         ├── Conflict              409
+        │   ├── IdempotencyConflict
+        │   ├── JobCancelled
         │   └── TapeConsumed
         ├── TooLarge              413
         │   ├── BodyTooLarge
@@ -46,8 +49,10 @@
         └── ServerError           5xx
             ├── WorkerCrashed         500
             ├── Unavailable           503
+            │   ├── ClusterUnavailable
             │   ├── Overloaded
             │   ├── StoreUnavailable
+            │   ├── ClusterUnavailable
             │   ├── OutOfGpuMemory
             │   ├── Starting
             │   └── Draining
@@ -231,6 +236,10 @@ class UnknownTape(NotFound, code="unknown_tape"):
     """The tape has expired, was deleted, or never existed."""
 
 
+class UnknownJob(NotFound, code="unknown_job"):
+    """The job has expired, was deleted, or never existed."""
+
+
 class MethodNotAllowed(APIError, status=405, code="method_not_allowed"):
     """The path does not take this method; ``base_url`` may be wrong."""
 
@@ -249,6 +258,14 @@ class Conflict(APIError, status=409):
 
 class TapeConsumed(Conflict, code="tape_consumed"):
     """A tape that is not persistent has already answered."""
+
+
+class JobCancelled(Conflict, code="job_cancelled"):
+    """The job was cancelled before it was done."""
+
+
+class IdempotencyConflict(Conflict, code="idempotency_conflict"):
+    """The idempotency key belongs to another request."""
 
 
 class TooLarge(APIError, status=413):
@@ -351,6 +368,10 @@ class Overloaded(Unavailable, code="overloaded"):
     """The queue is full; retry after ``retry_after_seconds``."""
 
 
+class ClusterUnavailable(Unavailable, code="cluster_unavailable"):
+    """The cluster that holds the data is unavailable; retry after ``retry_after_seconds``."""
+
+
 class StoreUnavailable(Unavailable, code="store_unavailable"):
     """The store is unavailable; requests that refer to nothing in it still work."""
 
@@ -376,3 +397,19 @@ def error_class(status: int, code: str | None) -> type[APIError]:
     by_code = APIError._by_code.get(code or "")
     by_status = APIError._by_status.get(status)
     return by_code or by_status or (ServerError if status >= 500 else APIError)
+
+
+def problem_error(document: Mapping[str, Any], **given: Any) -> APIError:
+    """The error of a problem document (RFC 9457); fields that are ``given`` are not in it."""
+    status, code, node = document.get("status") or 500, document.get("code"), document.get("node")
+    fields = {
+        "status": status,
+        "code": code,
+        "hint": document.get("hint"),
+        "pointer": document.get("pointer"),
+        "node": Node.read(node) if isinstance(node, Mapping) else None,
+        "problem": document,
+        **given,
+    }
+    detail = document.get("detail") or document.get("title") or f"{code}"
+    return error_class(status, code)(detail, **fields)

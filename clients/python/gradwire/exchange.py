@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 
 import httpx
 
-from gradwire import codec, hints
+from gradwire import codec, events, hints
 from gradwire.call import Call, Reply
 from gradwire.errors import (
     APIError,
@@ -31,9 +31,8 @@ from gradwire.errors import (
     RequestTimeout,
     TransportError,
     UsageError,
-    error_class,
+    problem_error,
 )
-from gradwire.locations import Node
 from gradwire.options import ClientOptions
 from gradwire.results import request_id
 
@@ -88,13 +87,18 @@ class Exchange(Generic[T]):
         self.base_url: str = options.base_url
         self.url: str = f"{options.base_url}{call.path}"
         self.headers: dict[str, str] = options.headers()
-        if call.method == "POST":  # a tape may answer once: to each attempt at one question
-            self.headers["Idempotency-Key"] = secrets.token_hex(16)
+        if call.method == "POST" and call.key != "":
+            # A tape may answer once: to each attempt at one question.
+            self.headers["Idempotency-Key"] = call.key or secrets.token_hex(16)
         home = options.home
         if home is None and call.source is not None:
             home = _home(call.source[:CHARACTERS_OF_HOME])
         if home is not None:  # behind a proxy, the replica that has it compiled
             self.headers[HOME] = home
+        if call.hear is not None:
+            self.headers["Accept"] = f"{events.MEDIA_TYPE}, {codec.PROBLEM_MEDIA_TYPE}"
+        if call.last_event_id is not None:
+            self.headers["Last-Event-ID"] = call.last_event_id
         self.content: bytes = call.content or _content(call.document)
         if not self.content:  # nothing has no type
             del self.headers["Content-Type"]
@@ -102,7 +106,7 @@ class Exchange(Generic[T]):
         self.delay_seconds: float = 0.0
         self.done: bool = False
         self._call = call
-        self._timeout = options.timeout
+        self._timeout = options.timeout if call.timeout_seconds is None else call.timeout_seconds
         self._max_retries = options.max_retries
         self._retries = 0
         self._response: httpx.Response | None = None
@@ -139,6 +143,10 @@ class Exchange(Generic[T]):
 
     def fail(self, failure: Exception) -> None:
         """An attempt was not answered."""
+        self._settle(self.error_of(failure), isinstance(failure, RETRIED_FAILURES))
+
+    def error_of(self, failure: Exception) -> GradwireError:
+        """The error of an attempt that was not answered."""
         reason = f"{failure}" or type(failure).__name__
         error: GradwireError
         if isinstance(failure, GradwireError):
@@ -153,7 +161,15 @@ class Exchange(Generic[T]):
         else:
             error = UsageError(f"{self.method} {self.url}: {reason}")
         error.__cause__ = None if error is failure else failure
-        self._settle(error, isinstance(failure, RETRIED_FAILURES))
+        return error
+
+    def check_stream(self, response: httpx.Response) -> None:
+        """Raise the error of an answer that is no stream of events; a refusal has been read."""
+        if not response.is_success:
+            raise _refusal(response, self._call.source, self.base_url)
+        media_type = response.headers.get("Content-Type", "no media type")
+        if not media_type.startswith(events.MEDIA_TYPE):
+            raise MalformedReply(f"{self.url} answered {media_type}, not a stream of events")
 
     def result(self) -> T:
         """The call's result, or its error."""
@@ -226,14 +242,9 @@ def _refusal(response: httpx.Response, source: str | None, base_url: str) -> API
     if not isinstance(problem, Mapping):
         problem = {}
     status = response.status_code
-    code, node = problem.get("code"), problem.get("node")
-    return error_class(status, code)(
-        problem.get("detail") or problem.get("title") or _reason(response),
-        status=status,
-        code=code,
-        hint=hints.of_refusal(status, code, base_url) or problem.get("hint"),
-        pointer=problem.get("pointer"),
-        node=Node.read(node) if isinstance(node, Mapping) else None,
+    return problem_error(
+        {"detail": problem.get("title") or _reason(response), **problem, "status": status},
+        hint=hints.of_refusal(status, problem.get("code"), base_url) or problem.get("hint"),
         request_id=request_id(response),
         retry_after_seconds=_retry_after_seconds(response),
         problem=problem,

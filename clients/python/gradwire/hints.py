@@ -50,7 +50,7 @@ _SPLINE = (
     "CubicSpline(x, numpy.eye(len(x)))(points), made outside, times the data is its values"
 )
 _ROOT = "gradwire.custom_root(f, x0) finds roots as a part of the program"
-_MINIMUM = "minimise from outside, with the gradient: gradwire.adapters.scipy.minimize(f, x0)"
+_MINIMUM = "minimise from outside, with exact derivatives: gradwire.minimize(f, x0)"
 FRAMES = "take the arrays before (frame['a'].to_numpy()), and make frames of what comes back"
 #: Alternatives to functions of other libraries, by the module or by a function of it.
 _INSTEAD: Mapping[str, str] = {

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import pandas
 
 
@@ -24,6 +26,11 @@ class Display(Protocol):
 
     def curl(self, response: Any, /) -> str:
         """A request as a command for a shell."""
+
+    def following(
+        self, kind: str, total: int | None, wanted: bool | None, /
+    ) -> AbstractContextManager[Callable[[Any], None]]:
+        """A progress display of a job, as a context whose value is told each progress."""
 
     def frame(self, shown: Any, /) -> pandas.DataFrame:
         """An answer as a data frame."""

@@ -8,16 +8,20 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
+from collections.abc import AsyncIterator, Coroutine, Iterator, MutableMapping
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import httpx
 
+from gradwire import events
 from gradwire.errors import NotInstalled, UsageError
 from gradwire.usage import used
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+
+T = TypeVar("T")
 
 #: The base URL that means a service in this process.
 LOCAL = "local"
@@ -42,6 +46,7 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def __init__(self, **settings: Any) -> None:
         app, limits = _app(settings)
+        self._app: FastAPI = app
         self._transport: httpx.ASGITransport = httpx.ASGITransport(app, raise_app_exceptions=False)
         running = Future[Running]()
         thread = threading.Thread(target=_serve, args=(app, running), name="gradwire", daemon=True)
@@ -57,23 +62,11 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
         A timeout and an interrupt (Ctrl-C) cancel the computation.
         """
-        answering = self._answering(request)
-        try:
-            return answering.result(_timeout(request))
-        except TimeoutError as error:
-            answering.cancel()
-            raise httpx.ReadTimeout("timed out in the service", request=request) from error
-        except KeyboardInterrupt:
-            answering.cancel()
-            raise
+        return _awaited(self._answering(request), request)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Await the answer, for as long as the request's timeout allows."""
-        try:
-            async with asyncio.timeout(_timeout(request)):
-                return await asyncio.wrap_future(self._answering(request))
-        except TimeoutError as error:
-            raise httpx.ReadTimeout("timed out in the service", request=request) from error
+        return await _awaiting(self._answering(request), request)
 
     def close(self) -> None:
         """Stop the service after the requests in flight."""
@@ -89,9 +82,117 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         return asyncio.run_coroutine_threadsafe(self._answer(request), self._running.loop)
 
     async def _answer(self, request: httpx.Request) -> httpx.Response:
+        if events.MEDIA_TYPE in request.headers.get("Accept", ""):
+            return await Stream(self._app, request, self._running.loop).response()
         response = await self._transport.handle_async_request(request)
         content = await response.aread()
         return httpx.Response(response.status_code, headers=response.headers, content=content)
+
+
+class Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """An answer that arrives in pieces; httpx's own transport hands over whole ones alone."""
+
+    def __init__(
+        self, app: FastAPI, request: httpx.Request, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._loop = loop
+        self._request = request
+        self._start = asyncio.Future[MutableMapping[str, Any]]()
+        #: The pieces of the body; ``None`` is its end.
+        self._pieces = asyncio.Queue[bytes | None]()
+        self._gone = asyncio.Event()
+        self._serving = asyncio.ensure_future(self._serve(app))
+
+    async def response(self) -> httpx.Response:
+        """The answer, once its head has come."""
+        either: list[asyncio.Future[Any]] = [self._start, self._serving]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not self._start.done():
+            problem = "the service has not answered"
+            failure = self._serving.exception()
+            raise httpx.RemoteProtocolError(problem, request=self._request) from failure
+        head = self._start.result()
+        return httpx.Response(head["status"], headers=head["headers"], stream=self)
+
+    def __iter__(self) -> Iterator[bytes]:
+        while (piece := _awaited(self._submit(self._pieces.get()), self._request)) is not None:
+            yield piece
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while (piece := await self._next()) is not None:
+            yield piece
+
+    def close(self) -> None:
+        """Tell the service that nobody reads on."""
+        self._loop.call_soon_threadsafe(self._gone.set)
+
+    async def aclose(self) -> None:
+        """As ``close``."""
+        self.close()
+
+    def _submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    async def _next(self) -> bytes | None:
+        return await _awaiting(self._submit(self._pieces.get()), self._request)
+
+    async def _serve(self, app: FastAPI) -> None:
+        url = self._request.url
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": self._request.method,
+            "headers": [(name.lower(), value) for name, value in self._request.headers.raw],
+            "scheme": url.scheme,
+            "path": url.path,
+            "raw_path": url.raw_path.partition(b"?")[0],
+            "query_string": url.query,
+            "server": (url.host, url.port),
+            "client": ("127.0.0.1", 0),
+            "root_path": "",
+        }
+        asked = False
+
+        async def receive() -> MutableMapping[str, Any]:
+            nonlocal asked
+            if not asked:
+                asked = True
+                return {"type": "http.request", "body": b"", "more_body": False}
+            await self._gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                self._start.set_result(message)
+            elif message["type"] == "http.response.body" and message.get("body"):
+                self._pieces.put_nowait(message["body"])
+
+        try:
+            await app(scope, receive, send)
+        finally:
+            self._pieces.put_nowait(None)
+
+
+def _awaited(answering: Future[T], request: httpx.Request) -> T:
+    """Wait for an answer; a timeout and an interrupt (Ctrl-C) cancel it."""
+    try:
+        return answering.result(_timeout(request))
+    except TimeoutError as error:
+        answering.cancel()
+        raise httpx.ReadTimeout("timed out in the service", request=request) from error
+    except KeyboardInterrupt:
+        answering.cancel()
+        raise
+
+
+async def _awaiting(answering: Future[T], request: httpx.Request) -> T:
+    """As ``_awaited``, on any event loop."""
+    try:
+        async with asyncio.timeout(_timeout(request)):
+            return await asyncio.wrap_future(answering)
+    except TimeoutError as error:
+        raise httpx.ReadTimeout("timed out in the service", request=request) from error
 
 
 def _app(settings: dict[str, Any]) -> tuple[FastAPI, Any]:

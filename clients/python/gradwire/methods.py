@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from gradwire.call import Call, Conversation, Steps
 from gradwire.errors import UsageError
+from gradwire.events import ServerEvent
 from gradwire.usage import is_of_this_call, used
 
 #: The parameters of a method for programs, and of the function for Python functions.
@@ -38,6 +39,18 @@ class Awaiting(Protocol):
     """A client whose answers are awaited."""
 
     def run(self, asked: Conversation[T]) -> Coroutine[Any, Any, T]: ...
+
+
+class BlockingListener(Blocking, Protocol):
+    """One that also waits for events."""
+
+    def listen(self, call: Call[Any]) -> Generator[ServerEvent, None, None]: ...
+
+
+class AwaitingListener(Awaiting, Protocol):
+    """One whose events are awaited, too."""
+
+    def listen(self, call: Call[Any]) -> AsyncGenerator[ServerEvent, None]: ...
 
 
 C = TypeVar("C", Blocking, Awaiting)

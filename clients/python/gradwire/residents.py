@@ -137,7 +137,7 @@ class Residents:
                 reply.response.extensions[REFERENTS] = Referents(arrays, call.source)
             return asked.read(reply)
 
-        packed = Call(asked.method, asked.path, None, read, asked.source, content)
+        packed = replace(asked, document=None, read=read, content=content)
         return self._referring(packed, named)
 
     def _referring(self, packed: Call[T], named: Mapping[str, Resident]) -> Steps[T]:

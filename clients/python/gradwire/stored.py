@@ -1,10 +1,12 @@
-"""Programs and tensors that the service stores, as values that calls take in their place."""
+"""Programs and arrays that are not here, as values that calls take in their place."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -12,12 +14,42 @@ from gradwire.documents import Document
 from gradwire.errors import UsageError
 
 
+class RemoteArray:
+    """An array whose values are elsewhere; its shape and dtype are known."""
+
+    __slots__ = ()
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    #: Where its values are, and how one gets them.
+    where: ClassVar[str]
+    hint: ClassVar[str]
+
+    @abstractmethod
+    def leaf(self) -> Mapping[str, Any]:
+        """The leaf of a request that refers to it."""
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        """Refuse to be read as an array: NumPy would compute with an object of Python's."""
+        name = next(iter(self.leaf().values()))
+        raise UsageError(f"the values of {name[:15]}… are {self.where}", hint=self.hint)
+
+
 @dataclass(frozen=True, slots=True)
-class StoredTensor(Document):
+class StoredTensor(Document, RemoteArray):
     """An array that the service stores; variables may have it wherever they may have an array.
 
     Its values are not here: ``client.tensors.get(tensor)`` fetches them.
     """
+
+    where: ClassVar[str] = "with the service"
+    hint: ClassVar[str] = "client.tensors.get(tensor) fetches them"
 
     #: The digest of dtype, shape and elements, so that equal arrays have equal refs; or an id of
     #: its own, if the array is part of an answer.
@@ -28,17 +60,9 @@ class StoredTensor(Document):
     #: Extended by each use; the service may evict it earlier, if the quota is exhausted.
     expires_at: datetime = field(compare=False)
 
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
-        """Refuse to be read as an array: NumPy would compute with an object of Python's."""
-        raise UsageError(
-            f"the values of {self.ref[:15]}… are with the service",
-            hint="client.tensors.get(tensor) fetches them",
-        )
+    def leaf(self) -> dict[str, str]:
+        """The leaf of a request that refers to it."""
+        return {"ref": self.ref}
 
 
 @dataclass(frozen=True, slots=True)

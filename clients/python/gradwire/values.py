@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.chunked import is_dask, published
 from gradwire.errors import UsageError
 from gradwire.messagepack import DTYPES
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
-from gradwire.stored import StoredTensor
+from gradwire.stored import RemoteArray, StoredTensor
 from gradwire.trees import (
     LEAF_MEMBERS,
     MISSING,
@@ -157,9 +158,11 @@ def _encode_element(value: Any, name: str) -> Any:
 
 
 def _in_parts(value: Any) -> dict[str, Any] | None:
-    """The document of a stored, sparse or ragged array; ``None`` for anything else."""
-    if isinstance(value, StoredTensor):
-        return {"ref": value.ref}
+    """The document of a remote, sparse or ragged array; ``None`` for anything else."""
+    if isinstance(value, RemoteArray):
+        return dict(value.leaf())
+    if is_dask(value):
+        return dict(published(value).leaf())
     if is_wire_leaf(value):
         parts = _in_parts(value.get("value"))
         return parts and parts | {key: item for key, item in value.items() if key != "value"}
@@ -238,7 +241,7 @@ def type_of(leaf: Any) -> str:
         return f"{leaf.values.dtype}[{len(leaf):,} rows of {between}]"
     if isinstance(leaf, str):
         return "string"
-    if isinstance(leaf, StoredTensor):
+    if isinstance(leaf, RemoteArray):
         return f"{leaf.dtype}{_shape(leaf.shape)}"
     array = np.asarray(leaf)
     return f"{array.dtype}{_shape(array.shape)}"

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from gradwire_engine.answer import Kind
+from gradwire_engine.solvers import SolveKind
 
 
 def _example(summary: str, **request: Any) -> dict[str, Any]:
@@ -106,6 +107,30 @@ EXPLAIN = {
         sources=["x"],
     ),
 }
+SOLVE: dict[SolveKind, dict[str, Any]] = {
+    "minimize": {
+        "rosenbrock": _example(
+            "The minimum of Rosenbrock's function",
+            program="(1 - x)**2 + 100 * (y - x**2)**2",
+            variables={"x": -1.2, "y": 1.0},
+        ),
+    },
+    "least_squares": {
+        "decay": _example(
+            "A decay fitted to measurements",
+            program="a * exp(-b * t) - y",
+            variables={"a": 1.0, "b": 1.0, "t": [0, 1, 2, 3], "y": [2.0, 1.21, 0.74, 0.45]},
+            sources=["a", "b"],
+        ),
+    },
+    "root": {
+        "circle": _example(
+            "Where a circle and a parabola meet",
+            program="stack([x**2 + y**2 - 1, y - x**2])",
+            variables={"x": 1.0, "y": 1.0},
+        ),
+    },
+}
 _PROGRAM = "h = tanh(x @ w)\nloss = mean((h - y)**2)"
 _TENSOR = {"dtype": "float32", "shape": [2], "base64": "AAAAAAAAgD8="}
 #: Queries of a tape that records ``TAPE``.
@@ -132,6 +157,8 @@ TENSOR = {"vector": {"summary": "Two numbers", "value": _TENSOR}}
 PARAMETERS: dict[str, Any] = {
     "program": "layer",
     "ref": "sha256:e1312eb12ba4ec0a1068af6b4bba7b06b7d43c3c523c5f19b8a188380abdcf35",
+    "job": "SPeCCuPZv10H9Uce2Gj5Ls6UlG1dv6fY",
+    "Last-Event-ID": 12,
     "tape": "q3vQpGvVx1rJrkn5mYB0hKCPo6xIuTQZ",
     "limit": 100,
     "after": "sha256:" + "0" * 64,

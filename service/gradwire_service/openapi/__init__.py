@@ -4,6 +4,7 @@ from gradwire_service.openapi.build import complete
 from gradwire_service.openapi.operations import (
     EXPLAIN_OPERATION,
     OPERATIONS,
+    SOLVE_OPERATIONS,
     TAPE_OPERATIONS,
     component_schemas,
 )
@@ -16,6 +17,7 @@ from gradwire_service.openapi.requests import (
 )
 from gradwire_service.openapi.resource_operations import (
     GRAPH_OPERATIONS,
+    JOB_OPERATIONS,
     PROGRAM_OPERATIONS,
     TENANT_OPERATIONS,
     TENSOR_OPERATIONS,
@@ -34,15 +36,20 @@ from gradwire_service.openapi.responses import (
     TapeDocument,
     TapeResponse,
 )
+from gradwire_service.openapi.solving import SOLVE_REQUESTS, SOLVE_RESPONSES
 from gradwire_service.openapi.values import Whole
 
 __all__ = [
     "EXPLAIN_OPERATION",
     "GRAPH_OPERATIONS",
+    "JOB_OPERATIONS",
     "OPERATIONS",
     "PROGRAM_OPERATIONS",
     "REQUESTS",
     "RESPONSES",
+    "SOLVE_OPERATIONS",
+    "SOLVE_REQUESTS",
+    "SOLVE_RESPONSES",
     "TAPE_KINDS",
     "TAPE_OPERATIONS",
     "TAPE_REQUESTS",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from gradwire_service.openapi.error_responses import add_error_responses
 from gradwire_service.openapi.examples import add_examples
 from gradwire_service.openapi.headers import add_headers
-from gradwire_service.openapi.operations import component_schemas
+from gradwire_service.openapi.operations import SOLVE_OPERATIONS, component_schemas
 from gradwire_service.openapi.requests import TAPE_KINDS
 
 #: The purpose of each tag's operations, in the order of the document.
@@ -16,6 +16,7 @@ _TAGS = {
     "tapes": "A program run once and stored with its values, for derivatives later.",
     "programs": "Programs that requests refer to by id or name, and their graphs.",
     "tensors": "Arrays that requests refer to by digest.",
+    "jobs": "Optimisations that take longer than an answer may.",
     "service": "Operations and limits of this service.",
     "health": "For load balancers and monitoring.",
     "tenants": "For operators.",
@@ -29,6 +30,7 @@ class _Resource(NamedTuple):
     member: str
     parameter: str
     uses: tuple[str, ...]
+    statuses: tuple[str, ...] = ("200", "201")
 
 
 _RESOURCES = (
@@ -49,6 +51,13 @@ _RESOURCES = (
         member="ref",
         parameter="ref",
         uses=("show_tensor", "look_for_tensor", "store_tensor_as", "remove_tensor"),
+    ),
+    _Resource(
+        makers=tuple(SOLVE_OPERATIONS),
+        member="id",
+        parameter="job",
+        uses=("show_job", "follow_job", "remove_job"),
+        statuses=("202",),
     ),
 )
 
@@ -73,7 +82,7 @@ def _add_links(schema: dict[str, Any]) -> None:
         for path in schema["paths"].values()
         for operation in path.values()
     }
-    for makers, member, parameter, uses in _RESOURCES:
+    for makers, member, parameter, uses, statuses in _RESOURCES:
         links = {
             use: {
                 "operationId": use,
@@ -83,5 +92,5 @@ def _add_links(schema: dict[str, Any]) -> None:
         }
         for maker in makers:
             for status, response in operations[maker]["responses"].items():
-                if status in {"200", "201"}:
+                if status in statuses:
                     response["links"] = links

@@ -11,7 +11,7 @@ from gradwire_service.openapi.operations import problems
 _OF_ALL = frozenset({408, 414, 417, 431, 500, 503})
 #: Of operations that read a body, or headers about one.
 _OF_EXCHANGES = frozenset({400, 404, 406, 413, 415, 422, 504})
-EXCHANGES = frozenset({"compute", "tapes", "programs", "tensors", "tenants"})
+EXCHANGES = frozenset({"compute", "tapes", "programs", "tensors", "jobs", "tenants"})
 #: Of operations that need an API key.
 _OF_KEYS = frozenset({401, 403, 429})
 _SCHEME = "key"

@@ -12,6 +12,7 @@ _JSON = JSON.media_types[0]
 _BODIES: dict[str, Any] = {
     **{str(kind): shown for kind, shown in examples.REQUESTS.items()},
     **{f"tape_{kind}": examples.TAPE_REQUESTS[kind] for kind in TAPE_KINDS},
+    **{str(kind): shown for kind, shown in examples.SOLVE.items()},
     "explain": examples.EXPLAIN,
     "record_tape": examples.TAPE,
     "register_program": examples.PROGRAM,

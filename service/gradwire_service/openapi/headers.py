@@ -27,8 +27,8 @@ _ASKED = {
         minimum=1,
     ),
     "Idempotency-Key": _header(
-        "For a tape that is not persistent: a request with the same key is answered again for a "
-        "minute, so that it may be retried.",
+        "So that a request may be retried: with the same key, a tape that is not persistent "
+        "answers again for a minute, and an optimisation is the same job.",
     ),
     "If-None-Match": _header("ETags that the client has; 304 if one is that of the resource."),
 }
@@ -39,7 +39,7 @@ _ANSWERED = {
         "Milliseconds of the phases parse, compile, replay and encode; `gpu` if it ran there."
     ),
     "ETag": _header("The weak tag of the resource, the same in all representations."),
-    "Location": _header("The path of the new resource."),
+    "Location": _header("The path of the new resource, or of the job."),
     "Retry-After": _header("Seconds to wait.", type="integer", minimum=1),
     "WWW-Authenticate": _header("The error of the key (RFC 6750)."),
 }
@@ -73,9 +73,11 @@ def _add(operation: dict[str, Any]) -> None:
     operation["parameters"] = [*operation.get("parameters", []), *parameters]
     for status, response in responses.items():
         answered = ["X-Request-ID"]
+        streamed = "text/event-stream" in response.get("content", {})
         if int(status) < 400:
-            answered += ["Server-Timing"] * exchanged + ["ETag"] * (tagged and status != "201")
-            answered += ["Location"] * (status == "201")
+            answered += ["Server-Timing"] * (exchanged and not streamed)
+            answered += ["ETag"] * (tagged and status != "201")
+            answered += ["Location"] * (status in {"201", "202"})
         elif status in {"429", "503"}:
             answered.append("Retry-After")
         elif status in {"401", "403"}:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from gradwire_engine.answer import Kind
+from gradwire_engine.solvers import SolveKind
 from pydantic import TypeAdapter
 from starlette.responses import Response as StarletteResponse
 
 from gradwire_service.openapi.graphs import GraphDocument
+from gradwire_service.openapi.jobs import JobDocument, JobPage
 from gradwire_service.openapi.json_schema import Forms
 from gradwire_service.openapi.requests import (
     REQUESTS,
@@ -31,6 +33,7 @@ from gradwire_service.openapi.responses import (
     TapeDocument,
     TapeResponse,
 )
+from gradwire_service.openapi.solving import SOLVE_REQUESTS, SOLVE_RESPONSES
 from gradwire_service.openapi.values import Tensor
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 from gradwire_service.wire.codec import JSON, MESSAGEPACK
@@ -44,6 +47,12 @@ def component_schemas() -> dict[str, Any]:
     parts += [TapeRequest, TapeResponse, TapeDocument, *TAPE_REQUESTS.values()]
     parts += [RegisterRequest, ProgramDocument, ProgramPage, Tensor, TensorDocument]
     parts += [GraphDocument, TenantsDocument, ExplainRequest, ExplainResponse]
+    parts += [
+        JobDocument,
+        JobPage,
+        *SOLVE_REQUESTS.values(),
+        *dict.fromkeys(SOLVE_RESPONSES.values()),
+    ]
     mode: Literal["validation"] = "validation"
     adapters = [(part.__name__, mode, TypeAdapter(part)) for part in parts]
     _, schema = TypeAdapter.json_schemas(adapters, ref_template=REF, schema_generator=Forms)
@@ -133,6 +142,42 @@ EXPLAIN_OPERATION = _operation(
     ExplainRequest,
     ExplainResponse,
 )
+
+
+def _solving(kind: SolveKind, summary: str, description: str) -> dict[str, Any]:
+    asked = SOLVE_REQUESTS[kind], SOLVE_RESPONSES[kind]
+    operation = _operation(kind, summary, description + _JOBS, *asked)
+    job = {"description": "The job, which goes on.", "content": content(JobDocument)}
+    operation["responses"] |= {202: job, **problems(409)}
+    return operation
+
+
+#: What descriptions of optimisations end with.
+_JOBS = (
+    " If that takes long, or with `background`, the answer is a job; one `Idempotency-Key` gives "
+    "one job, however often the request is sent."
+)
+
+
+SOLVE_OPERATIONS: dict[SolveKind, dict[str, Any]] = {
+    "minimize": _solving(
+        "minimize",
+        "Minimise a program",
+        "Vary the sources until the target is least, by one of SciPy's methods or a first-order "
+        "one, with exact derivatives.",
+    ),
+    "least_squares": _solving(
+        "least_squares",
+        "Least squares",
+        "Vary the sources until half the sum of the residuals' squares, or of a robust loss of "
+        "them, is least.",
+    ),
+    "root": _solving(
+        "root",
+        "Solve equations",
+        "Vary the sources until all elements of the target are zero.",
+    ),
+}
 
 
 def resource_operation(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradwire_service.openapi.graphs import GraphDocument
+from gradwire_service.openapi.jobs import JobDocument, JobPage
 from gradwire_service.openapi.operations import content, resource_operation
 from gradwire_service.openapi.resources import (
     ProgramDocument,
@@ -38,6 +39,12 @@ def _with(
     return operation | {"openapi_extra": extra} if extra else operation
 
 
+_TEXT = {"schema": {"type": "string"}}
+_PAGES = [
+    _query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "At most."),
+    _query("after", {"type": "string"}, "The `after` of the page before."),
+]
+
 PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
     "register": _with(
         resource_operation(
@@ -60,10 +67,7 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
             response=ProgramPage,
         ),
         {},
-        parameters=[
-            _query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "At most."),
-            _query("after", {"type": "string"}, "The `after` of the page before."),
-        ],
+        parameters=_PAGES,
     ),
     "show": _with(
         resource_operation(
@@ -77,6 +81,52 @@ PROGRAM_OPERATIONS: dict[str, dict[str, Any]] = {
     ),
     "remove": resource_operation(
         "remove_program", "Remove a program", "Its names are removed, too.", status=204
+    ),
+}
+
+JOB_OPERATIONS: dict[str, dict[str, Any]] = {
+    "all": _with(
+        resource_operation(
+            "list_jobs",
+            "List this tenant's jobs",
+            "In pages, by their ids, without results.",
+            status=200,
+            response=JobPage,
+        ),
+        {},
+        parameters=_PAGES,
+    ),
+    "show": resource_operation(
+        "show_job",
+        "Show a job",
+        "Its state and progress; its result, or its problem, once it has ended.",
+        status=200,
+        response=JobDocument,
+    ),
+    "events": _with(
+        resource_operation(
+            "follow_job",
+            "Follow a job",
+            "Server-sent events: `progress`, and in the end `done` with the job without its "
+            "result. With `Last-Event-ID` only later ones; the latest 256 are stored.",
+            status=200,
+        ),
+        {200: {"description": "The events.", "content": {"text/event-stream": _TEXT}}},
+        parameters=[
+            {
+                "name": "Last-Event-ID",
+                "in": "header",
+                "schema": {"type": "integer", "minimum": 0},
+                "description": "The id of the last event that is known.",
+            }
+        ],
+    ),
+    "remove": resource_operation(
+        "remove_job",
+        "Cancel or remove a job",
+        "One that runs or waits is cancelled, and can still be shown; one that has ended is "
+        "removed with its result.",
+        status=204,
     ),
 }
 
@@ -100,7 +150,6 @@ def _graph(form: str, summary: str, description: str, body: dict[str, Any]) -> d
     )
 
 
-_TEXT = {"schema": {"type": "string"}}
 GRAPH_OPERATIONS = {
     "svg": _graph(
         "svg",

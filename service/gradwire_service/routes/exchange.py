@@ -77,6 +77,10 @@ class Exchange:
                 return sha256(program).digest()
         return sha256(body.whole() if isinstance(body, SharedMemory) else body).digest()
 
+    def ask_instead(self, task: str, *arguments: str) -> None:
+        """Ask for another task, which needs no body."""
+        self._task, self._arguments, self.body = task, arguments, b""
+
     def task(self) -> Task:
         """The task for an executor."""
         given = self.request.headers

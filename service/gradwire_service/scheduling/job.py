@@ -22,8 +22,13 @@ class Executor(Protocol):
     #: Whether it accepts another task.
     alive: bool
 
-    def begin(self, task: Any, on_answer: Callable[[Any], None]) -> None:
-        """Run a task, and call ``on_answer`` once with its result, on the event loop."""
+    def begin(
+        self, task: Any, on_answer: Callable[[Any], None], on_progress: Callable[[Any], None]
+    ) -> None:
+        """Run a task; call ``on_answer`` once with its result, before it ``on_progress`` at will.
+
+        Both are called on the event loop.
+        """
 
     def stop(self) -> None:
         """Stop the task at its next poll."""
@@ -52,6 +57,8 @@ class Job:
     home: str | None
     #: Whether it is known to be short.
     short: bool
+    #: Called with messages about its progress.
+    on_progress: Callable[[Any], None] = lambda _: None
     executor: Executor | None = None
     queued_at: float = field(default_factory=monotonic)
     began_at: float = math.inf

@@ -96,12 +96,14 @@ class Queue:
         expected_seconds: float | None = None,
         home: str | None = None,
         watch: Callable[[], Coroutine[Any, Any, NoReturn]] | None = None,
+        on_progress: Callable[[Any], None] = lambda _: None,
     ) -> JobResult:
         """Run a task and wait for its answer. Cancelling the wait stops the task.
 
         It counts ``nbytes`` and the expected seconds, by default those of recent tasks. It
         runs on the executor of earlier tasks with the same ``home`` if that is idle. ``watch``
-        raises when the answer is no longer needed.
+        raises when the answer is no longer needed. ``on_progress`` is called with what the work
+        reports before its answer.
         Raises: ``RequestError`` (overloaded) at once if the queue is full, or too long for the
         deadline; later if the task is dropped for other owners' tasks, or has waited for too
         long; ``DeadlineExceeded`` at the deadline, even if the work does not poll it; the
@@ -111,7 +113,7 @@ class Queue:
         expected = self._durations.seconds if expected_seconds is None else expected_seconds
         self._make_room(deadline, nbytes, owner)
         short = known and expected < SHORT_SECONDS
-        job = Job(task, deadline, owner, nbytes, expected, home, short)
+        job = Job(task, deadline, owner, nbytes, expected, home, short, on_progress)
         self._count(job)
         self._waiting.add(job)
         job.start_timer()
@@ -130,6 +132,13 @@ class Queue:
             self._durations.learn(monotonic() - job.began_at)
         assert job.executor is not None
         return JobResult(answer, job.waited_seconds, job.executor)
+
+    def check(self, deadline: Deadline, nbytes: int, owner: str) -> None:
+        """Raises: ``RequestError`` (overloaded, draining) if no further task can be queued."""
+        if self._closed:
+            raise draining()
+        if (error := self._limit_error(deadline, nbytes, owner)) is not None:
+            raise error
 
     def close(self) -> Sequence[Executor]:
         """Refuse new tasks and drop waiting ones; returns the executors."""
@@ -249,7 +258,7 @@ class Queue:
                 job.answer.set_result(answer)
             self._dispatch()
 
-        executor.begin(job.task, on_answer)
+        executor.begin(job.task, on_answer, job.on_progress)
 
     def remember(self, home: str, executor: Executor) -> None:
         """Prefer ``executor`` for tasks of ``home`` from now on."""

@@ -12,9 +12,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gradwire_service.settings.auth import AuthSettings
 from gradwire_service.settings.budgets import BudgetSettings
+from gradwire_service.settings.cluster import ClusterSettings
 from gradwire_service.settings.concurrency import ConcurrencySettings
 from gradwire_service.settings.connections import ConnectionSettings
 from gradwire_service.settings.gpu import GpuSettings
+from gradwire_service.settings.jobs import JobSettings
 from gradwire_service.settings.observability import ObservabilitySettings
 from gradwire_service.settings.server import ServerSettings
 from gradwire_service.settings.storage import StorageSettings
@@ -29,6 +31,8 @@ class Settings(
     BudgetSettings,
     ConcurrencySettings,
     GpuSettings,
+    ClusterSettings,
+    JobSettings,
     StorageSettings,
     ObservabilitySettings,
     BaseSettings,

@@ -14,7 +14,14 @@ from gradwire_service.settings.errors import StartupError
 _PREFIX = "GRADWIRE_"
 #: Variables of the SDK and the compose file, which may share the environment.
 _OTHERS = frozenset(
-    {"GRADWIRE_API_KEY", "GRADWIRE_PLACEMENT", "GRADWIRE_PUBLISHED_PORT", "GRADWIRE_URL"}
+    {
+        "GRADWIRE_API_KEY",
+        "GRADWIRE_IMAGE",
+        "GRADWIRE_PLACEMENT",
+        "GRADWIRE_PUBLISHED_PORT",
+        "GRADWIRE_TARGET",
+        "GRADWIRE_URL",
+    }
 )
 _MOST_SHOWN = 60
 

@@ -32,6 +32,8 @@ __all__ = [
 _USED_PER_TAPE = 10
 #: Results that may be stored, per tensor: a step of a training has many small ones.
 _PER_TENSOR = 10
+#: The request of a job, its checkpoint, its events and its answer.
+_PARTS_PER_JOB = 4
 
 
 def open_store(settings: Settings) -> Store:
@@ -85,6 +87,16 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         total=tensors.total._replace(records=_PER_TENSOR * tensors.total.records),
         ttl_seconds=s.tensor_ttl_seconds,
     )
+    jobs = Policy(
+        per_owner=Amount(s.max_jobs_per_tenant, s.max_jobs_bytes_per_tenant),
+        total=Amount(s.max_jobs, s.max_jobs_bytes),
+        ttl_seconds=s.job_ttl_seconds,
+    )
+    parts = jobs._replace(
+        per_owner=jobs.per_owner._replace(records=_PARTS_PER_JOB * jobs.per_owner.records),
+        total=jobs.total._replace(records=_PARTS_PER_JOB * jobs.total.records),
+    )
+    leases = jobs._replace(per_owner=jobs.total)  # all of them are the service's own
     return {
         "tapes": tapes,
         "used": used,
@@ -92,4 +104,7 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         "names": programs,
         "tensors": tensors,
         "results": results,
+        "jobs": jobs,
+        "parts": parts,
+        "leases": leases,
     }

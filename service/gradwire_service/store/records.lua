@@ -162,11 +162,16 @@ end
 
 local calls = {}
 
--- The key 'upload' has the body, and becomes the record's. After 'ttl' come the records and bytes
--- to drop, and the four limits.
-function calls.put(kind, owner, id, head, nbytes, upload, ttl, records, bytes, ...)
+-- The key 'upload' has the body, and becomes the record's. It is stored in 'place' of 'any' other, of
+-- 'none', or of one with the head 'old'. Then come the records and bytes to drop, and the four limits.
+function calls.put(kind, owner, id, head, nbytes, upload, ttl, place, old, records, bytes, ...)
   tidy(kind)
   if redis.call('EXISTS', upload) == 0 then return 'lost' end
+  local there = lookup(kind, owner, id)
+  if place == 'none' and there or place == 'head' and there ~= old then
+    redis.call('UNLINK', upload)
+    return 'changed'
+  end
   nbytes, records, bytes = tonumber(nbytes), tonumber(records), tonumber(bytes)
   local over = make_room(kind, owner, id, nbytes, records, bytes, {...})
   if over then return over end

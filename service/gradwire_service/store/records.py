@@ -12,8 +12,11 @@ from gradwire_service.settings.errors import StartupError
 from gradwire_service.wire.shared import Body, SharedMemory, unpacked
 
 #: A tape's recipe, a program's source, an owner's name for a program, an array, an array of an
-#: answer, and a record that was consumed, which the request that consumed it may repeat.
-Kind: TypeAlias = Literal["tapes", "programs", "names", "tensors", "results", "used"]
+#: answer, a job, what belongs to one, its lease, and a record that was consumed, which the request
+#: that consumed it may repeat.
+Kind: TypeAlias = Literal[
+    "tapes", "programs", "names", "tensors", "results", "jobs", "parts", "leases", "used"
+]
 #: Time that a store remembers that a record was consumed.
 CONSUMED_SECONDS = 60.0
 
@@ -183,6 +186,14 @@ class Store(ABC):
     def put(self, key: Key, record: Record) -> float:
         """Store ``record`` in place of any other under ``key``; returns when it expires.
 
+        Raises: ``OverQuota``.
+        """
+
+    @abstractmethod
+    def swap(self, key: Key, record: Record, head: str | None) -> bool:
+        """Store ``record`` in place of one with this ``head``, or of none; whether there was one.
+
+        Of all callers that have seen the same head, one succeeds.
         Raises: ``OverQuota``.
         """
 

@@ -101,19 +101,30 @@ class RedisStore(Store):
             self._circuit.open(failure, "at the start")
 
     def put(self, key: Key, record: Record) -> float:
+        return float(self._upload(key, record, "any", ""))
+
+    def swap(self, key: Key, record: Record, head: str | None) -> bool:
+        expected = ("none", "") if head is None else ("head", head)
+        return bool(self._upload(key, record, *expected) != b"changed")
+
+    def _upload(self, key: Key, record: Record, place: str, head: str) -> Any:
+        """Store a record in ``place`` of any other, of none, or of one with this head.
+
+        Returns when it expires; ``changed`` if there is something else.
+        """
         ttl_seconds = self.policies[key.kind].ttl_seconds
         upload = f"{self._prefix}::{secrets.token_hex(12)}"
         command = "SET", upload, record.body, "EX", _UPLOAD_SECONDS
-        call = "put", *key, record.head, record.nbytes, upload, ttl_seconds
+        call = "put", *key, record.head, record.nbytes, upload, ttl_seconds, place, head
         try:
-            expires_at = self._write(key.kind, call, command)
+            reply = self._write(key.kind, call, command)
         except OverQuota:
             with suppress(Unavailable):  # it expires anyway
                 self._send(("UNLINK", upload))
             raise
-        if expires_at == b"lost":
+        if reply == b"lost":
             raise Unavailable("the store lost the record while it was written")
-        return float(expires_at)
+        return reply
 
     def find(self, key: Key, *, body: bool = True) -> StoredRecord | None:
         call = self._call("find", *key, self.policies[key.kind].ttl_seconds)

@@ -84,6 +84,10 @@ class SqliteStore(TransactionalStore):
         self._file.require_space(record.nbytes, self._drop_expired)
         return super().put(key, record)
 
+    def swap(self, key: Key, record: Record, head: str | None) -> bool:
+        self._file.require_space(record.nbytes, self._drop_expired)
+        return super().swap(key, record, head)
+
     def consume(self, key: Key, by: str = "") -> bool:
         return self._file.with_reserve(partial(super().consume, key, by))
 

@@ -34,6 +34,13 @@ class TransactionalStore(Store):
         with self._exclusive(key.kind) as now:
             return self._put(key, record, now)
 
+    def swap(self, key: Key, record: Record, head: str | None) -> bool:
+        with self._exclusive(key.kind) as now:
+            if self._head(key) != head:
+                return False
+            self._put(key, record, now)
+            return True
+
     def consume(self, key: Key, by: str = "") -> bool:
         with self._exclusive(key.kind) as now:
             head = self._head(key)

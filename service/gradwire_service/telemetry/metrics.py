@@ -87,6 +87,7 @@ class Metrics:
         self._gpu_lost = counter(
             "gradwire_gpu_lost", "Ends of the GPU's process: killed, crashed, or without a GPU."
         )
+        self._jobs = counter("gradwire_jobs", "Jobs that have ended, by state.", "state")
         phases = histograms(
             "gradwire_phase_seconds", "Duration of the phases of a computation.", "phase"
         )
@@ -113,6 +114,11 @@ class Metrics:
         text = "Memory of the GPU in use."
         self._gauge("gradwire_gpu_memory_bytes", text).set_function(used_bytes)
 
+    def watch_jobs(self, running: Callable[[], int]) -> None:
+        """Add a gauge of optimisations."""
+        text = "Optimisations that run or wait."
+        self._gauge("gradwire_optimisations", text).set_function(running)
+
     def watch_connections(self, number: Callable[[], int]) -> None:
         """Add a gauge of open connections."""
         self._gauge("gradwire_connections", "Open connections.").set_function(number)
@@ -136,6 +142,10 @@ class Metrics:
         self._problems.counts[code,] += 1
         if KINDS[code].status in _REJECTED:
             self.rejected(code)
+
+    def ended_job(self, state: str) -> None:
+        """Count one job that has ended."""
+        self._jobs.counts[state,] += 1
 
     def rejected(self, reason: str) -> None:
         """Count one rejected request or connection; ``refused`` calls it where it applies."""

@@ -9,6 +9,7 @@ import numpy as np
 from gradwire_engine import Leaf, Ragged, Sparse
 
 from gradwire_service.problems import RequestError
+from gradwire_service.wire.chunked import read_chunked
 from gradwire_service.wire.composites import read_ragged, read_sparse
 from gradwire_service.wire.numbers import (
     FLOAT64,
@@ -86,6 +87,8 @@ def refuse(error: Malformed) -> NoReturn:
 def read_value(value: Any, references: References, depth: int = 1) -> Any:
     """One member of ``variables``: a leaf, or leaves nested in lists and dicts.
 
+    Where ``references`` take them, also references to chunked variables.
+
     Raises: ``Malformed``.
     """
     kind = type(value)
@@ -102,6 +105,8 @@ def read_value(value: Any, references: References, depth: int = 1) -> Any:
     elif kind is dict:
         if not MARKS.isdisjoint(value) or value.keys() >= COMPLEX:
             return _read_object(value, references)
+        if references.takes_chunked and (chunked := read_chunked(value)) is not None:
+            return chunked
     elif kind is memoryview:
         hint = 'send {"dtype": "float64", "shape": [2, 3], "data": …}'
         raise Malformed("raw bytes have no dtype and shape of their own", hint=hint)

@@ -54,13 +54,15 @@ class References:
     Missing references are collected until ``check`` reports them.
     """
 
-    __slots__ = ("_find", "_missing", "_values", "_whose")
+    __slots__ = ("_find", "_missing", "_values", "_whose", "takes_chunked")
 
     def __init__(self, find: Find = _nothing, whose: HasOwner | None = None) -> None:
         self._find = find
         self._whose = whose
         self._missing: dict[str, None] = {}
         self._values = 0
+        #: Whether variables may refer to rows on a cluster.
+        self.takes_chunked = False
 
     def count(self, values: int) -> None:
         """Count values that are about to be read.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradwire_engine.answer import Answer, Nonfinite, Notice
+from gradwire_engine.answer import Answer, Nonfinite, Notice, Unconnected
 from gradwire_engine.errors import Place
 
 from gradwire_service.problems import node_document
@@ -28,10 +28,7 @@ def derivative(program_id: str, answer: Answer) -> dict[str, Any]:
         document["checks"] = {path: check._asdict() for path, check in answer.checks.items()}
         document["ok"] = all(check.ok for check in answer.checks.values())
     if answer.unconnected:
-        document["unconnected"] = {
-            path: _note({"reason": why.reason, "detail": why.detail}, why.node)
-            for path, why in answer.unconnected.items()
-        }
+        document["unconnected"] = unconnected(answer.unconnected)
     _add_notes(document, answer)
     document["program"] = program_id
     return document
@@ -47,6 +44,14 @@ def _add_notes(document: dict[str, Any], answer: Answer) -> None:
         document["nonfinite"] = {
             direction: _lapse(where) for direction, where in answer.nonfinite.items()
         }
+
+
+def unconnected(found: Mapping[str, Unconnected]) -> dict[str, Any]:
+    """The member ``unconnected``."""
+    return {
+        path: _note({"reason": why.reason, "detail": why.detail}, why.node)
+        for path, why in found.items()
+    }
 
 
 def warned(notices: Sequence[Notice]) -> list[dict[str, Any]]:

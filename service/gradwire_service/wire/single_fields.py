@@ -38,6 +38,17 @@ class _Program(msgspec.Struct, rename={"written": "program"}):
     written: msgspec.Raw = msgspec.Raw()
 
 
+class _Background(msgspec.Struct, rename={"written": "background"}):
+    written: msgspec.Raw = msgspec.Raw()
+
+
+class _Wait(msgspec.Struct, rename={"written": "wait_ms"}):
+    written: msgspec.Raw = msgspec.Raw()
+
+
+_Fields: TypeAlias = type[_Timeout | _Program | _Background | _Wait]
+
+
 def timeout_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> float | None:
     """The field ``timeout_ms`` of a body; None if it is absent, or the body is invalid.
 
@@ -48,12 +59,14 @@ def timeout_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> float | 
     with _bytes_of(body) as view:
         if codec is JSON and not contains(view, _WORD, _WORD.index(b"_")):  # as in no number
             return None
-        written = _written(view, codec, _Timeout, _MOST_NUMBER_BYTES)
-    try:
-        value = _DECODERS[codec](written) if written else None
-    except msgspec.MsgspecError:
-        return None
+        value = _value(view, codec, _Timeout)
     return read_timeout({"timeout_ms": value})
+
+
+def waiting_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> tuple[Any, Any]:
+    """The fields ``background`` and ``wait_ms`` of a body, unchecked; None where absent."""
+    with _bytes_of(body) as view:
+        return _value(view, codec, _Background), _value(view, codec, _Wait)
 
 
 def program_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> bytes | None:
@@ -62,9 +75,16 @@ def program_of(body: bytes | bytearray | SharedMemory, codec: Codec) -> bytes | 
         return _written(view, codec, _Program, len(view)) or None
 
 
-def _written(
-    view: _Bytes, codec: Codec, fields: type[_Timeout | _Program], most_bytes: int
-) -> bytes:
+def _value(view: _Bytes, codec: Codec, fields: _Fields) -> Any:
+    """The value of a short field; None if it is absent, long or invalid."""
+    written = _written(view, codec, fields, _MOST_NUMBER_BYTES)
+    try:
+        return _DECODERS[codec](written) if written else None
+    except msgspec.MsgspecError:
+        return None
+
+
+def _written(view: _Bytes, codec: Codec, fields: _Fields, most_bytes: int) -> bytes:
     """An unparsed field, empty if it is longer than ``most_bytes``."""
     try:
         decode = _DECODERS[codec]

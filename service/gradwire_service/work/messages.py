@@ -20,6 +20,8 @@ class Task(NamedTuple):
     owner: str
     deadline: Deadline
     body: Packed
+    #: Where an optimisation goes on; empty to begin at its start.
+    checkpoint: bytes = b""
 
 
 class TaskDone(NamedTuple):

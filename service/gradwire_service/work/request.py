@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from gradwire_service.scheduling import Deadline
 from gradwire_service.scheduling.placement import Cost
@@ -31,6 +31,17 @@ TASK_HEADERS = (
     b"if-none-match",
     b"idempotency-key",
 )
+
+
+class ProgressMessage(NamedTuple):
+    """The progress of a task as a JSON object, and a checkpoint that it can go on from, if new."""
+
+    progress: str
+    checkpoint: bytes | None = None
+
+
+#: Hears of the progress of a task.
+Listener: TypeAlias = Callable[[ProgressMessage], None]
 
 
 @dataclass(slots=True)
@@ -97,6 +108,10 @@ class Request:
         self.outcome = Outcome()
         #: Called with the timeout in the body.
         self.on_timeout: Callable[[float], None] = lambda _: None
+        #: Where an optimisation goes on; empty to begin at its start.
+        self.checkpoint: bytes = b""
+        #: Called with the progress of long work.
+        self.on_progress: Listener = lambda _: None
 
     @property
     def document(self) -> Any:

@@ -9,7 +9,9 @@ from typing import TypeAlias
 from gradwire_engine.backends.base import Backend
 from gradwire_engine.gpu import GpuLost
 from gradwire_engine.native import native_backend
+from gradwire_engine.solvers import METHODS
 
+from gradwire_service.cluster.cluster import Cluster, open_cluster
 from gradwire_service.engines import Engines, open_engines
 from gradwire_service.problems import problem_of
 from gradwire_service.references import ReferenceResolver
@@ -23,10 +25,12 @@ from gradwire_service.wire.shared import Body, packed, unpacked
 from gradwire_service.work.compilation import Codes, Compiler, is_compiled
 from gradwire_service.work.compute import ComputeHandlers
 from gradwire_service.work.explain import ExplainHandlers
+from gradwire_service.work.jobs import JobHandlers
 from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 from gradwire_service.work.pictures import FORMS, PictureHandlers
 from gradwire_service.work.programs import ProgramHandlers
-from gradwire_service.work.request import Outcome, Request
+from gradwire_service.work.request import Listener, Outcome, Request
+from gradwire_service.work.solve import SolveHandlers
 from gradwire_service.work.tapes import TapeHandlers
 from gradwire_service.work.tensors import TensorHandlers
 
@@ -54,20 +58,29 @@ def offer_of(task: str) -> Offer:
 class Tasks:
     """The handlers of all tasks, with their caches."""
 
-    def __init__(self, engines: Engines, resolver: ReferenceResolver, tapes: Tapes) -> None:
+    def __init__(
+        self, engines: Engines, resolver: ReferenceResolver, tapes: Tapes, cluster: Cluster
+    ) -> None:
+        self._cluster = cluster
         tape_handlers = TapeHandlers(tapes, resolver)
         programs = ProgramHandlers(resolver)
         tensors = TensorHandlers(resolver)
         pictures = PictureHandlers(resolver, engines.limits)
         compute = ComputeHandlers(engines, resolver)
+        jobs = JobHandlers(resolver.store)
+        solve = SolveHandlers(engines, resolver, cluster).solve
         self._handlers: dict[str, Handler] = {
             **{kind: partial(compute.compute, kind) for kind in FIELDS},
+            **{kind: partial(solve, kind) for kind in METHODS},
             "explain": ExplainHandlers(engines, resolver).explain,
             **{f"pictures.{name}": partial(pictures.draw, form) for name, form in FORMS.items()},
             "tapes.create": tape_handlers.create,
             "tapes.ask": tape_handlers.ask,
             "tapes.show": tape_handlers.show,
             "tapes.remove": tape_handlers.remove,
+            "jobs.all": jobs.all,
+            "jobs.show": jobs.show,
+            "jobs.answer": jobs.answer,
             "programs.register": programs.register,
             "programs.all": programs.all,
             "programs.show": programs.show,
@@ -82,11 +95,19 @@ class Tasks:
         """Run a task: returns the pieces of the answer's body, and fills ``request.outcome``."""
         return self._handlers[task](request, *arguments)
 
+    def close(self) -> None:
+        """Close the connection to a cluster, if there is one."""
+        self._cluster.close()
+
 
 def execute(
-    task: Task, tasks: Tasks, settings: Settings, on_timeout: Callable[[float], None]
+    task: Task,
+    tasks: Tasks,
+    settings: Settings,
+    on_timeout: Callable[[float], None],
+    on_progress: Listener,
 ) -> TaskDone | TaskFailed:
-    """Run a task; ``on_timeout`` receives the timeout in its body.
+    """Run a task; ``on_timeout`` receives the timeout in its body, ``on_progress`` its progress.
 
     Raises: ``GpuLost``, after which no other task can run.
     """
@@ -95,7 +116,8 @@ def execute(
         request = Request(task.headers, task.owner, settings, offer_of(task.name))
         outcome = request.outcome
         request.deadline = task.deadline
-        request.on_timeout = on_timeout
+        request.on_timeout, request.on_progress = on_timeout, on_progress
+        request.checkpoint = task.checkpoint
         request.body = unpacked(task.body)
         return TaskDone(packed(tasks.run(task.name, request, task.arguments)), outcome)
     except GpuLost:
@@ -124,7 +146,8 @@ def open_tasks(
         backend = native_backend(Compiler(codes))
     engines = open_engines(settings, isolated=isolated, backend=backend)
     resolver = ReferenceResolver(engines, store, settings.local_cache_bytes)
-    return Tasks(engines, resolver, Tapes(engines, store, resolver, settings.tape_values_bytes))
+    tapes = Tapes(engines, store, resolver, settings.tape_values_bytes)
+    return Tasks(engines, resolver, tapes, open_cluster(settings, engines))
 
 
 def divide_caches(settings: Settings, count: int) -> Settings:

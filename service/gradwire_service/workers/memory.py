@@ -22,6 +22,8 @@ DRIVER_BYTES = 1 << 30
 #: Where cores are short, a worker gets a third of what the event loop does. With 10, a tenth:
 #: tasks beside other programs of the machine missed their deadlines.
 _NICENESS = 5
+#: A job gets a third of what other workers do.
+_NICENESS_OF_JOBS = 10
 _SMAPS = Path("/proc/self/smaps_rollup")
 
 
@@ -50,13 +52,14 @@ def end_first() -> None:
             Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def lower_priority() -> None:
+def lower_priority(*, for_jobs: bool = False) -> None:
     """Let the service's event loop run before this process wherever both want a core.
 
-    The worker has all that is left, so nothing is lost. Source: setpriority(2).
+    The worker has all that is left, so nothing is lost. One ``for_jobs`` comes after those of other
+    requests. Source: setpriority(2).
     """
     if hasattr(os, "nice"):
-        os.nice(_NICENESS)
+        os.nice(_NICENESS_OF_JOBS if for_jobs else _NICENESS)
 
 
 class MemoryTrimmer:

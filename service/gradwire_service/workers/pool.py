@@ -131,6 +131,19 @@ class ProcessPool:
         self._start()
 
 
+class JobPool(ProcessPool):
+    """Processes that start when there is work for them, and stay."""
+
+    async def open(self) -> None:
+        """Do nothing: ``want`` starts processes."""
+
+    def want(self, number: int) -> None:
+        """Have so many processes, or as many as there may be."""
+        most = min(number, self._settings.processes)
+        for _ in range(most - len(self.processes) - len(self._starting)):
+            self._start()
+
+
 def _find_temporary_folder() -> None:
     """Ensure a folder for the socket through which processes are started.
 

@@ -22,6 +22,7 @@ from gradwire_service.scheduling.placement import Device
 from gradwire_service.settings import Settings
 from gradwire_service.store import Store
 from gradwire_service.work.messages import Task
+from gradwire_service.work.request import ProgressMessage
 from gradwire_service.workers.channel import Channel, ChannelClosed
 from gradwire_service.workers.messages import (
     STOP,
@@ -110,6 +111,7 @@ class WorkerProcess:
         self._ended = ended
         self._task: Task | None = None
         self._on_answer: Callable[[Any], None] | None = None
+        self._on_progress: Callable[[Any], None] = lambda _: None
         self._killed = self._recycling = self._has_ended = False
         self.alive = True
         #: Its GPU, the memory of that in use, and why no process can compute there any more.
@@ -125,9 +127,11 @@ class WorkerProcess:
         assert self._process.pid is not None
         return self._process.pid
 
-    def begin(self, task: Task, on_answer: Callable[[Any], None]) -> None:
+    def begin(
+        self, task: Task, on_answer: Callable[[Any], None], on_progress: Callable[[Any], None]
+    ) -> None:
         """Send a task."""
-        self._task, self._on_answer = task, on_answer
+        self._task, self._on_answer, self._on_progress = task, on_answer, on_progress
         with suppress(ChannelClosed):  # reported when the socket is read
             self._channel.send(task)
 
@@ -171,6 +175,8 @@ class WorkerProcess:
         elif isinstance(message, TimeoutChanged):
             if self._task is not None:
                 self._task.deadline.allow(message.allowed_ms)
+        elif isinstance(message, ProgressMessage):
+            self._on_progress(message)
         elif isinstance(message, Ready):
             self.device = message.device
             self._ready(self)
@@ -197,6 +203,7 @@ class WorkerProcess:
 
     def _complete(self, answer: Any) -> None:
         on_answer, self._on_answer, self._task = self._on_answer, None, None
+        self._on_progress = lambda _: None
         if on_answer is not None:
             on_answer(answer)
 

@@ -14,6 +14,7 @@ from typing import Any
 from gradwire_service.scheduling import Queue
 from gradwire_service.settings import Settings
 from gradwire_service.work.messages import Task
+from gradwire_service.work.request import ProgressMessage
 from gradwire_service.work.tasks import Tasks, execute
 
 _THREADS_PER_CORE = 2
@@ -29,7 +30,9 @@ class WorkerThread:
         self._tasks = tasks
         self._settings = settings
 
-    def begin(self, task: Task, on_answer: Callable[[Any], None]) -> None:
+    def begin(
+        self, task: Task, on_answer: Callable[[Any], None], on_progress: Callable[[Any], None]
+    ) -> None:
         """Run a task, which shares its deadline with the caller."""
         loop = asyncio.get_running_loop()
 
@@ -37,9 +40,12 @@ class WorkerThread:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(on_answer, future.exception() or future.result())
 
-        future = self._threads.submit(
-            execute, task, self._tasks, self._settings, on_timeout=lambda _: None
-        )
+        def progressed(message: ProgressMessage) -> None:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(on_progress, message)
+
+        reports = (lambda _: None), progressed
+        future = self._threads.submit(execute, task, self._tasks, self._settings, *reports)
         future.add_done_callback(done)
 
     def stop(self) -> None:
@@ -52,15 +58,20 @@ class WorkerThread:
 class ThreadPool:
     """Worker threads, the executors of ``queue``."""
 
-    def __init__(self, tasks: Tasks, queue: Queue, settings: Settings) -> None:
+    def __init__(
+        self, tasks: Tasks, queue: Queue, settings: Settings, count: int | None = None
+    ) -> None:
         #: Tasks that go on after their deadline occupy a thread.
-        count = _THREADS_PER_CORE * settings.cores + 1
+        count = count or _THREADS_PER_CORE * settings.cores + 1
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="gradwire")
-        self._queue = queue
+        self._queue, self._tasks = queue, tasks
         for _ in range(count):
             queue.add(WorkerThread(self._pool, tasks, settings))
 
     async def open(self) -> None:
+        """Do nothing: threads start on demand."""
+
+    def want(self, number: int) -> None:
         """Do nothing: threads start on demand."""
 
     async def close(self) -> None:
@@ -71,8 +82,10 @@ class ThreadPool:
         with ThreadPoolExecutor(1) as waiting, suppress(RuntimeError):
             await loop.run_in_executor(waiting, self._pool.shutdown)
         self._pool.shutdown()
+        self._tasks.close()
 
     def shut(self) -> None:
         """Drop waiting tasks, and wait for running ones."""
         self._queue.close()
         self._pool.shutdown()
+        self._tasks.close()

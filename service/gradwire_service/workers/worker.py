@@ -94,7 +94,8 @@ class Worker:
             assert isinstance(task, Task)
             self._deadline = task.deadline
             try:
-                answer = execute(task, self._tasks, self._settings, self._report_timeout)
+                reports = self._report_timeout, self._channel.send
+                answer = execute(task, self._tasks, self._settings, *reports)
             finally:
                 self._deadline = None
             answer.outcome.on_gpu = self._gpu is not None
@@ -110,7 +111,8 @@ class Worker:
         """
         for _ in range(_WARM_REPLAYS):
             task = Task("gradient", (), {}, "", Deadline(_WARM_UP_MS), packed([_WARM_UP]))
-            answer = execute(task, self._tasks, self._settings, lambda _: None)
+            ignored = lambda _: None, lambda _: None
+            answer = execute(task, self._tasks, self._settings, *ignored)
             if isinstance(answer, TaskFailed):
                 raise RuntimeError(answer.trace or answer.problem.detail)
 
@@ -140,10 +142,12 @@ def serve(
     settings: Settings,
     isolated: bool,
     open_gpu: OpenGpu | None = None,
+    for_jobs: bool = False,
 ) -> None:
     """Run tasks until the other end of the connection closes; through ``codes`` share code.
 
-    With ``open_gpu``, compute on a GPU: until it is lost, which ends the process.
+    With ``open_gpu``, compute on a GPU: until it is lost, which ends the process. ``for_jobs`` at
+    a lower priority.
     """
     end_with_parent()
     # Sent to all processes of a service at once; the service lets workers finish.
@@ -161,7 +165,7 @@ def serve(
         gc.freeze()
         signal.signal(STOP, worker.stop)
         end_first()
-        lower_priority()
+        lower_priority(for_jobs=for_jobs)
         limit_memory(settings.process_bytes)
         with suppress(ChannelClosed):
             channel.send(Ready(None if gpu is None else gpu.device))
@@ -172,3 +176,10 @@ def serve(
         signal.raise_signal(signal.SIGKILL)  # the driver's own end may hang
     except MemoryError:  # outside of a task, where it cannot be reported
         signal.raise_signal(signal.SIGKILL)
+
+
+def serve_jobs(
+    connection: socket.socket, codes: socket.socket, settings: Settings, isolated: bool
+) -> None:
+    """The same for optimisations."""
+    serve(connection, codes, settings, isolated, for_jobs=True)

@@ -14,6 +14,12 @@ answer
     "answer.to_pandas().groupby('path').gradient.sum()",
     "client.hessian('x**2 * y', {'x': 1.0, 'y': 2.0})",
     "print(answer.as_curl())",
+    """
+def valley(x):
+    return np.sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)
+options = {"maxiter": 20_000}
+client.minimize(valley, -np.ones(50), method="adam", options=options, wait_ms=0)
+""",
     "client.close()",
 ]
 
@@ -40,6 +46,15 @@ def test_responses_are_shown_as_cards(outputs):
 def test_frames_are_shown_by_pandas(outputs):
     (shown,) = outputs[1]
     assert shown["data"]["text/plain"].startswith("path\nw ")
+
+
+def test_progress_is_a_figure_that_grows(outputs):
+    figure, result = outputs[4]
+    assert figure["output_type"] == "display_data"
+    assert "<polyline" in figure["data"]["text/html"]
+    assert "per second" in figure["data"]["text/html"]
+    assert "<polyline" in result["data"]["text/html"]
+    assert result["data"]["text/plain"].startswith("OptimizeResult fun ")
 
 
 def test_commands_are_text(outputs):

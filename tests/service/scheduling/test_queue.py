@@ -23,7 +23,7 @@ class TimedExecutor:
         self.killed = False
         queue.add(self)
 
-    def begin(self, task, answered):
+    def begin(self, task, answered, progressed):
         self.running = asyncio.ensure_future(self._work(task))
         self.running.add_done_callback(lambda _: answered(self._outcome(task)))
 

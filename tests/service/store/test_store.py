@@ -77,6 +77,35 @@ def test_a_record_can_be_consumed_once(store, clock):
     assert store.find(key()) is None
 
 
+def test_a_record_is_swapped_by_those_who_know_its_head(store, clock):
+    first, second = Record("1", b"one"), Record("2", b"two")
+    assert not store.swap(key(), second, "1")
+    assert kept(store, key()) is None
+    assert store.swap(key(), first, None)
+    assert not store.swap(key(), second, None)
+    assert not store.swap(key(), second, "2")
+    assert kept(store, key()) == first
+    assert store.swap(key(), second, "1")
+    assert kept(store, key()) == second
+    assert store.find(key()).expires_at == clock.now + TTL
+    clock.now += TTL  # what has expired is not there
+    assert not store.swap(key(), first, "2")
+    assert store.swap(key(), first, None)
+    with pytest.raises(RequestError, match="the limit is"):
+        store.swap(key(), of_size(1000), "1")
+    assert kept(store, key()) == first
+
+
+def test_one_of_many_swaps_succeeds(store):
+    store.swap(key(), Record("0", b""), None)
+    with ThreadPoolExecutor(8) as pool:
+        for turn in range(10):
+            swap = lambda n, turn=turn: store.swap(  # noqa: E731
+                key(), Record(str(turn + 1), b"%d" % n), str(turn)
+            )
+            assert sum(pool.map(swap, range(8))) == 1
+
+
 def test_the_same_request_may_consume_a_record_again(store, clock):
     store.put(key(), RECORD)
     end = clock.now + CONSUMED_SECONDS

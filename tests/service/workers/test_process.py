@@ -58,7 +58,9 @@ class RunningProcess:
         """The answer to a task, and whether the process accepts another one."""
         answer = asyncio.get_running_loop().create_future()
         task = Task("evaluate", (), {b"x-said": said}, "", Deadline(10_000), packed([body]))
-        self.process.begin(task, lambda found: answer.set_result((found, self.process.alive)))
+        self.process.begin(
+            task, lambda found: answer.set_result((found, self.process.alive)), lambda _: None
+        )
         return await answer
 
     def _is_ready(self, _process):

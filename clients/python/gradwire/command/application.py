@@ -9,10 +9,11 @@ from typing import Any, NoReturn
 import click
 
 import gradwire
-from gradwire.command import compute, problems
+from gradwire.command import compute, optimize, problems
 from gradwire.command.catalogue import limits, ops
 from gradwire.command.completion import completion
 from gradwire.command.exit_codes import ExitCode
+from gradwire.command.jobs import jobs
 from gradwire.command.page import open_page
 from gradwire.command.programs import programs
 from gradwire.command.session import connected, is_json
@@ -97,5 +98,8 @@ def application() -> None:
     """
 
 
-for _command in (*compute.COMMANDS, ops, limits, programs, tensors, tapes, open_page, completion):
+for _command in (
+    *(*compute.COMMANDS, *optimize.COMMANDS),
+    *(ops, limits, programs, tensors, tapes, jobs, open_page, completion),
+):
     application.add_command(_command)

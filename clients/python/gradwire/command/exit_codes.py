@@ -9,7 +9,8 @@ class ExitCode(IntEnum):
     """What the command ends with."""
 
     DONE = 0
-    #: ``gradwire check`` found a gradient that is wrong; or a bug of the command.
+    #: ``gradwire check`` found a gradient that is wrong, or an optimisation ended without success
+    #: or was cancelled; or a bug of the command.
     WRONG = 1
     USAGE = 2
     PROGRAM = 3

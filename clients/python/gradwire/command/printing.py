@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+import gradwire.display.optimizations  # noqa: F401 - its reports are found by type
 from gradwire import codec
 from gradwire.command.session import is_json
 from gradwire.display.blocks import Block, Problem, Remarks, Title
@@ -51,10 +52,15 @@ def print_answer(answer: Any) -> None:
         response = answer.raw
         media_type = response.headers.get("Content-Type", codec.MEDIA_TYPE)
         print_json(codec.decode(response.content, media_type))
-        return
+    else:
+        print_report(answer)
+
+
+def print_report(shown: Any) -> None:
+    """Print the report of an answer, a result or a job."""
     with printing() as console:
-        for block in report(answer):
-            _print_block(console, block, answer)
+        for block in report(shown):
+            _print_block(console, block, shown)
 
 
 def print_json(part: Any) -> None:

@@ -50,6 +50,8 @@ EXIT_CODES: Mapping[str, ExitCode] = {
     "DeadlineExceeded": ExitCode.TIME,
     "NotFound": ExitCode.NOT_FOUND,
     "Conflict": ExitCode.NOT_FOUND,
+    "IdempotencyConflict": ExitCode.USAGE,
+    "JobCancelled": ExitCode.WRONG,
     "APIError": ExitCode.SERVICE,
     "NotInstalled": ExitCode.NOT_INSTALLED,
 }

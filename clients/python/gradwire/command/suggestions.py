@@ -62,3 +62,8 @@ def programs(client: Client) -> Iterable[tuple[str, str]]:
     return [
         (name, ", ".join(one.variables)) for one in client.programs.list() for name in one.names
     ]
+
+
+def jobs(client: Client) -> Iterable[tuple[str, str]]:
+    """The ids of the jobs, with their states."""
+    return [(job.id, f"{job.kind}, {job.state}") for job in client.jobs.list()]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
-from gradwire.stored import StoredTensor
+from gradwire.stored import RemoteArray
 
 #: The greatest number; greater norms are clipped to it.
 GREATEST = float(np.finfo(np.float64).max)
@@ -23,7 +23,7 @@ WIDEST = 44
 
 def numbers(leaf: Any) -> NDArray[Any] | None:
     """A leaf's numbers, those of a sparse array without its zeros; none that are not here."""
-    if isinstance(leaf, StoredTensor):
+    if isinstance(leaf, RemoteArray):
         return None
     if isinstance(leaf, SparseArray):
         return coalesced(leaf).values
@@ -71,7 +71,7 @@ def digits(number: Any, precision: int = 4) -> str:
 
 def brief(leaf: Any) -> str:
     """A leaf in a few characters: its elements, or its extent."""
-    if isinstance(leaf, StoredTensor):
+    if isinstance(leaf, RemoteArray):
         return "with the service"
     if numbers(leaf) is None:
         return cut(repr(leaf))

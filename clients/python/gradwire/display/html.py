@@ -54,19 +54,23 @@ class Markup(str):
 
 def card(shown: Any) -> str:
     """An answer or a recorded function as HTML, of some hundred kilobytes at most."""
+    return card_of(*(part for block in report(shown) for part in _parts(block)))
+
+
+def card_of(*parts: Markup) -> str:
+    """A card of these parts, with the style of all cards."""
     style = element("style", Markup(_RULES.strip().replace("\n", "")))
-    blocks = (part for block in report(shown) for part in _parts(block))
-    return str(element("div", style, *blocks, class_="gw"))
+    return str(element("div", style, *parts, class_="gw"))
 
 
-def element(name: str, *children: str, **attributes: str | int | None) -> Markup:
-    """An element; of attributes, ``class_`` is ``class``, and those that are None are left out.
+def element(name: str, *children: str, **attributes: str | float | None) -> Markup:
+    """An element; ``class_`` is ``class``, ``font_weight`` is ``font-weight``, None is left out.
 
     >>> element("b", "a < b", class_="sum")
     '<b class="sum">a &lt; b</b>'
     """
     given = "".join(
-        f' {key.rstrip("_")}="{html.escape(str(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(str(value))}"'
         for key, value in attributes.items()
         if value is not None
     )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from gradwire.endpoints import Program, TapeOptions
-from gradwire.methods import Awaiting, Blocking
+from gradwire.methods import Awaiting, AwaitingListener, Blocking, BlockingListener
 from gradwire.resources.programs import AsyncPrograms, Programs
 from gradwire.resources.tapes import AsyncTapes, Tapes
 from gradwire.resources.tensors import AsyncTensors, Tensors
 from gradwire.tapes import Tape, TapeBeingMade
 from gradwire.trees import Variables
 
+if TYPE_CHECKING:  # imported once a job is asked for
+    from gradwire.resources.jobs import AsyncJobs, Jobs
+
 
 class Groups:
-    """The programs, arrays and tapes that a ``Client`` stores with the service."""
+    """The programs, arrays, tapes and jobs that a ``Client`` has with the service."""
 
     @property
     def programs(self: Blocking) -> Programs:
@@ -30,6 +33,13 @@ class Groups:
     def tapes(self: Blocking) -> Tapes:
         """Tapes: ``create``, ``get``, ``delete``."""
         return Tapes(self)
+
+    @property
+    def jobs(self: BlockingListener) -> Jobs:
+        """Jobs: ``list``, ``get``, ``wait``, ``result``, ``events``, ``cancel``, ``delete``."""
+        from gradwire.resources.jobs import Jobs  # noqa: PLC0415 - few clients have jobs
+
+        return Jobs(self)
 
     def tape(
         self: Blocking,
@@ -47,7 +57,7 @@ class Groups:
 
 
 class AsyncGroups:
-    """The programs, arrays and tapes that an ``AsyncClient`` stores with the service."""
+    """The programs, arrays, tapes and jobs that an ``AsyncClient`` has with the service."""
 
     @property
     def programs(self: Awaiting) -> AsyncPrograms:
@@ -63,6 +73,13 @@ class AsyncGroups:
     def tapes(self: Awaiting) -> AsyncTapes:
         """Tapes: ``create``, ``get``, ``delete``."""
         return AsyncTapes(self)
+
+    @property
+    def jobs(self: AwaitingListener) -> AsyncJobs:
+        """Jobs: ``list``, ``get``, ``wait``, ``result``, ``events``, ``cancel``, ``delete``."""
+        from gradwire.resources.jobs import AsyncJobs  # noqa: PLC0415 - few clients have jobs
+
+        return AsyncJobs(self)
 
     def tape(
         self: Awaiting,

@@ -8,7 +8,7 @@ the methods of the objects that it reads.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -21,24 +21,24 @@ from gradwire.tracing.traces import LIBRARIES
 
 
 class Captured:
-    """A function's captured values; when one is replaced, the function is recorded again."""
+    """Functions' captured values; when one is replaced, the functions are recorded again."""
 
-    __slots__ = ("_python", "_seen")
+    __slots__ = ("_pythons", "_seen")
 
-    def __init__(self, python: Callable[..., Any]) -> None:
-        self._python = python
+    def __init__(self, *pythons: Callable[..., Any]) -> None:
+        self._pythons = pythons
         self._seen: list[tuple[Binding, Any]] | None = None
 
     def changed(self) -> bool:
         """True if a captured value has been replaced since the last call."""
         if self._seen is None:
-            self._seen = _reads(self._python)
+            self._seen = _reads(self._pythons)
             return False
         for binding, value in self._seen:
             holder = binding.holder
             now = holder.get(binding.name) if type(holder) is dict else binding.read()
             if now is not value and not _equal(PATCHES.original(binding), value):
-                self._seen = _reads(self._python)
+                self._seen = _reads(self._pythons)
                 return True
         return False
 
@@ -58,11 +58,11 @@ def _replaced(value: Any) -> Any:
     return tuple([old if new is None else new for old, new in zip(value, parts, strict=True)])
 
 
-def _reads(python: Any) -> list[tuple[Binding, Any]]:
+def _reads(pythons: Sequence[Any]) -> list[tuple[Binding, Any]]:
     """The bindings that a function and the functions it calls read, with their values."""
     found: dict[tuple[int, str], tuple[Binding, Any]] = {}
     visited: set[int] = set()
-    stack = [python]
+    stack = [*pythons]
     while stack:
         for plain in _functions(stack.pop()):
             if id(plain) in visited:

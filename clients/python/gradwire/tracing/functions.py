@@ -57,6 +57,7 @@ class Function(Generic[P, T]):
         differentiated: Sequence[int] = (),
         names: Sequence[str] | None = None,
         again: tuple[Callable[..., Any], tuple[Any, ...]] | None = None,
+        calls: Sequence[Callable[..., Any]] = (),
     ) -> None:
         check_function(python)
         check_client(client)
@@ -73,7 +74,8 @@ class Function(Generic[P, T]):
         #: A function and its arguments that make it in another process, if it has no name.
         self._again = again
         self._traced: dict[Any, list[TracedProgram]] = {}
-        self._captured = Captured(python)
+        #: ``calls`` are further functions of the user's that ``inline`` calls.
+        self._captured = Captured(python, *calls)
 
     def __repr__(self) -> str:
         return f"<gradwire function {self.title}>"

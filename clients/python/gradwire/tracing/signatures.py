@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gradwire.stored import StoredTensor
+from gradwire.stored import RemoteArray
 from gradwire.tracing.structures import is_array_like
 from gradwire.trees import Static, children, default_factory
 
@@ -62,7 +62,7 @@ def _walk(value: Any, leaves: list[Any], tokens: list[Any], numbers: bool) -> No
 def _walk_other(value: Any, leaves: list[Any], tokens: list[Any], numbers: bool) -> None:
     if is_array_like(value):
         leaves.append(value)
-        if isinstance(value, StoredTensor):
+        if isinstance(value, RemoteArray):
             tokens += (value.dtype, value.shape)
         elif isinstance(value, (float, complex)) and not isinstance(value, np.generic):
             tokens.append(float if isinstance(value, float) else complex)

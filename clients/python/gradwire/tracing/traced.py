@@ -13,7 +13,7 @@ from gradwire.call import Call
 from gradwire.endpoints import ProgramAt
 from gradwire.errors import APIError
 from gradwire.results import Evaluation
-from gradwire.stored import StoredTensor
+from gradwire.stored import RemoteArray
 from gradwire.tracing.failures import explained
 from gradwire.tracing.numpy_trace import NumpyTrace
 from gradwire.tracing.recordable import RecordableArray
@@ -134,13 +134,13 @@ def record(
 def argument(leaf: Leaf) -> Tracer:
     """An argument as a recorded array."""
     value = leaf.value
-    given = value if isinstance(value, StoredTensor) else np.asarray(value)
+    given = value if isinstance(value, RemoteArray) else np.asarray(value)
     return Tracer(
         leaf,
         Aval(given.shape, given.dtype),
         weak=isinstance(value, (float, complex)) and not isinstance(value, np.generic),
         is_argument=True,
-        is_ordered=isinstance(given, StoredTensor) or given.flags.c_contiguous,
+        is_ordered=isinstance(given, RemoteArray) or given.flags.c_contiguous,
     )
 
 

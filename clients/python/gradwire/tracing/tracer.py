@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from gradwire import hints
+from gradwire.chunked import is_dask
+from gradwire.stored import RemoteArray
 from gradwire.tracing import literals, wrappers
 from gradwire.tracing.array_methods import Methods
 from gradwire.tracing.conversions import Conversions
@@ -360,6 +362,12 @@ def to_term(value: Any, trace: Trace | None = None) -> Term | None:
         return (trace or recording()).constant(wrappers.checked(value))
     if hasattr(value, "tocoo"):
         return (trace or recording()).constant(value)
+    if isinstance(value, RemoteArray) or is_dask(value):
+        kind = "a Dask array" if is_dask(value) else f"a {type(value).__name__}"
+        raise not_traceable(
+            f"the function reads {kind} from outside, whose values are not here",
+            "pass it as an argument",
+        )
     if hasattr(value, "__array__") and not isinstance(value, (np.generic, type)):
         return (trace or recording()).constant(np.asarray(value))
     return None

@@ -12,7 +12,7 @@ from gradwire.tracing.shapes import AbstractArray
 from gradwire.tracing.traces import not_traceable
 
 #: Libraries whose arrays are constants of the recording.
-_CONSTANTS = ("pandas.",)
+_CONSTANTS = ("pandas.", "dask.")
 
 
 def takes_over(kind: type, protocol: str) -> bool:

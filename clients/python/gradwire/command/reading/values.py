@@ -51,6 +51,23 @@ def value_of(text: str, word: str | None = None) -> Any:
         raise UnreadableValues(problem, hint=_hint(text), excerpt=caret) from error
 
 
+def options_of(words: Sequence[str]) -> dict[str, Any]:
+    """Options ``NAME=VALUE``: JSON, where a number without a point is an integer, or a word."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not _NAME.fullmatch(name.strip()):
+            raise click.UsageError(f"expected NAME=VALUE, got {word!r}")
+        try:
+            found[name.strip()] = json.loads(text)
+        except json.JSONDecodeError as error:
+            if not text.isidentifier():
+                problem = f"{text!r} is neither a word nor JSON"
+                raise UnreadableValues(problem, excerpt=_caret(text, word, error)) from error
+            found[name.strip()] = text
+    return found
+
+
 def names_of(text: str | None) -> Names:
     """Names as ``w,b``, or nested as JSON: ``{"weights": ["w1", "w2"], "bias": "b"}``."""
     if text is None:

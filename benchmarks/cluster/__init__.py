@@ -1,0 +1,1 @@
+"""Logistic regression on more data than the workers of a cluster have memory."""

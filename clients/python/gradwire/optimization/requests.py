@@ -1,0 +1,268 @@
+"""The requests of optimisations: their options, and the steps from the start to the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import Any, Final, Literal, TypeAlias, TypedDict
+
+import numpy as np
+
+from gradwire import hooks
+from gradwire.call import Call, Reply, Steps
+from gradwire.endpoints import Promotion
+from gradwire.errors import GradwireError, UsageError
+from gradwire.optimization.following import cancelled, followed, waited
+from gradwire.optimization.handles import JobDocument, JobHandle, JobProgress, text_of
+from gradwire.optimization.objectives import Objective
+from gradwire.optimization.parameters import bounds_document, ends_document
+from gradwire.optimization.programs import of_program
+from gradwire.optimization.recorded import of_function
+from gradwire.optimization.results import Kind, OptimizeResult, result_of
+from gradwire.tracing.traced import TracedProgram, with_source_notes
+from gradwire.trees import Names, Variables
+
+#: How long the first answer may take; what takes longer is a job, and shows its progress.
+WAIT_MS: Final = 1000.0
+#: Options that the request has as they are.
+PLAIN: Final = ("tol", "max_seconds", "promotion")
+#: Arguments of ``scipy.optimize.least_squares`` that are options of the method here.
+OF_LEAST_SQUARES: Final = (
+    *("loss", "f_scale", "x_scale", "ftol", "xtol", "gtol", "max_nfev", "tr_solver"),
+)
+#: Arguments of SciPy's functions that nobody needs here.
+DERIVATIVES: Final = frozenset({"jac", "hess", "hessp"})
+#: The HTTP status of an answer that is a job.
+ACCEPTED: Final = 202
+
+#: Makes a client's handle of a job from its description, and what reads its result.
+Handle: TypeAlias = Callable[..., JobHandle[Any]]
+#: A display of progress, as a context whose value is called with each.
+Show: TypeAlias = AbstractContextManager[Callable[[JobProgress], Any]]
+
+
+class RootOptions(TypedDict, total=False):
+    """Options of ``root``; ``None`` stands for the default."""
+
+    #: Of a program: what does not move, and which variables do, by default all that are trainable.
+    variables: Variables | None
+    sources: Names
+    #: Of a program: what is optimised, by default its output.
+    target: Names
+    #: The tolerance of the method's own test for its end.
+    tol: float | None
+    #: Options of the method, as SciPy's.
+    options: Mapping[str, Any] | None
+    #: Ends with the best point after so many seconds, without success.
+    max_seconds: float | None
+    #: How long the first answer may take: what takes longer is a job. A second by default.
+    wait_ms: float | None
+    promotion: Promotion | None
+    #: Called some times a second with an ``OptimizeResult`` that has ``fun`` and ``nit`` but not
+    #: ``x``, and in the end with the result. If it raises ``StopIteration``, the job is cancelled.
+    callback: Callable[[OptimizeResult], Any] | None
+    #: Show the progress of what takes long; by default in notebooks, and on terminals with tqdm.
+    progress: bool | None
+    #: A second call with this key is answered by the job of the first.
+    idempotency_key: str | None
+
+
+class MinimizeOptions(RootOptions, total=False):
+    """Options of ``minimize``."""
+
+    #: Pairs ``(low, high)`` for all elements in a row or by path, or ``scipy.optimize.Bounds``.
+    bounds: Any
+    #: SciPy's ``NonlinearConstraint``, ``LinearConstraint`` and dictionaries, one or several.
+    constraints: Any
+    #: Of first-order methods: ``{"size": 64, "variables": ["X", "y"], "seed": 0}``.
+    minibatch: Mapping[str, Any] | None
+
+
+class LeastSquaresOptions(RootOptions, total=False):
+    """Options of ``least_squares``."""
+
+    #: A pair of all lower and all upper ends, ``scipy.optimize.Bounds``, or pairs by path.
+    bounds: Any
+    loss: str | None
+    f_scale: float | None
+    x_scale: float | Literal["jac"] | None
+    ftol: float | None
+    xtol: float | None
+    gtol: float | None
+    max_nfev: int | None
+    tr_solver: str | None
+
+
+OPTIONS: Final[Mapping[str, frozenset[str]]] = {
+    "minimize": frozenset(MinimizeOptions.__annotations__),
+    "least_squares": frozenset(LeastSquaresOptions.__annotations__),
+    "root": frozenset(RootOptions.__annotations__),
+}
+
+
+class Stopped(Exception):
+    """A callback has ended the optimisation."""
+
+
+def optimized(
+    kind: Kind,
+    handle: Handle,
+    f: Any,
+    x0: Any,
+    args: Any,
+    method: str | None,
+    given: Mapping[str, Any],
+    background: bool = False,
+    show: Show | None = None,
+) -> Steps[Any]:
+    """The steps to a result, or in the background to the job that computes it."""
+    unknown = sorted(given.keys() - OPTIONS[kind])
+    if unknown:
+        known = f"it has {', '.join(sorted(OPTIONS[kind]))}"
+        hint = "derivatives are exact: leave them out" if DERIVATIVES & {*unknown} else known
+        raise UsageError(f"{kind} has no option {', '.join(unknown)}", hint=hint)
+    return _optimized(kind, handle, f, x0, args, method, dict(given), background, show)
+
+
+def _optimized(
+    kind: Kind,
+    handle: Handle,
+    f: Any,
+    x0: Any,
+    args: Any,
+    method: str | None,
+    given: dict[str, Any],
+    background: bool,
+    show: Show | None,
+) -> Steps[Any]:
+    objective = yield from _objective(f, x0, args, given)
+    document = _document(kind, objective, method, given)
+    callback, program = given.get("callback"), objective.program
+    if background:
+        document["background"] = True
+    else:
+        wait = 0.0 if callback is not None else WAIT_MS
+        document["wait_ms"] = wait if given.get("wait_ms") is None else given["wait_ms"]
+
+    def result(answer: Any) -> OptimizeResult:
+        return result_of(kind, answer, objective.x, objective.values)
+
+    def read(reply: Reply) -> Any:
+        if reply.response.status_code != ACCEPTED:
+            return result(reply.document)
+        return handle(JobDocument.read(reply.document), result, program)
+
+    # Without a key, what a short run is asked for is stored nowhere.
+    key = given.get("idempotency_key") or (None if background else "")
+    asked = Call("POST", f"/v1/{kind}", document, read, text_of(program), key=key)
+    traced = program if isinstance(program, TracedProgram) else None
+    with nullcontext() if traced is None else with_source_notes(traced.written):
+        found = yield from asked
+    if background:
+        return found
+    if not isinstance(found, OptimizeResult):
+        if show is None:
+            total = (document.get("options") or {}).get("maxiter")
+            show = hooks.display().following(kind, total, given.get("progress"))
+        found = yield from _awaited(found, show, callback)
+    if callback is not None:
+        with suppress(StopIteration):
+            callback(found)
+    return found
+
+
+def _objective(f: Any, x0: Any, args: Any, given: Mapping[str, Any]) -> Steps[Objective]:
+    """What is optimised."""
+    constraints = given.get("constraints")
+    of = {name: given.get(name) for name in ("variables", "sources", "target")}
+    if callable(f):
+        if any(value is not None for value in of.values()):
+            names = ", ".join(name for name, value in of.items() if value is not None)
+            raise UsageError(
+                f"{names} go with a program, not with a Python function",
+                hint="args are the function's further arguments, which do not move",
+            )
+        return (yield from of_function(f, x0, args, constraints))
+    if args not in ((), None):
+        raise UsageError("args go with a Python function", hint="a program has variables")
+    return of_program(f, x0, constraints=constraints, **of)
+
+
+def _document(
+    kind: Kind, objective: Objective, method: str | None, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The request, but for how long its answer may take."""
+    options = {**(given.get("options") or {})}
+    for name in OF_LEAST_SQUARES:
+        if given.get(name) is not None:
+            options[name] = given[name]
+    bounds_of = ends_document if kind == "least_squares" else bounds_document
+    further = {
+        **{name: given.get(name) for name in PLAIN},
+        "method": method,
+        "minibatch": _minibatch(given.get("minibatch"), objective),
+        "options": _plain(options) or None,
+        "bounds": bounds_of(given.get("bounds"), objective.parameters),
+    }
+    return {
+        **objective.document,
+        **{name: value for name, value in further.items() if value is not None},
+    }
+
+
+def _minibatch(given: Mapping[str, Any] | None, objective: Objective) -> Any:
+    """A minibatch, its variables by their names in the program."""
+    if given is None:
+        return None
+    named = given.get("variables", ())
+    several = [named] if isinstance(named, str) else list(named)
+    names = [objective.names.get(name, name) for name in several]
+    return _plain({**given, "variables": names})
+
+
+def _plain(option: Any) -> Any:
+    """An option as JSON has it, with Python's numbers in place of NumPy's."""
+    if isinstance(option, Mapping):
+        return {name: _plain(value) for name, value in option.items()}
+    if isinstance(option, (list, tuple)):
+        return [_plain(value) for value in option]
+    return option.tolist() if isinstance(option, (np.generic, np.ndarray)) else option
+
+
+def _awaited(
+    job: JobHandle[Any], show: Show, callback: Callable[[OptimizeResult], Any] | None
+) -> Steps[OptimizeResult]:
+    """The result of a job; what interrupts the waiting cancels the job."""
+    with show as shown:
+
+        def report(progress: JobProgress) -> None:
+            shown(progress)
+            if callback is not None:
+                with _stopping():
+                    callback(_intermediate(progress))
+
+        try:
+            yield from followed(job, report)
+        except (GradwireError, GeneratorExit):
+            raise
+        except Stopped:
+            yield from cancelled(job)
+        except BaseException:
+            with suppress(GradwireError):  # the interruption is what the caller sees
+                yield from cancelled(job)
+            raise
+    return (yield from waited(job))
+
+
+@contextmanager
+def _stopping() -> Iterator[None]:
+    try:
+        yield
+    except StopIteration as end:
+        raise Stopped from end
+
+
+def _intermediate(progress: JobProgress) -> OptimizeResult:
+    found = OptimizeResult(fun=progress.value, nit=progress.iteration)
+    found.update(gradient_norm=progress.gradient_norm, seconds=progress.seconds)
+    return found

@@ -1,0 +1,230 @@
+"""The methods that run whole optimisations beside the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+
+from gradwire.endpoints import Program
+from gradwire.methods import Awaiting, Blocking
+from gradwire.usage import used
+
+if TYPE_CHECKING:  # imported once an optimisation is asked for
+    from gradwire.optimization.jobs import AsyncJob, Job
+    from gradwire.optimization.requests import LeastSquaresOptions, MinimizeOptions, RootOptions
+    from gradwire.optimization.results import Kind, OptimizeResult
+
+
+class Optimizations:
+    """Optimisations of a Python function ``f(x, *args)``, or of a program, in SciPy's manner.
+
+    A function is recorded at ``x0``, nested in any way, and moves from there; all else that it
+    reads stays. A program moves the variables that ``x0`` has by name, or those that ``sources``
+    names, and by default all that are trainable; ``variables`` has the others. The service runs
+    the whole optimisation: what takes longer than a second is a job there, which is followed until
+    it is done, and cancelled by an interrupt (Ctrl-C). With ``background=True`` the job itself is
+    returned at once.
+    """
+
+    @overload
+    def minimize(
+        self: Blocking,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[False] = False,
+        **options: Unpack[MinimizeOptions],
+    ) -> OptimizeResult: ...
+    @overload
+    def minimize(
+        self: Blocking,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[True],
+        **options: Unpack[MinimizeOptions],
+    ) -> Job: ...
+    @overload
+    def minimize(
+        self: Awaiting,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[False] = False,
+        **options: Unpack[MinimizeOptions],
+    ) -> Coroutine[Any, Any, OptimizeResult]: ...
+    @overload
+    def minimize(
+        self: Awaiting,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[True],
+        **options: Unpack[MinimizeOptions],
+    ) -> Coroutine[Any, Any, AsyncJob]: ...
+    def minimize(
+        self: Any,
+        f: Any,
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        **options: Any,
+    ) -> Any:
+        """The least value of a function of one number, by default with L-BFGS-B.
+
+        Methods are those of ``scipy.optimize.minimize`` that use derivatives, and ``sgd``,
+        ``momentum`` and ``adam``. Further options are ``bounds``, ``constraints``, ``tol``,
+        ``options`` (of the method), ``minibatch``, ``max_seconds``, ``callback``, ``progress`` and
+        ``idempotency_key``.
+
+        >>> client.minimize(lambda x, a: np.sum((x - a) ** 2), np.zeros(2), (3.0,)).x
+        array([3., 3.])
+        >>> client.minimize("sum((x - a)**2)", {"x": [0.0, 0.0]}, variables={"a": 3.0}).x
+        {'x': array([3., 3.])}
+        """
+        return _optimized(self, "minimize", f, x0, args, method, options)
+
+    @overload
+    def least_squares(
+        self: Blocking,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[False] = False,
+        **options: Unpack[LeastSquaresOptions],
+    ) -> OptimizeResult: ...
+    @overload
+    def least_squares(
+        self: Blocking,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[True],
+        **options: Unpack[LeastSquaresOptions],
+    ) -> Job: ...
+    @overload
+    def least_squares(
+        self: Awaiting,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[False] = False,
+        **options: Unpack[LeastSquaresOptions],
+    ) -> Coroutine[Any, Any, OptimizeResult]: ...
+    @overload
+    def least_squares(
+        self: Awaiting,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[True],
+        **options: Unpack[LeastSquaresOptions],
+    ) -> Coroutine[Any, Any, AsyncJob]: ...
+    def least_squares(
+        self: Any,
+        f: Any,
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        **options: Any,
+    ) -> Any:
+        """The least sum of squares of all values of a function, by default with ``trf``.
+
+        Methods and options are those of ``scipy.optimize.least_squares``: ``loss``, ``f_scale``,
+        ``x_scale``, ``ftol``, ``xtol``, ``gtol``, ``max_nfev``, ``tr_solver`` and ``bounds``, a
+        pair of all lower and all upper ends; and those of ``minimize`` for the job. The Jacobian
+        is exact, and sparse where that saves work.
+
+        >>> found = client.least_squares("y - a * t", {"a": 0.0}, variables={"t": t, "y": y})
+        >>> found.x["a"], found.cost
+        """
+        return _optimized(self, "least_squares", f, x0, args, method, options)
+
+    @overload
+    def root(
+        self: Blocking,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[False] = False,
+        **options: Unpack[RootOptions],
+    ) -> OptimizeResult: ...
+    @overload
+    def root(
+        self: Blocking,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[True],
+        **options: Unpack[RootOptions],
+    ) -> Job: ...
+    @overload
+    def root(
+        self: Awaiting,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[False] = False,
+        **options: Unpack[RootOptions],
+    ) -> Coroutine[Any, Any, OptimizeResult]: ...
+    @overload
+    def root(
+        self: Awaiting,
+        f: Program | Callable[..., Any],
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        *,
+        background: Literal[True],
+        **options: Unpack[RootOptions],
+    ) -> Coroutine[Any, Any, AsyncJob]: ...
+    def root(
+        self: Any,
+        f: Any,
+        x0: Any = None,
+        args: Any = (),
+        method: str | None = None,
+        **options: Any,
+    ) -> Any:
+        """Where all values of a function are zero, as many as it has parameters.
+
+        Methods are those of ``scipy.optimize.root``, by default ``hybr``, with exact Jacobians.
+
+        >>> client.root("{'a': cos(x) - y, 'b': y - x}", {"x": 1.0, "y": 1.0}).x["x"].round(6)
+        np.float64(0.739085)
+        """
+        return _optimized(self, "root", f, x0, args, method, options)
+
+
+def _optimized(
+    client: Any, kind: Kind, f: Any, x0: Any, args: Any, method: str | None, options: dict[str, Any]
+) -> Any:
+    from gradwire.optimization.requests import optimized  # noqa: PLC0415 - few clients optimise
+
+    with used(kind):
+        background = bool(options.pop("background", False))
+        handle = client.jobs.handle
+        asked = optimized(kind, handle, f, x0, args, method, options, background)
+    return client.run(asked)

@@ -1,0 +1,31 @@
+"""Optimisations: minima, least squares and roots of programs, run beside their data."""
+
+from gradwire_engine.solvers.checkpoint import Checkpoint, Evaluations
+from gradwire_engine.solvers.layout import Layout
+from gradwire_engine.solvers.local import LocalProblem
+from gradwire_engine.solvers.methods import METHODS, SolveKind, default_method
+from gradwire_engine.solvers.objective import Notes, Objective
+from gradwire_engine.solvers.progress import Clock, Progress, Report
+from gradwire_engine.solvers.solve import Solution, solve
+from gradwire_engine.solvers.specification import Bound, Constraint, Minibatch, Specification
+
+__all__ = [
+    "METHODS",
+    "Bound",
+    "Checkpoint",
+    "Clock",
+    "Constraint",
+    "Evaluations",
+    "Layout",
+    "LocalProblem",
+    "Minibatch",
+    "Notes",
+    "Objective",
+    "Progress",
+    "Report",
+    "Solution",
+    "SolveKind",
+    "Specification",
+    "default_method",
+    "solve",
+]

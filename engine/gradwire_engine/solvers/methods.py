@@ -1,0 +1,183 @@
+"""The methods of optimisation by name: what each takes, and which derivatives it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+from gradwire_engine.solvers.options import (
+    AT_LEAST_0,
+    COUNT,
+    FLAG,
+    POSITIVE,
+    SHARE,
+    Option,
+    choice,
+    either,
+    number,
+    whole,
+)
+from gradwire_engine.solvers.schedules import LEARNING_RATE
+
+#: What is looked for: a least value, a least sum of squares, or where values are zero.
+SolveKind: TypeAlias = Literal["minimize", "least_squares", "root"]
+
+
+class Method(NamedTuple):
+    """A method: its options, what it can take beside, and the second derivatives that it reads."""
+
+    options: Mapping[str, Option]
+    bounds: bool = False
+    constraints: bool = False
+    #: Whether it is written here, steps along gradients, and may take those of minibatches.
+    first_order: bool = False
+    hessian: Literal["none", "product", "matrix"] = "none"
+    #: The method of ``scipy.optimize.minimize`` that it is, of one that has another name here.
+    scipy: str | None = None
+
+
+_NORM = either(number(), choice("inf"))
+_LINE_SEARCH = {"c1": SHARE, "c2": SHARE}
+_TRUST_REGION = {
+    "initial_trust_radius": POSITIVE,
+    "max_trust_radius": POSITIVE,
+    "eta": number(0, 0.25),
+    "gtol": AT_LEAST_0,
+    "maxiter": COUNT,
+}
+_STEPS = {
+    "learning_rate": LEARNING_RATE,
+    "warmup_steps": whole(0),
+    "maxiter": COUNT,
+    "gtol": AT_LEAST_0,
+    "ftol": AT_LEAST_0,
+}
+_MINIMIZE = {
+    "L-BFGS-B": Method(
+        {
+            "maxcor": COUNT,
+            "ftol": AT_LEAST_0,
+            "gtol": AT_LEAST_0,
+            "maxfun": COUNT,
+            "maxiter": COUNT,
+            "maxls": COUNT,
+        },
+        bounds=True,
+    ),
+    "BFGS": Method(
+        {
+            "gtol": AT_LEAST_0,
+            "norm": _NORM,
+            "maxiter": COUNT,
+            "xrtol": AT_LEAST_0,
+            **_LINE_SEARCH,
+        }
+    ),
+    "CG": Method({"gtol": AT_LEAST_0, "norm": _NORM, "maxiter": COUNT, **_LINE_SEARCH}),
+    "TNC": Method(
+        {
+            "maxCGit": whole(-1),
+            "eta": number(-1),
+            "stepmx": AT_LEAST_0,
+            "accuracy": AT_LEAST_0,
+            "ftol": number(-1),
+            "xtol": number(-1),
+            "gtol": number(-1),
+            "rescale": number(-1),
+            "maxfun": COUNT,
+        },
+        bounds=True,
+    ),
+    "SLSQP": Method({"ftol": AT_LEAST_0, "maxiter": COUNT}, bounds=True, constraints=True),
+    "trust-constr": Method(
+        {
+            "gtol": AT_LEAST_0,
+            "xtol": AT_LEAST_0,
+            "barrier_tol": AT_LEAST_0,
+            "initial_tr_radius": POSITIVE,
+            "initial_constr_penalty": POSITIVE,
+            "initial_barrier_parameter": POSITIVE,
+            "initial_barrier_tolerance": POSITIVE,
+            "factorization_method": choice("QRFactorization", "SVDFactorization"),
+            "maxiter": COUNT,
+        },
+        bounds=True,
+        constraints=True,
+        hessian="product",
+    ),
+    "trust-ncg": Method(_TRUST_REGION, hessian="product"),
+    "trust-krylov": Method({**_TRUST_REGION, "inexact": FLAG}, hessian="product"),
+    "trust-exact": Method(_TRUST_REGION, hessian="matrix"),
+    "dogleg": Method(_TRUST_REGION, hessian="matrix"),
+    "Newton-CG": Method({"xtol": AT_LEAST_0, "maxiter": COUNT, **_LINE_SEARCH}, hessian="product"),
+    "sgd": Method(_STEPS, bounds=True, first_order=True),
+    "momentum": Method(
+        {**_STEPS, "momentum": SHARE, "nesterov": FLAG}, bounds=True, first_order=True
+    ),
+    "adam": Method(
+        {**_STEPS, "beta1": SHARE, "beta2": SHARE, "epsilon": POSITIVE},
+        bounds=True,
+        first_order=True,
+    ),
+}
+_TOLERANCES = {"ftol": AT_LEAST_0, "xtol": AT_LEAST_0, "gtol": AT_LEAST_0, "max_nfev": COUNT}
+_SCALES = {"x_scale": either(POSITIVE, choice("jac"))}
+_ROBUST = {
+    **_TOLERANCES,
+    **_SCALES,
+    "loss": choice("linear", "soft_l1", "huber", "cauchy", "arctan"),
+    "f_scale": POSITIVE,
+    "tr_solver": choice("exact", "lsmr"),
+}
+_LEAST_SQUARES = {
+    "trf": Method(_ROBUST, bounds=True),
+    "dogbox": Method(_ROBUST, bounds=True),
+    "lm": Method({**_TOLERANCES, **_SCALES}),
+    # Truncated Newton in a trust region, with Jᵀ J in the Hessian's place: for large problems, as
+    # it needs products with the Jacobian alone.
+    "gauss-newton": Method(_TRUST_REGION, hessian="product", scipy="trust-ncg"),
+}
+_LARGE = {
+    "maxiter": COUNT,
+    "fatol": POSITIVE,
+    "ftol": POSITIVE,
+    "xatol": POSITIVE,
+    "xtol": POSITIVE,
+    "line_search": choice("armijo", "wolfe"),
+}
+_ROOT = {
+    "hybr": Method({"xtol": AT_LEAST_0, "maxfev": COUNT, "factor": number(0.1, 100)}),
+    "lm": Method(
+        {
+            "ftol": AT_LEAST_0,
+            "xtol": AT_LEAST_0,
+            "gtol": AT_LEAST_0,
+            "maxiter": COUNT,
+            "factor": number(0.1, 100),
+        }
+    ),
+    "krylov": Method(_LARGE),
+    "broyden1": Method(_LARGE),
+    "df-sane": Method(
+        {
+            "ftol": AT_LEAST_0,
+            "fatol": AT_LEAST_0,
+            "maxfev": COUNT,
+            "M": COUNT,
+            "sigma_0": POSITIVE,
+            "sigma_eps": POSITIVE,
+            "line_search": choice("cruz", "cheng"),
+        }
+    ),
+}
+#: The methods of each kind, the default first.
+METHODS: Mapping[SolveKind, Mapping[str, Method]] = {
+    "minimize": _MINIMIZE,
+    "least_squares": _LEAST_SQUARES,
+    "root": _ROOT,
+}
+
+
+def default_method(kind: SolveKind) -> str:
+    """The method of a kind where none is named."""
+    return next(iter(METHODS[kind]))

@@ -1,0 +1,123 @@
+"""An objective whose shards lie on a cluster, or in files that its workers read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+from gradwire_engine.answer import Poll
+from gradwire_engine.solvers.layout import Layout
+from gradwire_engine.solvers.objective import Notes
+
+from gradwire_service.cluster import parts
+from gradwire_service.cluster.connection import Connection
+from gradwire_service.cluster.parts import Part, Point, Quantity, Work
+from gradwire_service.wire.numbers import Array
+
+if TYPE_CHECKING:
+    from dask.delayed import Delayed
+    from distributed import Client
+
+#: Parts that a worker adds at once: few enough to begin before the last is there.
+_FAN_IN = 8
+
+
+class ClusterObjective:
+    """``f(x)`` and its derivatives as sums over shards, added in a tree on the workers.
+
+    ``shards`` have an item for each chunked variable: a recipe of rows, or a block of Dask's. Those
+    that are ``kept`` stay in the workers' memory, and tasks go where they are; others are read in
+    each evaluation. All tasks are pure functions: what a lost worker had is computed again by
+    others. ``poll`` is called while the workers compute.
+
+    Raises: ``RequestError`` (cluster_unavailable, worker_crashed); ``RemoteError`` from workers.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        client: Client,
+        work: Work,
+        shards: Sequence[Sequence[Any]],
+        *,
+        kept: bool,
+        of_residuals: bool,
+        poll: Poll,
+    ) -> None:
+        from dask import delayed
+
+        empty = {path: np.empty((0, *shape), dtype) for path, dtype, shape in work.chunked}
+        self.layout = Layout(parts.with_rows(work.variables, empty), work.sources)
+        self.notes = Notes()
+        self._connection, self._client, self._poll = connection, client, poll
+        self._value: Quantity = "cost" if of_residuals else "value"
+        name = uuid4().hex
+        self._work = client.persist(delayed(work, f"gradwire-work-{name}", traverse=False))
+        self.shards: Sequence[Any] = shards
+        self.kept = kept
+        if kept:
+            keep = delayed(parts.keep, traverse=False)
+            self.shards = client.persist(
+                [
+                    keep(rows, dask_key_name=f"gradwire-rows-{name}-{number}")
+                    for number, rows in enumerate(shards)
+                ],
+                optimize_graph=False,
+            )
+
+    @property
+    def start(self) -> Array:
+        """The sources' values in the request."""
+        return self.layout.start
+
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        """``f(x)`` and ``∇f(x)``; of residuals, ``½ Σ rᵢ²`` and ``Jᵀ r``."""
+        found = self._evaluate(self._value, Point(x))
+        return found.value, found.vector
+
+    def hessian_product(self, x: Array, v: Array) -> Array:
+        """``H(x) v``."""
+        return self._evaluate("hessian_product", Point(x, v)).vector
+
+    def gauss_newton_product(self, x: Array, v: Array) -> Array:
+        """``J(x)ᵀ J(x) v``, of residuals."""
+        return self._evaluate("gauss_newton_product", Point(x, v)).vector
+
+    def _evaluate(self, quantity: Quantity, point: Point) -> Part:
+        from dask import delayed
+
+        run = uuid4().hex
+        at = delayed(point, f"gradwire-point-{run}", traverse=False)
+        evaluate = delayed(parts.evaluate, traverse=False)
+        tasks = [
+            evaluate(
+                self._work,
+                at,
+                quantity,
+                number == 0,
+                rows,
+                dask_key_name=f"gradwire-part-{run}-{number}",
+            )
+            for number, rows in enumerate(self.shards)
+        ]
+        found: Part = self._connection.compute(self._client, _sum(tasks, run), self._poll)
+        self.notes = found.notes
+        return found
+
+
+def _sum(tasks: Sequence[Delayed], run: str) -> Delayed:
+    """The sum of parts: a tree of the same form each time, so that rounding is the same, too."""
+    from dask import delayed
+
+    add = delayed(parts.add, traverse=False)
+    number = 0
+    while len(tasks) > 1:
+        level = []
+        for start in range(0, len(tasks), _FAN_IN):
+            few = tasks[start : start + _FAN_IN]
+            level.append(add(few, dask_key_name=f"gradwire-sum-{run}-{number}"))
+            number += 1
+        tasks = level
+    return tasks[0]

@@ -1,0 +1,271 @@
+"""Evaluations of one shard, and sums of them. Runs on workers, in engines of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from gradwire_engine import Engine, Leaf, native
+from gradwire_engine.answer import Answer, Kind, Limits, Names, Poll, Promotion, Query, Shard
+from gradwire_engine.errors import InputError, Place
+from gradwire_engine.polling import unhurried
+from gradwire_engine.program import Program
+from gradwire_engine.record.calculus import leaves
+from gradwire_engine.solvers.layout import Layout, Placement
+from gradwire_engine.solvers.objective import Notes
+from threadpoolctl import threadpool_limits
+
+from gradwire_service import __version__
+from gradwire_service.cluster.reporting import Abandoned, reported
+from gradwire_service.cluster.stored import Rows
+from gradwire_service.problems import RequestError
+from gradwire_service.wire.chunked import ChunkedReference
+from gradwire_service.wire.numbers import Array, Dtype
+
+#: The values of a shard: a value with its gradient, that of residuals, ``½ Σ rᵢ²``, or a product.
+Quantity: TypeAlias = Literal["value", "cost", "hessian_product", "gauss_newton_product"]
+#: Memory of a worker's engine for what it compiled.
+_CACHE_BYTES = 64 << 20
+
+
+class Variable(NamedTuple):
+    """A chunked variable: its path, dtype, and the shape of one row."""
+
+    path: str
+    dtype: Dtype
+    row_shape: tuple[int, ...]
+
+
+class Work(NamedTuple):
+    """All that shards have in common; each worker gets it once."""
+
+    program: Program
+    variables: Mapping[str, Any]
+    sources: Names
+    target: Names
+    promotion: Promotion
+    limits: Limits
+    #: The tenant of the program, where tenants are isolated.
+    whose: str | None
+    chunked: tuple[Variable, ...]
+    rows: int
+    version: str = __version__
+
+
+class Point(NamedTuple):
+    """The flat vector at which all shards are evaluated, and that of a product."""
+
+    x: Array
+    v: Array | None = None
+
+
+class Part(NamedTuple):
+    """What one shard, or several, contribute to a value and a vector."""
+
+    value: float
+    vector: Array
+    notes: Notes = Notes()
+
+
+@reported
+def evaluate(
+    work: Work, point: Point, quantity: Quantity, first: bool, rows: Sequence[Array | Rows]
+) -> Part:
+    """A shard's part. The ``rows`` of each chunked variable are an array, or are read here.
+
+    Raises: ``RemoteError``; ``Abandoned``.
+    """
+    if work.version != __version__:
+        raise RequestError(
+            "cluster_unavailable",
+            f"a worker has gradwire-server {__version__}, the service {work.version}",
+            hint="install the same version on all workers",
+            retry_after_seconds=60,
+        )
+    given = {
+        variable.path: _checked(one, variable)
+        for variable, one in zip(work.chunked, map(_read, rows), strict=True)
+    }
+    variables = with_rows(work.variables, given)
+    residuals = quantity in ("cost", "gauss_newton_product")
+    shard = Shard(tuple(given), work.rows, first, residuals)
+    problem = _ShardProblem(work, variables, shard, _poll())
+    if quantity == "value":
+        return problem.value(point.x)
+    if quantity == "cost":
+        return problem.cost(point.x)
+    assert point.v is not None
+    if quantity == "hessian_product":
+        return problem.hessian_product(point.x, point.v)
+    return problem.gauss_newton_product(point.x, point.v)
+
+
+class _ShardProblem:
+    """The objective's part of one shard."""
+
+    def __init__(self, work: Work, variables: Mapping[str, Any], shard: Shard, poll: Poll) -> None:
+        self._work, self._shard, self._poll = work, shard, poll
+        self._layout = Layout(variables, work.sources)
+        self._place = Placement(variables, self._layout.paths)
+
+    def value(self, x: Array) -> Part:
+        """The part of ``f(x)`` and ``∇f(x)``."""
+        answer = self._answer("gradient", x)
+        value = answer.value
+        if isinstance(value, dict | list) or np.ndim(value) or np.iscomplexobj(value):
+            several = isinstance(value, dict | list)
+            got = "several values" if several else f"{value.dtype} of shape {value.shape}"
+            detail = f"what is minimised is one real number, got {got}"
+            raise InputError(detail, at=Place(pointer="/target"), hint="return a sum over rows")
+        return self._part(answer, answer.gradients, float(value))
+
+    def cost(self, x: Array) -> Part:
+        """The part of ``½ Σ rᵢ²`` and ``Jᵀ r``, of residuals ``r(x)``."""
+        residuals = self._answer("evaluate", x).value
+        cost = sum(float(np.vdot(r, r)) for r in leaves(residuals)) / 2
+        answer = self._answer("gradient", x, residuals)
+        return self._part(answer, answer.gradients, cost)
+
+    def hessian_product(self, x: Array, v: Array) -> Part:
+        """The part of ``H(x) v``."""
+        answer = self._answer("hvp", x, self._layout.arrays(v))
+        return self._part(answer, answer.derivatives["hvp"])
+
+    def gauss_newton_product(self, x: Array, v: Array) -> Part:
+        """The part of ``J(x)ᵀ J(x) v``."""
+        along = self._answer("jvp", x, self._layout.arrays(v)).derivatives["jvp"]
+        answer = self._answer("gradient", x, along)
+        return self._part(answer, answer.gradients)
+
+    def _part(self, answer: Answer, arrays: Sequence[Array], value: float = 0.0) -> Part:
+        notes = Notes(tuple(answer.warnings), answer.unconnected, answer.nonfinite)
+        return Part(value, self._layout.flat(arrays), notes)
+
+    def _answer(self, kind: Kind, x: Array, vectors: Any = None) -> Answer:
+        work = self._work
+        query = Query(
+            kind,
+            target=work.target,
+            sources=None if kind == "evaluate" else self._layout.paths,
+            unconnected="zero",
+            promotion=work.promotion,
+            shard=self._shard,
+        )
+        variables = self._place(self._layout.arrays(x))
+        engine = _engine(work.limits)
+        engine = engine if work.whose is None else engine.apart(work.whose)
+        return engine.call(work.program, variables, query, vectors).replay(self._poll)
+
+
+def add(parts: Sequence[Part]) -> Part:
+    """The sum of parts, with what is known of the first that says anything."""
+    said = (part.notes for part in parts if any(part.notes))
+    vector = np.sum([part.vector for part in parts], axis=0)
+    return Part(sum(part.value for part in parts), vector, next(said, Notes()))
+
+
+@reported
+def keep(rows: Sequence[Array | Rows]) -> tuple[Array, ...]:
+    """The rows of a shard, which stay in the memory of one worker."""
+    return tuple(map(_read, rows))
+
+
+def _read(rows: Array | Rows) -> Array:
+    return rows.read() if isinstance(rows, Rows) else rows
+
+
+def with_rows(variables: Any, rows: Mapping[str, Array]) -> Any:
+    """Variables with rows in the place of each reference; none of these is trainable."""
+    return _replaced(variables, "", lambda path, _: Leaf(rows[path], trainable=False))
+
+
+def references_in(variables: Any) -> dict[str, ChunkedReference]:
+    """The chunked variables, by path."""
+    found: dict[str, ChunkedReference] = {}
+    _replaced(variables, "", found.setdefault)
+    return found
+
+
+def _replaced(value: Any, path: str, replace: Callable[[str, ChunkedReference], Any]) -> Any:
+    """A value in which each reference is replaced, by its path."""
+    if isinstance(value, ChunkedReference):
+        return replace(path, value)
+    below = f"{path}." if path else ""
+    if type(value) is dict:
+        return {name: _replaced(item, f"{below}{name}", replace) for name, item in value.items()}
+    if type(value) is list:
+        return [_replaced(item, f"{below}{i}", replace) for i, item in enumerate(value)]
+    return value
+
+
+def pointer_of(path: str) -> str:
+    """The JSON pointer to a variable."""
+    return "/variables/" + path.replace("~", "~0").replace(".", "/")
+
+
+def _checked(rows: Any, variable: Variable) -> Array:
+    """The rows, if they are what was announced.
+
+    Raises: ``RequestError`` (dtype_mismatch, shape_mismatch).
+    """
+    pointer = pointer_of(variable.path)
+    if not isinstance(rows, np.ndarray) or rows.dtype != variable.dtype:
+        got = getattr(rows, "dtype", type(rows).__name__)
+        raise RequestError(
+            "dtype_mismatch",
+            f"a chunk is of {got}, others are of {variable.dtype}",
+            pointer=pointer,
+            hint="store or publish NumPy arrays of one dtype",
+        )
+    if rows.shape[1:] != variable.row_shape:
+        raise RequestError(
+            "shape_mismatch",
+            f"rows of a chunk have the shape {rows.shape[1:]}, others {variable.row_shape}",
+            pointer=pointer,
+        )
+    return rows
+
+
+@lru_cache(maxsize=4)  # all services of one cluster usually have the same limits
+def _engine(limits: Limits) -> Engine:
+    """This process' engine: with machine code if that is available, and one thread for BLAS.
+
+    It is compiled in the background: so the first evaluations do not wait for it. No query needs
+    more memory than a thread of the worker has.
+    """
+    threadpool_limits(1)
+    worker, backend = _worker(), None
+    if worker is not None and worker.memory_manager.memory_limit:
+        most = worker.memory_manager.memory_limit // worker.state.nthreads
+        limits = replace(limits, total_bytes=min(limits.total_bytes, most))
+    if native.is_available():
+        backend = native.native_backend(lambda sources, _: native.compile_texts(sources))
+    return Engine(limits=limits, cache_bytes=_CACHE_BYTES, backend=backend)
+
+
+def _poll() -> Poll:
+    """A poll that stops a task once the scheduler has cancelled it."""
+    worker = _worker()
+    if worker is None:
+        return unhurried
+    key, tasks = worker.get_current_task(), worker.state.tasks
+
+    def poll() -> None:
+        task = tasks.get(key)
+        if task is None or task.state == "cancelled":
+            raise Abandoned(key)
+
+    return poll
+
+
+def _worker() -> Any:
+    """The worker that runs the task; None outside of tasks."""
+    from distributed import get_worker
+
+    try:
+        return get_worker()
+    except ValueError:
+        return None

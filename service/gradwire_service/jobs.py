@@ -1,0 +1,207 @@
+"""Jobs: long optimisations in the store, which any replica finds and goes on with.
+
+A job is one small record that is only swapped, so of all that change it one succeeds. Its request,
+checkpoint, events and answer are records beside it. A lease says which replica runs it, and until
+when; a job whose lease has passed is taken over from its last checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
+
+from gradwire_service.problems import RequestError
+from gradwire_service.store import Key, Record, Store, StoredRecord
+from gradwire_service.store.records import Content
+
+State: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
+#: States in which a job does not change any more.
+ENDED: frozenset[State] = frozenset({"succeeded", "failed", "cancelled"})
+#: What is stored beside a job.
+Part: TypeAlias = Literal["request", "checkpoint", "events", "answer"]
+PARTS: tuple[Part, ...] = ("request", "checkpoint", "events", "answer")
+_TOKEN_BYTES = 24
+#: The owner of all leases: the service itself.
+_SERVICE = ""
+#: Leases that a replica looks through at once.
+_MOST_LEASES = 10_000
+
+
+class Job(NamedTuple):
+    """What is known of a job; times are in seconds since 1970, ``digest`` is of its request."""
+
+    kind: str
+    created_at: float
+    digest: str
+    state: State = "queued"
+    started_at: float | None = None
+    finished_at: float | None = None
+    progress: Mapping[str, Any] | None = None
+    problem: Mapping[str, Any] | None = None
+    #: How often another replica, or a restarted one, has gone on with it.
+    resumed: int = 0
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED
+
+    @property
+    def head(self) -> str:
+        """The job as text."""
+        return json.dumps(self._asdict())
+
+    @classmethod
+    def of(cls, head: str) -> Self:
+        """The job that a text says."""
+        return cls(**json.loads(head))
+
+
+class StoredJob(NamedTuple):
+    """A job in the store, with its key, and the time when it expires."""
+
+    key: Key
+    job: Job
+    expires_at: float
+
+
+class Lease(NamedTuple):
+    """Which replica runs the job of an owner, and until when others leave it alone.
+
+    ``iteration`` is that from which it began, and ``attempts`` are those that began there.
+    """
+
+    owner: str
+    id: str
+    replica: str
+    until: float
+    iteration: int = 0
+    attempts: int = 1
+
+    @property
+    def head(self) -> str:
+        """The lease as text."""
+        return json.dumps(self)
+
+    @classmethod
+    def of(cls, head: str) -> Self:
+        """The lease that a text says."""
+        return cls(*json.loads(head))
+
+
+class Unknown(RequestError):
+    """There is no such job."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "unknown_job",
+            "there is no job with this id, or it has expired",
+            hint="GET /v1/jobs lists the jobs that there are",
+        )
+
+
+def new_id(owner: str, idempotency_key: bytes | None) -> str:
+    """An unguessable id; equal for requests of an owner with one idempotency key."""
+    if idempotency_key is None:
+        return secrets.token_urlsafe(_TOKEN_BYTES)
+    return sha256(b"%s %s" % (owner.encode(), idempotency_key)).hexdigest()[: 2 * _TOKEN_BYTES]
+
+
+class Jobs:
+    """The jobs in a store. Every method may block, and raises ``Unavailable``."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def create(self, key: Key, job: Job) -> bool:
+        """Store a new job; false if there is one of this id.
+
+        Raises: ``OverQuota``.
+        """
+        return self._store.swap(key, Record(job.head, b""), None)
+
+    def find(self, key: Key) -> StoredJob:
+        """Find a job.
+
+        Raises: ``Unknown``.
+        """
+        held = self._store.find(key, body=False)
+        if held is None:
+            raise Unknown
+        return StoredJob(key, Job.of(held.head), held.expires_at)
+
+    def change(self, key: Key, seen: Job, job: Job) -> bool:
+        """Replace a job that is still as it was ``seen``; whether it was."""
+        return self._store.swap(key, Record(job.head, b""), seen.head)
+
+    def end(self, key: Key, **fields: Any) -> Job:
+        """Set the last ``fields`` of a job, unless it has ended; returns what it is then.
+
+        Raises: ``Unknown``.
+        """
+        while True:
+            seen = self.find(key).job
+            if seen.ended:
+                return seen
+            ended = seen._replace(**fields)
+            if self.change(key, seen, ended):
+                return ended
+
+    def listed(self, owner: str, after: str, limit: int) -> list[StoredJob]:
+        """The first ``limit`` jobs of an owner with ids greater than ``after``."""
+        found = self._store.list_records("jobs", owner, after, limit)
+        return [
+            StoredJob(Key("jobs", owner, each.id), Job.of(each.head), each.expires_at)
+            for each in found
+        ]
+
+    def remove(self, key: Key) -> None:
+        """Delete a job with all its parts."""
+        self.remove_parts(key, PARTS)
+        self._store.remove(key)
+
+    def put_part(self, key: Key, part: Part, body: Content, head: str = "") -> None:
+        """Store a part in place of what it was.
+
+        Raises: ``OverQuota``.
+        """
+        self._store.put(_part(key, part), Record(head, body))
+
+    def find_part(self, key: Key, part: Part) -> StoredRecord | None:
+        """A part of a job; its expiry moves on."""
+        return self._store.find(_part(key, part))
+
+    def events(self, key: Key) -> list[tuple[int, str]]:
+        """The latest events of a job: their numbers, and what they say as JSON."""
+        part = self.find_part(key, "events")
+        lines = [] if part is None else bytes(part.content).decode().splitlines()
+        return [(int(number), text) for number, _, text in (line.partition(" ") for line in lines)]
+
+    def remove_parts(self, key: Key, parts: Sequence[Part]) -> None:
+        """Delete some parts of a job."""
+        for part in parts:
+            self._store.remove(_part(key, part))
+
+    def change_lease(self, seen: Lease | None, lease: Lease) -> bool:
+        """Write a lease in place of one that was ``seen``, or of none; whether it was there."""
+        head = None if seen is None else seen.head
+        return self._store.swap(_lease(lease), Record(lease.head, b""), head)
+
+    def remove_lease(self, lease: Lease) -> None:
+        """Delete the lease of a job that has ended."""
+        self._store.remove(_lease(lease))
+
+    def leases(self) -> Iterator[Lease]:
+        """The leases of all jobs that have not ended."""
+        for each in self._store.list_records("leases", _SERVICE, "", _MOST_LEASES):
+            yield Lease.of(each.head)
+
+
+def _part(key: Key, part: Part) -> Key:
+    return Key("parts", key.owner, f"{key.id} {part}")
+
+
+def _lease(lease: Lease) -> Key:
+    return Key("leases", _SERVICE, lease.id)

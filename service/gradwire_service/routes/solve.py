@@ -1,0 +1,153 @@
+"""``POST /v1/minimize``, ``/v1/least_squares`` and ``/v1/root``: short runs, or jobs."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import Any
+
+from fastapi import APIRouter, Request
+from gradwire_engine.solvers import SolveKind
+from starlette.responses import Response
+
+from gradwire_service import openapi
+from gradwire_service.dependencies import Dependencies
+from gradwire_service.jobs import StoredJob
+from gradwire_service.problems import RemoteError
+from gradwire_service.routes.exchange import Exchange, Reply
+from gradwire_service.routes.offload import Offloader
+from gradwire_service.runs import Cancelled, Run, Runs
+from gradwire_service.wire.body import Disconnected
+from gradwire_service.wire.envelope import timeout_of_header
+from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, waiting_of
+from gradwire_service.wire.solving import read_waiting
+from gradwire_service.work.jobs import document_of
+from gradwire_service.work.messages import Task, TaskFailed
+
+#: The headers of a request that its answer depends on, now or later.
+_HEADERS = b"content-type", b"content-encoding", b"accept"
+#: Time between looks at a job that another replica runs.
+_LOOK_SECONDS = 0.1
+
+
+class Solving:
+    """Answers requests for optimisations: with their results, or with jobs."""
+
+    def __init__(self, dependencies: Dependencies, offloader: Offloader, runs: Runs) -> None:
+        self._capacity = dependencies.capacity
+        self._settings = dependencies.settings
+        self._offloader = offloader
+        self._runs = runs
+
+    async def answer(self, request: Request, kind: SolveKind) -> Response:
+        """The result if it is there in time, else the job."""
+        exchange = Exchange(request.scope, self._settings, kind)
+        await self._capacity.enter()
+        try:
+            await exchange.receive(request.receive)
+            return await self._answer(exchange)
+        finally:
+            self._capacity.leave()
+
+    async def _answer(self, exchange: Exchange) -> Response:
+        background, wait_seconds = self._waiting(exchange)
+        idempotency_key = exchange.request.headers.get(b"idempotency-key")
+        stored = background or idempotency_key is not None
+        run = await self._runs.begin(_task(exchange), idempotency_key, stored=stored)
+        if not isinstance(run, Run):
+            return await self._follow(exchange, run, 0.0 if background else wait_seconds)
+        if not background:
+            await self._wait(exchange, run, wait_seconds)
+        if not run.answer.done():
+            await run.keep()
+        if run.answer.done() and not isinstance(run.answer.exception(), Cancelled):
+            return self._result(exchange, run)
+        return _response(exchange, await self._runs.find(run.key))
+
+    def _waiting(self, exchange: Exchange) -> tuple[bool, float]:
+        """Whether a request is a job at once, and how long it waits for its result otherwise.
+
+        Bodies that are compressed, or too long to be scanned here, wait as by default.
+        """
+        request, settings = exchange.request, self._settings
+        document: dict[str, Any] = {}
+        if request.format.coding is None and len(exchange.body) <= MAX_SCANNED_BYTES:
+            found = waiting_of(exchange.body, request.format.reader)
+            document = dict(zip(("background", "wait_ms"), found, strict=True))
+        background, wait_ms = read_waiting(document)
+        most_ms: list[float] = [settings.job_wait_ms]
+        if (given := request.headers.get(b"gradwire-timeout-ms")) is not None:
+            most_ms.append(timeout_of_header(given))
+        return background, min(wait_ms, *most_ms) / 1000
+
+    async def _wait(self, exchange: Exchange, run: Run, seconds: float) -> None:
+        """Wait for the result; without the client, only a job goes on.
+
+        Raises: ``Disconnected``.
+        """
+        watching: asyncio.Future[Any] = asyncio.ensure_future(exchange.watch())
+        answer: asyncio.Future[Any] = run.answer
+        try:
+            done, _ = await asyncio.wait(
+                {answer, watching}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+            if watching in done and not answer.done():
+                watching.result()
+        except (Disconnected, asyncio.CancelledError):
+            if not run.stored:
+                run.stop(Cancelled())
+            raise
+        finally:
+            watching.cancel()
+
+    def _result(self, exchange: Exchange, run: Run) -> Response:
+        """The response with a result.
+
+        Raises: the error that ended the run.
+        """
+        answer = run.answer.result()
+        exchange.take_over(answer.outcome)
+        if isinstance(answer, TaskFailed):
+            raise RemoteError(answer.problem, answer.trace)
+        self._offloader.count(answer.outcome)
+        return Reply(exchange, answer.body)
+
+    async def _follow(self, exchange: Exchange, stored: StoredJob, seconds: float) -> Response:
+        """Answer with a job that another request began: its result, if that is there in time."""
+        until = monotonic() + seconds
+        while not stored.job.ended and monotonic() < until:
+            await asyncio.sleep(_LOOK_SECONDS)
+            stored = await self._runs.find(stored.key)
+        if stored.job.state != "succeeded":
+            return _response(exchange, stored)
+        exchange.ask_instead("jobs.answer", stored.key.id)
+        return Reply(exchange, await self._offloader.offload(exchange))
+
+
+def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIRouter:
+    """The routes of optimisations."""
+    routes = APIRouter(prefix="/v1", tags=["compute"])
+    solving = Solving(dependencies, offloader, runs)
+
+    def solves(kind: SolveKind) -> None:
+        @routes.post(f"/{kind}", **openapi.SOLVE_OPERATIONS[kind])
+        async def answer(request: Request) -> Response:
+            return await solving.answer(request, kind)
+
+    for kind in openapi.SOLVE_OPERATIONS:
+        solves(kind)
+    return routes
+
+
+def _response(exchange: Exchange, stored: StoredJob) -> Response:
+    """The response with a job, which will have the result."""
+    request = exchange.request
+    request.outcome.status = 202
+    request.add((b"location", f"/v1/jobs/{stored.key.id}".encode()))
+    return Reply(exchange, b"".join(request.encode(document_of(stored) | {"result": None})))
+
+
+def _task(exchange: Exchange) -> Task:
+    given = exchange.request.headers
+    headers = {name: given[name] for name in _HEADERS if name in given}
+    return exchange.task()._replace(headers=headers)

@@ -1,0 +1,59 @@
+"""Jobs: how many run and are stored, and for how long."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from gradwire_service.settings.concurrency import available_cores
+from gradwire_service.settings.units import CENTURY_SECONDS, GIBIBYTE, MEBIBYTE, Size
+
+
+class JobSettings(BaseModel):
+    """Jobs: how many run and are stored, and for how long."""
+
+    job_processes: int = Field(
+        default_factory=available_cores,
+        ge=1,
+        le=1024,
+        description="Worker processes of optimisations, beside those of other requests and at a "
+        "lower priority, started when there is one: so many run at once, others wait. With API "
+        "keys and two or more, one is reserved for tenants of which none runs. Without worker "
+        "processes, these are threads.",
+    )
+    job_queue: int = Field(
+        default=256, ge=0, description="Optimisations that may wait on a replica; others are a 503."
+    )
+    job_wait_ms: int = Field(
+        default=5000,
+        ge=0,
+        le=600_000,
+        description="How long an optimisation may take before it is answered as a job, unless the "
+        "request says so by `wait_ms`, and the most that requests may say.",
+    )
+    job_seconds: float = Field(
+        default=86_400,
+        gt=0,
+        le=CENTURY_SECONDS,
+        description="The longest time from the creation of a job to its end.",
+    )
+    job_ttl_seconds: float = Field(
+        default=86_400,
+        gt=0,
+        le=CENTURY_SECONDS,
+        description="How long a job and its result are stored after their last use.",
+    )
+    max_jobs: int = Field(default=10_000, ge=0, description="Most stored jobs.")
+    max_jobs_bytes: Size = Field(
+        default=4 * GIBIBYTE,
+        ge=0,
+        description="Most bytes of the requests, checkpoints and results of jobs.",
+    )
+    max_jobs_per_tenant: int = Field(
+        default=100,
+        ge=0,
+        description="Most stored jobs of a tenant, those that have ended included; without keys, "
+        "of an Authorization header.",
+    )
+    max_jobs_bytes_per_tenant: Size = Field(
+        default=512 * MEBIBYTE, ge=0, description="The same for the bytes of a tenant's jobs."
+    )

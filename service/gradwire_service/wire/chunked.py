@@ -1,0 +1,69 @@
+"""Read references to chunked variables, whose rows lie on a cluster or in files that it reads."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from gradwire_service.wire.numbers import Malformed
+
+#: Where the rows are: a dataset that was published on a Dask scheduler, or files.
+ChunkedKind: TypeAlias = Literal["dask", "zarr", "parquet"]
+_KINDS: tuple[ChunkedKind, ...] = ("dask", "zarr", "parquet")
+#: The longest name, in characters, and the most columns.
+_MOST_TEXT, _MOST_COLUMNS = 1024, 10_000
+
+
+class ChunkedReference(NamedTuple):
+    """A variable by the name of a dataset, or by the path of files; its first axis is divided.
+
+    The ``columns`` of a Parquet file are the last axis of a matrix; a single name gives a vector.
+    """
+
+    kind: ChunkedKind
+    name: str
+    columns: str | tuple[str, ...] | None = None
+
+
+def read_chunked(value: Any) -> ChunkedReference | None:
+    """The reference that one member of ``variables`` is; None for all other values.
+
+    ``{"dask": name}``, ``{"zarr": path}`` or ``{"parquet": path, "columns": [name, …]}``.
+
+    Raises: ``Malformed`` for one of these with missing, unknown or invalid members.
+    """
+    if type(value) is not dict:
+        return None
+    kind = next((kind for kind in _KINDS if type(value.get(kind)) is str), None)
+    if kind is None:
+        return None
+    known = {kind, "columns"} if kind == "parquet" else {kind}
+    if unknown := sorted(value.keys() - known):
+        named = " and ".join(sorted(known))
+        raise Malformed(f"a reference to {kind} has only {named}, got {unknown[0][:80]}")
+    name = value[kind]
+    if not name or len(name) > _MOST_TEXT:
+        raise Malformed(f"a name has 1 to {_MOST_TEXT} characters", kind)
+    return ChunkedReference(kind, name, _columns(value) if kind == "parquet" else None)
+
+
+def has_chunked(variables: Any) -> bool:
+    """True if there is a reference in nested variables."""
+    if type(variables) is dict:
+        return any(map(has_chunked, variables.values()))
+    return isinstance(variables, ChunkedReference) or (
+        type(variables) is list and any(map(has_chunked, variables))
+    )
+
+
+def _columns(value: dict[str, Any]) -> str | tuple[str, ...]:
+    columns = value.get("columns")
+    if type(columns) is str:
+        return columns
+    if (
+        type(columns) is list
+        and 0 < len(columns) <= _MOST_COLUMNS
+        and all(type(column) is str for column in columns)
+    ):
+        return tuple(columns)
+    hint = '"columns": ["age", "height"] is a matrix of two columns, "columns": "age" a vector'
+    raise Malformed("parquet needs the names of columns", "columns", hint=hint)

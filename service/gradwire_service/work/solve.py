@@ -1,0 +1,105 @@
+"""Optimisations, from the bytes of a request to those of its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from time import perf_counter
+
+import orjson
+from gradwire_engine.solvers import (
+    Checkpoint,
+    Clock,
+    LocalProblem,
+    Objective,
+    Progress,
+    SolveKind,
+    solve,
+)
+
+from gradwire_service.cluster.cluster import Cluster, Question
+from gradwire_service.engines import Engines
+from gradwire_service.references import ReferenceResolver
+from gradwire_service.wire.chunked import has_chunked
+from gradwire_service.wire.shared import Body
+from gradwire_service.wire.solving import SolveEnvelope, read_solve, solved
+from gradwire_service.work.request import PARSE, REPLAY, Listener, ProgressMessage, Request
+
+#: The least seconds between two reports of progress, and between two checkpoints.
+PROGRESS_SECONDS, CHECKPOINT_SECONDS = 0.1, 2.0
+
+
+class SolveHandlers:
+    """Handlers of optimisations, which report their progress while they run."""
+
+    def __init__(self, engines: Engines, resolver: ReferenceResolver, cluster: Cluster) -> None:
+        self._engines = engines
+        self._resolver = resolver
+        self._cluster = cluster
+
+    def solve(self, kind: SolveKind, request: Request) -> list[Body]:
+        """Run an optimisation, from the request's checkpoint if it has one."""
+        document = request.document
+        with request.phase(PARSE):
+            references = self._resolver.references(request)
+            envelope = read_solve(document, kind, references)
+            objective = self._objective(envelope, request)
+        reporter = Reporter(request.on_progress, perf_counter)
+        resume = Checkpoint.read(request.checkpoint) if request.checkpoint else None
+        with request.phase(REPLAY):
+            solution = solve(
+                objective,
+                envelope.specification,
+                clock=perf_counter,
+                resume=resume,
+                report=reporter.report,
+                poll=request.deadline,
+            )
+            reporter.finish()
+        assert request.outcome.program is not None
+        return request.encode(solved(request.outcome.program, solution), envelope.encoding)
+
+    def _objective(self, envelope: SolveEnvelope, request: Request) -> Objective:
+        """The objective, evaluated by the owner's engine in this process, or on the cluster."""
+        engine, poll = self._engines.of(request.owner), request.deadline
+        program = engine.parse(envelope.program, poll)
+        request.outcome.program = program.id
+        asked = program, envelope.variables, envelope.sources, envelope.target
+        of_residuals = envelope.specification.kind == "least_squares"
+        if has_chunked(envelope.variables):
+            question = Question(*asked, envelope.promotion, of_residuals)
+            return self._cluster.objective(question, request.owner, poll)
+        return LocalProblem(
+            engine, *asked, of_residuals=of_residuals, promotion=envelope.promotion, poll=poll
+        )
+
+
+class Reporter:
+    """Sends some of the progress: not more often than is read, and checkpoints less often."""
+
+    def __init__(self, listener: Listener, clock: Clock) -> None:
+        self._listener, self._clock = listener, clock
+        self._sent, self._kept = -inf, clock()
+        self._waiting: Progress | None = None
+
+    def report(self, progress: Progress, checkpoint: Callable[[], Checkpoint]) -> None:
+        """Send this progress if the last was long enough ago."""
+        now = self._clock()
+        if now - self._sent < PROGRESS_SECONDS:
+            self._waiting = progress
+            return
+        kept = None
+        if now - self._kept >= CHECKPOINT_SECONDS:
+            kept, self._kept = bytes(checkpoint()), now
+        self._send(progress, kept)
+        self._sent = now
+
+    def finish(self) -> None:
+        """Send the last progress, if that is still to be sent."""
+        if self._waiting is not None:
+            self._send(self._waiting, None)
+
+    def _send(self, progress: Progress, checkpoint: bytes | None) -> None:
+        self._waiting = None
+        text = orjson.dumps(progress._asdict()).decode()
+        self._listener(ProgressMessage(text, checkpoint))

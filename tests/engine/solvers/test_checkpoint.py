@@ -1,0 +1,94 @@
+"""Checkpoints: bytes and back, and runs of SciPy's methods that go on from one."""
+
+from collections import deque
+
+import numpy as np
+import pytest
+from gradwire_engine.errors import InternalError
+from gradwire_engine.solvers import METHODS, Checkpoint, Evaluations
+
+ROSENBROCK = "100*(x[1] - x[0]**2)**2 + (1 - x[0])**2"
+START = {"x": np.array([0.6, 0.3])}
+
+
+def test_checkpoints_are_bytes_without_pickles():
+    history = {"iteration": np.arange(3), "value": np.array([1.0, np.inf, 3])}
+    state = {"m": np.arange(4.0), "tr_radius": 0.5}
+    given = Checkpoint(np.arange(2.0), 7, Evaluations(9, 8, 3), 1.5, history, state)
+    written = bytes(given)
+    assert b"pickle" not in written
+    read = Checkpoint.read(written)
+    assert (read.iterations, read.evaluations, read.seconds) == (7, Evaluations(9, 8, 3), 1.5)
+    np.testing.assert_array_equal(read.x, given.x)
+    np.testing.assert_equal(dict(read.history), history)
+    np.testing.assert_equal(dict(read.state), state)
+
+
+@pytest.mark.parametrize("method", [*METHODS["minimize"]])
+def test_a_run_goes_on_and_counts_on(run, method):
+    further = {"learning_rate": 1e-3} if METHODS["minimize"][method].first_order else {}
+    kept: deque[bytes] = deque(maxlen=3)
+
+    def report(progress, checkpoint):
+        kept.append(bytes(checkpoint()))
+
+    whole = run("minimize", ROSENBROCK, START, method, options=further, report=report)
+    resume = Checkpoint.read(kept[0])
+    assert 0 < resume.iterations <= whole.iterations
+    after = run("minimize", ROSENBROCK, START, method, options=further, resume=resume)
+    assert after.success is whole.success
+    assert after.value <= whole.value + 1e-4
+    assert after.iterations >= resume.iterations
+    assert after.evaluations.value > resume.evaluations.value
+    assert after.history["iteration"][0] == 0
+    assert after.history["seconds"][-1] >= resume.seconds
+
+
+@pytest.mark.parametrize("method", ["trf", "dogbox", "lm", "gauss-newton"])
+def test_least_squares_go_on(run, method):
+    kept = []
+    residuals = "[10*(x[1] - x[0]**2), 1 - x[0]]"
+    run(
+        "least_squares",
+        residuals,
+        START,
+        method,
+        report=lambda progress, checkpoint: kept.append(bytes(checkpoint())),
+    )
+    after = run("least_squares", residuals, START, method, resume=Checkpoint.read(kept[1]))
+    np.testing.assert_allclose(after.solution["x"], 1, atol=1e-4)
+    assert after.history["iteration"][0] == 0
+
+
+def test_limits_count_what_was_done_before(run):
+    kept = []
+    options = {"maxiter": 6}
+    run(
+        "minimize",
+        ROSENBROCK,
+        {"x": [-1.2, 1]},
+        options=options,
+        report=lambda progress, checkpoint: kept.append(checkpoint()),
+    )
+    after = run("minimize", ROSENBROCK, {"x": [-1.2, 1]}, options=options, resume=kept[3])
+    assert (after.iterations, after.success) == (6, False)
+
+
+def test_the_radius_of_trust_constr_is_kept(run):
+    kept = []
+    run(
+        "minimize",
+        ROSENBROCK,
+        START,
+        "trust-constr",
+        options={"initial_tr_radius": 0.01},
+        report=lambda progress, checkpoint: kept.append(checkpoint()),
+    )
+    assert kept[0].state.keys() >= {"tr_radius", "constr_penalty"}
+    assert kept[0].state["tr_radius"] != kept[-1].state["tr_radius"]
+
+
+def test_a_checkpoint_of_another_objective_is_a_bug(run):
+    resume = Checkpoint(np.zeros(3), 1, Evaluations(), 0.0, {})
+    with pytest.raises(InternalError, match="checkpoint of 3 elements"):
+        run("minimize", ROSENBROCK, START, resume=resume)

@@ -1,0 +1,87 @@
+"""Roots: of systems with known ones, by every method."""
+
+import numpy as np
+import pytest
+from gradwire_engine.errors import DeadlineExceeded, DerivativeError, DomainError, InputError
+from gradwire_engine.solvers import METHODS
+from scipy.optimize import root
+
+from tests.engine.solvers.conftest import pointer_to
+
+CIRCLE = "{'on': x**2 + y**2 - 4, 'line': x - y}"
+LINEAR = "A @ x + 0.1*x**3 - b"
+RNG = np.random.default_rng(3)
+A, B = 4 * np.eye(6) + RNG.normal(size=(6, 6)) / 3, RNG.normal(size=6)
+METHOD = pytest.mark.parametrize("method", [*METHODS["root"]])
+
+
+def by_hand(x):
+    return A @ x + 0.1 * x**3 - B
+
+
+@METHOD
+def test_roots_are_those_of_scipy_itself(run, data, method):
+    mine = run("root", LINEAR, {"x": np.zeros(6), "A": data(A), "b": data(B)}, method)
+    theirs = root(by_hand, np.zeros(6), jac=lambda x: A + np.diag(0.3 * x**2))
+    assert mine.success
+    np.testing.assert_allclose(mine.solution["x"], theirs.x, atol=1e-5)
+    np.testing.assert_allclose(mine.value, by_hand(mine.solution["x"]), atol=1e-12)
+    assert mine.gradient_norm == pytest.approx(np.abs(mine.value).max())
+    assert mine.evaluations.value >= mine.iterations
+    assert mine.history["value"][0] == pytest.approx(np.abs(B).max())
+
+
+def test_residuals_come_in_the_structure_of_the_target(run):
+    found = run("root", CIRCLE, {"x": 1.0, "y": 0.5})
+    np.testing.assert_allclose([*found.solution.values()], np.sqrt(2), rtol=1e-8)
+    assert found.value.keys() == {"on", "line"}
+    assert np.abs(found.value["on"]) < 1e-8
+
+
+def test_a_system_without_a_root_is_no_success(run):
+    found = run("root", "x**2 + 1", {"x": [2.0]})
+    assert not found.success
+    assert found.value[0] >= 1
+
+
+@METHOD
+def test_a_poll_ends_any_method_and_nan_is_refused(run, method):
+    polls = iter(range(3))
+
+    def poll():
+        if next(polls, None) is None:
+            raise DeadlineExceeded("enough")
+
+    with pytest.raises(DeadlineExceeded, match="enough"):
+        run("root", CIRCLE, {"x": 1.0, "y": 0.5}, method, poll=poll)
+    with pytest.raises(DomainError, match="log is the first"):
+        run("root", "log(x)", {"x": [-1.0, 2]}, method)
+
+
+@METHOD
+def test_a_region_without_values_ends_no_run_with_an_error(run, method):
+    found = run("root", "log(x) - 1 + sqrt(30 - x)", {"x": [0.1, 29]}, method)
+    assert np.isfinite(found.solution["x"]).all()
+
+
+@METHOD
+def test_the_time_may_be_limited(run, method):
+    seconds = iter(range(10_000))
+    found = run(
+        "root",
+        CIRCLE,
+        {"x": 1.0, "y": 0.5},
+        method,
+        max_seconds=6.0,
+        clock=lambda: float(next(seconds)),
+    )
+    assert found.message == "stopped after 6 seconds"
+    assert np.isfinite(found.value["on"])
+
+
+def test_a_root_needs_as_many_values_as_unknowns(run, data):
+    with pytest.raises(InputError, match="the sources have, 3, got 2") as refused:
+        run("root", "x[:2]", {"x": [1.0, 2, 3]})
+    assert pointer_to(refused) == "/target"
+    with pytest.raises(DerivativeError, match="no derivative in any source"):
+        run("root", "y", {"x": [1.0, 2], "y": data([1.0, 2])})

@@ -1,0 +1,89 @@
+"""A Dask cluster of two worker processes, and data that its workers read."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from gradwire_engine import Engine, Leaf
+from gradwire_engine.answer import Limits
+from gradwire_engine.polling import unhurried
+from gradwire_service.cluster.cluster import Cluster, Question
+from gradwire_service.settings import Settings
+
+#: Logistic regression, whose second term is of no rows.
+LOGISTIC = "z = X @ w\nreturn sum(log(1 + exp(z)) - y * z) + 0.5 * sum(w * w)"
+
+
+@pytest.fixture(scope="session")
+def dask():
+    """A cluster and a client of it."""
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    import dask
+    from distributed import Client, LocalCluster
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address="127.0.0.1:0",
+            memory_limit="1GiB",
+        ) as local,
+        Client(local, set_as_default=False) as client,
+    ):
+        yield SimpleNamespace(address=local.scheduler_address, client=client, local=local)
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory):
+    """Rows in memory, in Zarr arrays and in Parquet files of several row groups."""
+    zarr, pyarrow = pytest.importorskip("zarr"), pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    root = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((3000, 5)).astype(np.float32)
+    y = (rng.random(3000) < 1 / (1 + np.exp(-X.sum(axis=1)))).astype(np.float32)
+    for name, array in (("X", X), ("y", y)):
+        made = zarr.create_array(
+            str(root / f"{name}.zarr"),
+            shape=array.shape,
+            dtype=array.dtype,
+            chunks=(700, *array.shape[1:]),
+        )
+        made[:] = array
+    columns = {f"x{i}": X[:, i] for i in range(5)} | {"y": y}
+    (root / "rows").mkdir()
+    for number, part in enumerate((slice(0, 1900), slice(1900, 3000))):
+        table = pyarrow.table({name: column[part] for name, column in columns.items()})
+        write_table(table, root / "rows" / f"{number}.parquet", row_group_size=800)
+    return SimpleNamespace(root=root, X=X, y=y)
+
+
+@pytest.fixture(scope="session")
+def connected(dask, data):
+    """The service's side of the cluster."""
+    settings = Settings(dask=dask.address, data_root=str(data.root))
+    cluster = Cluster(settings, Limits(), isolated=False)
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def logistic(connected):
+    """An objective over references: the cluster's, or that of another one."""
+
+    def objective(X, y, *, text=LOGISTIC, owner="", cluster=connected, poll=unhurried, **asked):
+        variables = {"X": X, "y": y, "w": Leaf(np.zeros(5))}
+        question = Question(Engine().parse(text), variables, ["w"], **asked)
+        return cluster.objective(question, owner, poll)
+
+    return objective
+
+
+@pytest.fixture
+def small_shards(monkeypatch):
+    """Divides even little data into many shards."""
+    monkeypatch.setattr("gradwire_service.cluster.division.LEAST_BYTES", 4096)
+    monkeypatch.setattr("gradwire_service.cluster.division._SHARDS_PER_THREAD", 5)

@@ -1,0 +1,107 @@
+"""Optimisations over chunked data, from the bytes of a request to those of its answer."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gradwire_service.cluster.cluster import check_installed, open_cluster
+from gradwire_service.engines import open_engines
+from gradwire_service.problems import KINDS
+from gradwire_service.references import ReferenceResolver
+from gradwire_service.scheduling import Deadline
+from gradwire_service.settings import Settings
+from gradwire_service.settings.errors import StartupError
+from gradwire_service.store import policies
+from gradwire_service.store.memory import MemoryStore
+from gradwire_service.tapes import Tapes
+from gradwire_service.wire.shared import packed, unpacked
+from gradwire_service.work.messages import Task, TaskFailed
+from gradwire_service.work.tasks import Tasks, execute
+
+PAGE = Path(__file__).parents[3] / "docs/how-to/large-data.md"
+#: The request that the page shows, to more digits.
+REQUEST = {
+    **json.loads(PAGE.read_text(encoding="utf-8").partition("```json\n")[2].partition("```")[0]),
+    "options": {"gtol": 1e-9, "ftol": 1e-14},
+}
+
+
+@pytest.fixture(scope="module")
+def solve(dask, data):
+    """Run a task; the answer's document, or the problem."""
+    settings = Settings(dask=dask.address, data_root=str(data.root), cores=1)
+    engines, store = open_engines(settings, isolated=False), MemoryStore(policies(settings))
+    resolver = ReferenceResolver(engines, store, settings.local_cache_bytes)
+    tapes = Tapes(engines, store, resolver, settings.tape_values_bytes)
+    tasks = Tasks(engines, resolver, tapes, open_cluster(settings, engines))
+
+    def run(kind, document):
+        body = packed([json.dumps(document).encode()])
+        task = Task(kind, (), {}, "", Deadline(60_000), body, b"")
+        done = execute(task, tasks, settings, lambda _: None, lambda _: None)
+        if isinstance(done, TaskFailed):
+            return done.problem
+        return json.loads(bytes(unpacked(done.body)))
+
+    yield run
+    tasks.close()
+
+
+@pytest.fixture(scope="module")
+def expected(data):
+    """The same optimum by scikit-learn."""
+    pytest.importorskip("sklearn")
+    from sklearn.linear_model import LogisticRegression
+
+    fitted = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1000)
+    return fitted.fit(data.X.astype(float), data.y).coef_[0]
+
+
+@pytest.mark.parametrize("method", ["L-BFGS-B", "trust-ncg"])
+def test_logistic_regression_is_scikit_learns(solve, expected, small_shards, method):
+    options = REQUEST["options"] if method == "L-BFGS-B" else {"gtol": 1e-5}
+    answer = solve("minimize", {**REQUEST, "method": method, "options": options})
+    assert answer["success"], answer["message"]
+    np.testing.assert_allclose(answer["solution"]["w"], expected, rtol=1e-5)
+
+
+def test_a_nested_variable(solve, expected):
+    variables = {"data": REQUEST["variables"], "w": REQUEST["variables"]["w"]}
+    variables["data"] = {name: variables["data"][name] for name in ("X", "y")}
+    program = REQUEST["program"].replace("X", "data.X").replace("y *", "data.y *")
+    answer = solve("minimize", {**REQUEST, "program": program, "variables": variables})
+    np.testing.assert_allclose(answer["solution"]["w"], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "pointer"),
+    [
+        ({"X": {"zarr": "unknown.zarr"}}, "invalid_request", "/variables/X/zarr"),
+        ({"X": {"zarr": "X.zarr", "columns": []}}, "malformed_tensor", "/variables/X"),
+        ({"y": {"parquet": "rows"}}, "malformed_tensor", "/variables/y/columns"),
+        ({"y": {"parquet": "rows", "columns": "z"}}, "invalid_request", "/variables/y/parquet"),
+    ],
+)
+def test_problems_have_their_place(solve, change, code, pointer):
+    problem = solve("minimize", {**REQUEST, "variables": {**REQUEST["variables"], **change}})
+    assert (problem.code, problem.pointer) == (code, pointer)
+    assert problem.status == KINDS[code].status
+
+
+def test_a_source_cannot_be_chunked(solve):
+    problem = solve("minimize", {**REQUEST, "sources": ["X"]})
+    assert problem.pointer == "/sources"
+
+
+def test_what_needs_all_data_says_so(solve):
+    asked = {"program": "return X @ w - y", "options": {}, "method": "lm"}
+    problem = solve("least_squares", {**REQUEST, **asked})
+    assert "one machine" in problem.detail
+
+
+def test_a_service_without_dask_does_not_start(monkeypatch):
+    monkeypatch.setattr("gradwire_service.cluster.cluster.find_spec", lambda _: None)
+    check_installed(Settings())
+    with pytest.raises(StartupError, match=r"gradwire-server\[dask\]"):
+        check_installed(Settings(dask="tcp://127.0.0.1:8786"))

@@ -1,0 +1,300 @@
+"""Optimisations over HTTP: short ones are answered at once, long ones as jobs."""
+
+import asyncio
+import json
+import time
+
+import msgpack
+import numpy as np
+import pytest
+from scipy.optimize import rosen
+
+ROSEN = {
+    "program": "sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)",
+    "variables": {"x": [-1.2, 1.0, 0.5]},
+}
+#: Goes on until it is cancelled.
+ENDLESS = {
+    "program": "sum(x * x)",
+    "variables": {"x": [1.0, 2.0]},
+    "method": "sgd",
+    "options": {"learning_rate": 1e-9, "maxiter": 10**9},
+}
+#: Takes a second or so.
+SECONDS = ENDLESS | {"max_seconds": 1.2}
+
+
+@pytest.fixture(params=[0, 1], ids=["threads", "processes"])
+def processes(request):
+    return request.param
+
+
+async def ended(client, path, seconds=30.0):
+    """The job once it has ended."""
+    until = time.monotonic() + seconds
+    while True:
+        job = (await client.get(path)).json()
+        if job["state"] not in ("queued", "running"):
+            return job
+        assert time.monotonic() < until, job
+        await asyncio.sleep(0.02)
+
+
+async def running(client, path):
+    """The job once it reports progress."""
+    while not (job := (await client.get(path)).json())["progress"]:  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+    return job
+
+
+async def events_of(client, path, last=None):
+    headers = {} if last is None else {"last-event-id": str(last)}
+    answer = await client.get(f"{path}/events", headers=headers)
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    events = [block.split("\n") for block in answer.text.split("\n\n") if block.startswith("id:")]
+    return [
+        (int(id.removeprefix("id: ")), name.removeprefix("event: "), json.loads(text[6:]))
+        for id, name, text in events
+    ]
+
+
+async def test_a_short_run_is_answered_at_once(served, processes):
+    async with served(processes=processes) as client:
+        answer = await client.post("/v1/minimize", json=ROSEN)
+        assert answer.status_code == 200
+        found = answer.json()
+        assert found["success"]
+        assert rosen(found["solution"]["x"]) < 1e-9
+        assert (await client.get("/v1/jobs")).json() == {"jobs": []}
+
+
+async def test_a_long_run_becomes_a_job(served, processes):
+    async with served(processes=processes) as client:
+        begun = time.monotonic()
+        answer = await client.post("/v1/minimize", json=SECONDS | {"wait_ms": 300})
+        assert answer.status_code == 202
+        assert time.monotonic() - begun >= 0.3
+        path = answer.headers["location"]
+        assert path == f"/v1/jobs/{answer.json()['id']}"
+        job = await ended(client, path)
+        assert (job["state"], job["resumed"], job["problem"]) == ("succeeded", 0, None)
+        assert not job["result"]["success"]
+        assert job["result"]["iterations"] > job["progress"]["iteration"] / 2
+        listed = (await client.get("/v1/jobs")).json()["jobs"]
+        assert [each["id"] for each in listed] == [job["id"]]
+        assert "result" not in listed[0]
+        assert (await client.delete(path)).status_code == 204
+        gone = await client.get(path)
+        assert (gone.status_code, gone.json()["code"]) == (404, "unknown_job")
+
+
+async def test_in_the_background_it_is_a_job_at_once(served):
+    async with served() as client:
+        answer = await client.post("/v1/minimize", json=ROSEN | {"background": True})
+        assert answer.status_code == 202
+        job = await ended(client, answer.headers["location"])
+        direct = (await client.post("/v1/minimize", json=ROSEN)).json()
+        for result in job["result"], direct:
+            result["history"].pop("seconds")
+        assert job["result"] == direct
+
+
+@pytest.mark.parametrize("sent", ["application/json", "application/msgpack"])
+async def test_results_of_jobs_come_in_any_format(served, sent):
+    body = json.dumps(ROSEN | {"background": True}).encode()
+    if "msgpack" in sent:
+        body = msgpack.packb(ROSEN | {"background": True})
+    async with served() as client:
+        headers = {"content-type": sent, "accept": "application/json"}
+        begun = await client.post("/v1/minimize", content=body, headers=headers | {"accept": sent})
+        path = begun.headers["location"]
+        as_json = await ended(client, path)
+        packed = await client.get(path, headers={"accept": "application/msgpack"})
+        as_bytes = msgpack.unpackb(packed.content)
+        x = as_bytes["result"]["solution"]["x"]
+        if isinstance(x, dict):
+            x = np.frombuffer(x["data"], x["dtype"]).tolist()
+        assert as_json["result"]["solution"]["x"] == x
+        assert as_json["result"]["value"] == as_bytes["result"]["value"]
+
+
+async def test_cancelling_stops_the_work(served, processes):
+    async with served(processes=processes, job_processes=1) as client:
+        begun = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
+        path = begun.headers["location"]
+        await running(client, path)
+        assert (await client.delete(path)).status_code == 204
+        assert (await client.get(path)).json()["state"] == "cancelled"
+        # The only process is free again.
+        assert (await client.post("/v1/minimize", json=ROSEN)).status_code == 200
+        assert (await client.get(path)).json()["state"] == "cancelled"
+        assert (await client.delete(path)).status_code == 204
+        assert (await client.delete(path)).status_code == 404
+
+
+async def test_a_waiting_job_can_be_cancelled(served):
+    async with served(job_processes=1) as client:
+        first, second = [
+            (await client.post("/v1/minimize", json=ENDLESS | {"background": True})).json()
+            for _ in range(2)
+        ]
+        await running(client, f"/v1/jobs/{first['id']}")
+        paths = [f"/v1/jobs/{job['id']}" for job in (second, first)]
+        assert (await client.get(paths[0])).json()["state"] == "queued"
+        for path in paths:
+            await client.delete(path)
+            assert (await client.get(path)).json()["state"] == "cancelled"
+
+
+async def test_a_client_that_leaves_stops_a_run_that_is_no_job(served):
+    async with served(job_processes=1) as client:
+        leaving = asyncio.create_task(client.post("/v1/minimize", json=ENDLESS))
+        await asyncio.sleep(0.5)
+        leaving.cancel()
+        answer = await client.post("/v1/minimize", json=ROSEN)
+        assert answer.status_code == 200
+
+
+async def test_events_end_with_the_job_and_can_be_resumed(served, processes):
+    async with served(processes=processes) as client:
+        begun = await client.post("/v1/minimize", json=SECONDS | {"background": True})
+        path = begun.headers["location"]
+        events = await events_of(client, path)
+        assert [name for _, name, _ in events] == ["progress"] * (len(events) - 1) + ["done"]
+        numbers = [number for number, _, _ in events]
+        assert numbers == sorted(set(numbers))
+        iterations = [progress["iteration"] for _, name, progress in events if name == "progress"]
+        assert len(iterations) >= 3
+        assert iterations == sorted(iterations)
+        *_, (_, _, done) = events
+        assert (done["state"], done["id"]) == ("succeeded", begun.json()["id"])
+        later = await events_of(client, path, last=numbers[1])
+        assert later == events[2:]
+        refused = await client.get(f"{path}/events", headers={"last-event-id": "x"})
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+
+
+async def test_events_of_unknown_jobs_are_problems(served):
+    async with served() as client:
+        answer = await client.get("/v1/jobs/none/events")
+        assert (answer.status_code, answer.json()["code"]) == (404, "unknown_job")
+
+
+async def test_a_failing_job_has_the_problem_that_a_request_would_get(served):
+    wrong = {"program": "y = 1\nsum(z)", "variables": {"x": 1.0}}
+    async with served() as client:
+        direct = (await client.post("/v1/minimize", json=wrong)).json()
+        begun = await client.post("/v1/minimize", json=wrong | {"background": True})
+        job = await ended(client, begun.headers["location"])
+        assert job["state"] == "failed"
+        instance = job["problem"].pop("instance")
+        direct.pop("instance")
+        assert job["problem"] == direct
+        assert instance == f"urn:gradwire:job:{job['id']}"
+
+
+async def test_one_idempotency_key_is_one_job(served, kept):
+    key = {"idempotency-key": "fit 7"}
+    async with served(**kept) as client:
+        answers = await asyncio.gather(
+            *(client.post("/v1/minimize", json=ROSEN, headers=key) for _ in range(3))
+        )
+        answers.append(await client.post("/v1/minimize", json=ROSEN, headers=key))
+        assert [answer.status_code for answer in answers] == [200] * 4
+        assert len({answer.content for answer in answers}) == 1
+        assert len((await client.get("/v1/jobs")).json()["jobs"]) == 1
+        other = await client.post("/v1/minimize", json=ENDLESS, headers=key)
+        assert (other.status_code, other.json()["code"]) == (409, "idempotency_conflict")
+        begun = await client.post("/v1/root", json=ROSEN | {"background": True}, headers=key)
+        assert (begun.status_code, begun.json()["code"]) == (409, "idempotency_conflict")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("background", "yes"), ("background", 1), ("wait_ms", -1), ("wait_ms", "")]
+)
+async def test_fields_about_waiting_are_checked(served, field, value):
+    async with served() as client:
+        answer = await client.post("/v1/minimize", json=ROSEN | {field: value})
+        assert (answer.status_code, answer.json()["pointer"]) == (422, f"/{field}")
+
+
+async def test_the_quota_of_jobs_is_a_limit(served, kept):
+    async with served(**kept, max_jobs_per_tenant=1) as client:
+        begun = await client.post("/v1/minimize", json=ROSEN | {"background": True})
+        await ended(client, begun.headers["location"])
+        refused = await client.post("/v1/minimize", json=ROSEN | {"background": True})
+        assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
+        assert (await client.post("/v1/minimize", json=ROSEN)).status_code == 200
+        await client.delete(begun.headers["location"])
+        again = await client.post("/v1/minimize", json=ROSEN | {"background": True})
+        assert again.status_code == 202
+
+
+async def test_a_full_queue_refuses(served):
+    async with served(job_processes=1, job_queue=1) as client:
+        endless = ENDLESS | {"background": True}
+        begun = [await client.post("/v1/minimize", json=endless) for _ in range(3)]
+        assert [answer.status_code for answer in begun[:2]] == [202, 202]
+        jobs = [await client.get(f"/v1/jobs/{answer.json()['id']}") for answer in begun[:2]]
+        assert {job.json()["state"] for job in jobs} <= {"queued", "running"}
+        assert (begun[2].status_code, begun[2].json()["code"]) == (503, "overloaded")
+        assert int(begun[2].headers["retry-after"]) > 0
+        assert len((await client.get("/v1/jobs")).json()["jobs"]) == 2
+
+
+async def test_a_job_may_take_so_long(served):
+    async with served(job_seconds=0.5) as client:
+        begun = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
+        job = await ended(client, begun.headers["location"])
+        assert job["problem"]["code"] == "deadline_exceeded"
+        assert "max_seconds" in job["problem"]["hint"]
+
+
+async def test_owners_see_only_their_own(served):
+    async with served() as client:
+        begun = await client.post("/v1/minimize", json=ROSEN | {"background": True})
+        path = begun.headers["location"]
+        other = {"authorization": "Bearer another"}
+        for method, at in [("GET", path), ("DELETE", path), ("GET", f"{path}/events")]:
+            answer = await client.request(method, at, headers=other)
+            assert (answer.status_code, answer.json()["code"]) == (404, "unknown_job")
+        assert (await client.get("/v1/jobs", headers=other)).json() == {"jobs": []}
+        assert (await ended(client, path))["state"] == "succeeded"
+
+
+async def test_interrupted_jobs_go_on_with_the_next_service(served, tmp_path):
+    """Closing hands a job over; Adam's steps are then the same as without interruption."""
+    fit = {
+        "program": "mean((x @ w - y)**2)",
+        "variables": {"w": [0.0, 0.0], "x": [[1.0, 2.0], [3.0, -1.0]], "y": [1.0, 2.0]},
+        "sources": ["w"],
+        "method": "adam",
+        "options": {"learning_rate": 1e-4, "maxiter": 40_000},
+        "background": True,
+    }
+    store = {"store": f"sqlite:{tmp_path / 'jobs.db'}", "machine_code": False}
+    async with served(**store) as client:
+        begun = await client.post("/v1/minimize", json=fit)
+        path = begun.headers["location"]
+        await running(client, path)
+    async with served(**store) as client:
+        job = await ended(client, path)
+        assert (job["state"], job["resumed"]) == ("succeeded", 1)
+        whole = await client.post("/v1/minimize", json=fit | {"background": False})
+        if whole.status_code == 202:
+            whole = (await ended(client, whole.headers["location"]))["result"]
+        else:
+            whole = whole.json()
+        assert job["result"]["solution"] == whole["solution"]
+        assert job["result"]["iterations"] == whole["iterations"] == 40_000
+        numbers = [number for number, _, _ in await events_of(client, path)]
+        assert numbers == sorted(set(numbers))
+
+
+async def test_a_dead_client_does_not_end_a_job(served):
+    async with served() as client:
+        key = {"idempotency-key": "mine"}
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.post("/v1/minimize", json=SECONDS, headers=key), 0.5)
+        (job,) = (await client.get("/v1/jobs")).json()["jobs"]
+        assert (await ended(client, f"/v1/jobs/{job['id']}"))["state"] == "succeeded"
