@@ -260,7 +260,7 @@ class Run:
         jobs, key, lease = self._means.jobs, self.key, self._lease
         assert lease is not None
         begun = self._last_event > 0
-        if isinstance(answer, Interrupted) or _is_refused(answer) or begun and _is_away(answer):
+        if isinstance(answer, Interrupted) or _is_refused(answer) or (begun and _is_away(answer)):
             self._hand_over(lease)
             return None
         try:
