@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,14 @@ def ask(
     return BatchCall(context, program, query, Examples(variables, vectors, query), compiler)
 
 
+class Piece(NamedTuple):
+    """Some examples of a batch: which ones, their variables and vectors, axes of examples first."""
+
+    took: Array
+    variables: dict[str, Any]
+    vectors: Any
+
+
 class BatchCall(Call):
     """One query for many examples."""
 
@@ -54,6 +62,11 @@ class BatchCall(Call):
     def answer(self, poll: Poll) -> Answer:
         """The answers of all examples, stacked."""
         return self._examples.answer(self, poll)
+
+    def divided(self, count: int) -> tuple[Query, list[Piece]]:
+        """The query about each of at most ``count`` pieces of the batch, and these."""
+        query = self.query._replace(batch=dict.fromkeys(self.query.batch or {}, 0))
+        return query, self._examples.divided(count)
 
 
 class Examples:
@@ -81,12 +94,22 @@ class Examples:
         digests = {numbers[path]: digest for path, digest in residents if digest is not None}
         return Arguments(*self._example(0), stacks, digests)
 
-    def _example(self, k: int) -> tuple[dict[str, Any], Any]:
-        """The variables and the vectors of one example."""
+    def divided(self, count: int) -> list[Piece]:
+        """At most ``count`` pieces of about equally many examples."""
+        pieces = []
+        for examples in np.array_split(np.arange(self._size), min(count, self._size)):
+            took = np.zeros(self._size, bool)
+            took[examples] = True
+            chosen = slice(int(examples[0]), int(examples[-1]) + 1)
+            pieces.append(Piece(took, *self._example(chosen)))
+        return pieces
+
+    def _example(self, k: int | slice) -> tuple[dict[str, Any], Any]:
+        """The variables and the vectors of one example, or of several."""
         variables = {name: self._chosen(value, name, k) for name, value in self._variables.items()}
         return variables, self._chosen(self._vectors, self._field, k)
 
-    def _chosen(self, value: Any, path: str, k: int) -> Any:
+    def _chosen(self, value: Any, path: str, k: int | slice) -> Any:
         if path in self._stacks:
             one = np.asarray(self._stacks[path][k])
             return value._replace(value=one, resident=None) if isinstance(value, Leaf) else one

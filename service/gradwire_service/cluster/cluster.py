@@ -8,9 +8,11 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gradwire_engine import Program
-from gradwire_engine.answer import Limits, Names, Poll, Promotion
+from gradwire_engine.answer import Answer, Limits, Names, Poll, Promotion
+from gradwire_engine.queries import Call
 
 from gradwire_service.cluster import stored
+from gradwire_service.cluster.batches import answered, is_divided
 from gradwire_service.cluster.confinement import check_tenant, relative_path
 from gradwire_service.cluster.connection import Connection
 from gradwire_service.cluster.division import divide
@@ -95,6 +97,23 @@ class Cluster:
             of_residuals=question.of_residuals,
             poll=poll,
         )
+
+    def batch(self, call: Call, owner: str, poll: Poll) -> Answer | None:
+        """The answer to a long query about many examples, by pieces; None for any other.
+
+        Also None where there is no cluster for now: the query needs none.
+
+        Raises: ``RemoteError``, errors of the engine.
+        """
+        if self._connection is None or not is_divided(call):
+            return None
+        whose = owner if self._isolated else None
+        try:
+            return answered(self._connection, call, self._limits, whose, poll)
+        except RequestError as error:
+            if error.code != "cluster_unavailable":
+                raise
+            return None
 
     def close(self) -> None:
         """Close the connection, if there is one."""

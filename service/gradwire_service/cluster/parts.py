@@ -78,13 +78,7 @@ def evaluate(
 
     Raises: ``RemoteError``; ``Abandoned``.
     """
-    if work.version != __version__:
-        raise RequestError(
-            "cluster_unavailable",
-            f"a worker has gradwire-server {__version__}, the service {work.version}",
-            hint="install the same version on all workers",
-            retry_after_seconds=60,
-        )
+    check_version(work.version)
     given = {
         variable.path: _checked(one, variable)
         for variable, one in zip(work.chunked, map(_read, rows), strict=True)
@@ -92,7 +86,7 @@ def evaluate(
     variables = with_rows(work.variables, given)
     residuals = quantity in ("cost", "gauss_newton_product")
     shard = Shard(tuple(given), work.rows, first, residuals)
-    problem = _ShardProblem(work, variables, shard, _poll())
+    problem = _ShardProblem(work, variables, shard, poll_of_task())
     if quantity == "value":
         return problem.value(point.x)
     if quantity == "cost":
@@ -155,8 +149,7 @@ class _ShardProblem:
             shard=self._shard,
         )
         variables = self._place(self._layout.arrays(x))
-        engine = _engine(work.limits)
-        engine = engine if work.whose is None else engine.apart(work.whose)
+        engine = engine_of(work.limits, work.whose)
         return engine.call(work.program, variables, query, vectors).replay(self._poll)
 
 
@@ -201,6 +194,17 @@ def _replaced(value: Any, path: str, replace: Callable[[str, ChunkedReference], 
     return value
 
 
+def check_version(version: str) -> None:
+    """Raises: ``RequestError`` (cluster_unavailable) if the service has another version."""
+    if version != __version__:
+        raise RequestError(
+            "cluster_unavailable",
+            f"a worker has gradwire-server {__version__}, the service {version}",
+            hint="install the same version on all workers",
+            retry_after_seconds=60,
+        )
+
+
 def pointer_of(path: str) -> str:
     """The JSON pointer to a variable."""
     return "/variables/" + path.replace("~", "~0").replace(".", "/")
@@ -229,6 +233,12 @@ def _checked(rows: Any, variable: Variable) -> Array:
     return rows
 
 
+def engine_of(limits: Limits, whose: str | None) -> Engine:
+    """This process' engine, that of a tenant where they are isolated."""
+    engine = _engine(limits)
+    return engine if whose is None else engine.apart(whose)
+
+
 @lru_cache(maxsize=4)  # all services of one cluster usually have the same limits
 def _engine(limits: Limits) -> Engine:
     """This process' engine: with machine code if that is available, and one thread for BLAS.
@@ -246,7 +256,7 @@ def _engine(limits: Limits) -> Engine:
     return Engine(limits=limits, cache_bytes=_CACHE_BYTES, backend=backend)
 
 
-def _poll() -> Poll:
+def poll_of_task() -> Poll:
     """A poll that stops a task once the scheduler has cancelled it."""
     worker = _worker()
     if worker is None:

@@ -32,9 +32,9 @@ class ClusterSettings(BaseModel):
         default="",
         description="Address of a Dask scheduler, tcp://host:8786 or tls://host:8786. Its workers "
         'evaluate objectives over chunked data, `{"dask": …}`, `{"zarr": …}` and '
-        '`{"parquet": …}`. Service and workers need the extra `dask` and the same version of '
-        "`gradwire-server`. Scheduler and workers run what anyone sends who can connect to them: "
-        "only the service may.",
+        '`{"parquet": …}`, and share long computations about many examples. Service, scheduler and '
+        "workers need the extra `dask` and the same version of `gradwire-server`. Scheduler and "
+        "workers run what anyone sends who can connect to them: only the service may.",
     )
     data_root: Annotated[str, AfterValidator(_root)] = Field(
         default="",

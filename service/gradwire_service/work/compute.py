@@ -9,6 +9,7 @@ from typing import Any
 from gradwire_engine import Engine
 from gradwire_engine.answer import Answer, Kind, Poll
 
+from gradwire_service.cluster.cluster import Cluster
 from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.scheduling.placement import Cost
@@ -71,13 +72,15 @@ class Computation:
         """True if the answer leaves results in the store, or deletes some: both may block."""
         return bool(self._keep or self._release)
 
-    def finish(self, poll: Poll) -> list[Body]:
-        """Compile if necessary, replay, and write the response."""
+    def finish(self, poll: Poll, cluster: Cluster | None = None) -> list[Body]:
+        """Compile if necessary, replay, and write the response. A ``cluster`` shares long work."""
         call, phases = self.call, self.request.outcome.phases
         start = perf_counter()
         call.compile(poll)
         compiled = perf_counter()
-        answer = call.replay(poll)
+        answer = None if cluster is None else cluster.batch(call, self.request.owner, poll)
+        if answer is None:
+            answer = call.replay(poll)
         phases[COMPILE] += compiled - start
         return self.encode(answer, perf_counter() - compiled)
 
@@ -104,15 +107,16 @@ class Computation:
 class ComputeHandlers:
     """Computations in an executor, where they may take long."""
 
-    def __init__(self, engines: Engines, resolver: ReferenceResolver) -> None:
+    def __init__(self, engines: Engines, resolver: ReferenceResolver, cluster: Cluster) -> None:
         self._engines = engines
         self._resolver = resolver
+        self._cluster = cluster
 
     def compute(self, kind: Kind, request: Request) -> list[Body]:
         """Run a computation; the outcome has the expected cost of the next replay."""
         engine = self._engines.of(request.owner)
         work = Computation(engine, self._resolver, kind, request, request.deadline)
-        pieces = work.finish(request.deadline)
+        pieces = work.finish(request.deadline, self._cluster)
         call, outcome = work.call, request.outcome
         outcome.next_seconds = call.seconds
         outcome.next_bytes = call.answer_bytes

@@ -66,7 +66,7 @@ class Tasks:
         programs = ProgramHandlers(resolver)
         tensors = TensorHandlers(resolver)
         pictures = PictureHandlers(resolver, engines.limits)
-        compute = ComputeHandlers(engines, resolver)
+        compute = ComputeHandlers(engines, resolver, cluster)
         jobs = JobHandlers(resolver.store)
         solve = SolveHandlers(engines, resolver, cluster).solve
         self._handlers: dict[str, Handler] = {
