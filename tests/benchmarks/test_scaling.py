@@ -115,7 +115,8 @@ def test_nginx_sends_programs_to_the_homes_on_the_ring(tmp_path):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
-            body = str(self.server.server_address[1]).encode()
+            assert isinstance(self.server, HTTPServer)
+            body = str(self.server.server_port).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.send_header("Connection", "close")
@@ -189,7 +190,7 @@ def test_a_fleet_is_the_smallest_that_suffices(measured):
 
 
 def test_a_lost_zone_makes_programs_cold(measured):
-    loss = lost(measured, "bounded", 300, seconds=6)
+    loss = lost(measured, "bounded", 10_000, 300, seconds=6)
     assert loss.hits[0] < loss.before.hit_rate - 0.05
     assert loss.hits[-1] > loss.hits[0]
     assert len(loss.loops) == 4  # of six replicas

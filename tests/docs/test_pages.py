@@ -17,7 +17,14 @@ PAGES = sorted(
     path for kind in ("tutorial", "how-to", "explanation") for path in (DOCS / kind).glob("*.md")
 )
 #: Pages for operators, whose commands change a machine, and pages with tests of their own.
-OTHER = {"deployment.md", "security.md", "performance.md", "accuracy.md", "architecture.md"}
+OTHER = {
+    "deployment.md",
+    "security.md",
+    "performance.md",
+    "scaling.md",
+    "accuracy.md",
+    "architecture.md",
+}
 TAUGHT = [DOCS / "index.md", *(page for page in PAGES if page.name not in OTHER)]
 #: Libraries that only the development environment has, by the page that uses them.
 NEEDS = {"jax.md": "jax"}
