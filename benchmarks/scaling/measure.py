@@ -118,19 +118,23 @@ class Measurement:
 
 
 def cached_bytes(workload: Workload) -> dict[str, int]:
-    """Bytes that the engine's cache counts for a program and for its executable, on average."""
+    """Bytes that the engine's cache counts for a program, for its entry before it is compiled, and
+    for the entry with its executable, on average.
+    """
     engine = Engine()
     documents = [workload.document(seed) for seed in range(_CACHED)]
     programs = [engine.parse(document["program"]) for document in documents]
-    parsed = engine.budget.taken
+    parsed, calls = engine.budget.taken, []
     for program, document in zip(programs, documents, strict=True):
         given = {name: Leaf(np.asarray(value)) for name, value in document["variables"].items()}
         query = Query("gradient", batch=dict.fromkeys(document.get("batch", ()), 0))
-        call = engine.call(program, given, query)
+        calls.append(engine.call(program, given, query))
+    entered = engine.budget.taken - parsed
+    for call in calls:
         for _ in range(3):
             call.replay(lambda: None)
-    compiled = engine.budget.taken - parsed
-    return {"program_bytes": parsed // _CACHED, "executable_bytes": compiled // _CACHED}
+    counted = {"program": parsed, "entry": entered, "executable": engine.budget.taken - parsed}
+    return {f"{name}_bytes": nbytes // _CACHED for name, nbytes in counted.items()}
 
 
 def measured(workloads: Mapping[str, Workload]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import urllib.request
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -16,11 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from servers import GRADWIRE, Connection, Server, running
 
-from scaling.fleet import Fleet, Simulation
+from scaling.fleet import Simulation
 from scaling.popularity import zipf
-from scaling.replica import Cache
-from scaling.ring import Ring, hashes_of
-from scaling.scenarios import markdown, ms
+from scaling.scenarios import fleet, markdown, ms
 from scaling.started import nginx
 from scaling.times import load
 from scaling.workloads import SMALL, WORKLOADS
@@ -118,30 +117,14 @@ def arrivals(count: int, random: np.random.Generator) -> list[float]:
 def _simulated() -> list[str]:
     times = load()
     workload = times.workloads[SMALL]
-    capacity = workload.capacity(_CACHE_BYTES)
-    fleet = Fleet(workload.stages, 2, capacity, "bounded", cores=1)
-    simulation = Simulation(fleet, zipf(_SIZE, _EXPONENT), _RATE)
+    one = replace(fleet(workload, 2, "bounded"), cache_bytes=_CACHE_BYTES // 2, cores=1)
+    simulation = Simulation(one, zipf(_SIZE, _EXPONENT), _RATE)
     simulation.warm(_FILLING)
     outcome = simulation.run(_COUNT / _RATE)
     before = times.edge.nginx[f"{SMALL}, plain"]
     cpu = 1e6 * 2 * outcome.cores.mean() / _RATE
     quantiles = [ms(outcome.quantile(q) + before) for q in _QUANTILES]
-    return [f"{cached(capacity):.3f}", f"{cpu:,.0f}", *quantiles]
-
-
-def cached(capacity: int) -> float:
-    """The share of hits as the service counts them: also those in caches of worker processes.
-
-    These see only what the event loop does not have compiled, and together have as many bytes.
-    """
-    programs = zipf(_SIZE, _EXPONENT).draw(_FILLING + _COUNT, np.random.default_rng(1))
-    homes = Ring(["127.0.0.1:1", "127.0.0.1:2"]).homes(hashes_of(programs))
-    loops, workers = ([Cache(capacity) for _ in range(2)] for _ in range(2))
-    hits = []
-    for program, home in zip(programs.tolist(), homes.tolist(), strict=True):
-        stage = loops[home].use(program)
-        hits.append(stage == 2 or (stage == 0 and workers[home].use(program) > 0))
-    return float(np.mean(hits[_FILLING:]))
+    return [f"{outcome.hit_rate:.3f}", f"{cpu:,.0f}", *quantiles]
 
 
 if __name__ == "__main__":

@@ -20,13 +20,12 @@ _EXPONENT = 1.0
 #: Routing, programs, and requests per second of each replica before the loss. The caches of all
 #: replicas hold 11,500 programs.
 _LOADS: tuple[tuple[Routing, int, int], ...] = (
-    ("bounded", 1_000_000, 900),
     ("bounded", 1_000_000, 1_100),
-    ("bounded", 1_000_000, 1_300),
-    ("bounded", 1_000_000, 1_500),
-    ("homes", 1_000_000, 1_100),
-    ("bounded", 10_000, 2_000),
-    ("bounded", 10_000, 2_600),
+    ("bounded", 1_000_000, 1_400),
+    ("bounded", 1_000_000, 1_700),
+    ("bounded", 10_000, 1_700),
+    ("bounded", 10_000, 2_200),
+    ("balanced", 10_000, 2_200),
 )
 
 
