@@ -25,7 +25,7 @@ SHARD = 16
 #: A program is shared by all parts of a fleet if it is so much of the requests of one replica.
 _POPULAR = 0.25
 #: Requests that fill the caches before, for each program that they hold.
-_FILLING = 6
+_FILLING = 20
 _WARM_SECONDS = 0.5
 
 

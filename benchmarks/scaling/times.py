@@ -39,8 +39,6 @@ class Measured(NamedTuple):
     request_bytes: int
     answer_bytes: int
     examples: int
-    #: CPU seconds of a later request while many are in progress, which one at a time wake it up.
-    busy: float
     #: Bytes that a replica's cache counts for a program, its entry, and that with its executable.
     program_bytes: int
     entry_bytes: int
@@ -101,7 +99,6 @@ def _measured(one: Mapping[str, Any]) -> Measured:
         one["request_bytes"],
         one["answer_bytes"],
         one["examples"],
-        1e-6 * one["busy_us"],
         one["program_bytes"],
         one["entry_bytes"],
         one["executable_bytes"],

@@ -22,10 +22,8 @@ _EXPONENT = 1.0
 _LOADS: tuple[tuple[Routing, int, int], ...] = (
     ("bounded", 1_000_000, 1_100),
     ("bounded", 1_000_000, 1_400),
-    ("bounded", 1_000_000, 1_700),
     ("bounded", 10_000, 1_700),
     ("bounded", 10_000, 2_200),
-    ("balanced", 10_000, 2_200),
 )
 
 
