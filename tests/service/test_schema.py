@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gradwire_engine import Engine
 from gradwire_engine.errors import EngineError
+from gradwire_engine.solvers import SolveKind
 from gradwire_service import examples, openapi
 from gradwire_service.app import create_app
 from gradwire_service.problems import RequestError, problem_of
@@ -17,6 +18,7 @@ from gradwire_service.wire.codec import JSON
 from gradwire_service.wire.envelope import FIELDS, read_envelope, read_tape, read_timeout
 from gradwire_service.wire.leaves import read_tensor
 from gradwire_service.wire.references import References
+from gradwire_service.wire.solving import read_solve
 from gradwire_service.wire.sources import read_registration
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -41,6 +43,8 @@ BEYOND_SCHEMAS = {
     "the structure of the target, which is that of its cotangents": "^/output_gradients",
     "in which of Unicode's forms a name is": "Unicode's form NFKC",
     "what attributes an operation takes": "^/program/nodes/.*/attrs",
+    "which options a method has, what it takes beside, and their values": "^/(options|constraints)"
+    "|takes no (bounds|minibatch)",
     "which names are free, or computed before": "another node has this id|not computed yet",
 }
 BEYOND = re.compile("|".join(BEYOND_SCHEMAS.values()))
@@ -70,9 +74,14 @@ def registering(document):
     return read_registration(document, References(held)).program
 
 
+def solving(kind):
+    return lambda document: read_solve(document, kind, References(held)).program
+
+
 READERS = {
     **{openapi.REQUESTS[kind].__name__: asking(kind) for kind in FIELDS},
     **{of.__name__: asking(kind, of_tape=True) for kind, of in openapi.TAPE_REQUESTS.items()},
+    **{of.__name__: solving(kind) for kind, of in openapi.SOLVE_REQUESTS.items()},
     "TapeRequest": recording,
     "RegisterRequest": registering,
     "Tensor": read_tensor,
@@ -81,18 +90,20 @@ SCHEMA = create_app(Settings(cores=1)).openapi()["components"]["schemas"]
 TEXTS = st.sampled_from(["", "x", "y.0", "value", "re", "im", "ref", "NaN", "π"])
 WORDS = sorted(set(re.findall(r'"([a-z_0-9/]+)"', json.dumps(SCHEMA))))
 SCALARS = [None, True, False, 0, 1, -1, 0.5, 2.0, 1 << 63, "", "x", "NaN", "float32", REF]
-JUNK: st.SearchStrategy = st.sampled_from(
-    [
-        *SCALARS,
-        *([scalar] for scalar in SCALARS),
-        *([], [[]], [1, [2]], {}, {"x": 1}, {"re": 1}, {"ref": REF}, {"value": 1}),
-        *({"re": 1, "im": 2}, {"value": {"re": 1, "im": [2]}}),
-        {"dtype": "uint8", "shape": [3], "base64": "AAAA"},
-        {"indices": [[0]], "values": [1], "shape": [2]},
-        {"values": [1], "row_splits": [0, 1]},
-        {"nodes": [], "outputs": "x"},
-    ]
-).map(copy.deepcopy)
+SAMPLES: list[Any] = [
+    *SCALARS,
+    *([scalar] for scalar in SCALARS),
+    *([], [[]], [1, [2]], {}, {"x": 1}, {"re": 1}, {"ref": REF}, {"value": 1}),
+    *({"re": 1, "im": 2}, {"value": {"re": 1, "im": [2]}}),
+    {"dtype": "uint8", "shape": [3], "base64": "AAAA"},
+    {"indices": [[0]], "values": [1], "shape": [2]},
+    {"values": [1], "row_splits": [0, 1]},
+    {"nodes": [], "outputs": "x"},
+]
+#: By number, since hypothesis warns of strategies that are long when written out.
+JUNK: st.SearchStrategy = st.sampled_from(range(len(SAMPLES))).map(
+    lambda number: copy.deepcopy(SAMPLES[number])
+)
 
 
 VALIDATORS = {
@@ -122,9 +133,10 @@ def conforming(part):
         case "integer":
             return st.integers(part.get("minimum", -(1 << 63)), 9)
         case "number":
-            least = part.get("exclusiveMinimum")
+            above = part.get("exclusiveMinimum")
+            least = part.get("minimum", above)
             return st.integers(1, 9) | st.floats(
-                min_value=least, exclude_min=least is not None, allow_nan=False, width=32
+                min_value=least, exclude_min=above is not None, allow_nan=False, width=32
             ).filter(np.isfinite)
         case "string":
             if "pattern" in part:
@@ -249,6 +261,28 @@ QUESTION: dict[str, Any] = {
     "promotion": "strict",
     "exact": True,
 }
+SOLVING: dict[str, Any] = {
+    "sources": ["x", None, {"y": ["z"]}],
+    "target": "y",
+    "tol": 0,
+    "bounds": {"x": [[0, "-Infinity"], None], "y.z": [{"ref": REF}, {"value": [1, 2]}]},
+    "promotion": "strict",
+    "encoding": "base64",
+    "background": True,
+    "wait_ms": 0,
+    "max_seconds": 0.5,
+}
+CONSTRAINTS = [{"program": "x", "low": 1, "high": 1}, {"target": ["a", "b"], "high": [1, 2]}]
+MINIBATCH = {"size": 8, "variables": ["X"], "seed": 3}
+SOLVED: dict[SolveKind, list[dict[str, Any]]] = {
+    "minimize": [
+        {"method": "SLSQP", "constraints": CONSTRAINTS, "options": {"maxiter": 3}},
+        {"method": "adam", "minibatch": MINIBATCH, "options": {"learning_rate": 0.5}},
+        {"options": {"ftol": 0}},
+    ],
+    "least_squares": [{"method": "dogbox", "options": {"loss": "huber", "x_scale": "jac"}}],
+    "root": [{"method": "krylov"}],
+}
 GOOD: dict[str, list[Any]] = {
     name: [
         {
@@ -261,6 +295,15 @@ GOOD: dict[str, list[Any]] = {
     for name in READERS
     if name != "Tensor"
 }
+for solve_kind, further in SOLVED.items():
+    of = openapi.SOLVE_REQUESTS[solve_kind].__name__
+    common = {name: value for name, value in SOLVING.items() if name in SCHEMA[of]["properties"]}
+    GOOD[of] = [
+        {**common, **each, "program": program, "variables": LEAVES}
+        for each in further
+        for program in ("y = x", GRAPH, {"ref": REF}, {"name": "it"})
+    ]
+GOOD["RootRequest"][0]["tol"] = None
 for kind, requests in examples.REQUESTS.items():
     GOOD[openapi.REQUESTS[kind].__name__] += [example["value"] for example in requests.values()]
 GOOD["RegisterRequest"].append({"program": "x", "name": "it", "ref": REF})

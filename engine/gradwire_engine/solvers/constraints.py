@@ -95,6 +95,16 @@ class Limits:
             near |= np.isfinite(limit) & within
         return self._dense(x)[near]
 
+    def violation(self, x: Array) -> float:
+        """How far the values are outside their bounds at most, relative to these or 1."""
+        values = self.values(x)
+        outside = [
+            over[finite] / np.maximum(np.abs(limit[finite]), 1.0)
+            for over, limit in ((self.low - values, self.low), (values - self.high, self.high))
+            for finite in [np.isfinite(limit)]
+        ]
+        return float(np.concatenate(outside).max(initial=0.0))
+
     def _dense(self, x: Array) -> Array:
         jacobian = self.jacobian(x)
         dense: Array = jacobian.toarray() if issparse(jacobian) else jacobian

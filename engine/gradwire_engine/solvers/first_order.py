@@ -99,27 +99,24 @@ _COMMON = frozenset(("learning_rate", "warmup_steps", "maxiter", "gtol", "ftol")
 
 
 class Batches:
-    """The objective of each step: of all rows, or of the next rows in an order drawn for the epoch.
+    """The objective of each step, of the next rows in an order that is drawn for the epoch.
 
-    An epoch's order depends on the seed and the epoch alone. Its last batch has the rows left over.
+    It depends on the seed and the epoch alone. An epoch's last batch has the rows left over.
+
+    Raises: ``InputError`` for more rows than there are.
     """
 
-    def __init__(self, objective: Objective, given: Minibatch | None) -> None:
-        self._whole = objective
-        if given is None:
-            return
+    def __init__(self, objective: Objective, given: Minibatch) -> None:
         self._rows, self._of = local(objective, "/minibatch").minibatches(given.variables)
-        if not 1 <= given.size <= self._rows:
+        if given.size > self._rows:
             detail = f"a minibatch of {given.size} rows cannot be taken from {self._rows}"
             raise InputError(detail, at=Place(pointer="/minibatch/size"))
         self._size, self._seed = given.size, given.seed
         self._each = -(-self._rows // self._size)
         self._epoch, self._order = -1, np.arange(0)
 
-    def at(self, step: int) -> Objective:
+    def __call__(self, step: int) -> Objective:
         """The objective of a step, counted from 0."""
-        if not hasattr(self, "_rows"):
-            return self._whole
         epoch, number = divmod(step, self._each)
         if epoch != self._epoch:
             generator = np.random.default_rng([self._seed, epoch])
@@ -147,8 +144,7 @@ class Descent:
         own = {name: value for name, value in options.items() if name not in _COMMON}
         self._rule = _RULES[given.method]({} if resume is None else resume.state, **own)
         self._limits = given.limits(objective.layout)
-        self._batches = Batches(objective, given.minibatch)
-        self._in_batches = given.minibatch is not None
+        self._batches = given.minibatch and Batches(objective, given.minibatch)
 
     def run(self) -> Ending:
         """Step from the start until a tolerance is reached, or all steps are done."""
@@ -158,7 +154,7 @@ class Descent:
         check_start(notes, *whole)
         check_connected(notes, self._objective.layout)
         self._monitor.begin(x, whole.value, self._norm(x, whole), notes)
-        point = self._evaluated(self._batches.at(step), x) if self._in_batches else whole
+        point = self._evaluated(self._batches(step), x) if self._batches else whole
         message = self._reached(x, point, None)
         while message is None and step < self._steps:
             with np.errstate(all="ignore"):
@@ -166,13 +162,14 @@ class Descent:
             if self._limits is not None:
                 x = np.clip(x, *self._limits)
             step += 1
-            before = None if self._in_batches else point.value
-            point = self._evaluated(self._batches.at(step), x)
+            before = None if self._batches else point.value
+            objective = self._batches(step) if self._batches else self._objective
+            point = self._evaluated(objective, x)
             if not np.isfinite(point.value):
                 raise Stopped(f"the value became {point.value} in step {step}: try smaller steps")
             self._monitor.step(x, point.value, self._norm(x, point), self._rule.state)
             message = self._reached(x, point, before)
-        if self._in_batches:
+        if self._batches:
             point = self._evaluated(self._objective, x)
         tolerances = self._gtol is not None or self._ftol is not None
         success = message is not None or not tolerances

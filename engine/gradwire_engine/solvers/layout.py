@@ -228,7 +228,7 @@ def _member(tree: Mapping[str, Any], path: str, at: str) -> Any:
             value = value[int(part)]
         else:
             known = [known for known, _ in flatten(tree)]
-            hint = hints.like(path, known) or "sources are variables of the request"
+            hint = hints.like(path, known) or "name a variable of the request"
             raise _unknown(path, at, hint)
     return value
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import coo_array
 
-from gradwire_engine.answer import Answer, Array, Kind, Leaf, Names, Poll, Promotion, Query
+from gradwire_engine.answer import Answer, Array, Kind, Leaf, Limits, Names, Poll, Promotion, Query
 from gradwire_engine.engine import Engine
 from gradwire_engine.errors import EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.composites import Composite
@@ -64,6 +64,11 @@ class LocalProblem:
         self._rows: list[Array] = []
         self._structure: Any = None
         self._sparse: bool | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """The engine's."""
+        return self._engine.limits
 
     @property
     def start(self) -> Array:

@@ -32,6 +32,8 @@ class Method(NamedTuple):
     #: Whether it is written here, steps along gradients, and may take those of minibatches.
     first_order: bool = False
     hessian: Literal["none", "product", "matrix"] = "none"
+    #: Whether it keeps a square matrix as long as the sources.
+    square: bool = False
     #: The method of ``scipy.optimize.minimize`` that it is, of one that has another name here.
     scipy: str | None = None
 
@@ -71,7 +73,8 @@ _MINIMIZE = {
             "maxiter": COUNT,
             "xrtol": AT_LEAST_0,
             **_LINE_SEARCH,
-        }
+        },
+        square=True,
     ),
     "CG": Method({"gtol": AT_LEAST_0, "norm": _NORM, "maxiter": COUNT, **_LINE_SEARCH}),
     "TNC": Method(
@@ -88,7 +91,9 @@ _MINIMIZE = {
         },
         bounds=True,
     ),
-    "SLSQP": Method({"ftol": AT_LEAST_0, "maxiter": COUNT}, bounds=True, constraints=True),
+    "SLSQP": Method(
+        {"ftol": AT_LEAST_0, "maxiter": COUNT}, bounds=True, constraints=True, square=True
+    ),
     "trust-constr": Method(
         {
             "gtol": AT_LEAST_0,

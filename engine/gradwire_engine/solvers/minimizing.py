@@ -9,10 +9,11 @@ import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from gradwire_engine.answer import Array
+from gradwire_engine.errors import OverBudget, Place
 from gradwire_engine.solvers.checkpoint import Checkpoint
 from gradwire_engine.solvers.constraints import Limits, lagrangian_norm
 from gradwire_engine.solvers.ending import Ending
-from gradwire_engine.solvers.local import local
+from gradwire_engine.solvers.local import LocalProblem, local
 from gradwire_engine.solvers.objective import Objective
 from gradwire_engine.solvers.points import (
     Points,
@@ -25,6 +26,8 @@ from gradwire_engine.solvers.progress import Monitor
 from gradwire_engine.solvers.scipy_calls import scipy_runs
 from gradwire_engine.solvers.specification import Specification
 
+#: Constraints hold if they are violated by less, relative to their bounds' sizes or 1.
+_VIOLATED = 1e-4
 #: What trust-constr goes on from: its options, by the name of what they become.
 _TRUST_STATE = {
     "tr_radius": "initial_tr_radius",
@@ -52,6 +55,8 @@ class Minimization:
         self._objective, self._given, self._monitor = objective, given, monitor
         self._x = objective.start if resume is None else resume.x
         self._state = {} if resume is None else resume.state
+        if given.takes.square:
+            self._afford()
         self._points = Points(objective, monitor, of_residuals=given.kind == "least_squares")
         self._limits = given.limits(objective.layout)
         self._constraints: Sequence[Limits] = ()
@@ -80,7 +85,11 @@ class Minimization:
             )
         value, gradient = self._points.at(result.x)
         norm = self._norm(result.x, gradient, result.get("optimality"))
-        return Ending(result.x, value, norm, bool(result.success), str(result.message))
+        success, message = bool(result.success), str(result.message)
+        violations = [each.violation(result.x) for each in self._constraints]
+        if success and max(violations, default=0.0) > _VIOLATED:
+            success, message = False, f"the constraints are violated by {max(violations):g}"
+        return Ending(result.x, value, norm, success, message)
 
     def _further(self) -> dict[str, Any]:
         """What only some methods take."""
@@ -104,6 +113,15 @@ class Minimization:
         elif self._constraints:
             further["constraints"] = [each.nonlinear() for each in self._constraints]
         return further
+
+    def _afford(self) -> None:
+        """Raises: ``OverBudget`` where the matrix that a method keeps would be too large."""
+        if isinstance(self._objective, LocalProblem):
+            nbytes, most = 8 * self._x.size**2, self._objective.limits.array_bytes
+            if nbytes > most:
+                detail = f"{self._given.method} keeps a matrix of {nbytes:,} bytes, more than the"
+                at, hint = Place(pointer="/method"), "L-BFGS-B and trust-constr keep none"
+                raise OverBudget(f"{detail} {most:,} allowed", at=at, hint=hint)
 
     def _options(self) -> dict[str, Any]:
         options = self._monitor.left(self._given.options)

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from gradwire_engine import hints
 from gradwire_engine.errors import InputError, Place
 
+_MOST_WHOLE = 2**31 - 1
+
 
 class Option(NamedTuple):
     """A test of an option's value, and a description of values that pass it."""
@@ -35,9 +37,11 @@ def number(low: float = -math.inf, high: float = math.inf, *, open_low: bool = F
 
 
 def whole(low: int) -> Option:
-    """An integer of at least ``low``."""
+    """An integer of at least ``low`` that SciPy's C code can hold."""
     words = "a positive integer" if low == 1 else f"an integer of at least {low}"
-    return Option(lambda value: type(value) is int and value >= low, words)
+    return Option(
+        lambda value: type(value) is int and low <= value <= _MOST_WHOLE, f"{words} below 2³¹"
+    )
 
 
 def choice(*words: str) -> Option:

@@ -16,10 +16,11 @@ from gradwire_service.openapi.values import (
     Document,
     Numbers,
     Value,
+    ValuedArray,
 )
 from gradwire_service.wire.solving import FIELDS, MOST_CONSTRAINTS, MOST_SEED
 
-_Bound: TypeAlias = Numbers | ArrayLeaf | None
+_Bound: TypeAlias = Numbers | ArrayLeaf | ValuedArray | None
 _Pair = Annotated[list[_Bound], Field(min_length=2, max_length=2)]
 
 

@@ -1,9 +1,18 @@
 """SciPy's methods on programs: SciPy itself on functions written by hand is the truth."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
-from gradwire_engine.errors import DeadlineExceeded, DerivativeError, DomainError, InputError
-from gradwire_engine.solvers import METHODS, Constraint
+from gradwire_engine import Engine, Leaf, Limits
+from gradwire_engine.errors import (
+    DeadlineExceeded,
+    DerivativeError,
+    DomainError,
+    InputError,
+    OverBudget,
+)
+from gradwire_engine.solvers import METHODS, Constraint, LocalProblem, Specification, solve
 from scipy.optimize import minimize, rosen, rosen_der, rosen_hess, rosen_hess_prod
 
 ROSENBROCK = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
@@ -192,3 +201,19 @@ def test_a_target_without_sources_is_refused_and_missing_paths_are_reported(run,
 def test_what_the_start_warned_about_is_in_the_answer(run):
     found = run("minimize", "x = 2*x\nsum(x*x)", {"x": [2, 3]})
     assert all(notice.code for notice in found.warnings)
+
+
+@pytest.mark.parametrize("method", ["SLSQP", "trust-constr"])
+def test_constraints_that_exclude_each_other_are_no_success(run, method):
+    constraints = [Constraint("sum(x)", None, 2, None), Constraint("sum(x)", None, None, 1)]
+    found = run("minimize", "sum(x*x)", {"x": [2, 3]}, method, constraints=constraints)
+    assert not found.success
+
+
+@pytest.mark.parametrize("method", ["BFGS", "SLSQP"])
+def test_a_matrix_that_is_too_large_is_refused_before_it_is_made(method):
+    engine = Engine(Limits(array_bytes=100_000))
+    problem = LocalProblem(engine, engine.parse("sum(x*x)"), {"x": Leaf(np.ones(200))})
+    with pytest.raises(OverBudget, match="keeps a matrix of 320,000 bytes"):
+        solve(problem, Specification("minimize", method), clock=perf_counter)
+    assert solve(problem, Specification("minimize", "CG"), clock=perf_counter).success

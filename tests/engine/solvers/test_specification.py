@@ -19,6 +19,7 @@ ROSENBROCK = "100*(x[1] - x[0]**2)**2 + (1 - x[0])**2"
         (("minimize", "BFGS", {"maxcor": 3}), "/options/maxcor", "BFGS has no option", "gtol"),
         (("minimize", "BFGS", {"maxitre": 3}), "/options/maxitre", "no option", "maxiter?"),
         (("minimize", "BFGS", {"maxiter": 0}), "/options/maxiter", "a positive integer", None),
+        (("minimize", "BFGS", {"maxiter": 1 << 40}), "/options/maxiter", "below 2³¹", None),
         (("minimize", "BFGS", {"maxiter": 2.5}), "/options/maxiter", "a positive integer", None),
         (("minimize", "BFGS", {"gtol": "small"}), "/options/gtol", "number of at least 0", None),
         (("minimize", "BFGS", {"gtol": np.nan}), "/options/gtol", "number of at least 0", None),
