@@ -53,6 +53,7 @@ serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (installs only the runt
 LONG := tests/clients/tensorflow/test_corpus.py tests/clients/tensorflow/test_scripts.py \
 	tests/engine/test_extreme_integers.py tests/engine/test_interrupted.py \
 	tests/engine/backends/cupy tests/engine/backends/nvptx tests/engine/backends/llvm/test_functions.py \
+	tests/service/cluster/test_lost_scheduler.py \
 	tests/service/store/test_damage.py tests/service/store/test_full_disk.py
 test: $(TEST) ## Run the tests, on all cores
 	@$(BIN)/pytest $(PARALLEL) $(addprefix --ignore=,$(LONG)) $(ARGS)

@@ -195,13 +195,13 @@ class Jobs:
 
     def leases(self) -> Iterator[Lease]:
         """The leases of all jobs that have not ended."""
-        for each in self._store.list_records("leases", _SERVICE, "", _MOST_LEASES):
+        for each in self._store.list_records("job_leases", _SERVICE, "", _MOST_LEASES):
             yield Lease.of(each.head)
 
 
 def _part(key: Key, part: Part) -> Key:
-    return Key("parts", key.owner, f"{key.id} {part}")
+    return Key("job_parts", key.owner, f"{key.id} {part}")
 
 
 def _lease(lease: Lease) -> Key:
-    return Key("leases", _SERVICE, lease.id)
+    return Key("job_leases", _SERVICE, lease.id)

@@ -12,7 +12,6 @@ PLANNED = {
     "unknown_tape": 404,
     "tape_consumed": 409,
     "job_cancelled": 409,
-    "cluster_unavailable": 503,
     "rate_limited": 429,
 }
 CODES = {code: kind.status for code, kind in KINDS.items()} | PLANNED

@@ -167,13 +167,13 @@ def test_published_port_is_the_one_nginx_listens_on(services: dict[str, Any], re
 def test_settings_exist_and_leave_room_in_the_container(services: dict[str, Any]):
     environment = services[REPLICAS[0]]["environment"]
     settings = {
-        name.removeprefix("GRADWIRE_").lower(): re.sub(r"\$\{\w+:-(.*)\}", r"\1", value)
+        name.removeprefix("GRADWIRE_").lower(): re.sub(r"\$\{\w+:-(.*)\}", r"\1", str(value))
         for name, value in environment.items()
     }
     assert settings.keys() <= Settings.model_fields.keys()
     made = Settings.model_validate(settings)
     memory = services[REPLICAS[0]]["deploy"]["resources"]["limits"]["memory"]
-    assert most_bytes(made) <= int(memory[:-1]) * 2**30
+    assert most_bytes(made) <= int(memory.removesuffix("m")) * 2**20
 
 
 def test_the_longest_request_ends_before_it_is_killed(services: dict[str, Any]):

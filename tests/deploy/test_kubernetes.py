@@ -142,7 +142,7 @@ def test_settings_exist_and_leave_room_in_the_container():
         | {"cores": threads}
     )
     memory = container("Deployment gradwire")["resources"]["limits"]["memory"]
-    assert most_bytes(settings) <= int(memory.removesuffix("Gi")) << 30
+    assert most_bytes(settings) <= int(memory.removesuffix("Mi")) << 20
     mounts = [mount["mountPath"] for mount in container("Deployment gradwire")["volumeMounts"]]
     assert str(Path(settings.keys_file).parent) in mounts
     assert settings.store == f"redis://redis:{ports('StatefulSet redis')['redis']}/0"

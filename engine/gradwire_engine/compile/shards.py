@@ -139,7 +139,8 @@ class PartOfAll:
     ) -> None:
         self.r = recorder
         self.b = b = recorder.b
-        b.limits = limits
+        # What was recorded of all rows does not count: it is dead.
+        b.limits = replace(limits, instructions=limits.instructions + len(b.vars))
         paths = divided(shard, variables)
         own, given = 0, dict[int, Value]()
         arrays = [(p, x.value) for p, x in flatten(variables) if not isinstance(x.value, str)]
@@ -202,7 +203,8 @@ class PartOfAll:
         value = self._walk[var.slot]
         if value.spread is Part.OF_SUM or (value.rows is not None and value.rows.axis):
             message = "residuals have their rows along the first axis"
-            raise ShardingError(message, at=self._place(var), hint="add up no rows: squares are")
+            hint = "their squares are added up; give one or several for each row"
+            raise ShardingError(message, at=self._place(var), hint=hint)
         return self._d.counted(value)
 
     def _place(self, var: Var) -> Place:

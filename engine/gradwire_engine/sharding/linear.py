@@ -54,10 +54,10 @@ def of_parts(d: Division, op: Op, values: Sequence[Value], whole: Type) -> Value
         operands = [value.var for value in values]
     else:
         what = f"a {op.name} of two sums" if len(parts) > 1 else f"{op.name} of a sum"
-        raise ShardingError(
-            f"{what} over all rows is not a sum of what shards give",
-            hint="only what is linear may follow a sum over all rows",
-        )
+        hint = "only what is linear may follow a sum over all rows"
+        if isinstance(op, Divide):
+            hint += "; a divisor without parameters can be computed before, and sent"
+        raise ShardingError(f"{what} over all rows is not a sum of what shards give", hint=hint)
     return Value(op(*operands), whole, Part.OF_SUM)
 
 

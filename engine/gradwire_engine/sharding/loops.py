@@ -50,6 +50,8 @@ class DividedLoop:
         self.starts = operands[op.counted : first]
         self.stacks = operands[first:last]
         self.shared = operands[last:]
+        if any(count.spread is not None for count in self.count):
+            raise decided_by_rows()
         #: What the carries are, then what passes write.
         self.spreads: list[Spread] = [*[x.spread for x in self.starts], *[None] * op.written]
 

@@ -13,7 +13,7 @@ from gradwire_engine.errors import Place, ShardingError
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.tape import ArrayType, Shape, TupleType, Type
 
-_OWN_VALUES = "only sums, means and products that add up over the rows can be divided into shards"
+_WHAT_ADDS_UP = "sums, means and products that add up over the rows are divided into shards"
 
 
 class Along(NamedTuple):
@@ -154,15 +154,15 @@ def spread_of(values: Sequence[Value], axes: Sequence[int]) -> Along:
 
 def moved(before: Shape, after: Shape) -> int | None:
     """The axis of one of two shapes along which they differ, if it is one axis."""
-    found = [
-        axis for axis, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]
-    ]
+    found = [axis for axis, length in enumerate(before) if after[axis : axis + 1] != (length,)]
     return found[0] if len(before) == len(after) and len(found) == 1 else None
 
 
 def over_rows(name: str) -> ShardingError:
     """The error of a reduction or an order over the rows that does not add up."""
-    return ShardingError(f"{name} over the rows is not a sum of what shards give", hint=_OWN_VALUES)
+    return ShardingError(
+        f"{name} over the rows is not a sum of what shards give", hint=_WHAT_ADDS_UP
+    )
 
 
 def decided_by_rows(at: Place | None = None) -> ShardingError:

@@ -78,7 +78,7 @@ class Walk:
         op, args, whole, _ = self._instructions[slot]
         operands = [self[arg] for arg in args]
         own = any(x.spread is not None or x.items is not None for x in operands)
-        if own or (isinstance(op, CustomVjp)):
+        if own or isinstance(op, CustomVjp):
             self._values[slot] = self._divided(op, operands, whole)
             return
         var = self._again(op, args, operands, whole)

@@ -32,7 +32,7 @@ class Connection:
         self._address = address
         self._lock = threading.Lock()
         self._client: Client | None = None
-        self._threads = ThreadPoolExecutor(1, "gradwire-dask")
+        self._threads = ThreadPoolExecutor(2, "gradwire-dask")
 
     def client(self, poll: Poll) -> Client:
         """The client, connected.
@@ -40,10 +40,13 @@ class Connection:
         Raises: ``RequestError`` (cluster_unavailable).
         """
         with self._lock:
-            if self._client is None or self._client.status != "running":
+            client = self._client
+            if client is None or client.status != "running":
                 self._client = None
-                self._client = self._connected(poll)
-            return self._client
+                if client is not None:  # in a thread: it may be waiting for the lost scheduler
+                    self._threads.submit(client.close, timeout=_CONNECT_SECONDS)
+                client = self._client = self._connected(poll)
+            return client
 
     def close(self) -> None:
         """Close the connection, if there is one; what was kept on workers is released."""

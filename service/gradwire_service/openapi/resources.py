@@ -72,6 +72,8 @@ class HeldAmounts(BaseModel):
     tensors: HeldAmount
     results: HeldAmount
     tapes: HeldAmount
+    jobs: HeldAmount
+    job_parts: HeldAmount = Field(description="Requests, checkpoints and results of jobs.")
 
 
 class KeyDocument(BaseModel):

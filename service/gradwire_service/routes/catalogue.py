@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import orjson
@@ -50,6 +51,10 @@ def router(settings: Settings, placement: Placement) -> APIRouter:
             "programs_bytes": settings.max_programs_bytes_per_tenant,
             "tensors": settings.max_tensors_per_tenant,
             "tensors_bytes": settings.max_tensors_bytes_per_tenant,
+            "jobs": settings.max_jobs_per_tenant,
+            "jobs_bytes": settings.max_jobs_bytes_per_tenant,
+            "job_seconds": math.ceil(settings.job_seconds),
+            "wait_ms": settings.job_wait_ms,
             **gpu,
         }
 

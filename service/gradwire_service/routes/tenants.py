@@ -20,7 +20,7 @@ from gradwire_service.wire.headers import headers_of
 from gradwire_service.work.request import Request, rfc3339
 
 #: Kinds that are reported; the others are the service's own records.
-_KINDS: tuple[Kind, ...] = ("programs", "names", "tensors", "results", "tapes")
+_KINDS: tuple[Kind, ...] = ("programs", "names", "tensors", "results", "tapes", "jobs", "job_parts")
 
 
 def list_tenants(store: Store, keyring: Keyring) -> dict[str, Any]:

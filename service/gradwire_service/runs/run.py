@@ -15,7 +15,7 @@ import orjson
 from gradwire_engine.errors import DeadlineExceeded
 
 from gradwire_service.jobs import Job, Jobs, Lease, State, Unknown
-from gradwire_service.problems import KINDS, Problem, RemoteError, RequestError, problem_of
+from gradwire_service.problems import RemoteError, RequestError, problem_of
 from gradwire_service.scheduling import Deadline, Queue
 from gradwire_service.store import Key, Unavailable
 from gradwire_service.store.records import OverQuota
@@ -259,7 +259,8 @@ class Run:
         """Store how the job has ended; returns its state, None if it goes on elsewhere."""
         jobs, key, lease = self._means.jobs, self.key, self._lease
         assert lease is not None
-        if isinstance(answer, Interrupted) or _is_temporary(answer):
+        begun = self._last_event > 0
+        if isinstance(answer, Interrupted) or _is_refused(answer) or (begun and _is_away(answer)):
             self._hand_over(lease)
             return None
         try:
@@ -322,7 +323,11 @@ def _is_late(answer: object) -> bool:
     return isinstance(answer, DeadlineExceeded)
 
 
-def _is_temporary(answer: object) -> bool:
-    """True if the work may go on later, or elsewhere: what it needs is full, away or stopping."""
-    problem = answer.problem if isinstance(answer, TaskFailed) else answer
-    return isinstance(problem, Problem | RequestError) and KINDS[problem.code].status == 503
+def _is_refused(answer: object) -> bool:
+    """True if this replica has no room for the work, or stops."""
+    return isinstance(answer, RequestError) and answer.code in ("draining", "overloaded")
+
+
+def _is_away(answer: object) -> bool:
+    """True if what the work needs was lost: store or cluster. A job that has begun waits for it."""
+    return isinstance(answer, TaskFailed) and answer.problem.status == 503

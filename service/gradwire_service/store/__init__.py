@@ -92,11 +92,11 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         total=Amount(s.max_jobs, s.max_jobs_bytes),
         ttl_seconds=s.job_ttl_seconds,
     )
-    parts = jobs._replace(
+    job_parts = jobs._replace(
         per_owner=jobs.per_owner._replace(records=_PARTS_PER_JOB * jobs.per_owner.records),
         total=jobs.total._replace(records=_PARTS_PER_JOB * jobs.total.records),
     )
-    leases = jobs._replace(per_owner=jobs.total)  # all of them are the service's own
+    job_leases = jobs._replace(per_owner=jobs.total)  # all of them are the service's own
     return {
         "tapes": tapes,
         "used": used,
@@ -105,6 +105,6 @@ def policies(settings: Settings) -> dict[Kind, Policy]:
         "tensors": tensors,
         "results": results,
         "jobs": jobs,
-        "parts": parts,
-        "leases": leases,
+        "job_parts": job_parts,
+        "job_leases": job_leases,
     }

@@ -15,7 +15,7 @@ from gradwire_service.wire.shared import Body, SharedMemory, unpacked
 #: answer, a job, what belongs to one, its lease, and a record that was consumed, which the request
 #: that consumed it may repeat.
 Kind: TypeAlias = Literal[
-    "tapes", "programs", "names", "tensors", "results", "jobs", "parts", "leases", "used"
+    "tapes", "programs", "names", "tensors", "results", "jobs", "job_parts", "job_leases", "used"
 ]
 #: Time that a store remembers that a record was consumed.
 CONSUMED_SECONDS = 60.0

@@ -54,12 +54,14 @@ class References:
     Missing references are collected until ``check`` reports them.
     """
 
-    __slots__ = ("_find", "_missing", "_values", "_whose", "takes_chunked")
+    __slots__ = ("_find", "_found", "_missing", "_values", "_whose", "takes_chunked")
 
     def __init__(self, find: Find = _nothing, whose: HasOwner | None = None) -> None:
         self._find = find
         self._whose = whose
-        self._missing: dict[str, None] = {}
+        #: The references that were asked for, in order.
+        self._missing: dict[tuple[ReferenceKind, str], None] = {}
+        self._found: dict[tuple[ReferenceKind, str], None] = {}
         self._values = 0
         #: Whether variables may refer to rows on a cluster.
         self.takes_chunked = False
@@ -80,8 +82,7 @@ class References:
     def find(self, kind: ReferenceKind, reference: str) -> Any:
         """The array or program of a reference, or None."""
         held = self._find(kind, reference)
-        if held is None:
-            self._missing[reference] = None
+        (self._missing if held is None else self._found)[kind, reference] = None
         return held
 
     def resident(self, ref: str) -> str | None:
@@ -94,10 +95,18 @@ class References:
             return None
         return ref if self._whose is None else f"{ref} of {self._whose.owner}"
 
+    def use_again(self) -> None:
+        """Move on the expiry of all that was found.
+
+        Raises: ``RequestError`` (store_unavailable).
+        """
+        for kind, reference in self._found:
+            self._find(kind, reference)
+
     def check(self) -> None:
         """Raise ``RequestError`` (unknown_ref) with all missing references."""
         if self._missing:
-            raise unknown_refs(list(self._missing))
+            raise unknown_refs([*dict.fromkeys(reference for _, reference in self._missing)])
 
 
 def unknown_refs(missing: Sequence[str]) -> RequestError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from math import inf
 from time import perf_counter
 
@@ -20,7 +21,9 @@ from gradwire_engine.solvers import (
 from gradwire_service.cluster.cluster import Cluster, Question
 from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
+from gradwire_service.store import Unavailable
 from gradwire_service.wire.chunked import has_chunked
+from gradwire_service.wire.references import References
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.solving import SolveEnvelope, read_solve, solved
 from gradwire_service.work.request import PARSE, REPLAY, Listener, ProgressMessage, Request
@@ -44,7 +47,7 @@ class SolveHandlers:
             references = self._resolver.references(request)
             envelope = read_solve(document, kind, references)
             objective = self._objective(envelope, request)
-        reporter = Reporter(request.on_progress, perf_counter)
+        reporter = Reporter(request.on_progress, references, perf_counter)
         resume = Checkpoint.read(request.checkpoint) if request.checkpoint else None
         with request.phase(REPLAY):
             solution = solve(
@@ -75,10 +78,14 @@ class SolveHandlers:
 
 
 class Reporter:
-    """Sends some of the progress: not more often than is read, and checkpoints less often."""
+    """Sends some of the progress: not more often than is read, and checkpoints less often.
 
-    def __init__(self, listener: Listener, clock: Clock) -> None:
-        self._listener, self._clock = listener, clock
+    With each checkpoint, what the request refers to is used again: a job that goes on from there
+    needs it.
+    """
+
+    def __init__(self, listener: Listener, references: References, clock: Clock) -> None:
+        self._listener, self._references, self._clock = listener, references, clock
         self._sent, self._kept = -inf, clock()
         self._waiting: Progress | None = None
 
@@ -91,6 +98,8 @@ class Reporter:
         kept = None
         if now - self._kept >= CHECKPOINT_SECONDS:
             kept, self._kept = bytes(checkpoint()), now
+            with suppress(Unavailable):
+                self._references.use_again()
         self._send(progress, kept)
         self._sent = now
 

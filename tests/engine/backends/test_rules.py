@@ -313,3 +313,11 @@ def test_recurrences_in_many_rows_take_a_step_for_all():
     operands = [builder.input(ArrayType(np.dtype(float), (20, 900))) for _ in range(2)]
     better = optimize(builder.tape([LinearRecurrence(0)(*operands)]), NUMPY_BACKEND)
     assert better.instructions[-1].op == LinearRecurrence(0)
+
+
+@pytest.mark.parametrize(
+    ("axes", "shape"), [((0,), (0, 3)), ((0,), (3, 0)), ((1,), (3, 0)), ((1,), (0, 3))]
+)
+def test_sums_of_nothing_by_products(axes, shape):
+    found = SumByProduct(axes).kernel(np, np.empty(shape))
+    np.testing.assert_array_equal(found, np.zeros(shape[1 - axes[0]]))

@@ -168,6 +168,15 @@ def test_a_value_that_is_not_finite_has_its_place():
     assert found.nonfinite["forward"].instruction == "power"
 
 
+def test_a_shard_may_have_as_many_instructions_as_the_whole():
+    lines = "\n".join(["h = X @ w", *["h = sin(h)"] * 300, "mean(h)"])
+    engine = Engine(Limits(instructions=1000))
+    program = engine.parse(lines)
+    for shard in (None, Shard(("X",), 9)):
+        query = Query("gradient", sources="w", shard=shard, exact=True)
+        engine.call(program, variables(), query).replay(lambda: None)
+
+
 def test_limits_are_of_the_shard():
     engine = Engine(Limits(array_bytes=1000, total_bytes=10_000))
     found = ask(Query("evaluate", shard=Shard(("X",), 10**9)), engine=engine)

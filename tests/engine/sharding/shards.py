@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from gradwire_engine import Answer, Leaf, Shard
+from gradwire_engine.record.calculus import leaves
 
 from tests.engine.conftest import Asker
 
@@ -54,9 +55,10 @@ class Objective:
         return self.asker.answer(self.program, self.variables, seeds, **asked)
 
     def check(self, seeds: Any = None, rtol: float = 1e-9, **query: Any) -> None:
-        """Compare the sum of the shards' answers with that of the whole."""
-        whole = numbers(self.whole(seeds, **query))
-        parts = [numbers(answer) for answer in self.shards(seeds, **query)]
+        """Compare the sum of the shards' answers, and their types, with that of the whole."""
+        answer, shards = self.whole(seeds, **query), self.shards(seeds, **query)
+        assert all(kinds(shard) == kinds(answer) for shard in shards)
+        whole, parts = numbers(answer), [numbers(shard) for shard in shards]
         size = 1 + np.max(np.abs(np.nan_to_num(parts)), initial=0)
         np.testing.assert_allclose(sum(parts), whole, rtol=rtol, atol=rtol * size)
 
@@ -72,6 +74,11 @@ class Objective:
 def numbers(answer: Answer) -> Any:
     """The value and the derivatives of an answer, one after the other."""
     return flat([answer.value, answer.derivatives])
+
+
+def kinds(answer: Answer) -> list[tuple[Any, Any]]:
+    """The dtypes and shapes of the value and the derivatives of an answer."""
+    return [(x.dtype, x.shape) for x in leaves([answer.value, answer.derivatives])]
 
 
 def flat(nested: Any) -> Any:

@@ -309,12 +309,16 @@ def objectives(draw: st.DrawFn, depth: int = 0) -> str:
     objectives(),
     st.lists(st.integers(0, 4), min_size=1, max_size=5).filter(lambda sizes: sum(sizes) > 1),
     st.integers(0, 99),
+    st.sets(st.sampled_from(["X", "y", "w", "b", "U"])),
 )
 @examples(200)
-def test_random_objectives_add_up(program, sizes, seed):
+def test_random_objectives_add_up(program, sizes, seed, single):
     rng, rows = np.random.default_rng(seed), sum(sizes)
-    data = DATA | {"b": rng.normal(), "w": rng.normal(size=3)}
+    data = DATA | {"b": np.array(rng.normal()), "w": rng.normal(size=3)}
     for name in OF:
         shape = (rows, *DATA[name].shape[1:])
         data[name] = np.resize(rng.permutation(DATA[name]), shape)
-    Objective(program, data, OF, sizes).check_all(["w", "b", "U", "A"])
+    for name in single:
+        data[name] = np.asarray(data[name], np.float32)
+    rtol = 1e-4 if single else 1e-9
+    Objective(program, data, OF, sizes).check_all(["w", "b", "U", "A"], rtol)

@@ -66,6 +66,16 @@ REFUSED = {
         (3, 1),
         "a decision",
     ),
+    "a number of passes": (
+        "s = 0.0\nfor i in range(int(sum(y))):\n    s = s + sum(X @ w)\ns",
+        (2, 16),
+        "a decision",
+    ),
+    "a number of passes in a loop of values": (
+        "n = sum(y).astype('int64')\ns = fori_loop(0, n, lambda i, s: s + b, 0.0)\ns + sum(y)",
+        None,
+        "a decision",
+    ),
     "selected rows": ("sum(X[y > 0] @ w)", (1, 5), "a decision"),
     "numbers of rows as values": (
         "t = arange(len(y))\nsum(t*(X @ w))",

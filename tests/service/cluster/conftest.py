@@ -14,7 +14,7 @@ from gradwire_service.settings import Settings
 LOGISTIC = "z = X @ w\nreturn sum(log(1 + exp(z)) - y * z) + 0.5 * sum(w * w)"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def dask():
     """A cluster and a client of it."""
     pytest.importorskip("distributed", reason="needs the extra dask")
@@ -35,7 +35,7 @@ def dask():
         yield SimpleNamespace(address=local.scheduler_address, client=client, local=local)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """Rows in memory, in Zarr arrays and in Parquet files of several row groups."""
     zarr, pyarrow = pytest.importorskip("zarr"), pytest.importorskip("pyarrow")
@@ -61,7 +61,7 @@ def data(tmp_path_factory):
     return SimpleNamespace(root=root, X=X, y=y)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def connected(dask, data):
     """The service's side of the cluster."""
     settings = Settings(dask=dask.address, data_root=str(data.root))

@@ -50,9 +50,9 @@ def listens(port):
 
 
 @contextmanager
-def scheduler():
+def scheduler(port=None):
     """A scheduler in a process of its own, and its address."""
-    port = unused_port()
+    port = port or unused_port()
     with running("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-show") as process:
         ends = time.monotonic() + 20
         while not listens(port):

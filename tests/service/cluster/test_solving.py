@@ -94,10 +94,27 @@ def test_a_source_cannot_be_chunked(solve):
     assert problem.pointer == "/sources"
 
 
+def test_least_squares_by_products_with_jacobians(solve, data, small_shards):
+    program = {"program": "return X @ w - y", "method": "gauss-newton", "options": {"gtol": 1e-5}}
+    answer = solve("least_squares", {**REQUEST, **program})
+    assert answer["success"], answer["message"]
+    expected, *_ = np.linalg.lstsq(data.X.astype(float), data.y, rcond=None)
+    np.testing.assert_allclose(answer["solution"]["w"], expected, rtol=1e-6)
+
+
 def test_what_needs_all_data_says_so(solve):
     asked = {"program": "return X @ w - y", "options": {}, "method": "lm"}
     problem = solve("least_squares", {**REQUEST, **asked})
     assert "one machine" in problem.detail
+
+
+async def test_a_worker_process_asks_the_cluster(served, dask, data, expected):
+    """With its limits of memory, and over HTTP."""
+    settings = {"dask": dask.address, "data_root": str(data.root), "process_bytes": 400 << 20}
+    async with served(processes=1, job_processes=1, **settings) as client:
+        answer = await client.post("/v1/minimize", json=REQUEST | {"wait_ms": 60_000})
+        assert answer.status_code == 200, answer.text
+        np.testing.assert_allclose(answer.json()["solution"]["w"], expected, rtol=1e-5)
 
 
 def test_a_service_without_dask_does_not_start(monkeypatch):

@@ -121,7 +121,7 @@ async def test_stored_records_are_counted_by_kind(served, kept):
         await client.post("/v1/programs", json={"program": "x + 1", "name": "f"})
         found = await samples(client)
     held = {name[1][1]: n for name, n in found.items() if name[0] == "gradwire_records"}
-    empty = dict.fromkeys(("tensors", "results", "jobs", "parts", "leases", "used"), 0)
+    empty = dict.fromkeys(("tensors", "results", "jobs", "job_parts", "job_leases", "used"), 0)
     assert held == {"tapes": 1, "programs": 1, "names": 1, **empty}
 
 

@@ -298,3 +298,20 @@ async def test_a_dead_client_does_not_end_a_job(served):
             await asyncio.wait_for(client.post("/v1/minimize", json=SECONDS, headers=key), 0.5)
         (job,) = (await client.get("/v1/jobs")).json()["jobs"]
         assert (await ended(client, f"/v1/jobs/{job['id']}"))["state"] == "succeeded"
+
+
+async def test_tensors_of_a_running_job_do_not_expire(served):
+    x = {"dtype": "float64", "shape": [2], "data": np.array([1.0, 2.0]).tobytes()}
+    packed = {"content-type": "application/msgpack", "accept": "application/json"}
+    async with served(tensor_ttl_seconds=3) as client:
+        put = await client.put("/v1/tensors", content=msgpack.packb(x), headers=packed)
+        request = ENDLESS | {
+            "program": "sum((x - y)**2)",
+            "variables": {"x": [0.0, 0.0], "y": {"ref": put.json()["ref"]}},
+            "sources": ["x"],
+            "background": True,
+        }
+        path = (await client.post("/v1/minimize", json=request)).headers["location"]
+        await asyncio.sleep(5)
+        assert (await client.get(path)).json()["state"] == "running"
+        assert (await client.head(f"/v1/tensors/{put.json()['ref']}")).status_code == 200

@@ -48,6 +48,8 @@ async def test_operators_see_storage_and_requests_of_tenants(served, kept):
         "tensors": 1,
         "results": 0,
         "tapes": 2,
+        "jobs": 0,
+        "job_parts": 0,
     }
     assert all((held["nbytes"] > 0) == (held["records"] > 0) for held in acme["holds"].values())
     first, second = acme["keys"]

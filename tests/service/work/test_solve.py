@@ -14,6 +14,7 @@ from gradwire_service.settings import Settings
 from gradwire_service.store import policies
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.tapes import Tapes
+from gradwire_service.wire.references import References
 from gradwire_service.wire.shared import packed, unpacked
 from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.work.solve import Reporter
@@ -128,7 +129,7 @@ def test_progress_is_reported_and_a_checkpoint_goes_on(solve, monkeypatch):
 
 def test_reports_are_rare():
     now, sent = 0.0, []
-    reporter = Reporter(sent.append, lambda: now)
+    reporter = Reporter(sent.append, References(), lambda: now)
     for i in range(1000):
         now = i / 100
         progress = Progress(i, 1.0, float("nan"), now, 100.0, None)

@@ -64,6 +64,11 @@ class Limits(Document):
     programs_bytes: int
     tensors: int
     tensors_bytes: int
+    #: Jobs of a tenant, the longest that one may take, and the longest that an answer waits.
+    jobs: int
+    jobs_bytes: int
+    job_seconds: int
+    wait_ms: int
     gpu: Gpu | None = None
 
 

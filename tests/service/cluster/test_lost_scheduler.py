@@ -1,0 +1,57 @@
+"""A job whose scheduler is lost goes on when there is one again."""
+
+import asyncio
+import time
+
+import pytest
+
+from tests.service.cluster.test_connection import running, scheduler, unused_port
+
+pytest.importorskip("distributed", reason="needs the extra dask")
+
+
+async def test_a_job_waits_for_a_lost_scheduler_and_goes_on(served, data):
+    port = unused_port()
+    address = f"tcp://127.0.0.1:{port}"
+    worker = "worker", address, "--nthreads", "1", "--memory-limit", "1GiB"
+    request = {
+        "program": "sum((X @ w - 1)**2)",
+        "variables": {"X": {"zarr": "X.zarr"}, "w": [0, 0, 0, 0, 0]},
+        "method": "sgd",
+        "options": {"learning_rate": 1e-6, "maxiter": 10**6, "gtol": 0, "ftol": 0},
+        "background": True,
+    }
+    settings = {"dask": address, "data_root": str(data.root), "job_processes": 1}
+    async with served(**settings) as client:
+        with scheduler(port) as (process, _), running(*worker):
+            await asyncio.to_thread(joined, address)
+            begun = await client.post("/v1/minimize", json=request)
+            path = begun.headers["location"]
+            before = await progressed(client, path, 5)
+            process.kill()
+            process.wait()
+        with scheduler(port), running(*worker):
+            after = await progressed(client, path, before["progress"]["iteration"] + 5)
+            assert after["resumed"] > 0
+            assert after["progress"]["value"] < before["progress"]["value"]
+            assert (await client.delete(path)).is_success
+
+
+def joined(address):
+    """Wait until a worker has joined the scheduler."""
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        client.wait_for_workers(1, timeout=30)
+
+
+async def progressed(client, path, iteration):
+    """The job after so many iterations."""
+    ends = time.monotonic() + 40
+    while time.monotonic() < ends:
+        job = (await client.get(path)).json()
+        assert job["state"] in ("queued", "running"), job
+        if job["progress"] is not None and job["progress"]["iteration"] >= iteration:
+            return job
+        await asyncio.sleep(0.1)
+    raise AssertionError(job)
