@@ -15,6 +15,7 @@ NAMES = (
     "loops",
     "matrices",
     "sparsity",
+    "solving",
     "tapes",
     "wire",
     "tracing",

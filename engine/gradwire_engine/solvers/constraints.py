@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import BFGS, NonlinearConstraint
-from scipy.sparse import issparse
 
 from gradwire_engine.answer import Array
 from gradwire_engine.errors import InputError, Place
@@ -32,7 +31,7 @@ class Limits:
     ) -> None:
         at = f"/constraints/{number}"
         pointer = f"{at}/target" if given.program is None else f"{at}/program"
-        function = problem.other(given.program, given.target, pointer)
+        self._function = function = problem.other(given.program, given.target, pointer)
 
         def values(x: Array) -> Array:
             monitor.look()
@@ -106,9 +105,7 @@ class Limits:
         return float(np.concatenate(outside).max(initial=0.0))
 
     def _dense(self, x: Array) -> Array:
-        jacobian = self.jacobian(x)
-        dense: Array = jacobian.toarray() if issparse(jacobian) else jacobian
-        return dense
+        return self._function.dense(self.jacobian(x))
 
 
 def lagrangian_norm(gradient: Array, active: Sequence[Array]) -> float:

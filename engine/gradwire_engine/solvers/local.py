@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -10,9 +11,9 @@ from itertools import count
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, issparse
 
-from gradwire_engine.answer import Answer, Array, Kind, Leaf, Limits, Names, Poll, Promotion, Query
+from gradwire_engine.answer import Answer, Array, Kind, Leaf, Names, Poll, Promotion, Query
 from gradwire_engine.engine import Engine
 from gradwire_engine.errors import EngineError, InputError, OverBudget, Place
 from gradwire_engine.ops.composites import Composite
@@ -64,11 +65,6 @@ class LocalProblem:
         self._rows: list[Array] = []
         self._structure: Any = None
         self._sparse: bool | None = None
-
-    @property
-    def limits(self) -> Limits:
-        """The engine's."""
-        return self._engine.limits
 
     @property
     def start(self) -> Array:
@@ -200,6 +196,28 @@ class LocalProblem:
             return self._nonzeros(x, size)
         blocks = self._answer("jacobian", x).derivatives["jacobian"]
         return np.hstack([np.reshape(block, (size, -1)) for block in blocks], dtype=np.float64)
+
+    def dense(self, found: Jacobian) -> Array:
+        """A Jacobian as an array.
+
+        Raises: ``OverBudget`` where that is too large.
+        """
+        if issparse(found):
+            self.afford(found.shape, "needs a dense Jacobian")
+            found = found.toarray()
+        array: Array = found
+        return array
+
+    def afford(self, shape: tuple[int, int], what: str) -> None:
+        """Refuse a method that ``what`` of this shape, if that is too large.
+
+        Raises: ``OverBudget``.
+        """
+        nbytes, most = 8 * math.prod(shape), self._engine.limits.array_bytes
+        if nbytes > most:
+            detail = f"the method {what} of {nbytes:,} bytes, more than the {most:,} allowed"
+            hint = "L-BFGS-B, trf with lsmr, gauss-newton, krylov and df-sane keep none"
+            raise OverBudget(detail, at=Place(pointer="/method"), hint=hint)
 
     def gauss_newton_product(self, x: Array, v: Array) -> Array:
         """``J(x)ᵀ J(x) v``, by a product with each."""

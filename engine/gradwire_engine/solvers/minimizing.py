@@ -9,7 +9,6 @@ import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from gradwire_engine.answer import Array
-from gradwire_engine.errors import OverBudget, Place
 from gradwire_engine.solvers.checkpoint import Checkpoint
 from gradwire_engine.solvers.constraints import Limits, lagrangian_norm
 from gradwire_engine.solvers.ending import Ending
@@ -55,8 +54,8 @@ class Minimization:
         self._objective, self._given, self._monitor = objective, given, monitor
         self._x = objective.start if resume is None else resume.x
         self._state = {} if resume is None else resume.state
-        if given.takes.square:
-            self._afford()
+        if given.takes.square and isinstance(objective, LocalProblem):
+            objective.afford((self._x.size, self._x.size), "keeps a matrix")
         self._points = Points(objective, monitor, of_residuals=given.kind == "least_squares")
         self._limits = given.limits(objective.layout)
         self._constraints: Sequence[Limits] = ()
@@ -113,15 +112,6 @@ class Minimization:
         elif self._constraints:
             further["constraints"] = [each.nonlinear() for each in self._constraints]
         return further
-
-    def _afford(self) -> None:
-        """Raises: ``OverBudget`` where the matrix that a method keeps would be too large."""
-        if isinstance(self._objective, LocalProblem):
-            nbytes, most = 8 * self._x.size**2, self._objective.limits.array_bytes
-            if nbytes > most:
-                detail = f"{self._given.method} keeps a matrix of {nbytes:,} bytes, more than the"
-                at, hint = Place(pointer="/method"), "L-BFGS-B and trust-constr keep none"
-                raise OverBudget(f"{detail} {most:,} allowed", at=at, hint=hint)
 
     def _options(self) -> dict[str, Any]:
         options = self._monitor.left(self._given.options)

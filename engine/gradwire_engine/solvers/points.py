@@ -73,13 +73,16 @@ class Points:
         counts = self._monitor.evaluations
         counts.value += 1
         counts.gradient += 1
-        value, gradient = self._objective.value_and_gradient(x)
-        if self._monitor.best is not None:
-            if value == -np.inf:
-                raise Stopped("the value is minus infinity somewhere: there is no minimum")
-            if value != value:
-                value = np.inf  # no method ends there; SciPy's line searches compare with NaN
-        return Point(value, gradient)
+        if self._monitor.best is None:
+            return Point(*self._objective.value_and_gradient(x))
+        try:
+            value, gradient = self._objective.value_and_gradient(x)
+        except DomainError:  # the program has no value there
+            value, gradient = np.nan, np.full_like(x, np.nan)
+        if value == -np.inf:
+            raise Stopped("the value is minus infinity somewhere: there is no minimum")
+        # No method ends at infinity, but SciPy's line searches accept what they compare with NaN.
+        return Point(np.inf if np.isnan(value) else value, gradient)
 
 
 def checked_curvature(found: Array) -> Array:

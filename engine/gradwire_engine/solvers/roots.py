@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import root
-from scipy.sparse import issparse
 
 from gradwire_engine.answer import Array
 from gradwire_engine.errors import InputError, Place
@@ -82,6 +81,4 @@ class Root:
     def _jacobian(self, x: Array) -> Array:
         self._monitor.look()
         self._monitor.evaluations.gradient += 1
-        found = self._problem.jacobian(x)
-        dense: Array = found.toarray() if issparse(found) else found
-        return dense
+        return self._problem.dense(self._problem.jacobian(x))

@@ -10,7 +10,7 @@ from scipy.optimize import least_squares
 from scipy.sparse import issparse
 
 from gradwire_engine.answer import Array
-from gradwire_engine.errors import InputError, Place
+from gradwire_engine.errors import DomainError, InputError, Place
 from gradwire_engine.solvers.checkpoint import Checkpoint
 from gradwire_engine.solvers.ending import Ending
 from gradwire_engine.solvers.local import local
@@ -71,6 +71,7 @@ class LeastSquares:
         """Minimise from the start."""
         residuals = self._residuals(self._x)
         self._check(residuals)
+        self._count = residuals.size
         jacobian = self._jacobian(self._x)
         notes = self._problem.notes
         check_start(notes, residuals, jacobian.data if issparse(jacobian) else jacobian)
@@ -103,13 +104,18 @@ class LeastSquares:
     def _evaluated(self, x: Array) -> Array:
         self._monitor.look()
         self._monitor.evaluations.value += 1
-        return self._problem.residuals(x)
+        try:
+            return self._problem.residuals(x)
+        except DomainError:
+            if self._monitor.best is None:
+                raise
+            return np.full(self._count, np.nan)  # SciPy steps back from there
 
     def _differentiated(self, x: Array) -> Jacobian:
         self._monitor.look()
         self._monitor.evaluations.gradient += 1
         found = self._problem.jacobian(x)
-        return found.toarray() if issparse(found) and self._is_dense(found.shape) else found
+        return self._problem.dense(found) if self._is_dense(found.shape) else found
 
     def _is_dense(self, shape: tuple[int, int]) -> bool:
         """Whether SciPy gets dense matrices: they are factorised, sparse ones multiplied with."""

@@ -217,3 +217,20 @@ def test_a_matrix_that_is_too_large_is_refused_before_it_is_made(method):
     with pytest.raises(OverBudget, match="keeps a matrix of 320,000 bytes"):
         solve(problem, Specification("minimize", method), clock=perf_counter)
     assert solve(problem, Specification("minimize", "CG"), clock=perf_counter).success
+
+
+@pytest.mark.parametrize("method", [m for m in BY_SCIPY if m not in ("dogleg", "TNC", "L-BFGS-B")])
+def test_steps_to_where_the_program_has_no_value_are_taken_back(run, data, method):
+    """The likelihood of a Gaussian process: far away its matrix has no Cholesky factor."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0, 5, 30))
+    y = np.sin(x) + 0.1 * rng.normal(size=30)
+    text = """
+K = exp(s)*exp(-0.5*((x[:, None] - x[None, :])/exp(l))**2) + exp(n)*eye(30)
+C = cholesky(K)
+0.5*y @ solve(K, y) + sum(log(diag(C)))
+"""
+    values = {"l": 0.0, "s": 0.0, "n": -2.0, "x": data(x), "y": data(y)}
+    found = run("minimize", text, values, method, ["l", "s", "n"])
+    assert found.success
+    assert found.gradient_norm < 1e-2

@@ -1,9 +1,18 @@
 """Roots: of systems with known ones, by every method."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
-from gradwire_engine.errors import DeadlineExceeded, DerivativeError, DomainError, InputError
-from gradwire_engine.solvers import METHODS
+from gradwire_engine import Engine, Leaf, Limits
+from gradwire_engine.errors import (
+    DeadlineExceeded,
+    DerivativeError,
+    DomainError,
+    InputError,
+    OverBudget,
+)
+from gradwire_engine.solvers import METHODS, LocalProblem, Specification, solve
 from scipy.optimize import root
 
 from tests.engine.solvers.conftest import pointer_to
@@ -85,3 +94,13 @@ def test_a_root_needs_as_many_values_as_unknowns(run, data):
     assert pointer_to(refused) == "/target"
     with pytest.raises(DerivativeError, match="no derivative in any source"):
         run("root", "y", {"x": [1.0, 2], "y": data([1.0, 2])})
+
+
+@pytest.mark.parametrize("method", ["hybr", "lm"])
+def test_a_dense_jacobian_that_is_too_large_is_refused_before_it_is_made(method):
+    engine = Engine(Limits(array_bytes=1_000_000))
+    problem = LocalProblem(engine, engine.parse("x*x - 2"), {"x": Leaf(np.ones(400))})
+    with pytest.raises(OverBudget, match="a dense Jacobian of 1,280,000 bytes"):
+        solve(problem, Specification("root", method), clock=perf_counter)
+    found = solve(problem, Specification("root", "krylov"), clock=perf_counter)
+    np.testing.assert_allclose(found.solution["x"], np.sqrt(2), rtol=1e-5)
