@@ -147,6 +147,7 @@ def test_data_that_kill_their_workers_are_a_problem(dask, logistic):
     error = refused(lambda: objective.value_and_gradient(X_AT))
     assert (error.code, error.status) == ("worker_crashed", 500)
     assert "2 workers" in error.detail
+    dask.client.wait_for_workers(2, timeout=60)  # other tests need them again
 
 
 def test_no_shard_needs_more_memory_than_a_worker_has(logistic):
