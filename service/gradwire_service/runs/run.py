@@ -94,6 +94,7 @@ class Run:
         self._changing = asyncio.Lock()
         self._events = deque[tuple[int, str]](maxlen=MOST_EVENTS)
         self._last_event = last_event
+        self._started_at = job.started_at
         self._progress: str | None = None
         self._checkpoint: bytes | None = None
         self._reported_at = self._renewed_at = monotonic()
@@ -192,6 +193,7 @@ class Run:
         raise self._why
 
     def _progressed(self, message: ProgressMessage) -> None:
+        self._started_at = self._started_at or time()
         self._last_event += 1
         self._events.append((self._last_event, message.progress))
         self._progress = message.progress
@@ -209,8 +211,8 @@ class Run:
             checkpoint, self._checkpoint = self._checkpoint, None
         if now - self._renewed_at > _RENEWED_SECONDS:
             self._renewed_at, lease = now, self._lease
-        events = "\n".join(f"{number} {text}" for number, text in self._events).encode()
-        self._lease = await self._means.blocking(self._write, progress, events, checkpoint, lease)
+        written = progress, self._event_lines(), checkpoint, lease
+        self._lease = await self._means.blocking(self._write, *written)
 
     def _write(
         self, progress: str | None, events: bytes, checkpoint: bytes | None, lease: Lease | None
@@ -229,9 +231,8 @@ class Run:
         if seen.state == "cancelled":
             raise Cancelled
         if progress is not None:
-            started_at = seen.started_at or time()
             running = seen._replace(
-                state="running", started_at=started_at, progress=json.loads(progress)
+                state="running", started_at=self._started_at, progress=json.loads(progress)
             )
             jobs.change(key, seen, running)  # else it has just been cancelled
             with suppress(OverQuota):  # then it cannot be taken over, but goes on here
@@ -293,13 +294,23 @@ class Run:
         jobs, key = self._means.jobs, self.key
         if isinstance(answer, Cancelled):
             return "cancelled"
+        ended_at = time()
+        fields: dict[str, Any] = {
+            "started_at": self._started_at or ended_at,
+            "finished_at": ended_at,
+        }
+        if self._events:
+            jobs.put_part(key, "events", self._event_lines())
+            fields["progress"] = json.loads(self._events[-1][1])
         if not isinstance(answer, TaskDone):
-            problem = self._problem(answer)
-            return jobs.end(key, state="failed", finished_at=time(), problem=problem).state
+            return jobs.end(key, state="failed", problem=self._problem(answer), **fields).state
         body = answer.body
         content = body if isinstance(body, SharedMemory) else bytes(unpacked(body))
         jobs.put_part(key, "answer", content, self._reply_type)
-        return jobs.end(key, state="succeeded", finished_at=time()).state
+        return jobs.end(key, state="succeeded", **fields).state
+
+    def _event_lines(self) -> bytes:
+        return "\n".join(f"{number} {text}" for number, text in self._events).encode()
 
     def _problem(self, answer: TaskFailed | Exception) -> dict[str, Any]:
         """The document of a problem; an unexpected one is logged."""

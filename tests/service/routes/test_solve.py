@@ -93,6 +93,8 @@ async def test_in_the_background_it_is_a_job_at_once(served):
         answer = await client.post("/v1/minimize", json=ROSEN | {"background": True})
         assert answer.status_code == 202
         job = await ended(client, answer.headers["location"])
+        assert job["created_at"] <= job["started_at"] <= job["finished_at"] < job["expires_at"]
+        assert job["progress"]["iteration"] == job["result"]["iterations"]
         direct = (await client.post("/v1/minimize", json=ROSEN)).json()
         for result in job["result"], direct:
             result["history"].pop("seconds")
