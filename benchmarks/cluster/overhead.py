@@ -9,6 +9,7 @@ than cores, that says nothing. They tell how many workers one scheduler keeps bu
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import socket
 import struct
@@ -128,7 +129,10 @@ def running(workers: int) -> Iterator[str]:
 @contextmanager
 def _program(*arguments: str) -> Iterator[None]:
     command = [sys.executable, "-m", "dask", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    found = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # it runs functions from here
+    process = subprocess.Popen(
+        command, env=os.environ | found, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         yield
     finally:
