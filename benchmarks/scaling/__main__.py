@@ -6,6 +6,8 @@ import argparse
 from importlib import import_module
 from time import process_time
 
+from scaling import cost
+
 NAMES = ("cost", "checked", "sizing", "spreading", "zones", "ends", "shards")
 
 
@@ -13,9 +15,12 @@ def main() -> None:
     """Read the options, then print one part after another."""
     parser = argparse.ArgumentParser(description="Print the tables of the page on scaling.")
     parser.add_argument("--only", choices=NAMES, action="append", help="one of them; repeatable")
-    for name in parser.parse_args().only or NAMES:
+    parser.add_argument("--price", type=float, default=cost.PRICE, help="$ for a core-hour")
+    options = parser.parse_args()
+    for name in options.only or NAMES:
         start = process_time()
-        for table in import_module(f"scaling.{name}").report():
+        report = import_module(f"scaling.{name}").report
+        for table in report(options.price) if name == "cost" else report():
             print(f"\n{table}", flush=True)
         print(f"\n({name}: {process_time() - start:.0f} s)", flush=True)
 

@@ -30,7 +30,7 @@ def exponential(parts: int = _PARTS) -> Floats:
 def queue(front: object, workers: object, cores: int, rate: float, seconds: float) -> Outcome:
     """One replica whose requests take these times, at every stage."""
     stage = Stage(np.asarray(front, np.float64), np.asarray(workers, np.float64))
-    one = Fleet(dict.fromkeys(STAGES, stage), 1, 1, "random", cores)
+    one = Fleet(dict.fromkeys(STAGES, stage), 1, 1, (1, 1), "random", cores)
     only = Popularity(np.array([1]), np.array([1.0]), np.array([1.0]))
     return Simulation(one, only, rate).run(seconds)
 
@@ -55,7 +55,7 @@ def lru(size: int, exponent: float, capacity: int, requests: int) -> tuple[float
     """The share of hits of an LRU cache: simulated, and by Che's approximation."""
     popularity = zipf(size, exponent)
     programs = popularity.draw(2 * requests, np.random.default_rng(0)).tolist()
-    cache = Cache(capacity)
+    cache = Cache(capacity, (1, 1))
     stages = np.array([cache.use(program) for program in programs])
     seconds = che_seconds(popularity.chances, popularity.counts, capacity)
     kept = -np.expm1(-popularity.chances * seconds)
@@ -69,10 +69,10 @@ def report() -> list[str]:
     workload = load().workloads[SMALL]
     checks = {
         **{
-            f"M/M/{c}, busy {100 * b:.0f} %, mean latency in ms": mmc(c, b, 100)
+            f"M/M/{c}, busy {100 * b:.0f} %, mean latency in ms": mmc(c, b, 60)
             for c, b in ((1, 0.5), (2, 0.7), (4, 0.8))
         },
-        "M/G/1, busy 70 %, mean latency in ms": mg1(workload, 0.7, 200),
+        "M/G/1, busy 70 %, mean latency in ms": mg1(workload, 0.7, 100),
         **{
             f"LRU of 3,000 in {n:,} programs, exponent {s}, hits": lru(n, s, 3_000, 300_000)
             for n in (100_000, 10_000_000)
@@ -92,7 +92,7 @@ def _parts(workload: Measured) -> str:
     for rate, replicas, parts, seconds in (
         (10_000, 8, 2, 5.0),
         (100_000, 64, 4, 1.0),
-        (1_000_000, 512, 32, 0.3),
+        (1_000_000, 512, 32, 0.2),
     ):
         flow = Flow(fleet(workload, replicas, "bounded"), zipf(1_000_000, 1.0), rate)
         for name, outcome in (

@@ -18,12 +18,12 @@ def report(price: float = PRICE) -> list[str]:
         [
             name,
             *[_us(stage.mean) for stage in one.stages.values()],
-            *[f"{nbytes:,}" for nbytes in (one.program_bytes, one.executable_bytes)],
+            *[f"{nbytes:,}" for nbytes in (one.program_bytes, *one.kept_bytes)],
         ]
         for name, one in workloads.items()
     ]
     head = "workload, CPU of a request in µs, of a gradient in µs, core-hours, $"
-    stage = "workload, first, second, later, bytes of the program, of its executable"
+    stage = "workload, first, second, later, bytes of the program, after one request, after two"
     sent = "GB received, GB sent"
     return [
         markdown([*head.split(", "), *sent.split(", ")], costs),

@@ -32,11 +32,17 @@ class Fleet:
 
     stages: Mapping[str, Stage]
     replicas: int
-    #: Programs that a replica's cache holds.
-    capacity: int
+    #: Bytes of a replica's cache for executables, and those of a program there.
+    cache_bytes: int
+    kept_bytes: tuple[int, int]
     routing: Routing = "bounded"
     cores: int = 2
     max_conns: int = 8
+
+    @property
+    def capacity(self) -> int:
+        """Executables that a replica's cache holds."""
+        return self.cache_bytes // self.kept_bytes[1]
 
 
 class Outcome(NamedTuple):
@@ -71,7 +77,7 @@ class Simulation:
         self._in_progress = 0
         costs = Costs(fleet.stages, self._random)
         self.replicas = [
-            Replica(self._env, fleet.cores, costs, Cache(fleet.capacity))
+            Replica(self._env, fleet.cores, costs, Cache(fleet.cache_bytes, fleet.kept_bytes))
             for _ in range(fleet.replicas)
         ]
         self.keep(range(fleet.replicas))

@@ -44,7 +44,8 @@ class Flow:
             rates = rates / replicas
         else:  # a program is on one replica, which has its share of the programs
             counts = counts / replicas
-        kept = -np.expm1(-rates * che_seconds(rates, counts, self.fleet.capacity))
+        size, each = self.fleet.cache_bytes, self.fleet.kept_bytes
+        kept = -np.expm1(-rates * che_seconds(rates, counts, size, each))
         found: Floats = np.where(np.isnan(kept), 1.0, kept)
         return found
 

@@ -12,14 +12,11 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from importlib.metadata import version
-from itertools import cycle, islice
-from statistics import median
 from typing import Any
 
 import numpy as np
 from gradwire_engine import Engine, Leaf, Query
 from servers import GRADWIRE, Connection, Server, running
-from wire.loads import CONNECTIONS, at_once
 
 from scaling import edge
 from scaling.times import PATH, STAGES, thinned
@@ -66,14 +63,12 @@ class Measurement:
 
     def __init__(self, workload: Workload, server: Server, connection: Connection) -> None:
         self._workload = workload
-        self._server = server
         self._replica = Replica(server)
         self._connection = connection
         self._seeds = iter(range(10**9))
         self._times: dict[str, tuple[list[float], list[float]]] = {
             name: ([], []) for name in STAGES
         }
-        self._busy: list[float] = []
         self.answer_bytes = 0
 
     def round(self) -> None:
@@ -87,7 +82,6 @@ class Measurement:
             self._send(None, requests[:4])
         for _ in range(self._workload.later * count // len(requests[:4])):
             self._send("later", requests[:4])
-        self._send_at_once(requests[:4])
 
     def _send(self, stage: str | None, requests: list[bytes]) -> None:
         self._replica.begin()
@@ -98,39 +92,35 @@ class Measurement:
                 self._times[stage][0].append(front)
                 self._times[stage][1].append(workers)
 
-    def _send_at_once(self, requests: list[bytes]) -> None:
-        """Later requests on many connections: the event loop then wakes up less often."""
-        count = max(4 * self._workload.later, 32)
-        self._replica.begin()
-        at_once(self._server, islice(cycle(requests), count), CONNECTIONS)
-        self._busy.append(sum(self._replica.spent()) / count)
-
     def document(self) -> dict[str, Any]:
         """The figures, ready for JSON."""
         return {
             "examples": self._workload.examples,
             "request_bytes": len(self._workload.body(0)),
             "answer_bytes": self.answer_bytes,
-            "busy_us": round(1e6 * median(self._busy), 1),
             **cached_bytes(self._workload),
             **{name: thinned(*times) for name, times in self._times.items()},
         }
 
 
 def cached_bytes(workload: Workload) -> dict[str, int]:
-    """Bytes that the engine's cache counts for a program and for its executable, on average."""
+    """Bytes that the engine's cache counts for a program, for its entry before it is compiled, and
+    for the entry with its executable, on average.
+    """
     engine = Engine()
     documents = [workload.document(seed) for seed in range(_CACHED)]
     programs = [engine.parse(document["program"]) for document in documents]
-    parsed = engine.budget.taken
+    parsed, calls = engine.budget.taken, []
     for program, document in zip(programs, documents, strict=True):
         given = {name: Leaf(np.asarray(value)) for name, value in document["variables"].items()}
         query = Query("gradient", batch=dict.fromkeys(document.get("batch", ()), 0))
-        call = engine.call(program, given, query)
+        calls.append(engine.call(program, given, query))
+    entered = engine.budget.taken - parsed
+    for call in calls:
         for _ in range(3):
             call.replay(lambda: None)
-    compiled = engine.budget.taken - parsed
-    return {"program_bytes": parsed // _CACHED, "executable_bytes": compiled // _CACHED}
+    counted = {"program": parsed, "entry": entered, "executable": engine.budget.taken - parsed}
+    return {f"{name}_bytes": nbytes // _CACHED for name, nbytes in counted.items()}
 
 
 def measured(workloads: Mapping[str, Workload]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import urllib.request
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -16,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from servers import GRADWIRE, Connection, Server, running
 
-from scaling.fleet import Fleet, Simulation
+from scaling.fleet import Simulation
 from scaling.popularity import zipf
-from scaling.scenarios import markdown, ms
+from scaling.scenarios import fleet, markdown, ms
 from scaling.started import nginx
 from scaling.times import load
 from scaling.workloads import SMALL, WORKLOADS
@@ -30,9 +31,9 @@ _SETTINGS = {
     "GRADWIRE_CORES": "1",
     "GRADWIRE_PROCESSES": "3",
 }
-_SIZE, _EXPONENT, _RATE = 1_000, 1.0, 60.0
-_FILLING, _COUNT = 2_000, 3_000
-_CONNECTIONS = 32
+_SIZE, _EXPONENT, _RATE = 10_000, 1.0, 100.0
+_FILLING, _COUNT = 2_000, 4_000
+_QUANTILES = (0.1, 0.5, 0.9)
 _OUTCOMES = re.compile(r'^gradwire_executable_cache_total{outcome="(\w+)"} (\S+)$', re.MULTILINE)
 
 
@@ -58,24 +59,25 @@ class Counts(NamedTuple):
 def arriving(port: int, requests: Iterator[bytes], arrivals: Sequence[float]) -> list[float]:
     """Send requests at these times, whatever became of those before; returns their latencies."""
     latencies: list[float] = []
-    waiting, began = deque[float](), dict[Connection, float]()
+    idle, began = list[Connection](), dict[Connection, float]()
     with selectors.DefaultSelector() as selector, ExitStack() as stack:
-        idle = [stack.enter_context(closing(Connection(port))) for _ in range(_CONNECTIONS)]
-        for connection in idle:
-            selector.register(connection.socket, selectors.EVENT_READ, connection)
         start, due = time.perf_counter(), deque(arrivals)
-        while due or waiting or began:
-            now = time.perf_counter() - start
-            while due and due[0] <= now:
-                waiting.append(due.popleft())
-            while waiting and idle:
-                connection = idle.pop()
-                began[connection] = waiting.popleft()
+        while due or began:
+            while due and due[0] <= time.perf_counter() - start:
+                if idle:
+                    connection = idle.pop()
+                else:
+                    connection = stack.enter_context(closing(Connection(port)))
+                    selector.register(connection.socket, selectors.EVENT_READ, connection)
+                began[connection] = due.popleft()
                 connection.send(next(requests))
             pause = max(due[0] - (time.perf_counter() - start), 0.0) if due else 1.0
             for key, _ in selector.select(pause):
                 connection = key.data
-                if connection.receive_some() is not None:
+                if connection not in began:  # nginx closes connections that are idle for long
+                    selector.unregister(key.fileobj)
+                    idle.remove(connection)
+                elif connection.receive_some() is not None:
                     latencies.append(time.perf_counter() - start - began.pop(connection))
                     idle.append(connection)
     return latencies
@@ -96,11 +98,11 @@ def report() -> list[str]:
         after = Counts.of(replicas)
     measured = Counts(*[b - a for a, b in zip(before, after, strict=True)])
     hits = measured.hits / (measured.hits + measured.misses)
-    quantiles = [ms(float(np.quantile(latencies, q))) for q in (0.5, 0.9)]
+    quantiles = [ms(float(np.quantile(latencies, q))) for q in _QUANTILES]
     cpu = f"{1e6 * measured.seconds / _COUNT:,.0f}"
     return [
         markdown(
-            ["", "hits", "CPU of a request in µs", "p50 in ms", "p90 in ms"],
+            ["", "hits", "CPU of a request in µs", *[f"p{100 * q:.0f} in ms" for q in _QUANTILES]],
             [["measured", f"{hits:.3f}", cpu, *quantiles], ["simulated", *_simulated()]],
         )
     ]
@@ -115,14 +117,13 @@ def arrivals(count: int, random: np.random.Generator) -> list[float]:
 def _simulated() -> list[str]:
     times = load()
     workload = times.workloads[SMALL]
-    capacity = workload.capacity(_CACHE_BYTES)
-    fleet = Fleet(workload.stages, 2, capacity, "bounded", cores=1)
-    simulation = Simulation(fleet, zipf(_SIZE, _EXPONENT), _RATE)
+    one = replace(fleet(workload, 2, "bounded"), cache_bytes=_CACHE_BYTES // 2, cores=1)
+    simulation = Simulation(one, zipf(_SIZE, _EXPONENT), _RATE)
     simulation.warm(_FILLING)
     outcome = simulation.run(_COUNT / _RATE)
     before = times.edge.nginx[f"{SMALL}, plain"]
     cpu = 1e6 * 2 * outcome.cores.mean() / _RATE
-    quantiles = [ms(outcome.quantile(q) + before) for q in (0.5, 0.9)]
+    quantiles = [ms(outcome.quantile(q) + before) for q in _QUANTILES]
     return [f"{outcome.hit_rate:.3f}", f"{cpu:,.0f}", *quantiles]
 
 

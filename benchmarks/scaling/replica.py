@@ -36,20 +36,26 @@ class Costs:
 
 
 class Cache:
-    """The programs that a replica has compiled; those used longest ago give way."""
+    """The programs that a replica knows, in so many bytes; those used longest ago give way.
 
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
+    ``kept_bytes`` are those of a program after its first request, and after its second one.
+    """
+
+    def __init__(self, nbytes: int, kept_bytes: tuple[int, int]) -> None:
+        self._left = nbytes
+        self._bytes = (0, *kept_bytes)
         self._stages: OrderedDict[int, int] = OrderedDict()
 
     def use(self, program: int) -> int:
         """The stage of a request for this program, which is known from now on."""
-        stages = self._stages
+        stages, nbytes = self._stages, self._bytes
         stage = stages.get(program, 0)
-        stages[program] = min(stage + 1, len(STAGES) - 1)
+        now = stages[program] = min(stage + 1, len(STAGES) - 1)
         stages.move_to_end(program)
-        if len(stages) > self.capacity:
-            stages.popitem(last=False)
+        self._left -= nbytes[now] - nbytes[stage]
+        while self._left < 0:
+            _, oldest = stages.popitem(last=False)
+            self._left += nbytes[oldest]
         return stage
 
 

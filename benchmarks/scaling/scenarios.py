@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from scaling.fleet import Fleet, Outcome, Routing, Simulation
 from scaling.fluid import Flow
@@ -12,7 +13,9 @@ from scaling.times import Measured
 #: ``GRADWIRE_CACHE_BYTES`` and ``GRADWIRE_CORES`` of docker-compose.yml.
 CACHE_BYTES = 128 << 20
 CORES = 2
-RATES = (1_000, 10_000, 100_000, 1_000_000)
+#: The share of the cache that executables have where more programs come than it holds: the larger
+#: of two shares gives way, and the other one is of parsed programs.
+EXECUTABLES = 0.5
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 EXPONENTS = (0.8, 1.0, 1.2)
 #: Seconds that 99 of 100 requests are to take at most.
@@ -22,14 +25,15 @@ SHARD = 16
 #: A program is shared by all parts of a fleet if it is so much of the requests of one replica.
 _POPULAR = 0.25
 #: Requests that fill the caches before, for each program that they hold.
-_FILLING = 6
+_FILLING = 20
 _WARM_SECONDS = 0.5
 
 
 def fleet(workload: Measured, replicas: int, routing: Routing, **options: int) -> Fleet:
     """So many replicas of deploy/, for programs of this workload."""
-    capacity = workload.capacity(CACHE_BYTES)
-    return Fleet(workload.stages, replicas, capacity, routing, CORES, **options)
+    size = EXECUTABLES * CACHE_BYTES
+    kept = workload.kept_bytes
+    return Fleet(workload.stages, replicas, int(size), kept, routing, CORES, **options)
 
 
 def simulated(flow: Flow, seconds: float, *, whole: bool = False) -> Outcome:
@@ -45,18 +49,11 @@ def part_of(flow: Flow, parts: float) -> Simulation:
     popularity: Popularity = flow.popularity
     if parts > 1:
         popularity = popularity.shard(parts, _POPULAR / whole.replicas)
-    one = fleet_of(whole, replicas)
+    one = replace(whole, replicas=replicas)
     simulation = Simulation(one, popularity, flow.rate / whole.replicas * replicas)
     simulation.warm(_FILLING * replicas * whole.capacity)
     simulation.run(_WARM_SECONDS)
     return simulation
-
-
-def fleet_of(whole: Fleet, replicas: int) -> Fleet:
-    """A fleet of other size."""
-    return Fleet(
-        whole.stages, replicas, whole.capacity, whole.routing, whole.cores, whole.max_conns
-    )
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -12,7 +12,7 @@ from scaling.times import load
 from scaling.workloads import SMALL
 
 _RATE, _SIZE, _SECONDS = 20_000, 1_000_000, 2.0
-_REPLICAS = (10, 16)
+_REPLICAS = (8, 16)
 #: Routing and ``max_conns`` of each way to choose a replica.
 _WAYS: dict[str, tuple[Routing, int]] = {
     "strict homes": ("homes", 8),

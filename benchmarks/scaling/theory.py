@@ -45,22 +45,26 @@ def mg1_wait_quantile(quantile: float, rate: float, mean: float, second_moment: 
     return max(later * math.log(load / (1 - quantile)), 0.0)
 
 
-def che_seconds(rates: Floats, counts: Floats, capacity: float) -> float:
+def che_seconds(
+    rates: Floats, counts: Floats, capacity: float, sizes: tuple[float, float] = (1.0, 1.0)
+) -> float:
     """Che's characteristic time of an LRU cache: what was not asked for so long has been evicted.
 
-    ``counts[i]`` programs are each requested with rate ``rates[i]``; the time solves
-    ``Σ counts (1 - exp(-rates T)) = capacity``. Infinite where all programs fit.
+    ``counts[i]`` programs are each requested with rate ``rates[i]``. They take ``sizes[1]``, but
+    after a request that did not find them ``sizes[0]``. With ``q = 1 - exp(-rates T)`` the time
+    solves ``Σ counts q (sizes[0] (1 - q) + sizes[1] q) = capacity``. Infinite where all fit.
     Source: Che, Tung and Wang, IEEE JSAC 20(7), 2002.
     """
-    if counts.sum() <= capacity:
+    if counts.sum() * sizes[1] <= capacity:
         return math.inf
 
     def excess(log_seconds: float) -> float:
-        kept = -counts * np.expm1(-rates * math.exp(log_seconds))
-        return float(kept.sum() - capacity)
+        kept = -np.expm1(-rates * math.exp(log_seconds))
+        taken = counts * kept * (sizes[0] * (1 - kept) + sizes[1] * kept)
+        return float(taken.sum() - capacity)
 
-    total = float((rates * counts).sum())
-    low, high = math.log(1e-3 * capacity / total), math.log(1e6 * capacity / total)
+    number = capacity / sizes[1] / float((rates * counts).sum())
+    low, high = math.log(1e-3 * number), math.log(1e6 * number)
     while excess(high) < 0:
         high += 10
     return math.exp(brentq(excess, low, high))

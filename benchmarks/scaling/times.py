@@ -39,18 +39,21 @@ class Measured(NamedTuple):
     request_bytes: int
     answer_bytes: int
     examples: int
-    #: CPU seconds of a later request while many are in progress, which one at a time wake it up.
-    busy: float
-    #: Bytes that a replica's cache counts for a program, and for its executable.
+    #: Bytes that a replica's cache counts for a program, its entry, and that with its executable.
     program_bytes: int
+    entry_bytes: int
     executable_bytes: int
 
-    def capacity(self, cache_bytes: int) -> int:
-        """Executables in a cache of so many bytes, where more programs come than it holds.
+    @property
+    def kept_bytes(self) -> tuple[int, int]:
+        """Bytes of executables that are kept after a first request, and after a second one.
 
-        The larger of two shares gives way, so programs come to take half of it.
+        What runs on the event loop is compiled there at the second; a worker process compiles at
+        the first.
         """
-        return cache_bytes // 2 // self.executable_bytes
+        later = self.stages["later"]
+        on_loop = later.workers.mean() < later.front.mean() / 2
+        return (self.entry_bytes if on_loop else self.executable_bytes), self.executable_bytes
 
 
 class Edge(NamedTuple):
@@ -96,7 +99,7 @@ def _measured(one: Mapping[str, Any]) -> Measured:
         one["request_bytes"],
         one["answer_bytes"],
         one["examples"],
-        1e-6 * one["busy_us"],
         one["program_bytes"],
+        one["entry_bytes"],
         one["executable_bytes"],
     )

@@ -16,14 +16,14 @@ from scaling.workloads import SMALL
 #: Replicas before the loss; a third of them is lost.
 _REPLICAS = 6
 _BEFORE, _AFTER = 3, 60
-_SIZE, _EXPONENT = 1_000_000, 1.0
-#: Routing, and requests per second of each replica before the loss.
-_LOADS: tuple[tuple[Routing, int], ...] = (
-    ("bounded", 600),
-    ("bounded", 900),
-    ("bounded", 1_100),
-    ("bounded", 1_300),
-    ("homes", 1_100),
+_EXPONENT = 1.0
+#: Routing, programs, and requests per second of each replica before the loss. The caches of all
+#: replicas hold 11,500 programs.
+_LOADS: tuple[tuple[Routing, int, int], ...] = (
+    ("bounded", 1_000_000, 1_100),
+    ("bounded", 1_000_000, 1_400),
+    ("bounded", 10_000, 1_700),
+    ("bounded", 10_000, 2_200),
 )
 
 
@@ -44,9 +44,11 @@ class Loss(NamedTuple):
         return None if late[-1] == len(self.p99) - 1 else late[-1] + 1
 
 
-def lost(workload: Measured, routing: Routing, rate: float, seconds: int = _AFTER) -> Loss:
+def lost(
+    workload: Measured, routing: Routing, size: int, rate: float, seconds: int = _AFTER
+) -> Loss:
     """A fleet that loses the last third of its replicas, and for so long after that."""
-    flow = Flow(fleet(workload, _REPLICAS, routing), zipf(_SIZE, _EXPONENT), rate * _REPLICAS)
+    flow = Flow(fleet(workload, _REPLICAS, routing), zipf(size, _EXPONENT), rate * _REPLICAS)
     simulation = part_of(flow, 1.0)
     before = simulation.run(_BEFORE)
     simulation.keep(range(2 * _REPLICAS // 3))
@@ -63,20 +65,20 @@ def lost(workload: Measured, routing: Routing, rate: float, seconds: int = _AFTE
 def report() -> list[str]:
     """The minute after the loss, by the load before it."""
     workload, rows = load().workloads[SMALL], []
-    for routing, rate in _LOADS:
-        loss = lost(workload, routing, rate)
+    for routing, size, rate in _LOADS:
+        loss = lost(workload, routing, size, rate)
         before = loss.before
         seconds = "all" if loss.seconds is None else f"{loss.seconds}"
         rows.append(
             [
-                *(routing, f"{rate:,}", f"{100 * before.loops.mean():.0f} %"),
+                *(routing, f"{size:,}", f"{rate:,}", f"{100 * before.loops.mean():.0f} %"),
                 *(f"{100 * before.hit_rate:.0f} %", ms(before.quantile(0.99))),
                 *(f"{100 * loss.hits[0]:.0f} %", f"{100 * loss.hits[-1]:.0f} %"),
                 *(ms(loss.p99[0]), ms(max(loss.p99)), ms(loss.p99[-1]), seconds),
                 f"{100 * np.mean(loss.loops):.0f} %",
             ]
         )
-    head = "routing, requests/s of a replica, loop before, hits before, p99 before"
+    head = "routing, programs, requests/s of a replica, loop before, hits before, p99 before"
     after = "hits in the first second, in the last, p99 in the first second, worst, in the last"
     end = "seconds above 50 ms, loop after"
     return [markdown(", ".join([head, after, end]).split(", "), rows)]

@@ -72,7 +72,7 @@ def test_the_event_loop_takes_a_core_from_a_worker():
     env = simpy.Environment()
     stages = {"first": Stage(np.array([0.0]), np.array([1.0]))}
     stages |= dict.fromkeys(STAGES[1:], Stage(np.array([0.25]), np.array([0.0])))
-    one = Replica(env, 1, Costs(stages, np.random.default_rng(0)), Cache(2))
+    one = Replica(env, 1, Costs(stages, np.random.default_rng(0)), Cache(2, (1, 1)))
     ended = {}
 
     def asking(at, stage):
@@ -88,8 +88,13 @@ def test_the_event_loop_takes_a_core_from_a_worker():
 
 
 def test_a_cache_knows_the_stage_of_a_program_until_it_is_evicted():
-    cache = Cache(2)
+    cache = Cache(2, (1, 1))
     assert [cache.use(program) for program in (1, 1, 1, 2, 1, 3, 2, 1)] == [0, 1, 2, 0, 2, 0, 0, 0]
+
+
+def test_a_program_takes_more_once_it_is_compiled():
+    cache = Cache(10, (1, 5))
+    assert [cache.use(program) for program in (1, 2, 3, 1, 2, 3, 1)] == [0, 0, 0, 1, 1, 0, 0]
 
 
 def test_programs_are_drawn_by_zipfs_law():
@@ -115,7 +120,8 @@ def test_nginx_sends_programs_to_the_homes_on_the_ring(tmp_path):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
-            body = str(self.server.server_address[1]).encode()
+            assert isinstance(self.server, HTTPServer)
+            body = str(self.server.server_port).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.send_header("Connection", "close")
@@ -189,7 +195,7 @@ def test_a_fleet_is_the_smallest_that_suffices(measured):
 
 
 def test_a_lost_zone_makes_programs_cold(measured):
-    loss = lost(measured, "bounded", 300, seconds=6)
+    loss = lost(measured, "bounded", 10_000, 300, seconds=6)
     assert loss.hits[0] < loss.before.hit_rate - 0.05
     assert loss.hits[-1] > loss.hits[0]
     assert len(loss.loops) == 4  # of six replicas
@@ -231,6 +237,6 @@ def test_times_that_were_measured_are_complete():
     for one in times.workloads.values():
         assert {*one.stages} == {*STAGES}
         assert all(stage.mean > 0 for stage in one.stages.values())
-        assert one.capacity(1 << 27) == (1 << 26) // one.executable_bytes
+        assert 0 < one.entry_bytes <= one.kept_bytes[0] <= one.kept_bytes[1]
     assert isinstance(fleet(times.workloads[SMALL], 1, "random"), Fleet)
     assert Simulation(fleet(times.workloads[SMALL], 1, "random"), zipf(10, 1.0), 1.0).replicas

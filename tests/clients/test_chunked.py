@@ -41,7 +41,7 @@ def test_dask_arrays_are_published_once(cluster):
     one, other = published(array()), published(array())
     name = one.reference["dask"]
     assert other.reference == one.reference
-    assert (one.shape, one.dtype) == ((10, 2), np.float64)
+    assert (one.shape, one.dtype) == ((10, 2), np.dtype(np.float64))
     assert [each for each in cluster.list_datasets() if each == name] == [name]
     np.testing.assert_array_equal(cluster.get_dataset(name).compute(), array().compute())
     assert encode(array(), "x") == {"dask": name}

@@ -132,7 +132,11 @@ def check_kind(query: Query, shard: Shard, vectors: Sequence[Any] | None) -> Non
 
 
 class PartOfAll:
-    """A shard's part of what a program computes of all rows, recorded again on the same tape."""
+    """A shard's part of what a program computes of all rows, recorded again on the same tape.
+
+    A single row is not divided, for its axis is as long as one that is repeated: the shard that has
+    it has everything.
+    """
 
     def __init__(
         self, recorder: Recorder, shard: Shard, variables: Mapping[str, Any], limits: Limits
@@ -149,11 +153,13 @@ class PartOfAll:
                 own, slot = len(array), b.inputs[number]
                 whole = b.vars[slot].type
                 var = b.again(Input(number), (), whole._replace(shape=array.shape))
-                given[slot] = Value(var, whole, Along(0))
+                given[slot] = Value(var, whole, None if shard.rows == 1 else Along(0))
                 # All rows are no input: what is left of them is dead, and never replayed.
                 b.instructions[slot] = b.instructions[slot]._replace(op=BlockArgument(self, number))
                 b.inputs[number] = var.slot
-        self._d = Division(b, shard.rows, own, shard.first, recorder.program.place)
+        first = shard.first if shard.rows > 1 else own == 1
+        self._d = Division(b, shard.rows, own, first, recorder.program.place)
+        self._inputs = frozenset(given)
         self._walk = Walk(self._d, b.instructions, given)
 
     def record(self, outputs: Sequence[Var], sources: Sources) -> None:
@@ -179,9 +185,9 @@ class PartOfAll:
         for source in sources.items:
             found = [self._walk[var.slot] for var in source.group]
             barred = source.leaf is not None and not source.leaf.trainable
-            for value in found:
-                differs = value.spread is not None and value.var.type.differentiable
-                if differs and (not barred or kind in ALONG):
+            for var, value in zip(source.group, found, strict=True):
+                differs = value.spread is not None or var.slot in self._inputs
+                if differs and var.type.differentiable and (not barred or kind in ALONG):
                     raise ShardingError(
                         f"the derivatives in {source.path[:80]} are of one shard each",
                         at=Place(id=source.path[:80], pointer="/sources"),

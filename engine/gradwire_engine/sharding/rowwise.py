@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradwire_engine.errors import EngineError, ShardingError
+from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.sharding.values import (
@@ -25,8 +25,6 @@ def elementwise(d: Division, op: Op, values: Sequence[Value], whole: Type) -> Va
     assert isinstance(whole, ArrayType)
     firsts = [whole.ndim - value.ndim for value in values]
     axis, each = along = spread_of(values, firsts)
-    if whole.shape[axis] != each * d.rows:  # of a single row, repeated
-        raise ShardingError("this repeats a row", hint="repeat what is the same for all rows")
     pairs = zip(values, firsts, strict=True)
     operands = [as_rows(value, Along(axis - first, each)) for value, first in pairs]
     return Value(op(*operands), whole, along)

@@ -84,7 +84,7 @@ def applied(d: Division, op: Op, values: Sequence[Value], whole: Type) -> Value:
         return of_parts(d, op, values, whole)
     try:
         return rule(op)(d, op, values, whole)
-    except ArgumentError as error:  # takes a single row for any number, or none at all
+    except ArgumentError as error:  # it does not take no rows at all
         raise _unknown(op) from error
 
 

@@ -67,7 +67,7 @@ class Value:
 
 
 class Division(NamedTuple):
-    """A shard: ``own`` of ``rows`` rows. The ``first`` one counts what has no rows."""
+    """A shard: ``own`` of several ``rows``. The ``first`` one counts what has no rows."""
 
     b: Builder
     rows: int

@@ -52,8 +52,6 @@ def broadcast(d: Division, op: BroadcastTo, values: Sequence[Value], whole: Type
     (x,) = values
     assert x.rows is not None
     along = Along(x.rows.axis + whole.ndim - x.ndim, x.rows.each)
-    if whole.shape[along.axis] != along.each * d.rows:
-        raise ShardingError("this repeats a row", hint="repeat what is the same for all rows")
     return Value(d.b.broadcast(x.var, d.shape(whole.shape, along)), whole, along)
 
 

@@ -128,7 +128,7 @@ class Walk:
             for axis, length in enumerate(whole.shape):
                 place = axis - whole.ndim + operands[0].ndim
                 each = d.each(length) if place < 0 or operands[0].shape[place] == 1 else None
-                if each is not None and length > 1:
+                if each is not None:
                     along = Along(axis, each)
                     with suppress(OverBudget):
                         var = d.b.broadcast(operands[0].var, d.shape(whole.shape, along))

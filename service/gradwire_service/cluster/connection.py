@@ -39,7 +39,9 @@ class Connection:
 
         Raises: ``RequestError`` (cluster_unavailable).
         """
-        with self._lock:
+        while not self._lock.acquire(timeout=_POLL_SECONDS):
+            poll()  # another thread is connecting
+        try:
             client = self._client
             if client is None or client.status != "running":
                 self._client = None
@@ -47,6 +49,8 @@ class Connection:
                     self._threads.submit(client.close, timeout=_CONNECT_SECONDS)
                 client = self._client = self._connected(poll)
             return client
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         """Close the connection, if there is one; what was kept on workers is released."""

@@ -92,7 +92,11 @@ def _types(kind: SolveKind) -> dict[str, tuple[Any, Any]]:
     }
     return {
         "program": (Program, ...),
-        "variables": _optional(dict[str, Value], "Values; those of the sources are the start."),
+        "variables": _optional(
+            dict[str, Value],
+            "Values; those of the sources are the start. With a Dask cluster, others may be rows: "
+            '`{"dask": name}`, `{"zarr": path}` or `{"parquet": path, "columns": [name, …]}`.',
+        ),
         "sources": (
             NamesOrNull,
             Field(

@@ -85,6 +85,17 @@ def test_all_variables_are_sources_but_for_those_that_are_divided():
     assert found.gradients["w"].shape == (2,)
 
 
+@pytest.mark.parametrize("own", [1, 0])
+def test_a_single_row_is_not_divided(own):
+    shard = Shard(("X",), 1, first=own == 0)
+    values = variables(X=Leaf(X[:own]))
+    found = ask(Query("gradient", sources="w", unconnected="zero", shard=shard), values)
+    slope = 1 - np.tanh(X[0] @ [0.5, -0.25]) ** 2
+    np.testing.assert_allclose(found.gradients, own * (slope * X[0] + [1, -0.5]))
+    with pytest.raises(ShardingError, match="derivatives in X"):
+        ask(Query("gradient", sources=["X", "w"], shard=shard), values)
+
+
 def test_shards_are_compiled_apart():
     engine, of = Engine(), ("X",)
     shards = [None, Shard(of, 3), Shard(of, 3, first=True), Shard(of, 9), Shard(of, 9, first=True)]

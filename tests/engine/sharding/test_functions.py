@@ -26,7 +26,8 @@ Divided = Mapping[int, int]
 
 def divisions(values: list[Any]) -> Iterator[Divided]:
     """Each operand along each axis, and pairs of them with as many rows."""
-    places = [(i, axis) for i, x in enumerate(values) for axis in range(x.ndim) if x.shape[axis]]
+    lengths = [(i, *each) for i, x in enumerate(values) for each in enumerate(x.shape)]
+    places = [(i, axis) for i, axis, rows in lengths if rows > 1]
     yield from ({i: axis} for i, axis in places)
     for (i, one), (j, other) in product(places, places):
         if i < j and values[i].shape[one] == values[j].shape[other]:

@@ -4,6 +4,8 @@ import pytest
 from gradwire_service.access.keyring import owner_of
 from gradwire_service.cluster.confinement import check_tenant, confined, relative_path
 from gradwire_service.problems import RequestError
+from gradwire_service.settings import Settings
+from pydantic import ValidationError
 
 
 @pytest.mark.parametrize("name", ["x.zarr", "train/x.zarr", "a b/ü.parquet", "year=2024/x", "..x"])
@@ -72,6 +74,25 @@ def test_a_tenants_folder_that_is_another_ones(root):
 def test_what_is_not_there(root):
     with pytest.raises(RequestError, match="no file or folder acme/y"):
         confined(str(root), "acme/y", "/p")
+
+
+@pytest.mark.parametrize("root", ["", "/data", "s3://bucket/data", "https://host/data"])
+def test_roots(root):
+    assert Settings(data_root=root).data_root == root
+
+
+@pytest.mark.parametrize("root", ["data", "./data", "file:///data", "local:///data", "s3:data"])
+def test_roots_that_are_no_folder_of_all_workers(root):
+    with pytest.raises(ValidationError, match="absolute path"):
+        Settings(data_root=root)
+
+
+@pytest.mark.parametrize("address", ["host:8786", "http://host:8786", "tcp://host", "tcp://:8786"])
+def test_addresses_of_no_scheduler(address):
+    for known in ("tcp://host:8786", "tls://10.0.0.1:8786", "tcp://[::1]:8786"):
+        assert Settings(dask=known).dask == known
+    with pytest.raises(ValidationError, match="address of a scheduler"):
+        Settings(dask=address)
 
 
 def test_urls_are_joined():

@@ -98,6 +98,22 @@ def test_columns_that_are_no_variable(address, columns, code, detail):
     assert caught.value.hint
 
 
+def test_rows_below_urls(table):
+    """Of any kind that fsspec opens: here, files in memory."""
+    fsspec = pytest.importorskip("fsspec")
+    array = np.arange(50.0).reshape(25, 2)
+    written("memory://bucket/x.zarr", array, (4, 2))
+    first, *_ = find_zarr("memory://bucket/x.zarr", "/p").divided(BOUNDS)
+    np.testing.assert_array_equal(first.read(), array[:3])
+    for number in range(2):
+        with fsspec.open(f"memory://bucket/rows/{number}.parquet", "wb") as file:
+            parquet.write_table(table, file, row_group_size=10)
+    found = find_parquet("memory://bucket/rows", "i", "/p")
+    assert found.chunks == (10, 10, 5) * 2
+    (rows,) = found.divided([(20, 30)])
+    np.testing.assert_array_equal(rows.read(), [20, 21, 22, 23, 24, 0, 1, 2, 3, 4])
+
+
 def test_missing_values_have_no_number(address):
     (rows,) = find_parquet(address, "holes", "/p").divided([(0, 3)])
     with pytest.raises(RequestError, match="missing values") as caught:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from gradwire.chunked import is_dask
 from gradwire.endpoints import Program, program_at, program_document, text_of
 from gradwire.errors import UsageError
 from gradwire.optimization.constraints import Linear, constraints_of
 from gradwire.optimization.objectives import Objective, dotted
 from gradwire.optimization.parameters import Parameter
-from gradwire.trees import Names, Variables, is_wire_leaf, members, outermost, template
+from gradwire.stored import RemoteArray
+from gradwire.trees import (
+    MISSING,
+    Names,
+    Variables,
+    is_wire_leaf,
+    lookup,
+    members,
+    outermost,
+    template,
+)
 from gradwire.values import as_array, decode
 
 
@@ -31,7 +42,7 @@ def of_program(
     if sources is None and start:
         sources = _names(start, "")
     like = template(sources, given)
-    parameters = _parameters(like, sources)
+    parameters = _parameters(given, sources)
     document = {**program_at(program, given).document}
     if sources is not None:
         document["sources"] = sources
@@ -68,31 +79,32 @@ def _names(value: Any, path: str) -> Any:
     return [_names(part, f"{path}.{i}") for i, part in enumerate(held)]
 
 
-def _parameters(like: Any, names: Names) -> list[Parameter]:
-    """The sources of a program, as far as their shapes are known here."""
-    paths_of = _names(like, "") if names is None else names
+def _parameters(given: Mapping[str, Any], sources: Names) -> list[Parameter]:
+    """The sources of a program, by default all that may move, as far as their shapes are known."""
     found: list[Parameter] = []
-
-    def walk(value: Any, named: Any) -> None:
-        if isinstance(named, str):
-            held = members(value)
-            if held is not None:  # the name of a level
-                below = _names(value, named)
-                walk(value, below)
-                return
-            array = None if is_wire_leaf(value) and "ref" in value else as_array(value, named)
-            if array is not None:
-                found.append(Parameter(named, dotted(named), array.shape))
-        elif isinstance(named, Mapping):
-            for key, part in named.items():
-                walk(value[key], part)
-        elif named is not None:
-            for i, part in enumerate(named):
-                walk(value[i], part)
-
-    if like is not None:
-        walk(like, paths_of)
+    for name in _leaves(_names(given, "") if sources is None else sources, given):
+        value = lookup(given, name)
+        if value is MISSING or is_dask(value):
+            continue
+        if is_wire_leaf(value) and ("ref" in value or value.get("trainable") is False):
+            continue
+        known = value if isinstance(value, RemoteArray) else as_array(value, name)
+        if known is not None:
+            found.append(Parameter(name, dotted(name), known.shape))
     return found
+
+
+def _leaves(names: Names, given: Mapping[str, Any]) -> Iterator[str]:
+    """Names in their order, those of levels as the names of all that is in them."""
+    if isinstance(names, str):
+        value = lookup(given, names)
+        if value is MISSING or members(value) is None:
+            yield names
+        else:
+            yield from _leaves(_names(value, names), given)
+    elif names is not None:
+        for part in names.values() if isinstance(names, Mapping) else names:
+            yield from _leaves(part, given)
 
 
 def _linear(matrix: Any, parameters: Sequence[Parameter], place: int) -> tuple[str, dict[str, Any]]:
