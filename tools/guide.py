@@ -50,7 +50,7 @@ SECTIONS = {
     ),
     "Explanation": (
         "explanation",
-        "tape reverse-mode guards exact accuracy performance security architecture",
+        "tape reverse-mode guards exact accuracy performance scaling security architecture",
     ),
     "More": (".", "decisions/index changelog"),
 }

@@ -69,10 +69,10 @@ def report() -> list[str]:
     workload = load().workloads[SMALL]
     checks = {
         **{
-            f"M/M/{c}, busy {100 * b:.0f} %, mean latency in ms": mmc(c, b, 60)
+            f"M/M/{c}, busy {100 * b:.0f} %, mean latency in ms": mmc(c, b, 100)
             for c, b in ((1, 0.5), (2, 0.7), (4, 0.8))
         },
-        "M/G/1, busy 70 %, mean latency in ms": mg1(workload, 0.7, 100),
+        "M/G/1, busy 70 %, mean latency in ms": mg1(workload, 0.7, 200),
         **{
             f"LRU of 3,000 in {n:,} programs, exponent {s}, hits": lru(n, s, 3_000, 300_000)
             for n in (100_000, 10_000_000)

@@ -26,7 +26,6 @@ _CASES = (
     *((10_000, size) for size in SIZES),
     (100_000, 1_000_000),
     (1_000_000, 10_000),
-    (1_000_000, 1_000_000),
 )
 #: Fleets that are tried, in multiples of the one that suffices on average.
 _STEPS = (1.0, 1.12, 1.25, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0)

@@ -42,7 +42,7 @@ class Checkpoint(NamedTuple):
         arrays |= {f"history.{name}": values for name, values in self.history.items()}
         arrays |= {f"state.{name}": value for name, value in self.state.items()}
         file = BytesIO()
-        np.savez(file, allow_pickle=False, **arrays)
+        np.savez(file, **arrays)
         return file.getvalue()
 
     @classmethod

@@ -82,7 +82,7 @@ class LeastSquares:
         tolerances = {} if given.tol is None else dict.fromkeys(("ftol", "xtol", "gtol"), given.tol)
         with scipy_runs():
             result = least_squares(
-                self._residuals,
+                lambda x: self._residuals(x).copy(),  # robust losses scale them in place
                 self._x,
                 jac=self._stepped,
                 method=given.method,
@@ -130,7 +130,7 @@ class LeastSquares:
         best = self._monitor.best
         if best is None or not np.array_equal(x, best.x):  # the start is no step
             self._monitor.step(x, *self._measured(x))
-        return jacobian
+        return jacobian.copy()  # which is scaled in place, too
 
     def _measured(self, x: Array) -> tuple[float, float]:
         """The value at a point, and the norm of its gradient ``Jᵀ (ρ′ r)``."""

@@ -35,7 +35,7 @@ CASES = [
     ("spline at", SPLINE, lambda x: np.sum(scipy.interpolate.CubicSpline(T, T)(x))),
     ("interp1d", SPLINE, lambda x: np.sum(scipy.interpolate.interp1d(T, x)(0.5))),
     ("brentq", ROOT, lambda x: scipy.optimize.brentq(lambda u: u - x[0], -1.0, 1.0)),
-    ("minimize", "gradwire.adapters.scipy.minimize",
+    ("minimize", "gradwire.minimize",
      lambda x: scipy.optimize.minimize(lambda u: (u - x[0]) ** 2, 0.0).x[0]),
     ("statistics", "numpy has mean", lambda x: 2 * statistics.mean(x)),
     ("fractions", "compute with it", lambda x: fractions.Fraction(x[0])),

@@ -1,6 +1,7 @@
 """Optimisations from the bytes of a request to those of its answer, with progress between them."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,7 +108,7 @@ def test_errors_in_evaluations_have_their_places(solve):
 def test_progress_is_reported_and_a_checkpoint_goes_on(solve, monkeypatch):
     monkeypatch.setattr("gradwire_service.work.solve.PROGRESS_SECONDS", 0)
     monkeypatch.setattr("gradwire_service.work.solve.CHECKPOINT_SECONDS", 0)
-    messages = []
+    messages: list[Any] = []
     document = {"program": ROSENBROCK, "variables": {"x": [-1.2, 1]}, "method": "adam"}
     document["options"] = {"learning_rate": 0.01, "maxiter": 50}
     whole = solve("minimize", document, on_progress=messages.append)
@@ -128,7 +129,8 @@ def test_progress_is_reported_and_a_checkpoint_goes_on(solve, monkeypatch):
 
 
 def test_reports_are_rare():
-    now, sent = 0.0, []
+    now = 0.0
+    sent: list[Any] = []
     reporter = Reporter(sent.append, References(), lambda: now)
     for i in range(1000):
         now = i / 100
