@@ -82,14 +82,14 @@ def recorded(recording: Recording, values: list[Any]) -> Recorded | None:
 
 
 def recordings(family: str) -> Iterator[tuple[Any, Recorded]]:
-    """The samples of a family that values do not decide."""
-    for call in FAMILIES[family]:
+    """Some samples of a family, those that values do not decide."""
+    for call in some(FAMILIES[family]):
         made = recorded(call.record, call.values)
         if made is not None:
             yield call, made
 
 
-@pytest.mark.parametrize("family", some(sorted(FAMILIES)))
+@pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_rows(family):
     for call, whole in recordings(family):
         for divided in divisions(call.values):
@@ -107,7 +107,7 @@ def test_rows(family):
                     check(whole, shards)
 
 
-@pytest.mark.parametrize("family", some(sorted(FAMILIES)))
+@pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_parts_of_sums(family):
     rng = np.random.default_rng(0)
     for call, whole in recordings(family):
@@ -124,7 +124,7 @@ def test_parts_of_sums(family):
                 check(whole, shards)
 
 
-@pytest.mark.parametrize("family", some(sorted(FAMILIES)))
+@pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_what_is_equal_for_all_rows(family):
     for call, _ in recordings(family):
         pairs = [divided for divided in divisions(call.values) if len(divided) == 2]
