@@ -317,3 +317,20 @@ async def test_tensors_of_a_running_job_do_not_expire(served):
         await asyncio.sleep(5)
         assert (await client.get(path)).json()["state"] == "running"
         assert (await client.head(f"/v1/tensors/{put.json()['ref']}")).status_code == 200
+
+
+async def test_a_job_whose_tensors_are_gone_fails_when_it_goes_on(served, tmp_path):
+    x = {"dtype": "float64", "shape": [2], "data": np.array([1.0, 2.0]).tobytes()}
+    packed = {"content-type": "application/msgpack", "accept": "application/json"}
+    store = {"store": f"sqlite:{tmp_path / 'jobs.db'}"}
+    async with served(**store) as client:
+        put = await client.put("/v1/tensors", content=msgpack.packb(x), headers=packed)
+        ref = put.json()["ref"]
+        request = ENDLESS | {"variables": {"x": {"ref": ref}}, "background": True}
+        path = (await client.post("/v1/minimize", json=request)).headers["location"]
+        await running(client, path)
+        await client.delete(f"/v1/tensors/{ref}")
+    async with served(**store) as client:
+        job = await ended(client, path)
+        assert (job["state"], job["resumed"]) == ("failed", 1)
+        assert (job["problem"]["code"], job["problem"]["missing"]) == ("unknown_ref", [ref])
