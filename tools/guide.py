@@ -40,17 +40,17 @@ SECTIONS = {
     "Tutorials": ("tutorial", "first-gradient numpy tensorflow http replicas"),
     "How-to guides": (
         "how-to",
-        "scipy greeks ode sparse-jacobians resident-data nan throughput deployment jax tesseract"
-        " um-bridge",
+        "scipy minimize greeks ode sparse-jacobians resident-data large-data nan throughput"
+        " deployment jax tesseract um-bridge",
     ),
     "Reference": (
         "reference",
-        "language operations protocol errors configuration python command gradwire-tf tensorflow"
-        " adapters coverage stores telemetry",
+        "language operations protocol optimization errors configuration python command"
+        " gradwire-tf tensorflow adapters coverage stores telemetry",
     ),
     "Explanation": (
         "explanation",
-        "tape reverse-mode guards exact accuracy performance scaling security architecture",
+        "tape reverse-mode guards exact shards accuracy performance scaling security architecture",
     ),
     "More": (".", "decisions/index changelog"),
 }
