@@ -23,6 +23,7 @@ NAMES = (
     "training",
     "batching",
     "sharing",
+    "jobs",
     "versions",
     "gradbench.timings",
     "growth",
