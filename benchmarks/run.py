@@ -24,6 +24,7 @@ NAMES = (
     "training",
     "batching",
     "sharing",
+    "jobs",
     "versions",
     "gradbench.timings",
     "growth",

@@ -32,6 +32,11 @@ class Server:
         self._process = process
         self.port = port
 
+    @property
+    def url(self) -> str:
+        """The address for clients on this machine."""
+        return f"http://127.0.0.1:{self.port}"
+
     def family(self) -> list[int]:
         """The process and its existing child processes."""
         found = [self._process.pid]

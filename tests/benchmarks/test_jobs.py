@@ -1,0 +1,117 @@
+"""Both sides of the benchmark of jobs end alike, through a network's latency, too."""
+
+import socket
+import threading
+import time
+from contextlib import closing
+
+import gradwire
+import numpy as np
+import pytest
+from jobs import cancelling, fits, latency, short
+from jobs.latency import delayed
+from servers import BARE, GRADWIRE, Connection, http_request, running
+
+REQUEST = http_request("/v1/gradient", b'{"variables": {"x": [2, 1]}}')
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running(GRADWIRE) as server:
+        yield server
+
+
+def seconds(connection, request=REQUEST):
+    begin = time.perf_counter()
+    connection.exchange(request)
+    return time.perf_counter() - begin
+
+
+def test_each_round_trip_takes_longer_by_the_latency():
+    with (
+        running(BARE) as server,
+        delayed(server, 60) as proxy,
+        closing(Connection(server.port)) as near,
+        closing(Connection(proxy.port)) as far,
+    ):
+        for connection in (near, far):
+            connection.exchange(REQUEST)
+        added = min(seconds(far) for _ in range(5)) - min(seconds(near) for _ in range(5))
+    assert 0.059 < added < 0.09
+
+
+def test_the_latency_does_not_limit_the_bandwidth():
+    """All pieces of a large body are on their way at once, and arrive in their order."""
+    x = np.random.default_rng(0).normal(size=200_000)
+    large = http_request("/v1/gradient/octets", x.tobytes(), media_type="application/octet-stream")
+    with running(BARE) as server, delayed(server, 200) as proxy:
+        answers = []
+        for each in (server, proxy):
+            with closing(Connection(each.port)) as connection:
+                answers.append(bytes(connection.exchange(large)))
+                taken = min(seconds(connection, large) for _ in range(3))
+    assert answers[0] == answers[1]
+    assert taken < 2 * 0.2
+
+
+def test_the_end_of_a_connection_arrives_after_what_was_sent():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        found = []
+
+        def receive():
+            with listener.accept()[0] as other:
+                while data := other.recv(100):
+                    found.append(data)
+
+        with running((latency.__file__, str(port), "40")) as proxy:
+            listener.accept()[0].close()  # the proxy's start was awaited by a connection
+            receiver = threading.Thread(target=receive)
+            receiver.start()
+            with socket.create_connection(("127.0.0.1", proxy.port)) as sender:
+                sender.sendall(b"the last words")
+            receiver.join(10)
+    assert b"".join(found) == b"the last words"
+
+
+def test_all_ways_make_the_same_iterations(server, monkeypatch):
+    monkeypatch.setattr(fits, "ITERATIONS", 30)
+    monkeypatch.setitem(fits._OPTIONS, "maxiter", 30)
+    of = fits.Observations(300, 40)
+    with gradwire.Client(server.url) as client:
+        here = fits.Here(client, of)
+        sides = [fits.Side(here.at_once, server), fits.Side(here.step_by_step, server)]
+        sides.append(fits.Side(fits._by_numpy(of)))
+        fits.alternate(3, *sides)
+    outcomes = [side.outcome for side in sides if side.outcome is not None]
+    assert [outcome.iterations for outcome in outcomes] == [30] * 3
+    values = [outcome.value for outcome in outcomes]
+    assert values == pytest.approx([values[-1]] * 3, rel=1e-6)
+    for side in sides:
+        assert min(side.ms) > 0
+        assert min(side.cpu_ms) > 0
+
+
+def test_a_run_that_ends_early_stops_the_benchmark():
+    with pytest.raises(AssertionError):
+        fits.alternate(1, fits.Side(lambda: fits.Outcome(fits.ITERATIONS - 1, 10, 0.0)))
+
+
+def test_short_runs_are_timed_beside_gradients(server):
+    with gradwire.Client(server.url) as client:
+        assert short.optimising(client)(0) > 0
+        assert short.differentiating(client)(0) > 0
+
+
+def test_jobs_are_cancelled_on_both_replicas():
+    found = cancelling.times(fits.Observations(50, 3), 1)
+    assert len(found) == 2
+    for figures in found.values():
+        assert len(figures) == 1
+        assert 0 < figures[0] < 10_000
+
+
+def test_a_process_that_sleeps_is_idle(server):
+    begin = time.perf_counter()
+    time.sleep(1.0)
+    assert cancelling.idle_at(server.family()[0]) - begin >= 1.0
