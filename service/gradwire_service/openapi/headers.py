@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradwire_service.openapi.error_responses import EXCHANGES
+from gradwire_service.openapi.operations import STREAM
 from gradwire_service.problems import MEDIA_TYPE
 from gradwire_service.wire.compression import CODINGS
 
@@ -65,15 +66,15 @@ def _add(operation: dict[str, Any]) -> None:
         responses.pop("422", None)  # FastAPI's own, which no path here answers
     tagged = "304" in responses
     exchanged = not EXCHANGES.isdisjoint(operation.get("tags", ()))
+    streamed = any(STREAM in response.get("content", {}) for response in responses.values())
     asked = ["X-Request-ID"]
-    asked += ["Gradwire-Timeout-Ms"] * exchanged
+    asked += ["Gradwire-Timeout-Ms"] * (exchanged and not streamed)
     asked += ["Content-Encoding"] * ("requestBody" in operation) + ["If-None-Match"] * tagged
     asked += ["Idempotency-Key"] * ("409" in responses and "requestBody" in operation)
     parameters = [{"$ref": f"#/components/parameters/{name}"} for name in asked]
     operation["parameters"] = [*operation.get("parameters", []), *parameters]
     for status, response in responses.items():
         answered = ["X-Request-ID"]
-        streamed = "text/event-stream" in response.get("content", {})
         if int(status) < 400:
             answered += ["Server-Timing"] * (exchanged and not streamed)
             answered += ["ETag"] * (tagged and status != "201")

@@ -38,6 +38,8 @@ from gradwire_service.openapi.values import Tensor
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 from gradwire_service.wire.codec import JSON, MESSAGEPACK
 
+#: The media type of server-sent events.
+STREAM = "text/event-stream"
 REF = "#/components/schemas/{model}"
 
 

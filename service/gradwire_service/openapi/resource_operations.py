@@ -6,7 +6,7 @@ from typing import Any
 
 from gradwire_service.openapi.graphs import GraphDocument
 from gradwire_service.openapi.jobs import JobDocument, JobPage
-from gradwire_service.openapi.operations import content, resource_operation
+from gradwire_service.openapi.operations import STREAM, content, resource_operation
 from gradwire_service.openapi.resources import (
     ProgramDocument,
     ProgramPage,
@@ -40,6 +40,16 @@ def _with(
 
 
 _TEXT = {"schema": {"type": "string"}}
+#: Each server-sent event.
+_EVENT = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "event": {"enum": ["progress", "done"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+    "required": ["id", "event", "data"],
+}
 _PAGES = [
     _query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "At most."),
     _query("after", {"type": "string"}, "The `after` of the page before."),
@@ -111,7 +121,7 @@ JOB_OPERATIONS: dict[str, dict[str, Any]] = {
             "result. With `Last-Event-ID` only later ones; the latest 256 are stored.",
             status=200,
         ),
-        {200: {"description": "The events.", "content": {"text/event-stream": _TEXT}}},
+        {200: {"description": "The events.", "content": {STREAM: {"schema": _EVENT}}}},
         parameters=[
             {
                 "name": "Last-Event-ID",
