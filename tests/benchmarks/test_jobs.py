@@ -64,7 +64,7 @@ def test_the_end_of_a_connection_arrives_after_what_was_sent():
                 while data := other.recv(100):
                     found.append(data)
 
-        with running((latency.__file__, str(port), "40")) as proxy:
+        with running((str(latency.PROXY), str(port), "40")) as proxy:
             listener.accept()[0].close()  # the proxy's start was awaited by a connection
             receiver = threading.Thread(target=receive)
             receiver.start()
