@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from numpy.linalg import LinAlgError
 
 from gradwire_engine.solvers.progress import Stopped
 
@@ -25,7 +24,7 @@ def scipy_runs() -> Iterator[None]:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             yield
-    except LinAlgError as error:
+    except np.linalg.LinAlgError as error:
         raise Stopped(f"SciPy's linear algebra failed: {error}") from error
     except ValueError as error:
         if _NOT_FINITE not in str(error):

@@ -183,7 +183,7 @@ def _objective(f: Any, x0: Any, args: Any, given: Mapping[str, Any]) -> Steps[Ob
                 hint="args are the function's further arguments, which do not move",
             )
         return (yield from of_function(f, x0, args, constraints))
-    if args not in ((), None):
+    if args is not None and not (isinstance(args, tuple) and not args):
         raise UsageError("args go with a Python function", hint="a program has variables")
     return of_program(f, x0, constraints=constraints, **of)
 
