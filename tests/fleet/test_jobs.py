@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 import time
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ ENDLESS = {
     "background": True,
 }
 #: Takes some twenty seconds; the rounding of NumPy and of machine code differ.
-FIT = {
+FIT: dict[str, Any] = {
     "program": "mean((x @ w - y)**2)",
     "variables": {"w": [0.0, 0.0], "x": [[1.0, 2.0], [3.0, -1.0]], "y": [1.0, 2.0]},
     "sources": ["w"],
@@ -27,7 +28,7 @@ FIT = {
     "options": {"learning_rate": 1e-6, "maxiter": 80_000, "gtol": 0.0},
     "background": True,
 }
-EXACT = {"machine_code": False, "cores": 1, "processes": 1, "job_processes": 1}
+EXACT: dict[str, Any] = {"machine_code": False, "cores": 1, "processes": 1, "job_processes": 1}
 
 
 @pytest.fixture(params=["sqlite", "redis"])
@@ -104,7 +105,7 @@ async def test_any_replica_shows_follows_and_cancels_a_job(tmp_path, store, tell
 
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 async def test_events_pass_through_nginx_as_they_come(tmp_path):
-    store = {"store": f"sqlite:{tmp_path / 'jobs.db'}"}
+    store: dict[str, Any] = {"store": f"sqlite:{tmp_path / 'jobs.db'}"}
     async with fleet(tmp_path, 2, **store, **EXACT) as servers, servers.client() as client:
         path = (await client.post("/v1/minimize", json=ENDLESS)).headers["location"]
         async with client.stream("GET", f"{path}/events") as events:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from hashlib import sha256
+from typing import Any
 
 import pytest
 from gradwire_service.jobs import Job, Jobs, Lease
@@ -18,7 +19,7 @@ HEADERS = {"content-type": "application/json"}
 @pytest.fixture
 def left(tmp_path):
     """Leaves a job in a store as a killed replica does; returns the settings, and its path."""
-    settings = {"store": f"sqlite:{tmp_path / 'jobs.db'}"}
+    settings: dict[str, Any] = {"store": f"sqlite:{tmp_path / 'jobs.db'}"}
 
     def leave(owner, job, lease):
         store = open_store(Settings(**settings))
