@@ -40,16 +40,8 @@ def _with(
 
 
 _TEXT = {"schema": {"type": "string"}}
-#: Each server-sent event.
-_EVENT = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "string"},
-        "event": {"enum": ["progress", "done"]},
-        "data": {"type": "string", "contentMediaType": "application/json"},
-    },
-    "required": ["id", "event", "data"],
-}
+#: Each server-sent event. Generators of clients read all of them as text, whatever a schema says.
+_EVENT = {"description": "With `id`, `event` (`progress` or `done`) and `data`, which is JSON."}
 _PAGES = [
     _query("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "At most."),
     _query("after", {"type": "string"}, "The `after` of the page before."),
