@@ -69,10 +69,11 @@ class Held(NamedTuple):
     name: str
     tensor: str
     tape: str
+    job: str
 
 
 async def keep(client: httpx.AsyncClient, name: str, factor: float = 1.0) -> Held:
-    """Store a program, a tensor and a tape."""
+    """Store a program, a tensor and a tape, and run a job."""
     text = f"{PROGRAM} * {factor}"
     program = await client.post("/v1/programs", json={"program": text, "name": name})
     tensor = await client.put("/v1/tensors", json=[1.0, 2.0, factor])
@@ -80,7 +81,11 @@ async def keep(client: httpx.AsyncClient, name: str, factor: float = 1.0) -> Hel
     tape = await client.post("/v1/tapes", json=asked)
     for made in program, tensor, tape:
         assert made.status_code == 201, made.text
-    return Held(program.json()["id"], name, tensor.json()["ref"], tape.json()["tape"])
+    optimised = {"program": SIMPLE, "variables": {"x": [factor]}, "background": True}
+    job = await client.post("/v1/minimize", json=optimised)
+    assert job.status_code == 202, job.text
+    ids = program.json()["id"], name, tensor.json()["ref"], tape.json()["tape"], job.json()["id"]
+    return Held(*ids)
 
 
 def questions(held: Held) -> list[tuple[str, str, Any]]:
@@ -91,6 +96,12 @@ def questions(held: Held) -> list[tuple[str, str, Any]]:
         asked.append(("DELETE", f"/v1/programs/{program}", None))
     asked += [(method, f"/v1/tensors/{held.tensor}", None) for method in ("GET", "HEAD", "DELETE")]
     asked += [(method, f"/v1/tapes/{held.tape}", None) for method in ("GET", "DELETE")]
+    asked += [(method, f"/v1/jobs/{held.job}", None) for method in ("GET", "DELETE")]
+    asked.append(("GET", f"/v1/jobs/{held.job}/events", None))
+    for kind in "minimize", "least_squares":
+        of_program = {"program": {"ref": held.program}, "variables": VALUES, "sources": ["x"]}
+        of_tensor = {"program": SIMPLE, "variables": {"x": {"ref": held.tensor}}}
+        asked += [("POST", f"/v1/{kind}", document) for document in (of_program, of_tensor)]
     for kind, document in KINDS.items():
         if kind != "evaluate":
             asked.append(("POST", f"/v1/tapes/{held.tape}/{kind}", document))
@@ -135,7 +146,7 @@ async def told(client: httpx.AsyncClient, question: tuple[str, str, Any], held: 
 async def test_resources_of_others_look_like_missing_ones(both: Tenants):
     mine, theirs, _ = both
     held = await keep(theirs, "their-model")
-    absent = Held(ABSENT, "there-is-no", ABSENT.replace("0", "1"), "A" * len(held.tape))
+    absent = Held(ABSENT, "there-is-no", ABSENT.replace("0", "1"), "A" * len(held.tape), "B" * 32)
     pairs = list(zip(questions(held), questions(absent), strict=True))
     assert len(pairs) > 40
     for foreign, none in pairs:
@@ -152,7 +163,7 @@ async def test_the_requests_cover_every_route(both: Tenants):
     """Every published path of a resource is among them."""
     mine, _, _ = both
     paths = (await mine.get("/openapi.json")).json()["paths"]
-    held = Held("{program}", "{program}", "{ref}", "{tape}")
+    held = Held("{program}", "{program}", "{ref}", "{tape}", "{job}")
     asked = {(method, path) for method, path, _ in questions(held)}
     named = {(method.upper(), path) for path in paths if "{" in path for method in paths[path]}
     assert named - asked == {("PUT", "/v1/tensors/{ref}")}
@@ -184,7 +195,7 @@ async def test_equal_resources_and_names_are_separate_per_tenant(both: Tenants):
 async def test_response_times_do_not_reveal_resources_of_others(both: Tenants, tell: Any):
     mine, theirs, _ = both
     held = await keep(theirs, "their-model")
-    none = Held(ABSENT, "no-ones-model", ABSENT.replace("0", "1"), "A" * len(held.tape))
+    none = Held(ABSENT, "no-ones-model", ABSENT.replace("0", "1"), "A" * len(held.tape), "B" * 32)
     with closing(Watch(mine)) as watch:
         for kind, foreign, absent in (
             ("program", f"/v1/programs/{held.program}", f"/v1/programs/{none.program}"),
