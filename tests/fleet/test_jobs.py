@@ -61,6 +61,7 @@ async def progressed(client, path, iteration):
 
 
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
+@pytest.mark.parametrize("store", ["redis"], indirect=True)
 async def test_a_job_goes_on_when_its_replica_is_killed(tmp_path, store, tell):
     async with fleet(tmp_path, 2, **store, **EXACT) as servers, servers.client() as client:
         path = (await client.post("/v1/minimize", json=FIT)).headers["location"]
