@@ -90,7 +90,7 @@ class Best(NamedTuple):
 
 
 class Monitor:
-    """Sees all iterations of a run, and stops it when its time is over, or it cannot go on.
+    """Sees all iterations of a run, and stops it when its time has passed, or it cannot go on.
 
     ``keeps_least`` says that the best point is that of the least value, else the latest.
     """
@@ -126,7 +126,7 @@ class Monitor:
     def look(self) -> None:
         """Called before each evaluation.
 
-        Raises: ``Stopped``, when the time is over, once the start is evaluated; what the poll does.
+        Raises: ``Stopped``, when the time has passed and the start is evaluated; what the poll does.
         """
         self._poll()
         limit = self._max_seconds

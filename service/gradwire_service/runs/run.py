@@ -247,7 +247,7 @@ class Run:
             try:
                 state = await self._means.blocking(self._store_end, answer)
             except Unavailable:
-                if self._stopped.is_set():  # another replica goes on when the lease is over
+                if self._stopped.is_set():  # another replica goes on when the lease has expired
                     return
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stopped.wait(), _RETRY_SECONDS)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from gradwire_service.jobs import Job, Jobs, StoredJob
-from gradwire_service.problems import RequestError
 from gradwire_service.store import Key, Store
 from gradwire_service.wire.codec import DOCUMENTS
 from gradwire_service.wire.numbers import dtype_named, raw_array
 from gradwire_service.wire.shared import Body
+from gradwire_service.work.pages import page_limit
 from gradwire_service.work.request import Request, rfc3339
-
-#: Most jobs on a page.
-_MOST_OF_PAGE = 1000
 
 
 class JobHandlers:
@@ -34,7 +31,7 @@ class JobHandlers:
 
     def all(self, request: Request, after: str, limit: str) -> list[Body]:
         """List a page of the owner's jobs, without results."""
-        most = _limit(limit)
+        most = page_limit(limit)
         found = self._jobs.listed(request.owner, after, most + 1)
         page: dict[str, Any] = {"jobs": [document_of(stored) for stored in found[:most]]}
         if len(found) > most:
@@ -77,10 +74,3 @@ def _with_arrays(document: Any) -> Any:
         assert dtype is not None
         return raw_array(document["data"], "data", dtype, document["shape"])
     return {name: _with_arrays(item) for name, item in document.items()}
-
-
-def _limit(text: str) -> int:
-    digits = text.isascii() and text.isdigit() and len(text) <= len(str(_MOST_OF_PAGE))
-    if digits and 0 < int(text) <= _MOST_OF_PAGE:
-        return int(text)
-    raise RequestError("invalid_request", f"limit must be a number from 1 to {_MOST_OF_PAGE}")

@@ -6,15 +6,12 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from gradwire_service.problems import RequestError
 from gradwire_service.programs import StoredProgram
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.wire.shared import Body
 from gradwire_service.wire.sources import read_registration
+from gradwire_service.work.pages import page_limit
 from gradwire_service.work.request import PARSE, Request
-
-#: Maximum programs on a page.
-_MOST_OF_PAGE = 1000
 
 
 class ProgramHandlers:
@@ -35,7 +32,7 @@ class ProgramHandlers:
 
     def all(self, request: Request, after: str, limit: str) -> list[Body]:
         """List a page of the owner's programs."""
-        most = _limit(limit)
+        most = page_limit(limit)
         found = self._programs.listed(request.owner, after, most + 1)
         page: dict[str, Any] = {"programs": [_shown(stored) for stored in found[:most]]}
         if len(found) > most:
@@ -69,10 +66,3 @@ def _tag(stored: StoredProgram) -> str:
     """The entity tag: the id, and a digest of what may change: names and text."""
     changing = json.dumps([stored.names, stored.text]).encode()
     return f"{stored.id}-{sha256(changing).hexdigest()[:16]}"
-
-
-def _limit(text: str) -> int:
-    digits = text.isascii() and text.isdigit() and len(text) <= len(str(_MOST_OF_PAGE))
-    if digits and 0 < int(text) <= _MOST_OF_PAGE:
-        return int(text)
-    raise RequestError("invalid_request", f"limit must be a number from 1 to {_MOST_OF_PAGE}")

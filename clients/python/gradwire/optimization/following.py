@@ -54,7 +54,7 @@ class Following:
         return progress
 
     def is_late(self) -> bool:
-        """True once the time is over."""
+        """True once the time has passed."""
         return self._end is not None and time.monotonic() >= self._end
 
     def checked(self) -> Steps[JobProgress | None]:

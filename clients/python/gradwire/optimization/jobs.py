@@ -31,7 +31,7 @@ class JobMethods(JobHandle[L]):
 
     @sent
     def result(self, timeout: float | None = None) -> Steps[OptimizeResult]:
-        """Its result, once it is done, or its error; it goes on if the time is over before.
+        """Its result, once it is done, or its error; it goes on if the timeout expires first.
 
         >>> client.minimize("(x - 3)**2", {"x": 0.0}, background=True).result(timeout=60).x
         {'x': np.float64(3.0)}
