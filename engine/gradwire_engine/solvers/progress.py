@@ -126,7 +126,7 @@ class Monitor:
     def look(self) -> None:
         """Called before each evaluation.
 
-        Raises: ``Stopped``, when the time has passed and the start is evaluated; what the poll does.
+        Raises: ``Stopped`` after that time, once the start is evaluated; what the poll does.
         """
         self._poll()
         limit = self._max_seconds
