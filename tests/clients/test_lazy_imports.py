@@ -7,7 +7,7 @@ import sys
 
 import gradwire
 import pytest
-from gradwire import hooks
+from gradwire import errors, hooks
 from gradwire.display import facade
 
 
@@ -52,6 +52,15 @@ def test_lower_layers_reach_what_is_displayed():
     assert set(facade.__all__) == {name for name in vars(hooks.Display) if not name.startswith("_")}
 
 
+def public_errors() -> list[str]:
+    """What ``from gradwire.errors import *`` is to type checkers: what is defined there."""
+    return [
+        name
+        for name, value in vars(errors).items()
+        if name[:1] != "_" and getattr(value, "__module__", "") == errors.__name__
+    ]
+
+
 def test_type_checkers_see_what_is_imported_on_first_use():
     tree = ast.parse(inspect.getsource(gradwire))
     (block,) = [
@@ -60,10 +69,11 @@ def test_type_checkers_see_what_is_imported_on_first_use():
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     ]
     seen = {
-        alias.name: node.module
+        name: node.module
         for node in block
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
+        for name in (public_errors() if alias.name == "*" else [alias.name])
     }
     assert seen == {name: f"gradwire.{module}" for name, module in gradwire._MODULES.items()}
     assert sorted(seen) == vars(gradwire)["__all__"]

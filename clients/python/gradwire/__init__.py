@@ -25,62 +25,7 @@ if TYPE_CHECKING:
     from gradwire.chunked import ChunkedArray as ChunkedArray
     from gradwire.client import AsyncClient as AsyncClient
     from gradwire.client import Client as Client
-    from gradwire.errors import APIError as APIError
-    from gradwire.errors import BadArgument as BadArgument
-    from gradwire.errors import BadRequest as BadRequest
-    from gradwire.errors import BodyTooLarge as BodyTooLarge
-    from gradwire.errors import ClusterUnavailable as ClusterUnavailable
-    from gradwire.errors import Conflict as Conflict
-    from gradwire.errors import CrashingProgram as CrashingProgram
-    from gradwire.errors import DeadlineExceeded as DeadlineExceeded
-    from gradwire.errors import DomainError as DomainError
-    from gradwire.errors import Draining as Draining
-    from gradwire.errors import DtypeMismatch as DtypeMismatch
-    from gradwire.errors import ExpectationFailed as ExpectationFailed
-    from gradwire.errors import Forbidden as Forbidden
-    from gradwire.errors import GradwireError as GradwireError
-    from gradwire.errors import HeadersTooLarge as HeadersTooLarge
-    from gradwire.errors import IdempotencyConflict as IdempotencyConflict
-    from gradwire.errors import InvalidProgram as InvalidProgram
-    from gradwire.errors import InvalidRequest as InvalidRequest
-    from gradwire.errors import JobCancelled as JobCancelled
-    from gradwire.errors import MalformedBody as MalformedBody
-    from gradwire.errors import MalformedReply as MalformedReply
-    from gradwire.errors import MalformedRequest as MalformedRequest
-    from gradwire.errors import MalformedTensor as MalformedTensor
-    from gradwire.errors import MethodNotAllowed as MethodNotAllowed
-    from gradwire.errors import NotAcceptable as NotAcceptable
-    from gradwire.errors import NotASum as NotASum
-    from gradwire.errors import NotDifferentiable as NotDifferentiable
-    from gradwire.errors import NotFound as NotFound
-    from gradwire.errors import NotInstalled as NotInstalled
-    from gradwire.errors import NotTraceable as NotTraceable
-    from gradwire.errors import OutOfGpuMemory as OutOfGpuMemory
-    from gradwire.errors import OverBudget as OverBudget
-    from gradwire.errors import Overloaded as Overloaded
-    from gradwire.errors import ProgramSyntaxError as ProgramSyntaxError
-    from gradwire.errors import RateLimited as RateLimited
-    from gradwire.errors import RequestTimeout as RequestTimeout
-    from gradwire.errors import ServerError as ServerError
-    from gradwire.errors import ShapeMismatch as ShapeMismatch
-    from gradwire.errors import Starting as Starting
-    from gradwire.errors import StoreUnavailable as StoreUnavailable
-    from gradwire.errors import TapeConsumed as TapeConsumed
-    from gradwire.errors import TargetTooLong as TargetTooLong
-    from gradwire.errors import TooLarge as TooLarge
-    from gradwire.errors import TooSlow as TooSlow
-    from gradwire.errors import TransportError as TransportError
-    from gradwire.errors import Unauthenticated as Unauthenticated
-    from gradwire.errors import Unavailable as Unavailable
-    from gradwire.errors import UnknownJob as UnknownJob
-    from gradwire.errors import UnknownName as UnknownName
-    from gradwire.errors import UnknownOperation as UnknownOperation
-    from gradwire.errors import UnknownRef as UnknownRef
-    from gradwire.errors import UnknownTape as UnknownTape
-    from gradwire.errors import Unprocessable as Unprocessable
-    from gradwire.errors import UnsupportedMediaType as UnsupportedMediaType
-    from gradwire.errors import UsageError as UsageError
-    from gradwire.errors import WorkerCrashed as WorkerCrashed
+    from gradwire.errors import *
     from gradwire.explanations import ArraySummary as ArraySummary
     from gradwire.explanations import ExplainedInstruction as ExplainedInstruction
     from gradwire.explanations import ExplainedNode as ExplainedNode

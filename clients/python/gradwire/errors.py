@@ -52,7 +52,6 @@
             │   ├── ClusterUnavailable
             │   ├── Overloaded
             │   ├── StoreUnavailable
-            │   ├── ClusterUnavailable
             │   ├── OutOfGpuMemory
             │   ├── Starting
             │   └── Draining
@@ -69,6 +68,7 @@ Unknown codes fall back to the class of their status, and unknown statuses to ``
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import httpx
@@ -101,7 +101,7 @@ class _Advised(GradwireError):
         super().__init__(f"{problem}{at}" + (f"\n  hint: {hint}" if hint else ""))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _advised, (type(self), self.problem, self.place, self.hint)
+        return partial(type(self), self.problem, place=self.place, hint=self.hint), ()
 
 
 class UsageError(_Advised, TypeError, ValueError):
@@ -127,14 +127,13 @@ class APIError(GradwireError):
     ``problem`` is the whole document, with members that only some codes have.
     """
 
-    _by_status: ClassVar[dict[int, type[APIError]]] = {}
-    _by_code: ClassVar[dict[str, type[APIError]]] = {}
+    #: The class of each code, and of each status.
+    known: ClassVar[dict[str | int, type[APIError]]] = {}
 
     def __init_subclass__(cls, *, status: int | None = None, code: str | None = None) -> None:
-        if status is not None:
-            APIError._by_status[status] = cls
-        if code is not None:
-            APIError._by_code[code] = cls
+        for key in (status, code):
+            if key is not None:
+                APIError.known[key] = cls
 
     def __init__(
         self,
@@ -166,7 +165,7 @@ class APIError(GradwireError):
         self.raw = raw
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.detail, self.status, self.__dict__)
+        return partial(type(self), self.detail, status=self.status), (), self.__dict__
 
     def __str__(self) -> str:
         origin = [self.code, str(self.status)]
@@ -181,18 +180,6 @@ class APIError(GradwireError):
             lines.append(f"hint: {self.hint}")
         lines.append(f"({', '.join(part for part in origin if part)})")
         return "\n".join(lines)
-
-
-def _advised(cls: type[_Advised], problem: str, place: object | None, hint: str) -> _Advised:
-    return cls(problem, place=place, hint=hint)
-
-
-def _restore(
-    cls: type[APIError], detail: str, status: int, state: dict[str, Any]
-) -> APIError:  # keyword-only arguments are beyond what an exception pickles by itself
-    error = cls(detail, status=status)
-    error.__dict__.update(state)
-    return error
 
 
 class BadRequest(APIError, status=400):
@@ -390,26 +377,3 @@ class Draining(Unavailable, code="draining"):
 
 class DeadlineExceeded(ServerError, status=504, code="deadline_exceeded"):
     """The time limit of the service, or ``timeout_ms``, has passed."""
-
-
-def error_class(status: int, code: str | None) -> type[APIError]:
-    """The class of a code, else that of the status."""
-    by_code = APIError._by_code.get(code or "")
-    by_status = APIError._by_status.get(status)
-    return by_code or by_status or (ServerError if status >= 500 else APIError)
-
-
-def problem_error(document: Mapping[str, Any], **given: Any) -> APIError:
-    """The error of a problem document (RFC 9457); fields that are ``given`` are not in it."""
-    status, code, node = document.get("status") or 500, document.get("code"), document.get("node")
-    fields = {
-        "status": status,
-        "code": code,
-        "hint": document.get("hint"),
-        "pointer": document.get("pointer"),
-        "node": Node.read(node) if isinstance(node, Mapping) else None,
-        "problem": document,
-        **given,
-    }
-    detail = document.get("detail") or document.get("title") or f"{code}"
-    return error_class(status, code)(detail, **fields)

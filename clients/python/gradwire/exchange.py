@@ -31,9 +31,9 @@ from gradwire.errors import (
     RequestTimeout,
     TransportError,
     UsageError,
-    problem_error,
 )
 from gradwire.options import ClientOptions
+from gradwire.problems import problem_error
 from gradwire.results import request_id
 
 T = TypeVar("T")

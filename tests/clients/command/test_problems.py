@@ -5,9 +5,9 @@ from pathlib import Path
 
 import gradwire
 import pytest
-from gradwire import errors
 from gradwire.command.exit_codes import ExitCode
 from gradwire.command.problems import EXIT_CODES, exit_code_of
+from gradwire.problems import error_class
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "command.md"
 
@@ -89,7 +89,7 @@ def test_every_error_of_the_sdk_has_an_exit_code():
         code = exit_code_of(kind.__new__(kind))
         assert code is EXIT_CODES.get(name, code)
         assert code not in (ExitCode.DONE, ExitCode.INTERRUPTED)
-    fallen = errors.error_class(599, None)
+    fallen = error_class(599, None)
     assert exit_code_of(fallen.__new__(fallen)) is ExitCode.SERVICE
 
 

@@ -12,9 +12,10 @@ from urllib.parse import quote
 from gradwire import hooks
 from gradwire.call import Call, Reply
 from gradwire.documents import Document
-from gradwire.errors import JobCancelled, problem_error
+from gradwire.errors import JobCancelled
 from gradwire.methods import AwaitingListener, BlockingListener
 from gradwire.optimization.results import OptimizeResult, result_of
+from gradwire.problems import problem_error
 from gradwire.tracing.traced import TracedProgram, with_source_notes
 from gradwire.usage import check_reference
 
