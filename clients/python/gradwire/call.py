@@ -98,16 +98,9 @@ class BlockingStep(Generic[T]):
 Steps: TypeAlias = Generator[Call[Any] | BlockingStep[Any], Any, T]
 
 
-class Send(Protocol):
-    """Sends a call and returns the answer."""
-
-    def __call__(self, call: Call[T], /) -> T: ...
-
-
-class SendAsync(Protocol):
-    """Sends a call; the answer is awaited."""
-
-    def __call__(self, call: Call[T], /) -> Coroutine[Any, Any, T]: ...
+#: Sends a call and returns the answer, or a coroutine of it.
+Send: TypeAlias = Callable[[Call[Any]], Any]
+SendAsync: TypeAlias = Callable[[Call[Any]], Coroutine[Any, Any, Any]]
 
 
 def drive(conversation: Conversation[T], send: Send) -> T:

@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import aclosing, closing
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import httpx
 
@@ -35,6 +35,10 @@ from gradwire.resources.groups import AsyncGroups, Groups
 from gradwire.resources.optimization import Optimizations
 from gradwire.usage import used
 
+if TYPE_CHECKING:  # imported once an optimisation is asked for
+    from gradwire.optimization.jobs import AsyncJob, Job  # noqa: F401 - ruff reads no bases
+    from gradwire.optimization.results import OptimizeResult
+
 T = TypeVar("T")
 Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 
@@ -44,7 +48,7 @@ Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=30.0)
 
 
-class Connection(Compute, Optimizations, Catalogue, ABC, Generic[Http]):
+class Connection(Compute, Catalogue, ABC, Generic[Http]):
     """Base of both clients: methods, options and a pool of connections.
 
     ``base_url`` and ``api_key`` default to the environment's ``GRADWIRE_URL`` (else
@@ -168,7 +172,7 @@ class Connection(Compute, Optimizations, Catalogue, ABC, Generic[Http]):
         """A pool of connections of this client's own."""
 
 
-class Client(Groups, Connection[httpx.Client]):
+class Client(Groups, Optimizations["OptimizeResult", "Job"], Connection[httpx.Client]):
     """A synchronous client. It may be shared among threads.
 
     >>> with gradwire.Client("https://gradients.example.org") as client:
@@ -236,7 +240,11 @@ class Client(Groups, Connection[httpx.Client]):
         return _without_cookies(httpx.Client(transport=transport, limits=LIMITS))
 
 
-class AsyncClient(AsyncGroups, Connection[httpx.AsyncClient]):
+class AsyncClient(
+    AsyncGroups,
+    Optimizations[Coroutine[Any, Any, "OptimizeResult"], Coroutine[Any, Any, "AsyncJob"]],
+    Connection[httpx.AsyncClient],
+):
     """An asynchronous client. Any number of requests may be in flight at once.
 
     >>> async with gradwire.AsyncClient() as client:

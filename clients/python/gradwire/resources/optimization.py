@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overload
 
 from gradwire.endpoints import Program
-from gradwire.methods import Awaiting, Blocking
 from gradwire.usage import used
 
 if TYPE_CHECKING:  # imported once an optimisation is asked for
-    from gradwire.optimization.jobs import AsyncJob, Job
     from gradwire.optimization.requests import LeastSquaresOptions, MinimizeOptions, RootOptions
-    from gradwire.optimization.results import Kind, OptimizeResult
+    from gradwire.optimization.results import Kind
+
+#: What a client returns: a result, and a job that computes one; or a coroutine of either.
+Found = TypeVar("Found")
+Started = TypeVar("Started")
 
 
-class Optimizations:
+class Optimizations(Generic[Found, Started]):
     """Optimisations of a Python function ``f(x, *args)``, or of a program, in SciPy's manner.
 
     A function is recorded at ``x0``, nested in any way, and moves from there; all else that it
@@ -28,7 +30,7 @@ class Optimizations:
 
     @overload
     def minimize(
-        self: Blocking,
+        self,
         f: Program | Callable[..., Any],
         x0: Any = None,
         args: Any = (),
@@ -36,10 +38,10 @@ class Optimizations:
         *,
         background: Literal[False] = False,
         **options: Unpack[MinimizeOptions],
-    ) -> OptimizeResult: ...
+    ) -> Found: ...
     @overload
     def minimize(
-        self: Blocking,
+        self,
         f: Program | Callable[..., Any],
         x0: Any = None,
         args: Any = (),
@@ -47,29 +49,7 @@ class Optimizations:
         *,
         background: Literal[True],
         **options: Unpack[MinimizeOptions],
-    ) -> Job: ...
-    @overload
-    def minimize(
-        self: Awaiting,
-        f: Program | Callable[..., Any],
-        x0: Any = None,
-        args: Any = (),
-        method: str | None = None,
-        *,
-        background: Literal[False] = False,
-        **options: Unpack[MinimizeOptions],
-    ) -> Coroutine[Any, Any, OptimizeResult]: ...
-    @overload
-    def minimize(
-        self: Awaiting,
-        f: Program | Callable[..., Any],
-        x0: Any = None,
-        args: Any = (),
-        method: str | None = None,
-        *,
-        background: Literal[True],
-        **options: Unpack[MinimizeOptions],
-    ) -> Coroutine[Any, Any, AsyncJob]: ...
+    ) -> Started: ...
     def minimize(
         self: Any,
         f: Any,
@@ -94,7 +74,7 @@ class Optimizations:
 
     @overload
     def least_squares(
-        self: Blocking,
+        self,
         f: Program | Callable[..., Any],
         x0: Any = None,
         args: Any = (),
@@ -102,10 +82,10 @@ class Optimizations:
         *,
         background: Literal[False] = False,
         **options: Unpack[LeastSquaresOptions],
-    ) -> OptimizeResult: ...
+    ) -> Found: ...
     @overload
     def least_squares(
-        self: Blocking,
+        self,
         f: Program | Callable[..., Any],
         x0: Any = None,
         args: Any = (),
@@ -113,29 +93,7 @@ class Optimizations:
         *,
         background: Literal[True],
         **options: Unpack[LeastSquaresOptions],
-    ) -> Job: ...
-    @overload
-    def least_squares(
-        self: Awaiting,
-        f: Program | Callable[..., Any],
-        x0: Any = None,
-        args: Any = (),
-        method: str | None = None,
-        *,
-        background: Literal[False] = False,
-        **options: Unpack[LeastSquaresOptions],
-    ) -> Coroutine[Any, Any, OptimizeResult]: ...
-    @overload
-    def least_squares(
-        self: Awaiting,
-        f: Program | Callable[..., Any],
-        x0: Any = None,
-        args: Any = (),
-        method: str | None = None,
-        *,
-        background: Literal[True],
-        **options: Unpack[LeastSquaresOptions],
-    ) -> Coroutine[Any, Any, AsyncJob]: ...
+    ) -> Started: ...
     def least_squares(
         self: Any,
         f: Any,
@@ -158,7 +116,7 @@ class Optimizations:
 
     @overload
     def root(
-        self: Blocking,
+        self,
         f: Program | Callable[..., Any],
         x0: Any = None,
         args: Any = (),
@@ -166,10 +124,10 @@ class Optimizations:
         *,
         background: Literal[False] = False,
         **options: Unpack[RootOptions],
-    ) -> OptimizeResult: ...
+    ) -> Found: ...
     @overload
     def root(
-        self: Blocking,
+        self,
         f: Program | Callable[..., Any],
         x0: Any = None,
         args: Any = (),
@@ -177,29 +135,7 @@ class Optimizations:
         *,
         background: Literal[True],
         **options: Unpack[RootOptions],
-    ) -> Job: ...
-    @overload
-    def root(
-        self: Awaiting,
-        f: Program | Callable[..., Any],
-        x0: Any = None,
-        args: Any = (),
-        method: str | None = None,
-        *,
-        background: Literal[False] = False,
-        **options: Unpack[RootOptions],
-    ) -> Coroutine[Any, Any, OptimizeResult]: ...
-    @overload
-    def root(
-        self: Awaiting,
-        f: Program | Callable[..., Any],
-        x0: Any = None,
-        args: Any = (),
-        method: str | None = None,
-        *,
-        background: Literal[True],
-        **options: Unpack[RootOptions],
-    ) -> Coroutine[Any, Any, AsyncJob]: ...
+    ) -> Started: ...
     def root(
         self: Any,
         f: Any,
