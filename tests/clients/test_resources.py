@@ -8,7 +8,7 @@ from uuid import uuid4
 import gradwire
 import numpy as np
 import pytest
-from gradwire.resources import programs as listing
+from gradwire.resources import pages
 from gradwire.sparse import SparseArray
 
 LOSS = "h = tanh(x @ w)\nmean((h - y)**2)"
@@ -52,7 +52,7 @@ async def test_programs_are_registered_found_and_deleted(each, name):
 
 async def test_all_pages_of_programs_are_listed(each, monkeypatch):
     client, answer = each
-    monkeypatch.setattr(listing, "PAGE", 2)
+    monkeypatch.setattr(pages, "PAGE", 2)
     stored = [await answer(client.programs.register(f"x * {i}.5 + 17")) for i in range(5)]
     ids = [program.id for program in await answer(client.programs.list())]
     assert ids == sorted(set(ids))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -18,8 +18,6 @@ from gradwire.command.options import (
     of_sources,
 )
 from gradwire.command.session import connected, connecting, timeout_ms, waiting
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 #: Options whose values are names.
 NAMES = ("outputs", "target", "sources")
@@ -57,13 +55,16 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     return {**options, **given, "timeout_ms": timeout_ms()}
 
 
-def weighted(command: F) -> F:
-    """Add the weights of a target's elements."""
-    return click.option(
-        "--output-gradients",
-        metavar="VALUE",
-        help="Weights of the target's elements: JSON, or @FILE.",
-    )(command)
+#: Add the weights of a target's elements.
+weighted = click.option(
+    "--output-gradients",
+    metavar="VALUE",
+    help="Weights of the target's elements: JSON, or @FILE.",
+)
+#: Add the form of matrices.
+formed = click.option(
+    "--format", type=click.Choice(["dense", "coo"]), help="Whole, or by coordinates."
+)
 
 
 @click.command("eval", cls=MinusCommand, short_help="The values of a program.")
@@ -123,7 +124,7 @@ def check(point: Point, **options: Any) -> None:
 @click.command("jacobian", cls=MinusCommand, short_help="The Jacobian.")
 @at_point
 @click.option("--mode", type=click.Choice(["auto", "forward", "reverse"]), help="By what it is.")
-@click.option("--format", type=click.Choice(["dense", "coo"]), help="Whole, or by coordinates.")
+@formed
 @of_sources
 @batched
 @deriving
@@ -139,7 +140,7 @@ def jacobian(point: Point, **options: Any) -> None:
 
 @click.command("hessian", cls=MinusCommand, short_help="The Hessian, and the gradient.")
 @at_point
-@click.option("--format", type=click.Choice(["dense", "coo"]), help="Whole, or by coordinates.")
+@formed
 @of_sources
 @batched
 @deriving
@@ -170,7 +171,7 @@ def explain(point: Point, time: bool, **options: Any) -> None:
     asked(point, "explain", {**options, "time": time or None})
 
 
-def _directions(what: str) -> Callable[[F], F]:
+def _directions(what: str) -> Callable[[Any], Any]:
     return click.option(
         f"--{what}",
         "directions",

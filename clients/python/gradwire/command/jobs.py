@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,12 +15,7 @@ from gradwire.command.tapes import WithId
 if TYPE_CHECKING:
     from gradwire.optimization.jobs import Job
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def with_job(command: F) -> F:
-    """Add the id of a job."""
-    return click.argument("job", shell_complete=suggested(suggestions.jobs))(command)
+with_job = click.argument("job", shell_complete=suggested(suggestions.jobs))
 
 
 @click.group("jobs", short_help="Optimisations in the background.")

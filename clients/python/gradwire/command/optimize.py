@@ -2,51 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gradwire.command.exit_codes import ExitCode
-from gradwire.command.options import MinusCommand, Point, at_point, of_sources
-from gradwire.command.session import connected, connecting, is_json, option
+from gradwire.command.options import STRICT, MinusCommand, Point, at_point, of_sources
+from gradwire.command.session import connected, connecting, is_json, option, with_options
 
 if TYPE_CHECKING:
     from gradwire.optimization.results import Kind, OptimizeResult
     from gradwire.trees import Names
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def optimizing(command: F) -> F:
-    """Add the options of every optimisation."""
-    for added in (
-        click.option("--strict", is_flag=True, help="Mixing dtypes is an error."),
-        click.option("--background", is_flag=True, help="Print the id of the job and exit."),
-        click.option("--tol", type=float, help="The tolerance of the method's test for its end."),
-        click.option(
-            "--option",
-            "-o",
-            "options",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="An option of the method, as maxiter=100; may be repeated.",
-        ),
-        click.option("--method", metavar="NAME", help="The method, as SciPy names it."),
-        click.option("--target", metavar="NAMES", help="What is optimised, not the output."),
-    ):
-        command = added(command)
-    return of_sources(command)
-
-
-def bounded(command: F) -> F:
-    """Add bounds."""
-    return click.option(
-        "--bounds",
+#: Add the options of every optimisation.
+optimizing = with_options(
+    STRICT,
+    click.option("--background", is_flag=True, help="Print the id of the job and exit."),
+    click.option("--tol", type=float, help="The tolerance of the method's test for its end."),
+    click.option(
+        "--option",
+        "-o",
+        "options",
         multiple=True,
-        metavar="NAME=[LOW,HIGH]",
-        help="Bounds of a source, null for none; may be repeated.",
-    )(command)
+        metavar="NAME=VALUE",
+        help="An option of the method, as maxiter=100; may be repeated.",
+    ),
+    click.option("--method", metavar="NAME", help="The method, as SciPy names it."),
+    click.option("--target", metavar="NAMES", help="What is optimised, not the output."),
+    of_sources,
+)
+#: Add bounds.
+bounded = click.option(
+    "--bounds",
+    multiple=True,
+    metavar="NAME=[LOW,HIGH]",
+    help="Bounds of a source, null for none; may be repeated.",
+)
 
 
 @click.command("minimize", cls=MinusCommand, short_help="The least value of a program.")

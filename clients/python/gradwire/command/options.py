@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from gradwire.command import suggestions
+from gradwire.command.session import with_options
 from gradwire.command.suggestions import suggested
 
 if TYPE_CHECKING:
@@ -71,42 +72,43 @@ def _without_space(arg: str) -> str:
     return arg[1:] if arg[:1] == " " and _begins_so(arg[1:]) else arg
 
 
+#: A program.
+_PROGRAM: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--stored",
+        metavar="NAME",
+        shell_complete=suggested(suggestions.programs),
+        help="The program: one that the service has stored.",
+    ),
+    click.option(
+        "--file",
+        "-f",
+        type=click.Path(allow_dash=True),
+        metavar="FILE",
+        help="The program: a file's; - is standard input.",
+    ),
+)
+#: The values of its variables.
+_VALUES: Callable[[Any], Any] = click.option(
+    "--values",
+    multiple=True,
+    type=click.Path(allow_dash=True),
+    metavar="FILE",
+    help="Variables by name: JSON, .npz, columns of CSV or Parquet; - is standard input.",
+)
+
+
 def with_program(command: F) -> F:
     """Add the program, and hand it over as a ``Point`` without values."""
-    return _with_options(command, _program_options(), "[PROGRAM]")
+    return _with_point(command, "[PROGRAM]", *_PROGRAM)
 
 
 def at_point(command: F) -> F:
     """Add the program and its values, and hand them over as a ``Point``."""
-    values = click.option(
-        "--values",
-        multiple=True,
-        type=click.Path(allow_dash=True),
-        metavar="FILE",
-        help="Variables by name: JSON, .npz, columns of CSV or Parquet; - is standard input.",
-    )
-    return _with_options(command, (values, *_program_options()), "[PROGRAM] [NAME=VALUE]...")
+    return _with_point(command, "[PROGRAM] [NAME=VALUE]...", _VALUES, *_PROGRAM)
 
 
-def _program_options() -> tuple[Callable[[F], F], ...]:
-    return (
-        click.option(
-            "--stored",
-            metavar="NAME",
-            shell_complete=suggested(suggestions.programs),
-            help="The program: one that the service has stored.",
-        ),
-        click.option(
-            "--file",
-            "-f",
-            type=click.Path(allow_dash=True),
-            metavar="FILE",
-            help="The program: a file's; - is standard input.",
-        ),
-    )
-
-
-def _with_options(command: F, options: Sequence[Callable[[F], F]], metavar: str) -> F:
+def _with_point(command: F, metavar: str, *options: Callable[[Any], Any]) -> F:
     @functools.wraps(command)
     def taking(
         words: Sequence[str],
@@ -117,45 +119,33 @@ def _with_options(command: F, options: Sequence[Callable[[F], F]], metavar: str)
     ) -> Any:
         return command(Point(words, file, stored, values), **rest)
 
-    changed: Any = taking
-    for option in options:
-        changed = option(changed)
-    with_words: F = click.argument("words", nargs=-1, metavar=metavar)(changed)
+    with_words: F = with_options(*options, click.argument("words", nargs=-1, metavar=metavar))(
+        cast("F", taking)
+    )
     return with_words
 
 
-def computing(command: F) -> F:
-    """Add the options of every computation."""
-    for option in (
-        click.option("--strict", is_flag=True, help="Mixing dtypes is an error."),
-        click.option("--exact", is_flag=True, help="The bits of NumPy, operation by operation."),
-        click.option("--outputs", metavar="NAMES", help="Values to print: y,z, or nested as JSON."),
-    ):
-        command = option(command)
-    return command
+STRICT: Callable[[Any], Any] = click.option(
+    "--strict", is_flag=True, help="Mixing dtypes is an error."
+)
 
-
-def batched(command: F) -> F:
-    """Add the names of what has a batch axis."""
-    return click.option("--batch", metavar="NAMES", help="Variables that have a batch axis.")(
-        command
-    )
-
-
-def deriving(command: F) -> F:
-    """Add the options of every derivative."""
-    for option in (
-        click.option("--zero", is_flag=True, help="Zeros in place of gradients that do not exist."),
-        click.option("--target", metavar="NAMES", help="What is differentiated, not the output."),
-    ):
-        command = option(command)
-    return computing(command)
-
-
-def of_sources(command: F) -> F:
-    """Add the sources of a derivative."""
-    return click.option(
-        "--sources",
-        metavar="NAMES",
-        help='With respect to what: w,b, or nested as JSON, {"w": "layer.w"}; by default all.',
-    )(command)
+#: Add the options of every computation.
+computing = with_options(
+    STRICT,
+    click.option("--exact", is_flag=True, help="The bits of NumPy, operation by operation."),
+    click.option("--outputs", metavar="NAMES", help="Values to print: y,z, or nested as JSON."),
+)
+#: Add the names of what has a batch axis.
+batched = click.option("--batch", metavar="NAMES", help="Variables that have a batch axis.")
+#: Add the options of every derivative.
+deriving = with_options(
+    click.option("--zero", is_flag=True, help="Zeros in place of gradients that do not exist."),
+    click.option("--target", metavar="NAMES", help="What is differentiated, not the output."),
+    computing,
+)
+#: Add the sources of a derivative.
+of_sources = click.option(
+    "--sources",
+    metavar="NAMES",
+    help='With respect to what: w,b, or nested as JSON, {"w": "layer.w"}; by default all.',
+)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from gradwire.stored import StoredProgram
 
 
+with_name = click.argument("name", shell_complete=suggested(suggestions.programs))
+
+
 @click.group("programs", short_help="Programs that the service stores.")
 def programs() -> None:
     """Store programs with the service; --stored NAME computes with one."""
@@ -41,7 +44,7 @@ def list_all() -> None:
 
 
 @programs.command("get", short_help="The text of one.")
-@click.argument("name", shell_complete=suggested(suggestions.programs))
+@with_name
 @connected
 def get(name: str) -> None:
     """Print the text of the program NAME, or of an id; all about it with --json."""
@@ -76,7 +79,7 @@ def register(point: Point, name: str | None) -> None:
 
 
 @programs.command("delete", short_help="Delete one.")
-@click.argument("name", shell_complete=suggested(suggestions.programs))
+@with_name
 @connected
 def delete(name: str) -> None:
     """Delete the program NAME, or of an id, and all its names."""
@@ -85,7 +88,7 @@ def delete(name: str) -> None:
 
 
 @programs.command("graph", short_help="The graph of one.")
-@click.argument("name", shell_complete=suggested(suggestions.programs))
+@with_name
 @click.argument("values", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--target", metavar="NAMES", help="What is marked as the target.")
 @of_sources

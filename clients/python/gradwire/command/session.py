@@ -31,42 +31,50 @@ def _remember(context: click.Context, parameter: click.Parameter, value: Any) ->
         context.meta[f"gradwire.{parameter.name}"] = value
 
 
-def connected(command: F) -> F:
-    """Add the options of every command that asks the service."""
-    for option in (
-        click.option(
-            "--json",
-            is_flag=True,
-            expose_value=False,
-            callback=_remember,
-            help="Print the answer as JSON, for scripts.",
-        ),
-        click.option(
-            "--timeout",
-            type=click.FloatRange(min=0, min_open=True),
-            metavar="SECONDS",
-            expose_value=False,
-            callback=_remember,
-            help="The time that the service may take.",
-        ),
-        click.option(
-            "--key",
-            metavar="KEY",
-            expose_value=False,
-            callback=_remember,
-            help="The API key, by default $GRADWIRE_API_KEY.",
-        ),
-        click.option(
-            "--url",
-            metavar="URL",
-            expose_value=False,
-            callback=_remember,
-            help="The service's address, by default $GRADWIRE_URL, else http://127.0.0.1:8000; "
-            "local computes in this process.",
-        ),
-    ):
-        command = option(command)
-    return command
+def with_options(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Add options to a command, which its help lists from the last to the first."""
+
+    def decorated(command: F) -> F:
+        for each in options:
+            command = each(command)
+        return command
+
+    return decorated
+
+
+#: Add the options of every command that asks the service.
+connected = with_options(
+    click.option(
+        "--json",
+        is_flag=True,
+        expose_value=False,
+        callback=_remember,
+        help="Print the answer as JSON, for scripts.",
+    ),
+    click.option(
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
+        expose_value=False,
+        callback=_remember,
+        help="The time that the service may take.",
+    ),
+    click.option(
+        "--key",
+        metavar="KEY",
+        expose_value=False,
+        callback=_remember,
+        help="The API key, by default $GRADWIRE_API_KEY.",
+    ),
+    click.option(
+        "--url",
+        metavar="URL",
+        expose_value=False,
+        callback=_remember,
+        help="The service's address, by default $GRADWIRE_URL, else http://127.0.0.1:8000; "
+        "local computes in this process.",
+    ),
+)
 
 
 def option(name: str) -> Any:

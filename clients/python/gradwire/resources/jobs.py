@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
-from urllib.parse import urlencode
 
-from gradwire.call import Call, Reply, Steps
+from gradwire.call import Call, Steps
 from gradwire.methods import (
     AwaitingListener,
     AwaitingResource,
@@ -19,11 +18,9 @@ from gradwire.optimization.following import cancelled, deleted, followed, waited
 from gradwire.optimization.handles import JobDocument, JobHandle, JobProgress, path_of
 from gradwire.optimization.jobs import AsyncJob, Job
 from gradwire.optimization.results import OptimizeResult
+from gradwire.resources.pages import listed
 
 T = TypeVar("T")
-
-#: Most jobs that the service lists in one answer.
-PAGE = 1000
 
 _Jobs: TypeAlias = list[Job]
 _AsyncJobs: TypeAlias = list[AsyncJob]
@@ -131,16 +128,6 @@ def _with_handle(
 
 
 def _listed() -> Steps[list[JobDocument]]:
-    """The steps to all jobs, the latest first: a request for each page."""
-    found: list[JobDocument] = []
-    query: dict[str, str | int] = {"limit": PAGE}
-    while True:
-        page = yield from Call("GET", f"/v1/jobs?{urlencode(query)}", None, _document)
-        found += map(JobDocument.read, page.document["jobs"])
-        if page.document.get("after") is None:
-            return sorted(found, key=lambda job: job.created_at, reverse=True)
-        query["after"] = page.document["after"]
-
-
-def _document(reply: Reply) -> Reply:
-    return reply
+    """The steps to all jobs, the latest first."""
+    found = yield from listed("jobs", JobDocument.read)
+    return sorted(found, key=lambda job: job.created_at, reverse=True)

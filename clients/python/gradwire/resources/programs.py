@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from typing import TypeAlias
-from urllib.parse import urlencode
 
-from gradwire.call import Call, Reply, Steps
+from gradwire.call import Call, Steps
 from gradwire.endpoints import Program
 from gradwire.methods import AwaitingResource, BlockingResource, sent
 from gradwire.resources.graphs import Graph, path_of, query_of, registration
+from gradwire.resources.pages import listed
 from gradwire.stored import StoredProgram
 from gradwire.trees import Names, Variables
 from gradwire.usage import check_reference
-
-#: Most programs that the service lists in one answer.
-PAGE = 1000
 
 _Programs: TypeAlias = list[StoredProgram]
 
@@ -83,7 +80,7 @@ class ProgramMethods:
         >>> [program.variables for program in client.programs.list() if "loss" in program.names]
         [('w', 'x')]
         """
-        return _listed()
+        return listed("programs", StoredProgram.read)
 
 
 class Programs(ProgramMethods, BlockingResource):
@@ -94,23 +91,7 @@ class AsyncPrograms(ProgramMethods, AwaitingResource):
     """The programs of an ``AsyncClient``."""
 
 
-def _listed() -> Steps[list[StoredProgram]]:
-    """The steps to all programs: a request for each page."""
-    found: list[StoredProgram] = []
-    query: dict[str, str | int] = {"limit": PAGE}
-    while True:
-        page = yield from Call("GET", f"/v1/programs?{urlencode(query)}", None, _document)
-        found += map(StoredProgram.read, page.document["programs"])
-        if page.document.get("after") is None:
-            return found
-        query["after"] = page.document["after"]
-
-
 def _path(program: str | StoredProgram) -> str:
     reference = program.id if isinstance(program, StoredProgram) else program
     check_reference(reference, "a stored program, its id or a name")
     return path_of(reference)
-
-
-def _document(reply: Reply) -> Reply:
-    return reply
