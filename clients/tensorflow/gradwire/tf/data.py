@@ -27,16 +27,9 @@ from gradwire.tf.specs import TensorSpec
 from gradwire.tf.tensors import Operand, Tensor
 
 __all__ = [
-    "AUTOTUNE",
-    "INFINITE_CARDINALITY",
-    "UNKNOWN_CARDINALITY",
-    "Dataset",
-    "Iterator",
-    "Options",
-    "TextLineDataset",
-    "ThreadingOptions",
-    "experimental",
-]
+    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "Iterator", "Options",
+    "TextLineDataset", "ThreadingOptions", "experimental",
+]  # fmt: skip
 
 AUTOTUNE: int = -1
 INFINITE_CARDINALITY: int = -1

@@ -15,13 +15,9 @@ from gradwire.tf.lookup_experimental import Table
 from gradwire.tf.tensors import Tensor
 
 __all__ = [
-    "KeyValueTensorInitializer",
-    "StaticHashTable",
-    "StaticVocabularyTable",
-    "TextFileIndex",
-    "TextFileInitializer",
-    "experimental",
-]
+    "KeyValueTensorInitializer", "StaticHashTable", "StaticVocabularyTable", "TextFileIndex",
+    "TextFileInitializer", "experimental",
+]  # fmt: skip
 
 
 class KeyValueTensorInitializer:

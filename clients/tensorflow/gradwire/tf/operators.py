@@ -17,26 +17,10 @@ from gradwire.tf.rowwise import elementwise
 from gradwire.tf.tensors import METHODS, Operand, Tensor
 
 __all__ = [
-    "abs",
-    "add",
-    "cast",
-    "equal",
-    "greater",
-    "greater_equal",
-    "identity",
-    "less",
-    "less_equal",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "matmul",
-    "multiply",
-    "negative",
-    "not_equal",
-    "pow",
-    "subtract",
-    "truediv",
-]
+    "abs", "add", "cast", "equal", "greater", "greater_equal", "identity", "less", "less_equal",
+    "logical_and", "logical_not", "logical_or", "matmul", "multiply", "negative", "not_equal",
+    "pow", "subtract", "truediv",
+]  # fmt: skip
 
 
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:

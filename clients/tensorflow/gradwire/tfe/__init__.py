@@ -20,16 +20,10 @@ from gradwire.tf.tapes import GradientTape
 from gradwire.tf.variables import convert_to_tensor
 
 __all__ = [
-    "GradientTape",
-    "gradients_function",
-    "implicit_grad",
-    "implicit_gradients",
-    "implicit_val_and_grad",
-    "implicit_value_and_gradients",
-    "make_vjp",
-    "val_and_grad_function",
+    "GradientTape", "gradients_function", "implicit_grad", "implicit_gradients",
+    "implicit_val_and_grad", "implicit_value_and_gradients", "make_vjp", "val_and_grad_function",
     "value_and_gradients_function",
-]
+]  # fmt: skip
 
 #: The parameters to differentiate in, by name or position; by default all.
 Parameters = Sequence[str] | Sequence[int] | None

@@ -35,37 +35,11 @@ from gradwire.tf.keras.regularizers import Regularizer
 from gradwire.tf.keras.symbolic import KerasTensor
 
 __all__ = [
-    "DTypePolicy",
-    "Initializer",
-    "Input",
-    "InputSpec",
-    "KerasTensor",
-    "Layer",
-    "Loss",
-    "Metric",
-    "Model",
-    "Optimizer",
-    "Regularizer",
-    "Sequential",
-    "activations",
-    "backend",
-    "callbacks",
-    "constraints",
-    "datasets",
-    "initializers",
-    "layers",
-    "losses",
-    "metrics",
-    "mixed_precision",
-    "models",
-    "ops",
-    "optimizers",
-    "preprocessing",
-    "random",
-    "regularizers",
-    "saving",
-    "schedules",
+    "DTypePolicy", "Initializer", "Input", "InputSpec", "KerasTensor", "Layer", "Loss", "Metric",
+    "Model", "Optimizer", "Regularizer", "Sequential", "activations", "backend", "callbacks",
+    "constraints", "datasets", "initializers", "layers", "losses", "metrics", "mixed_precision",
+    "models", "ops", "optimizers", "preprocessing", "random", "regularizers", "saving", "schedules",
     "utils",
-]
+]  # fmt: skip
 
 absent.name_missing(sys.modules[__name__], "keras")

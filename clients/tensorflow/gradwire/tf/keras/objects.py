@@ -16,15 +16,10 @@ from gradwire.tf.keras.configurable import parameters
 from gradwire.tf.keras.names import snake_case
 
 __all__ = [
-    "CustomObjectScope",
-    "custom_object_scope",
-    "deserialize_keras_object",
-    "get_custom_objects",
-    "get_registered_name",
-    "get_registered_object",
-    "register_keras_serializable",
+    "CustomObjectScope", "custom_object_scope", "deserialize_keras_object", "get_custom_objects",
+    "get_registered_name", "get_registered_object", "register_keras_serializable",
     "serialize_keras_object",
-]
+]  # fmt: skip
 
 T = TypeVar("T")
 _OURS = "gradwire.tf.keras."

@@ -10,15 +10,9 @@ from gradwire.tf.keras.settings import floatx
 from gradwire.tf.operations.types import DTypeLike, Shape
 
 __all__ = [
-    "SeedGenerator",
-    "categorical",
-    "dropout",
-    "normal",
-    "randint",
-    "shuffle",
-    "truncated_normal",
+    "SeedGenerator", "categorical", "dropout", "normal", "randint", "shuffle", "truncated_normal",
     "uniform",
-]
+]  # fmt: skip
 
 
 def normal(

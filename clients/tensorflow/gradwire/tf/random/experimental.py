@@ -12,12 +12,6 @@ from gradwire.tf.random.stateless import split as stateless_split
 from gradwire.tf.random.stateless import stateless_shuffle
 
 __all__ = [
-    "Algorithm",
-    "Generator",
-    "create_rng_state",
-    "get_global_generator",
-    "set_global_generator",
-    "stateless_fold_in",
-    "stateless_shuffle",
-    "stateless_split",
-]
+    "Algorithm", "Generator", "create_rng_state", "get_global_generator", "set_global_generator",
+    "stateless_fold_in", "stateless_shuffle", "stateless_split",
+]  # fmt: skip

@@ -31,13 +31,7 @@ def clear_session(free_memory: bool = True) -> None:
 
 
 __all__ = [
-    "backend",
-    "clear_session",
-    "epsilon",
-    "floatx",
-    "image_data_format",
-    "set_epsilon",
-    "set_floatx",
-    "set_image_data_format",
-]
+    "backend", "clear_session", "epsilon", "floatx", "image_data_format", "set_epsilon",
+    "set_floatx", "set_image_data_format",
+]  # fmt: skip
 __all__ += elements.__all__ + networks.__all__ + values.__all__

@@ -12,29 +12,12 @@ from gradwire.tf.keras.settings import epsilon, floatx
 from gradwire.tf.keras.symbolic import KerasTensor
 
 __all__ = [
-    "batch_normalization",
-    "binary_crossentropy",
-    "categorical_crossentropy",
-    "conv2d",
-    "dropout",
-    "elu",
-    "hard_sigmoid",
-    "in_top_k",
-    "is_keras_tensor",
-    "l2_normalize",
-    "pool2d",
-    "random_bernoulli",
-    "random_normal",
-    "random_uniform",
-    "relu",
-    "softmax",
-    "softplus",
-    "softsign",
-    "sparse_categorical_crossentropy",
-    "spatial_2d_padding",
-    "temporal_padding",
+    "batch_normalization", "binary_crossentropy", "categorical_crossentropy", "conv2d", "dropout",
+    "elu", "hard_sigmoid", "in_top_k", "is_keras_tensor", "l2_normalize", "pool2d",
+    "random_bernoulli", "random_normal", "random_uniform", "relu", "softmax", "softplus",
+    "softsign", "sparse_categorical_crossentropy", "spatial_2d_padding", "temporal_padding",
     "truncated_normal",
-]
+]  # fmt: skip
 
 
 def relu(x: Any, alpha: float = 0.0, max_value: Any = None, threshold: float = 0.0) -> Any:

@@ -11,32 +11,11 @@ import gradwire.tf as tf
 from gradwire.tf.keras.settings import floatx
 
 __all__ = [
-    "batch_get_value",
-    "batch_set_value",
-    "cast_to_floatx",
-    "constant",
-    "count_params",
-    "dtype",
-    "eval",
-    "eye",
-    "foldl",
-    "foldr",
-    "get_value",
-    "int_shape",
-    "map_fn",
-    "moving_average_update",
-    "ndim",
-    "ones",
-    "set_value",
-    "shape",
-    "stop_gradient",
-    "switch",
-    "update",
-    "update_add",
-    "update_sub",
-    "variable",
-    "zeros",
-]
+    "batch_get_value", "batch_set_value", "cast_to_floatx", "constant", "count_params", "dtype",
+    "eval", "eye", "foldl", "foldr", "get_value", "int_shape", "map_fn", "moving_average_update",
+    "ndim", "ones", "set_value", "shape", "stop_gradient", "switch", "update", "update_add",
+    "update_sub", "variable", "zeros",
+]  # fmt: skip
 
 
 def switch(condition: Any, then_expression: Any, else_expression: Any) -> Any:

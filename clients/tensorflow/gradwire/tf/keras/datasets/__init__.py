@@ -12,12 +12,6 @@ from gradwire.tf.keras.datasets import (
 )
 
 __all__ = [
-    "boston_housing",
-    "california_housing",
-    "cifar10",
-    "cifar100",
-    "fashion_mnist",
-    "imdb",
-    "mnist",
+    "boston_housing", "california_housing", "cifar10", "cifar100", "fashion_mnist", "imdb", "mnist",
     "reuters",
-]
+]  # fmt: skip
