@@ -62,8 +62,6 @@ from gradwire.tf.slices import *
 from gradwire.tf.sparse_tensors import *
 from gradwire.tf.specs import *
 from gradwire.tf.strings import as_string as as_string
-from gradwire.tf.stubs import AggregationMethod as AggregationMethod
-from gradwire.tf.stubs import RegisterGradient as RegisterGradient
 from gradwire.tf.tapes import *
 from gradwire.tf.tensors import *
 from gradwire.tf.toplevel import *

@@ -17,6 +17,11 @@ from gradwire.tf.operations.types import Ints, Shape, TensorLike
 from gradwire.tf.shapes import as_shape
 from gradwire.tf.tensors import METHODS, Tensor
 
+__all__ = [
+    "ensure_shape", "expand_dims", "pad", "reshape", "reverse_sequence", "slice", "squeeze",
+    "strided_slice", "tile", "transpose",
+]  # fmt: skip
+
 
 def reshape(tensor: TensorLike, shape: Shape, name: str | None = None) -> Tensor:
     """The elements in row-major order under another shape, of which one length may be -1."""

@@ -15,6 +15,10 @@ from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensor_arrays import TensorArray
 from gradwire.tf.tensors import Operand, Tensor
 
+__all__ = [
+    "case", "cond", "group", "identity_n", "no_op", "switch_case", "tuple", "while_loop",
+]  # fmt: skip
+
 
 @one_operation(loop=False)
 def cond(

@@ -17,6 +17,10 @@ from gradwire.tf.operations.types import DTypeLike, Ints, Shape, TensorLike
 from gradwire.tf.operators import cast
 from gradwire.tf.tensors import Operand, Tensor
 
+__all__ = [
+    "eye", "fill", "linspace", "ones", "ones_like", "range", "zeros", "zeros_like",
+]  # fmt: skip
+
 
 def zeros(
     shape: Shape, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: Any = None

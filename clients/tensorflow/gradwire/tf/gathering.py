@@ -21,6 +21,11 @@ from gradwire.tf.operations.types import DTypeLike, Ints, Shape, TensorLike
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.unregistered import unregistered
 
+__all__ = [
+    "bitcast", "boolean_mask", "dynamic_partition", "dynamic_stitch", "gather", "gather_nd",
+    "one_hot", "scatter_nd", "where",
+]  # fmt: skip
+
 _INDICES = ("int16", "int32", "int64")
 
 

@@ -1,32 +1,6 @@
 """``tf.image``: pictures, their channels last."""
 
-from gradwire.tf.operations.image import adjust_brightness as adjust_brightness
-from gradwire.tf.operations.image import adjust_contrast as adjust_contrast
-from gradwire.tf.operations.image import adjust_gamma as adjust_gamma
-from gradwire.tf.operations.image import adjust_saturation as adjust_saturation
-from gradwire.tf.operations.image import central_crop as central_crop
-from gradwire.tf.operations.image import crop_and_resize as crop_and_resize
-from gradwire.tf.operations.image import crop_to_bounding_box as crop_to_bounding_box
-from gradwire.tf.operations.image import extract_patches as extract_patches
-from gradwire.tf.operations.image import flip_left_right as flip_left_right
-from gradwire.tf.operations.image import flip_up_down as flip_up_down
-from gradwire.tf.operations.image import grayscale_to_rgb as grayscale_to_rgb
-from gradwire.tf.operations.image import hsv_to_rgb as hsv_to_rgb
-from gradwire.tf.operations.image import image_gradients as image_gradients
-from gradwire.tf.operations.image import pad_to_bounding_box as pad_to_bounding_box
-from gradwire.tf.operations.image import psnr as psnr
-from gradwire.tf.operations.image import rgb_to_grayscale as rgb_to_grayscale
-from gradwire.tf.operations.image import rgb_to_hsv as rgb_to_hsv
-from gradwire.tf.operations.image import rgb_to_yiq as rgb_to_yiq
-from gradwire.tf.operations.image import rgb_to_yuv as rgb_to_yuv
-from gradwire.tf.operations.image import rot90 as rot90
-from gradwire.tf.operations.image import sobel_edges as sobel_edges
-from gradwire.tf.operations.image import ssim as ssim
-from gradwire.tf.operations.image import ssim_multiscale as ssim_multiscale
-from gradwire.tf.operations.image import total_variation as total_variation
-from gradwire.tf.operations.image import transpose as transpose
-from gradwire.tf.operations.image import yiq_to_rgb as yiq_to_rgb
-from gradwire.tf.operations.image import yuv_to_rgb as yuv_to_rgb
+from gradwire.tf.operations.image import *
 from gradwire.tf.pictures import decode_image as decode_image
 from gradwire.tf.pictures import decode_jpeg as decode_jpeg
 from gradwire.tf.pictures import decode_png as decode_png
@@ -34,28 +8,4 @@ from gradwire.tf.pictures import encode_jpeg as encode_jpeg
 from gradwire.tf.pictures import encode_png as encode_png
 from gradwire.tf.pictures import extract_jpeg_shape as extract_jpeg_shape
 from gradwire.tf.pictures import is_jpeg as is_jpeg
-from gradwire.tf.resizing import ResizeMethod as ResizeMethod
-from gradwire.tf.resizing import adjust_hue as adjust_hue
-from gradwire.tf.resizing import convert_image_dtype as convert_image_dtype
-from gradwire.tf.resizing import draw_bounding_boxes as draw_bounding_boxes
-from gradwire.tf.resizing import non_max_suppression as non_max_suppression
-from gradwire.tf.resizing import per_image_standardization as per_image_standardization
-from gradwire.tf.resizing import random_brightness as random_brightness
-from gradwire.tf.resizing import random_contrast as random_contrast
-from gradwire.tf.resizing import random_crop as random_crop
-from gradwire.tf.resizing import random_flip_left_right as random_flip_left_right
-from gradwire.tf.resizing import random_flip_up_down as random_flip_up_down
-from gradwire.tf.resizing import random_hue as random_hue
-from gradwire.tf.resizing import random_saturation as random_saturation
-from gradwire.tf.resizing import resize as resize
-from gradwire.tf.resizing import resize_with_crop_or_pad as resize_with_crop_or_pad
-from gradwire.tf.resizing import resize_with_pad as resize_with_pad
-from gradwire.tf.resizing import stateless_random_brightness as stateless_random_brightness
-from gradwire.tf.resizing import stateless_random_contrast as stateless_random_contrast
-from gradwire.tf.resizing import stateless_random_crop as stateless_random_crop
-from gradwire.tf.resizing import (
-    stateless_random_flip_left_right as stateless_random_flip_left_right,
-)
-from gradwire.tf.resizing import stateless_random_flip_up_down as stateless_random_flip_up_down
-from gradwire.tf.resizing import stateless_random_hue as stateless_random_hue
-from gradwire.tf.resizing import stateless_random_saturation as stateless_random_saturation
+from gradwire.tf.resizing import *

@@ -21,6 +21,16 @@ from gradwire.tf.products import saturate_cast
 from gradwire.tf.random import stateful, stateless
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "ResizeMethod", "adjust_hue", "convert_image_dtype", "draw_bounding_boxes",
+    "non_max_suppression", "per_image_standardization", "random_brightness", "random_contrast",
+    "random_crop", "random_flip_left_right", "random_flip_up_down", "random_hue",
+    "random_saturation", "resize", "resize_with_crop_or_pad", "resize_with_pad",
+    "stateless_random_brightness", "stateless_random_contrast", "stateless_random_crop",
+    "stateless_random_flip_left_right", "stateless_random_flip_up_down", "stateless_random_hue",
+    "stateless_random_saturation",
+]  # fmt: skip
+
 
 class ResizeMethod:
     """Names of how pictures are resized."""

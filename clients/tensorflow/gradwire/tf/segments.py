@@ -16,6 +16,12 @@ from gradwire.tf.operations import kinds
 from gradwire.tf.operations.types import Ints, TensorLike
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum",
+    "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min",
+    "unsorted_segment_prod", "unsorted_segment_sqrt_n", "unsorted_segment_sum",
+]  # fmt: skip
+
 
 def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Sum of the rows with each number; numbers are sorted."""

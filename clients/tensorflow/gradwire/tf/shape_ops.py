@@ -16,6 +16,11 @@ from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
 from gradwire.tf.shapes import TensorShape, as_shape
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "broadcast_dynamic_shape", "broadcast_static_shape", "meshgrid", "rank", "sequence_mask",
+    "shape", "shape_n", "size",
+]  # fmt: skip
+
 
 def shape(input: Any, out_type: DTypeLike | None = None, name: str | None = None) -> Any:
     """The lengths of the axes, as a tensor of int32 by default."""

@@ -1,36 +1,4 @@
 """``tf.signal``: Fourier transforms, windows, frames."""
 
-from gradwire.tf.operations.signal import dct as dct
-from gradwire.tf.operations.signal import fft as fft
-from gradwire.tf.operations.signal import fft2d as fft2d
-from gradwire.tf.operations.signal import fft3d as fft3d
-from gradwire.tf.operations.signal import fftnd as fftnd
-from gradwire.tf.operations.signal import fftshift as fftshift
-from gradwire.tf.operations.signal import frame as frame
-from gradwire.tf.operations.signal import idct as idct
-from gradwire.tf.operations.signal import ifft as ifft
-from gradwire.tf.operations.signal import ifft2d as ifft2d
-from gradwire.tf.operations.signal import ifft3d as ifft3d
-from gradwire.tf.operations.signal import ifftnd as ifftnd
-from gradwire.tf.operations.signal import ifftshift as ifftshift
-from gradwire.tf.operations.signal import irfft as irfft
-from gradwire.tf.operations.signal import irfft2d as irfft2d
-from gradwire.tf.operations.signal import irfft3d as irfft3d
-from gradwire.tf.operations.signal import irfftnd as irfftnd
-from gradwire.tf.operations.signal import overlap_and_add as overlap_and_add
-from gradwire.tf.operations.signal import rfft as rfft
-from gradwire.tf.operations.signal import rfft2d as rfft2d
-from gradwire.tf.operations.signal import rfft3d as rfft3d
-from gradwire.tf.operations.signal import rfftnd as rfftnd
-from gradwire.tf.windows import hamming_window as hamming_window
-from gradwire.tf.windows import hann_window as hann_window
-from gradwire.tf.windows import inverse_mdct as inverse_mdct
-from gradwire.tf.windows import inverse_stft as inverse_stft
-from gradwire.tf.windows import inverse_stft_window_fn as inverse_stft_window_fn
-from gradwire.tf.windows import kaiser_bessel_derived_window as kaiser_bessel_derived_window
-from gradwire.tf.windows import kaiser_window as kaiser_window
-from gradwire.tf.windows import linear_to_mel_weight_matrix as linear_to_mel_weight_matrix
-from gradwire.tf.windows import mdct as mdct
-from gradwire.tf.windows import mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms
-from gradwire.tf.windows import stft as stft
-from gradwire.tf.windows import vorbis_window as vorbis_window
+from gradwire.tf.operations.signal import *
+from gradwire.tf.windows import *

@@ -16,6 +16,12 @@ from gradwire.tf.conversion import tensor_of
 from gradwire.tf.scopes import scoped
 from gradwire.tf.tensors import Operand, Tensor
 
+__all__ = [
+    "AggregationMethod", "RegisterGradient", "control_dependencies", "device",
+    "get_current_name_scope", "get_logger", "get_static_value", "is_symbolic_tensor", "is_tensor",
+    "print", "timestamp",
+]  # fmt: skip
+
 
 @contextlib.contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:

@@ -1,47 +1,16 @@
 """The functions that stand in ``tf`` itself."""
 
-from gradwire.tf.arrays import ensure_shape as ensure_shape
-from gradwire.tf.arrays import expand_dims as expand_dims
-from gradwire.tf.arrays import pad as pad
-from gradwire.tf.arrays import reshape as reshape
-from gradwire.tf.arrays import reverse_sequence as reverse_sequence
-from gradwire.tf.arrays import slice as slice
-from gradwire.tf.arrays import squeeze as squeeze
-from gradwire.tf.arrays import strided_slice as strided_slice
-from gradwire.tf.arrays import tile as tile
-from gradwire.tf.arrays import transpose as transpose
+from gradwire.tf.arrays import *
 from gradwire.tf.blocks import batch_to_space as batch_to_space
 from gradwire.tf.blocks import required_space_to_batch_paddings as required_space_to_batch_paddings
 from gradwire.tf.blocks import space_to_batch as space_to_batch
 from gradwire.tf.clipping import clip_by_global_norm as clip_by_global_norm
 from gradwire.tf.clipping import clip_by_norm as clip_by_norm
 from gradwire.tf.clipping import clip_by_value as clip_by_value
-from gradwire.tf.control import case as case
-from gradwire.tf.control import cond as cond
-from gradwire.tf.control import group as group
-from gradwire.tf.control import identity_n as identity_n
-from gradwire.tf.control import no_op as no_op
-from gradwire.tf.control import switch_case as switch_case
-from gradwire.tf.control import tuple as tuple
-from gradwire.tf.control import while_loop as while_loop
-from gradwire.tf.creation import eye as eye
-from gradwire.tf.creation import fill as fill
-from gradwire.tf.creation import linspace as linspace
-from gradwire.tf.creation import ones as ones
-from gradwire.tf.creation import ones_like as ones_like
-from gradwire.tf.creation import range as range
-from gradwire.tf.creation import zeros as zeros
-from gradwire.tf.creation import zeros_like as zeros_like
+from gradwire.tf.control import *
+from gradwire.tf.creation import *
 from gradwire.tf.creators import variable_creator_scope as variable_creator_scope
-from gradwire.tf.gathering import bitcast as bitcast
-from gradwire.tf.gathering import boolean_mask as boolean_mask
-from gradwire.tf.gathering import dynamic_partition as dynamic_partition
-from gradwire.tf.gathering import dynamic_stitch as dynamic_stitch
-from gradwire.tf.gathering import gather as gather
-from gradwire.tf.gathering import gather_nd as gather_nd
-from gradwire.tf.gathering import one_hot as one_hot
-from gradwire.tf.gathering import scatter_nd as scatter_nd
-from gradwire.tf.gathering import where as where
+from gradwire.tf.gathering import *
 from gradwire.tf.joining import concat as concat
 from gradwire.tf.joining import parallel_stack as parallel_stack
 from gradwire.tf.joining import split as split
@@ -53,16 +22,7 @@ from gradwire.tf.mapping import foldr as foldr
 from gradwire.tf.mapping import map_fn as map_fn
 from gradwire.tf.mapping import scan as scan
 from gradwire.tf.mapping import vectorized_map as vectorized_map
-from gradwire.tf.operations.arrays import broadcast_to as broadcast_to
-from gradwire.tf.operations.arrays import repeat as repeat
-from gradwire.tf.operations.arrays import reverse as reverse
-from gradwire.tf.operations.arrays import roll as roll
-from gradwire.tf.operations.arrays import tensor_scatter_nd_add as tensor_scatter_nd_add
-from gradwire.tf.operations.arrays import tensor_scatter_nd_max as tensor_scatter_nd_max
-from gradwire.tf.operations.arrays import tensor_scatter_nd_min as tensor_scatter_nd_min
-from gradwire.tf.operations.arrays import tensor_scatter_nd_sub as tensor_scatter_nd_sub
-from gradwire.tf.operations.arrays import tensor_scatter_nd_update as tensor_scatter_nd_update
-from gradwire.tf.operations.arrays import unravel_index as unravel_index
+from gradwire.tf.operations.arrays import *
 from gradwire.tf.operations.linalg import eig as eig
 from gradwire.tf.operations.linalg import eigvals as eigvals
 from gradwire.tf.operations.linalg import norm as norm
@@ -133,23 +93,8 @@ from gradwire.tf.products import einsum as einsum
 from gradwire.tf.products import saturate_cast as saturate_cast
 from gradwire.tf.products import scalar_mul as scalar_mul
 from gradwire.tf.products import tensordot as tensordot
-from gradwire.tf.shape_ops import broadcast_dynamic_shape as broadcast_dynamic_shape
-from gradwire.tf.shape_ops import broadcast_static_shape as broadcast_static_shape
-from gradwire.tf.shape_ops import meshgrid as meshgrid
-from gradwire.tf.shape_ops import rank as rank
-from gradwire.tf.shape_ops import sequence_mask as sequence_mask
-from gradwire.tf.shape_ops import shape as shape
-from gradwire.tf.shape_ops import shape_n as shape_n
-from gradwire.tf.shape_ops import size as size
-from gradwire.tf.stubs import control_dependencies as control_dependencies
-from gradwire.tf.stubs import device as device
-from gradwire.tf.stubs import get_current_name_scope as get_current_name_scope
-from gradwire.tf.stubs import get_logger as get_logger
-from gradwire.tf.stubs import get_static_value as get_static_value
-from gradwire.tf.stubs import is_symbolic_tensor as is_symbolic_tensor
-from gradwire.tf.stubs import is_tensor as is_tensor
-from gradwire.tf.stubs import print as print
-from gradwire.tf.stubs import timestamp as timestamp
+from gradwire.tf.shape_ops import *
+from gradwire.tf.stubs import *
 from gradwire.tf.tensor_arrays import TensorArray as TensorArray
 
 divide = truediv

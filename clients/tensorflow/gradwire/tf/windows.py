@@ -18,6 +18,12 @@ from gradwire.tf.operations.types import DTypeLike, Ints, TensorLike
 from gradwire.tf.operators import multiply
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "hamming_window", "hann_window", "inverse_mdct", "inverse_stft", "inverse_stft_window_fn",
+    "kaiser_bessel_derived_window", "kaiser_window", "linear_to_mel_weight_matrix", "mdct",
+    "mfccs_from_log_mel_spectrograms", "stft", "vorbis_window",
+]  # fmt: skip
+
 #: Makes a window of a length.
 Window = Callable[..., Any]
 

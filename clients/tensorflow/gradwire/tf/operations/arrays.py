@@ -7,6 +7,11 @@ from gradwire.tf.operations.declaring import operation
 from gradwire.tf.operations.types import Ints, Name, Places, Shape, TensorLike
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "broadcast_to", "repeat", "reverse", "roll", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "unravel_index",
+]  # fmt: skip
+
 
 @operation(rules.like, "tf.broadcast_to", "BroadcastTo")
 def broadcast_to(input: TensorLike, shape: Shape, name: Name = None) -> Tensor:

@@ -7,6 +7,14 @@ from gradwire.tf.operations.declaring import operation
 from gradwire.tf.operations.types import Floats, Ints, Name, Padding, Places, TensorLike
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_saturation", "central_crop",
+    "crop_and_resize", "crop_to_bounding_box", "extract_patches", "flip_left_right", "flip_up_down",
+    "grayscale_to_rgb", "hsv_to_rgb", "image_gradients", "pad_to_bounding_box", "psnr",
+    "rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yiq", "rgb_to_yuv", "rot90", "sobel_edges", "ssim",
+    "ssim_multiscale", "total_variation", "transpose", "yiq_to_rgb", "yuv_to_rgb",
+]  # fmt: skip
+
 
 @operation(rules.like, "tf.image.adjust_brightness", "Add")
 def adjust_brightness(image: TensorLike, delta: TensorLike, name: Name = None) -> Tensor:

@@ -7,6 +7,13 @@ from gradwire.tf.operations.declaring import operation
 from gradwire.tf.operations.types import Ints, Name, Padding, Shape, TensorLike
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "conv1d", "conv1d_transpose", "conv2d",
+    "conv2d_transpose", "conv3d", "conv3d_transpose", "conv_transpose", "convolution",
+    "depthwise_conv2d", "max_pool", "max_pool1d", "max_pool2d", "max_pool3d", "pool",
+    "separable_conv2d",
+]  # fmt: skip
+
 
 @operation(rules.like, "tf.nn.conv1d", "Conv2D", kinds.CONVOLVED)
 def conv1d(

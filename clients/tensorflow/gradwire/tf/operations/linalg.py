@@ -9,6 +9,14 @@ from gradwire.tf.operations.declaring import operation
 from gradwire.tf.operations.types import Axis, Ints, Name, Order, Places, TensorLike, Unused
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part",
+    "eig", "eigh", "eigvals", "eigvalsh", "expm", "inv", "logdet", "logm", "lstsq",
+    "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matrix_rank", "matrix_transpose", "matvec",
+    "norm", "normalize", "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "tensor_diag",
+    "tensor_diag_part", "trace", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
+]  # fmt: skip
+
 
 @operation(rules.like, "tf.linalg.adjoint", "Transpose")
 def adjoint(matrix: TensorLike, name: Name = None) -> Tensor:

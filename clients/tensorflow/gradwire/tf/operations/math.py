@@ -7,6 +7,15 @@ from gradwire.tf.operations.declaring import operation
 from gradwire.tf.operations.types import Name, TensorLike
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "betainc", "ceil", "cos", "cosh",
+    "digamma", "divide_no_nan", "erf", "erfc", "erfcinv", "erfinv", "exp", "expm1", "floor",
+    "igamma", "igammac", "is_finite", "is_inf", "is_nan", "lgamma", "log", "log1p", "log_sigmoid",
+    "maximum", "minimum", "multiply_no_nan", "ndtri", "polygamma", "reciprocal",
+    "reciprocal_no_nan", "rint", "round", "rsqrt", "sign", "sin", "sinh", "softplus", "softsign",
+    "sqrt", "square", "squared_difference", "tan", "tanh", "xdivy", "xlog1py", "xlogy", "zeta",
+]  # fmt: skip
+
 
 @operation(rules.unary, "tf.formulas.acos", "Acos", kinds.INEXACT)
 def acos(x: TensorLike, name: Name = None) -> Tensor:

@@ -7,6 +7,13 @@ from gradwire.tf.operations.declaring import operation
 from gradwire.tf.operations.types import Axis, Name, TensorLike, Unused
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "batch_normalization", "bias_add", "crelu", "depth_to_space", "elu", "gelu", "l2_loss",
+    "l2_normalize", "leaky_relu", "local_response_normalization", "log_poisson_loss", "lrn",
+    "moments", "normalize_moments", "relu", "relu6", "selu", "silu", "space_to_depth", "swish",
+    "weighted_cross_entropy_with_logits", "weighted_moments",
+]  # fmt: skip
+
 
 @operation(rules.unary, "tf.formulas.relu", "Relu", kinds.RECTIFIED)
 def relu(features: TensorLike, name: Name = None) -> Tensor:

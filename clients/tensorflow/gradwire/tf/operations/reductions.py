@@ -7,6 +7,12 @@ from gradwire.tf.operations.declaring import operation
 from gradwire.tf.operations.types import Axis, Name, Places, TensorLike
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "cumprod", "cumsum", "cumulative_logsumexp", "in_top_k", "invert_permutation", "lbeta",
+    "log_softmax", "reduce_all", "reduce_any", "reduce_euclidean_norm", "reduce_logsumexp",
+    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum", "zero_fraction",
+]  # fmt: skip
+
 
 @operation(rules.reduce, "tf.reduce_sum", "Sum", kinds.SUMS)
 def reduce_sum(

@@ -7,6 +7,12 @@ from gradwire.tf.operations.declaring import operation
 from gradwire.tf.operations.types import Ints, Name, TensorLike
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "dct", "fft", "fft2d", "fft3d", "fftnd", "fftshift", "frame", "idct", "ifft", "ifft2d",
+    "ifft3d", "ifftnd", "ifftshift", "irfft", "irfft2d", "irfft3d", "irfftnd", "overlap_and_add",
+    "rfft", "rfft2d", "rfft3d", "rfftnd",
+]  # fmt: skip
+
 
 @operation(rules.like, "tf.signal.fft", "FFT", kinds.COMPLEX)
 def fft(input: TensorLike, name: Name = None) -> Tensor:
