@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.containers.podman import Podman, missing
-
-REPOSITORY = Path(__file__).parents[2]
+from tests.containers.stack import REPOSITORY
 
 
 @pytest.fixture(scope="session")
@@ -29,9 +28,8 @@ def podman() -> Iterator[Podman]:
 @pytest.fixture(scope="session")
 def image(podman: Podman) -> str:
     """The image built from this repository's Dockerfile."""
-    podman.build(
-        REPOSITORY, "localhost/gradwire-server", "--build-arg", "BASE=localhost/base-python"
-    )
+    base = ("--build-arg", "BASE=localhost/base-python")
+    podman.build(REPOSITORY, "localhost/gradwire-server", *base)
     return "localhost/gradwire-server"
 
 

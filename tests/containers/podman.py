@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from configparser import ConfigParser
 from pathlib import Path
@@ -79,7 +79,7 @@ class Podman:
         (folder / "networks").mkdir()
         (folder / "containers.conf").write_text(_CONTAINERS_CONF.format(folder=folder))
         (folder / "registries.conf").write_text("")
-        self.environment = {
+        self._environment = {
             **os.environ,
             "BUILDAH_ISOLATION": "chroot",
             "CONTAINERS_CONF": f"{folder}/containers.conf",
@@ -92,13 +92,18 @@ class Podman:
             self._keep_layers_by("vfs")
 
     def __call__(
-        self, *arguments: str, check: bool = True, seconds: float = 60, program: str = "podman"
+        self,
+        *arguments: str,
+        check: bool = True,
+        seconds: float = 60,
+        program: str = "podman",
+        settings: Mapping[str, str] = {},
     ) -> subprocess.CompletedProcess[str]:
-        """Run podman, or another such program, until it exits."""
+        """Run podman, or another such program, with environment variables, until it exits."""
         done = subprocess.run(
             [program, *arguments],
             cwd=self._folder,  # the file that podman leaves after running out of memory
-            env=self.environment,
+            env={**self._environment, **settings},
             capture_output=True,
             text=True,
             timeout=seconds,
@@ -129,7 +134,16 @@ class Podman:
         pip = self._folder / "pip.conf"
         mounts = [f"--volume={pip}:/etc/pip.conf:ro", *_pip_settings(pip)]
         self(
-            *("bud", "--quiet", "--format", "docker", "--pull-never", "--network", "host"),
+            *(
+                "bud",
+                "--quiet",
+                "--layers",
+                "--format",
+                "docker",
+                "--pull-never",
+                "--network",
+                "host",
+            ),
             *(*mounts, *options, "--tag", tag, str(folder)),
             program="buildah",
             seconds=240,
@@ -148,7 +162,7 @@ class Podman:
         mounts = Path("/proc/mounts").read_text().splitlines()
         for place in sorted((line.split()[1] for line in mounts), reverse=True):
             if place.startswith(f"{self._folder}/"):
-                subprocess.run(["umount", place], env=self.environment, check=False)
+                subprocess.run(["umount", place], env=self._environment, check=False)
         shutil.rmtree(self._folder)
 
     def _keep_layers_by(self, driver: str) -> None:

@@ -1,96 +1,23 @@
 """The running compose file: replicas with a shared store behind nginx."""
 
-import secrets
-import shutil
-import sys
-import time
-from collections.abc import Callable, Iterator
-from functools import partial
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
-import yaml
 
-from tests.containers.conftest import REPOSITORY
 from tests.containers.podman import Podman
-from tests.fleet.nginx import upstream
-from tests.fleet.processes import free_port
+from tests.containers.stack import REPLICAS, Stack, services, started, until
 
-REPLICAS = ["gradwire-1", "gradwire-2", "gradwire-3"]
 PROGRAM = "y = x * x * x\ngrad(y, x)"
-
-
-class Stack:
-    """The compose file with its own project name and a free port."""
-
-    def __init__(self, podman: Podman, folder: Path) -> None:
-        self._podman = podman
-        self._folder = folder
-        self._name = f"gradwire{secrets.token_hex(3)}"
-        port = free_port()
-        podman.environment["GRADWIRE_PUBLISHED_PORT"] = str(port)
-        shutil.copytree(REPOSITORY / "deploy", folder / "deploy")
-        shutil.copy(REPOSITORY / "docker-compose.yml", folder)
-        # Debian's nginx resolves names only at startup.
-        names = [f"{name}:8000" for name in REPLICAS]
-        (folder / "deploy/nginx/upstream.conf").write_text(upstream(names))
-        self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=20)
-
-    def compose(self, *arguments: str) -> None:
-        """Run podman-compose."""
-        program = str(Path(sys.executable).with_name("podman-compose"))
-        files = ("--file", str(self._folder / "docker-compose.yml"), "--project-name", self._name)
-        self._podman(*files, *arguments, program=program, seconds=120)
-
-    def container(self, service: str) -> str:
-        return f"{self._name}_{service}_1"
-
-    def direct(self, service: str) -> httpx.Client:
-        """A client of one replica, past nginx."""
-        networks = self._podman.inspect(self.container(service))["NetworkSettings"]["Networks"]
-        (network,) = networks.values()
-        address = f"http://{network['IPAddress']}:8000"
-        return httpx.Client(base_url=address, trust_env=False, timeout=20)
-
-
-def until(reached: Callable[[], bool], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
-def answers(client: httpx.Client, path: str = "/readyz") -> bool:
-    try:
-        return client.get(path).status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 @pytest.fixture(scope="module")
 def stack(podman: Podman, image: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    services = yaml.safe_load((REPOSITORY / "docker-compose.yml").read_text())["services"]
-    assert services[REPLICAS[0]]["image"] == f"${{GRADWIRE_IMAGE:-{image.rpartition('/')[2]}}}"
-    folder = tmp_path_factory.mktemp("stack")
-    # The users of the images, and Redis's data folder, as in the images of the registry.
-    (folder / "Dockerfile").write_text(
-        "FROM localhost/base-servers\nRUN mkdir /data && chown 999:1000 /data\n"
-    )
-    for service in ("nginx", "redis"):
-        podman.build(folder, f"localhost/{services[service]['image']}")
-    stack = Stack(podman, folder / "project")
-    try:
-        stack.compose("up", "--detach", "--no-build", "--pull", "never")
-        for replica in REPLICAS:
-            with stack.direct(replica) as client:
-                until(partial(answers, client))
-        until(lambda: answers(stack.client))
+    default = f"${{GRADWIRE_IMAGE:-{image.rpartition('/')[2]}}}"
+    assert services()[REPLICAS[0]]["image"] == default
+    with started(podman, tmp_path_factory.mktemp("stack"), settings={}) as stack:
         yield stack
-    finally:
-        stack.client.close()
-        stack.compose("down", "--volumes", "--timeout", "5")
 
 
 def evaluate(client: httpx.Client, program: Any, number: int, **headers: str) -> None:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from distributed import Client
 
 Value = TypeVar("Value")
-#: How long a scheduler may take to answer, and a reconnection.
-_CONNECT_SECONDS = 5.0
+#: How long a scheduler may take to answer, and a reconnection: less than an optimisation may take
+#: before it is a job, so that one without a scheduler is refused and not accepted in vain.
+_CONNECT_SECONDS = 3.0
 #: Time between looks at the deadline.
 _POLL_SECONDS = 0.02
 _RETRY_AFTER_SECONDS = 5
