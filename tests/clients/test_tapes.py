@@ -64,8 +64,9 @@ def test_a_tape_known_by_its_id_is_deleted_on_leaving_its_context(client):
         pass
     with pytest.raises(gradwire.UnknownTape):
         tape.gradient()
-    with pytest.raises(gradwire.UsageError, match="a tape's id"):
-        client.tapes.open(tape)
+    for wrong in (tape, "", "\ud800"):  # the last is no text
+        with pytest.raises(gradwire.UsageError, match="a tape's id"):
+            client.tapes.open(wrong)
 
 
 @dataclass

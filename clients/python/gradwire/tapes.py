@@ -6,7 +6,6 @@ from collections.abc import Coroutine, Generator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar, Unpack
-from urllib.parse import quote
 
 from gradwire import endpoints
 from gradwire.call import Call, Reply
@@ -37,7 +36,7 @@ from gradwire.results import (
     shared_fields,
 )
 from gradwire.trees import Variables
-from gradwire.usage import check_reference, used
+from gradwire.usage import path_part, used
 from gradwire.values import decode
 
 
@@ -160,8 +159,8 @@ class TapeBeingMade:
 
 def path_of(token: str) -> str:
     """The path of a tape, by its id."""
-    check_reference(token, "a tape's id")
-    return f"/v1/tapes/{quote(token, safe='')}"
+    part = path_part(token, "a tape's id")
+    return f"/v1/tapes/{part}"
 
 
 def known_by(token: str) -> ProgramAt:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from gradwire import hints
 from gradwire.errors import GradwireError, UsageError
@@ -62,7 +63,9 @@ def check_program(program: Any) -> None:
         check_text(program)
 
 
-def check_reference(reference: Any, expected: str) -> None:
-    """Refuse a value that is not the name or the id of a resource."""
+def path_part(reference: Any, expected: str) -> str:
+    """The name or the id of a resource as a part of a path; refuse what is none."""
     if not isinstance(reference, str) or not reference:
         raise UsageError(f"expected {expected}, got {reference!r}")
+    with used(expected):
+        return quote(reference, safe=":")

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
-from urllib.parse import quote
 
 from gradwire import hooks
 from gradwire.call import Call, Reply
@@ -17,7 +16,7 @@ from gradwire.methods import AwaitingListener, BlockingListener
 from gradwire.optimization.results import OptimizeResult, result_of
 from gradwire.problems import problem_error
 from gradwire.tracing.traced import TracedProgram, with_source_notes
-from gradwire.usage import check_reference
+from gradwire.usage import path_part
 
 T = TypeVar("T")
 L = TypeVar("L", BlockingListener, AwaitingListener)
@@ -143,8 +142,8 @@ class JobHandle(Generic[L]):
 
 def path_of(job: str) -> str:
     """The path of a job, by its id."""
-    check_reference(job, "a job's id")
-    return f"/v1/jobs/{quote(job, safe='')}"
+    part = path_part(job, "a job's id")
+    return f"/v1/jobs/{part}"
 
 
 def text_of(program: TracedProgram | str | None) -> str | None:

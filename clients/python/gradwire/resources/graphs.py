@@ -7,7 +7,7 @@ import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from gradwire.errors import UsageError
 from gradwire.stored import StoredProgram
 from gradwire.tracing.functions import Function
 from gradwire.trees import Names, Variables, check_level, is_list, is_wire_leaf
-from gradwire.usage import used
+from gradwire.usage import path_part, used
 from gradwire.values import encode_variables, type_of
 
 #: Characters of the longest query; without types it is shorter.
@@ -154,7 +154,7 @@ def drawing(
 
 def path_of(reference: str) -> str:
     """The path of a stored program, by its id or a name."""
-    return f"/v1/programs/{quote(reference, safe=':')}"
+    return f"/v1/programs/{path_part(reference, 'a stored program, its id or a name')}"
 
 
 def query_of(variables: Variables | None, target: Names, sources: Names) -> str:
@@ -183,9 +183,8 @@ def _registered(program: Program) -> Call[StoredProgram]:
     document = program_document(program)
     if isinstance(document, str) or not document.keys() & {"ref", "name"}:
         return registration(program)
-    with used("a reference"):
-        reference = str(document.get("ref") or document.get("name"))
-        return Call("GET", path_of(reference), None, StoredProgram.of)
+    reference = str(document.get("ref") or document.get("name"))
+    return Call("GET", path_of(reference), None, StoredProgram.of)
 
 
 def _text(reply: Reply) -> str:

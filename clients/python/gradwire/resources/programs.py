@@ -11,7 +11,6 @@ from gradwire.resources.graphs import Graph, path_of, query_of, registration
 from gradwire.resources.pages import listed
 from gradwire.stored import StoredProgram
 from gradwire.trees import Names, Variables
-from gradwire.usage import check_reference
 
 _Programs: TypeAlias = list[StoredProgram]
 
@@ -92,6 +91,4 @@ class AsyncPrograms(ProgramMethods, AwaitingResource):
 
 
 def _path(program: str | StoredProgram) -> str:
-    reference = program.id if isinstance(program, StoredProgram) else program
-    check_reference(reference, "a stored program, its id or a name")
-    return path_of(reference)
+    return path_of(program.id if isinstance(program, StoredProgram) else program)

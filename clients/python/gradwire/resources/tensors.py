@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +11,7 @@ from gradwire.call import Call, Reply
 from gradwire.errors import UsageError
 from gradwire.methods import AwaitingResource, BlockingResource, sent
 from gradwire.stored import StoredTensor
-from gradwire.usage import check_reference
+from gradwire.usage import path_part
 from gradwire.values import as_array
 
 
@@ -66,8 +65,7 @@ class AsyncTensors(TensorMethods, AwaitingResource):
 
 def _path(tensor: str | StoredTensor) -> str:
     ref = tensor.ref if isinstance(tensor, StoredTensor) else tensor
-    check_reference(ref, "a stored tensor or its ref")
-    return f"/v1/tensors/{quote(ref, safe=':')}"
+    return f"/v1/tensors/{path_part(ref, 'a stored tensor or its ref')}"
 
 
 def _values(reply: Reply) -> NDArray[Any]:

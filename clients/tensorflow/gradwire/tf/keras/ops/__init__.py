@@ -43,10 +43,18 @@ def _symbolic(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _operations(*parts: Any) -> dict[str, Callable[..., Any]]:
+    """The public functions of modules: those that they define, and those in ``MADE``."""
+    found: dict[str, Callable[..., Any]] = {}
+    for part in parts:
+        found |= {
+            name: value
+            for name, value in vars(part).items()
+            if name[0] != "_" and getattr(value, "__module__", None) == part.__name__
+        }
+        found |= getattr(part, "MADE", {})
     return {
         name: function if name in _KNOWN else _symbolic(name, function)
-        for part in parts
-        for name, function in part.FUNCTIONS.items()
+        for name, function in found.items()
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -113,10 +112,3 @@ def linspace(
         last = last - (last - first) / float(num)
     found = tf.linspace(first, last, num, axis=axis)
     return found if dtype is None else tf.cast(found, dtype)
-
-
-_FOUND = (
-    convert_to_tensor, convert_to_numpy, is_tensor, shape, size, ndim, zeros, ones, full,
-    zeros_like, ones_like, full_like, eye, identity, arange, linspace,
-)  # fmt: skip
-FUNCTIONS: dict[str, Callable[..., Any]] = {function.__name__: function for function in _FOUND}

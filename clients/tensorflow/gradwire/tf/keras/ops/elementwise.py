@@ -10,14 +10,15 @@ import gradwire.tf as tf
 from gradwire.tf.keras import activations
 from gradwire.tf.keras.ops.promotion import floating, pair, tensor
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {}
+#: Those that are made of TensorFlow's and of activations.
+MADE: dict[str, Callable[..., Any]] = {}
 
 
 def _of_one(name: str, function: Callable[..., Any], operand: Callable[[Any], Any]) -> None:
     def applied(x: Any) -> Any:
         return function(operand(x))
 
-    FUNCTIONS[name] = _named(applied, name, f"``{name}(x)`` of each element.")
+    MADE[name] = _named(applied, name, f"``{name}(x)`` of each element.")
 
 
 def _of_two(name: str, function: Callable[..., Any], operand: Callable[[Any], Any]) -> None:
@@ -25,7 +26,7 @@ def _of_two(name: str, function: Callable[..., Any], operand: Callable[[Any], An
         one, other = pair(x1, x2)
         return function(operand(one), operand(other))
 
-    FUNCTIONS[name] = _named(applied, name, f"``{name}(x1, x2)`` of each element of both.")
+    MADE[name] = _named(applied, name, f"``{name}(x1, x2)`` of each element of both.")
 
 
 def _named(function: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
@@ -79,7 +80,7 @@ for _name in (
     "leaky_relu", "log_sigmoid", "log_softmax", "sigmoid", "soft_shrink", "softmax", "sparse_plus",
     "sparse_sigmoid", "squareplus", "tanh_shrink", "threshold",
 ):  # fmt: skip
-    FUNCTIONS[_name] = getattr(activations, _name)
+    MADE[_name] = getattr(activations, _name)
 
 
 def gelu(x: Any, approximate: bool = True) -> Any:
@@ -171,10 +172,3 @@ def isclose(
     near = tf.abs(one - other) <= atol + rtol * tf.abs(other)
     found = tf.where(tf.math.is_finite(one) & tf.math.is_finite(other), near, one == other)
     return found | (tf.math.is_nan(one) & tf.math.is_nan(other)) if equal_nan else found
-
-
-_FOUND = (
-    gelu, clip, stop_gradient,
-    exp2, log2, log10, logaddexp, round, nan_to_num, where, cast, isclose,
-)  # fmt: skip
-FUNCTIONS |= {function.__name__: function for function in _FOUND}

@@ -86,7 +86,3 @@ def vectorized_map(function: Callable[[Any], Any], elements: Any) -> Any:
 def custom_gradient(f: Callable[..., Any]) -> Any:
     """A function that gives its value, and a function of ``upstream`` for its gradient."""
     return tf.custom_gradient(f)
-
-
-_FOUND = (cond, switch, while_loop, fori_loop, scan, map, vectorized_map, custom_gradient)
-FUNCTIONS: dict[str, Callable[..., Any]] = {function.__name__: function for function in _FOUND}

@@ -35,9 +35,7 @@ def resize(images: Any, size: Any, interpolation: str = "bilinear") -> Any:
     return tf.image.resize(images, size, method=interpolation)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (extract_patches, resize)
-} | {
+MADE: dict[str, Callable[..., Any]] = {
     name: getattr(tf.image, name)
     for name in ("hsv_to_rgb", "rgb_to_grayscale", "rgb_to_hsv", "sobel_edges", "ssim")
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import gradwire.tf as tf
@@ -159,11 +158,3 @@ def depth_to_space(x: Any, block_size: int) -> Any:
 def space_to_depth(x: Any, block_size: int) -> Any:
     """Blocks of places as channels."""
     return tf.nn.space_to_depth(tensor(x), block_size)
-
-
-_FOUND = (
-    one_hot, max_pool, average_pool, conv, conv_transpose, binary_crossentropy,
-    categorical_crossentropy, sparse_categorical_crossentropy, batch_normalization, ctc_loss,
-    depth_to_space, space_to_depth,
-)  # fmt: skip
-FUNCTIONS: dict[str, Callable[..., Any]] = {function.__name__: function for function in _FOUND}

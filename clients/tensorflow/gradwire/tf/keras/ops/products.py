@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import gradwire.tf as tf
@@ -154,10 +153,3 @@ def matrix_rank(x: Any) -> Any:
 def pinv(x: Any) -> Any:
     """The pseudo-inverse."""
     return tf.linalg.pinv(floating(x))
-
-
-_FOUND = (
-    matmul, dot, tensordot, outer, einsum, trace, cholesky, det, logdet, slogdet, inv, eigh, qr,
-    svd, solve, solve_triangular, normalize, vdot, cross, lstsq, eig, matrix_rank, pinv,
-)  # fmt: skip
-FUNCTIONS: dict[str, Callable[..., Any]] = {function.__name__: function for function in _FOUND}

@@ -170,9 +170,6 @@ def _segments(name: str) -> Callable[..., Any]:
     return reduced
 
 
-_FOUND: tuple[Callable[..., Any], ...] = (
-    sum, prod, mean, var, std, max, min, amax, amin, all, any, count_nonzero, logsumexp, argmax,
-    argmin, cumsum, cumprod, average, moments, norm,
-    *(_segments(name) for name in ("sum", "max", "min", "prod")),
-)  # fmt: skip
-FUNCTIONS: dict[str, Callable[..., Any]] = {function.__name__: function for function in _FOUND}
+MADE: dict[str, Callable[..., Any]] = {
+    f"segment_{name}": _segments(name) for name in ("sum", "max", "min", "prod")
+}

@@ -294,13 +294,3 @@ def unique(x: Any) -> Any:
 def saturate_cast(x: Any, dtype: Any) -> Any:
     """The elements in another dtype, limited to what it holds."""
     return tf.saturate_cast(tensor(x), dtype)
-
-
-_FOUND = (
-    reshape, ravel, transpose, swapaxes, moveaxis, expand_dims, squeeze, broadcast_to,
-    concatenate, stack, vstack, hstack,
-    unstack, split, repeat, tile, roll, flip, pad, take, take_along_axis, slice, slice_update,
-    scatter_update, nonzero, scatter, sort, argsort, top_k, in_top_k, meshgrid, diag, diagonal,
-    tril, triu, searchsorted, bincount, unravel_index, unique, saturate_cast,
-)  # fmt: skip
-FUNCTIONS: dict[str, Callable[..., Any]] = {function.__name__: function for function in _FOUND}
