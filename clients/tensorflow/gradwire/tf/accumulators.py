@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from gradwire.tf import nest
-from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.conversion import convert_to_tensor, tensor_of, zeros_of
 from gradwire.tf.fetching import along, ask, fetch, named, separated, write_with_variables
 from gradwire.tf.nodes import Recorder, Spec, TensorNode, active, only, record
 from gradwire.tf.recordings import CustomGradient, Replay, TapeRecording
@@ -128,9 +128,7 @@ class ForwardAccumulator:
             of = value._node if isinstance(value, Variable) else convert_to_tensor(value)._node
             found = self._pushed(of) if value._dtype().is_differentiable else None
             if found is None and zero:
-                tensor = convert_to_tensor(value)
-                zeros = np.zeros(tensor._lengths(), tensor.dtype.storage)
-                return tensor_of(zeros, tensor.dtype)
+                return zeros_of(value)
             return found
 
         return nest.map_structure(along_tangents, primals)

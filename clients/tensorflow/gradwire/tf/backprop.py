@@ -9,7 +9,7 @@ import numpy as np
 
 from gradwire.tf.calls import call
 from gradwire.tf.connections import are_joined
-from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.conversion import convert_to_tensor, filled, tensor_of, zeros_of
 from gradwire.tf.dtypes import rounded
 from gradwire.tf.fetching import (
     along,
@@ -80,9 +80,7 @@ def _connected(
     """A gradient; zeros in place of None where TensorFlow has the source on the way."""
     if gradient is not None or not are_joined(recording, targets, source.nodes):
         return gradient
-    tensor = Tensor(source.nodes[-1])
-    shape = (*before(), *tensor._lengths())
-    return tensor_of(np.zeros(shape, tensor.dtype.storage), tensor.dtype)
+    return zeros_of(Tensor(source.nodes[-1]), before())
 
 
 def _derived(
@@ -210,9 +208,8 @@ def _whole(
 
 
 def _ones(node: TensorNode) -> TensorNode:
-    lengths = Tensor(node)._lengths()
-    dtype = Tensor(node).dtype
-    return tensor_of(np.ones(lengths, dtype.storage), dtype)._node
+    tensor = Tensor(node)
+    return filled(tensor._lengths(), 1, tensor.dtype)._node
 
 
 def _summed(parts: list[Tensor | None], source: Source) -> Any:
@@ -264,7 +261,7 @@ def _across(
             continue
         gradients = custom_gradient.function(
             *(
-                _zeros(node) if part is None else part
+                zeros_of(Tensor(node)) if part is None else part
                 for node, part in zip(custom_gradient.outputs, upstream, strict=True)
             )
         )
@@ -288,11 +285,6 @@ def _across(
         )
         for source in sources
     ]
-
-
-def _zeros(node: TensorNode) -> Tensor:
-    tensor = Tensor(node)
-    return tensor_of(np.zeros(tensor._lengths(), tensor.dtype.storage), tensor.dtype)
 
 
 def _row_by_row(

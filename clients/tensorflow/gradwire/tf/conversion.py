@@ -37,10 +37,8 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
         tensor = convert_to_tensor(value)
         if wanted is not None and tensor.dtype != wanted:
             tensor = Tensor(known(rounded(tensor._value(), wanted), wanted))
-    elif (packed := _packed(value, wanted)) is not None:
-        tensor = packed
     else:
-        tensor = tensor_of(array_of(value, wanted), wanted)
+        tensor = _made(value, wanted)
     if shape is None:
         return tensor
     return _shaped(
@@ -74,14 +72,15 @@ def convert_to_tensor(
     if wanted is None and hint is not None:
         hinted = as_dtype(hint)
         try:
-            if (packed := _packed(value, hinted)) is not None:
-                return packed
-            return tensor_of(array_of(value, hinted), hinted)
+            return _made(value, hinted)
         except (TypeError, ValueError):
             pass
-    if (packed := _packed(value, wanted)) is not None:
-        return packed
-    return tensor_of(array_of(value, wanted), wanted)
+    return _made(value, wanted)
+
+
+def _made(value: Any, wanted: DType | None) -> Tensor:
+    packed = _packed(value, wanted)
+    return tensor_of(array_of(value, wanted), wanted) if packed is None else packed
 
 
 def tensor_of(array: Any, dtype: DType | None = None) -> Tensor:
@@ -90,13 +89,20 @@ def tensor_of(array: Any, dtype: DType | None = None) -> Tensor:
     return Tensor(known(value, of_numpy(value.dtype) if dtype is None else dtype))
 
 
+def filled(shape: tuple[int, ...], value: int, dtype: DType) -> Tensor:
+    """Zeros, ones, or another integer everywhere."""
+    number: Any = (b"" if value == 0 else b"1") if dtype == dtypes.string else value
+    return tensor_of(np.full(shape, number, dtype.storage), dtype)
+
+
+def zeros_of(value: Any, before: tuple[int, ...] = ()) -> Tensor:
+    """Zeros for each element of a value, in further axes ``before`` its own."""
+    tensor = convert_to_tensor(value)
+    return filled((*before, *tensor._lengths()), 0, tensor.dtype)
+
+
 def array_of(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
     """A value as an array of a dtype, by default of TensorFlow's choice for it."""
-    if value is None:
-        raise ValueError(
-            "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) "
-            "to a Tensor."
-        )
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(value, dtype)
     if hasattr(value, "__array__"):
@@ -105,10 +111,7 @@ def array_of(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
         if isinstance(value, (Sequence, TensorShape)):
             value = list(value)
         else:
-            raise ValueError(
-                f"Attempt to convert a value ({value!r}) with an unsupported type "
-                f"({type(value)!r}) to a Tensor."
-            )
+            raise _unsupported(value)
     kinds: set[Any] = set()
     _survey(value, kinds)
     found = _python_dtype(kinds, value)
@@ -160,12 +163,16 @@ def _survey(value: Any, kinds: set[Any]) -> None:
     elif isinstance(value, Operand):
         kinds.add(value._dtype().storage)
     elif value is None:
-        raise ValueError(
-            "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) "
-            "to a Tensor."
-        )
+        raise _unsupported(value)
     else:
         kinds.add(type(value))
+
+
+def _unsupported(value: Any) -> ValueError:
+    return ValueError(
+        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)!r}) to a "
+        "Tensor."
+    )
 
 
 def _python_dtype(kinds: set[Any], value: Any) -> DType:
@@ -225,9 +232,7 @@ def _packed(value: Any, dtype: DType | None) -> Tensor | None:
         return None
     wanted = dtype or _first_operand(value)._dtype()
     parts = [
-        convert_to_tensor(item, wanted)
-        if isinstance(item, Operand)
-        else (_packed(item, wanted) or tensor_of(array_of(item, wanted), wanted))
+        convert_to_tensor(item, wanted) if isinstance(item, Operand) else _made(item, wanted)
         for item in value
     ]
     for part in parts:

@@ -8,8 +8,8 @@ import numpy as np
 
 from gradwire.tf import dtypes, static
 from gradwire.tf.arrays import expand_dims
-from gradwire.tf.conversion import convert_to_tensor, tensor_of
-from gradwire.tf.dtypes import DType, as_dtype
+from gradwire.tf.conversion import convert_to_tensor, filled, tensor_of
+from gradwire.tf.dtypes import as_dtype
 from gradwire.tf.errors import invalid
 from gradwire.tf.joining import concat
 from gradwire.tf.operations.arrays import broadcast_to
@@ -79,12 +79,6 @@ def lengths_of(shape: Any) -> tuple[int, ...]:
         if length < 0:
             raise invalid(f"Dimension {length} must be >= 0 [Op:Fill] name: ")
     return lengths
-
-
-def filled(shape: tuple[int, ...], value: int, dtype: DType) -> Tensor:
-    """Zeros or ones of any dtype."""
-    number: Any = (b"" if value == 0 else b"1") if dtype == dtypes.string else value
-    return tensor_of(np.full(shape, number, dtype.storage), dtype)
 
 
 def range(

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from gradwire.tf import nest
 from gradwire.tf.backprop import jacobian, vjp
-from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.conversion import convert_to_tensor, zeros_of
 from gradwire.tf.functions import FunctionTrace, running_trace
 from gradwire.tf.gathered import Source
 from gradwire.tf.nodes import Spec
 from gradwire.tf.tapes import UnconnectedGradients
-from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
 
 __all__ = ["gradients", "hessians"]
@@ -42,7 +39,7 @@ def gradients(
     found = vjp(trace, nodes, seeds, [_source(trace, each) for each in sources], ends)
     if zero:
         found = [
-            _zeros(each) if part is None else part
+            zeros_of(each) if part is None else part
             for each, part in zip(sources, found, strict=True)
         ]
     return found
@@ -83,8 +80,3 @@ def _source(trace: FunctionTrace, value: Any) -> Source:
         return Source(list(nodes), Spec(value.dtype, value._node.shape))
     node = convert_to_tensor(value)._node
     return Source([node], node.spec)
-
-
-def _zeros(value: Any) -> Tensor:
-    tensor = convert_to_tensor(value)
-    return convert_to_tensor(np.zeros(tensor._lengths(), tensor.dtype.storage), tensor.dtype)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradwire.tf import nest
-from gradwire.tf.conversion import convert_to_tensor
-from gradwire.tf.creation import filled
+from gradwire.tf.conversion import convert_to_tensor, filled
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import invalid
 from gradwire.tf.graphs import one_operation

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradwire.tf.arguments import only
 from gradwire.tf.calls import call
-from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.conversion import convert_to_tensor, filled, tensor_of
 from gradwire.tf.dtypes import as_dtype, bool_, float32
 from gradwire.tf.errors import invalid
 from gradwire.tf.nodes import Spec
@@ -265,8 +265,7 @@ def eye(
     rows = int(num_rows)
     columns = rows if num_columns is None else int(num_columns)
     count = min(rows, columns)
-    of = as_dtype(dtype)
-    ones = tensor_of(np.ones(count, of.storage), of)
+    ones = filled((count,), 1, as_dtype(dtype))
     return SparseTensor(np.repeat(np.arange(count)[:, None], 2, axis=1), ones, (rows, columns))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -16,8 +16,7 @@ from gradwire.tf import nest
 from gradwire.tf.backprop import jacobian, vjp
 from gradwire.tf.calls import call
 from gradwire.tf.checks import broadcast, mismatch
-from gradwire.tf.conversion import convert_to_tensor, tensor_of
-from gradwire.tf.dtypes import DType
+from gradwire.tf.conversion import convert_to_tensor, filled, zeros_of
 from gradwire.tf.errors import invalid
 from gradwire.tf.gathered import Source
 from gradwire.tf.nodes import Spec, TensorNode, active
@@ -178,7 +177,10 @@ class GradientTape:
             for each, seed in zip(targets, seeds, strict=True)
             if each._dtype().is_differentiable
         ]
-        found = self._found(recording, flat, pairs)
+        nodes, weights = [node for node, _ in pairs], [seed for _, seed in pairs]
+        found = self._found(
+            recording, flat, lambda asked: vjp(recording, nodes, weights, asked) if pairs else []
+        )
         found = [
             _of_itself(each, targets) if part is None else part
             for each, part in zip(flat, found, strict=True)
@@ -186,20 +188,20 @@ class GradientTape:
         if not self._persistent:
             self._end()
         if zero:
-            found = [
-                _zeros(each) if part is None else part
-                for each, part in zip(flat, found, strict=True)
-            ]
+            found = _or_zeros(found, flat)
         return nest.pack_sequence_as(sources, _composed(wanted, found))
 
-    def _found(self, recording: TapeRecording, flat: list[Any], pairs: list[Any]) -> list[Any]:
+    def _found(
+        self,
+        recording: TapeRecording,
+        flat: list[Any],
+        derivatives: Callable[[list[Source]], list[Any]],
+    ) -> list[Any]:
+        """The derivatives in those sources that may have some, None in all others."""
         fit = [each._dtype().is_differentiable for each in flat]
         asked = [self._source(recording, each) for each, ok in zip(flat, fit, strict=True) if ok]
-        if not pairs or not asked:
-            return [None] * len(flat)
-        nodes, seeds = zip(*pairs, strict=True)
-        parts = iter(vjp(recording, nodes, seeds, asked))
-        return [next(parts) if ok else None for ok in fit]
+        parts = iter(derivatives(asked) if asked else ())
+        return [next(parts, None) if ok else None for ok in fit]
 
     def jacobian(
         self,
@@ -219,18 +221,12 @@ class GradientTape:
         if self._is_recording and not self._persistent:
             self._pop()
         flat = nest.flatten(sources, expand_composites=True)
-        fit = [each._dtype().is_differentiable for each in flat]
-        asked = [self._source(recording, each) for each, ok in zip(flat, fit, strict=True) if ok]
         found: list[Any] = [None] * len(flat)
-        if asked and target._dtype().is_differentiable:
-            parts = iter(jacobian(recording, self._node_of(target), asked))
-            found = [next(parts) if ok else None for ok in fit]
+        if target._dtype().is_differentiable:
+            node = self._node_of(target)
+            found = self._found(recording, flat, lambda asked: jacobian(recording, node, asked))
         if zero:
-            before = convert_to_tensor(target)._lengths()
-            found = [
-                _zeros(each, before) if part is None else part
-                for each, part in zip(flat, found, strict=True)
-            ]
+            found = _or_zeros(found, flat, convert_to_tensor(target)._lengths())
         if not self._persistent:
             self._end()
         return nest.pack_sequence_as(sources, _composed(nest.flatten(sources), found))
@@ -273,8 +269,7 @@ class GradientTape:
             self._end()
         shape = (before[0], *before[1:], *inside[1:])
         if found is None:
-            dtype = target._dtype()
-            return tensor_of(np.zeros(shape, dtype.storage), dtype)
+            return filled(shape, 0, target._dtype())
         axis = len(before) - 1
         order = (axis, *(i for i in range(axis + len(inside)) if i != axis))
         return call("np.transpose", found, order, spec=Spec(found.dtype, shape))
@@ -362,13 +357,10 @@ def _is_zero(option: Any) -> bool:
         raise ValueError(f"Unknown value for unconnected_gradients: {option!r}") from None
 
 
-def _zeros(source: Any, before: tuple[int, ...] = ()) -> Tensor:
-    tensor = convert_to_tensor(source)
-    dtype: DType = tensor.dtype
-    zeros = np.zeros((*before, *tensor._lengths()), dtype.storage)
-    if dtype.name == "string":
-        zeros[...] = b""
-    return tensor_of(zeros, dtype)
+def _or_zeros(found: list[Any], sources: list[Any], before: tuple[int, ...] = ()) -> list[Any]:
+    """Derivatives, zeros in place of None; ``before`` are the lengths of a Jacobian's target."""
+    pairs = zip(sources, found, strict=True)
+    return [zeros_of(source, before) if part is None else part for source, part in pairs]
 
 
 def _of_itself(source: Any, targets: list[Any]) -> Tensor | None:
@@ -377,7 +369,7 @@ def _of_itself(source: Any, targets: list[Any]) -> Tensor | None:
     dtype = source._dtype()
     if not times or dtype.is_differentiable or dtype.name == "string":
         return None
-    return tensor_of(np.full(convert_to_tensor(source)._lengths(), times, dtype.storage), dtype)
+    return filled(convert_to_tensor(source)._lengths(), times, dtype)
 
 
 def _composed(sources: list[Any], parts: list[Any]) -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradwire.tf import static
 from gradwire.tf.arguments import only
-from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.conversion import convert_to_tensor, filled, tensor_of
 from gradwire.tf.dtypes import DType, as_dtype
 from gradwire.tf.errors import OutOfRangeError, invalid
 from gradwire.tf.functions import executing_eagerly
@@ -129,7 +129,7 @@ class TensorArray:
         items = [self._filled(place) for place in range(len(self._items))]
         if not items:
             lengths = static.lengths(self._shape) if self._shape.is_fully_defined() else ()
-            return tensor_of(np.zeros((0, *lengths), self._dtype.storage), self._dtype)
+            return filled((0, *lengths), 0, self._dtype)
         return stack(items)
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
@@ -198,8 +198,8 @@ class TensorArray:
     def _filled(self, place: int) -> Tensor:
         tensor = self._items[place]
         if tensor is None:
-            zeros = np.zeros(static.lengths(self._shape), self._dtype.storage)
-            tensor = self._items[place] = tensor_of(zeros, self._dtype)
+            tensor = filled(static.lengths(self._shape), 0, self._dtype)
+            self._items[place] = tensor
         return tensor
 
     def _copy(self) -> TensorArray:

@@ -80,6 +80,11 @@ class Operand:
         value = self._value()
         return value.copy() if value.ndim else value[()]
 
+    @property
+    def device(self) -> str:
+        """The device that TensorFlow would name."""
+        return "/job:localhost/replica:0/task:0/device:CPU:0"
+
     def ref(self) -> Reference:
         """A key for dictionaries and sets."""
         return Reference(self)
@@ -222,11 +227,6 @@ class Tensor(Operand):
         if node.shape is None:
             node.shape = self._value().shape
         return node.shape
-
-    @property
-    def device(self) -> str:
-        """The device that TensorFlow would name."""
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
 
     def get_shape(self) -> TensorShape:
         """The lengths of the dimensions."""

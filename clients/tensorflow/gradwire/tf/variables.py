@@ -179,11 +179,6 @@ class Variable(Scattered, metaclass=Created):
         return self._trainable
 
     @property
-    def device(self) -> str:
-        """The device that TensorFlow would name."""
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
-
-    @property
     def handle(self) -> Variable:
         """The identity of the variable, apart from its values."""
         return self
