@@ -191,6 +191,14 @@ def inside(value: Any) -> Mapping[str, Any] | Sequence[Any] | None:
     return value if is_list(value) else None
 
 
+def child(held: Any, key: Any) -> Any:
+    """The child of that name, else ``MISSING``."""
+    try:
+        return held[key]
+    except (LookupError, TypeError):
+        return MISSING
+
+
 def rebuild(like: Any, parts: Mapping[str, Any] | Sequence[Any]) -> Any:
     """A nesting level of the type of another, with these parts."""
     if not isinstance(parts, Mapping):

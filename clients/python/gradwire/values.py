@@ -30,6 +30,7 @@ from gradwire.trees import (
     MISSING,
     NONFINITE,
     Names,
+    child,
     flat,
     inside,
     is_list,
@@ -119,18 +120,8 @@ def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
         return read(*documents)
     held = None if like is MISSING else inside(like)
     keys: Any = list(document) if kind is dict else range(len(document))
-    parts = [_walk(read, _member(held, key), *[each[key] for each in documents]) for key in keys]
+    parts = [_walk(read, child(held, key), *[each[key] for each in documents]) for key in keys]
     return rebuild(like, dict(zip(keys, parts, strict=True)) if kind is dict else parts)
-
-
-def _member(held: Any, key: Any) -> Any:
-    """The child of that name, which may have another structure in the program."""
-    if held is None:
-        return MISSING
-    try:
-        return held[key]
-    except (LookupError, TypeError):
-        return MISSING
 
 
 def _unpacked(document: Any) -> Any:

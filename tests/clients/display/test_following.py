@@ -60,7 +60,7 @@ def test_without_a_terminal_nothing_is_shown(capfd, wanted):
 
 
 def test_bars_need_tqdm(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with following("minimize", None, None) as report:
         report(progress(1))
     with pytest.raises(ModuleNotFoundError, match=r"gradwire\[progress\]"):

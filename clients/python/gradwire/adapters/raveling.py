@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.tracing.structures import flatten, is_array_like, unflatten
-from gradwire.trees import is_list, members
+from gradwire.tracing.structures import parameter_leaves, unflatten
 
 
 class Raveled:
@@ -23,9 +22,7 @@ class Raveled:
     """
 
     def __init__(self, like: Any) -> None:
-        if is_list(like) and members(like) is None:  # a list of numbers is an array, as in requests
-            like = np.asarray(like)
-        leaves, self._structure = flatten(like, _is_parameter)
+        leaves, self._structure = parameter_leaves(like)
         arrays = [np.asarray(leaf) for leaf in leaves]
         self._arrays: list[NDArray[Any]] = [
             array if array.dtype.kind == "f" else array.astype(np.float64) for array in arrays
@@ -47,7 +44,3 @@ class Raveled:
             if array.dtype != np.float64:
                 shaped = shaped.astype(array.dtype)
             yield shaped[()] if isinstance(shaped, np.ndarray) else shaped  # numbers as such
-
-
-def _is_parameter(value: Any) -> bool:
-    return is_array_like(value) or (isinstance(value, int) and not isinstance(value, bool))

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from gradwire.display.figures import digits
 from gradwire.display.following import summary
+from gradwire.progress import ignore
 
 if TYPE_CHECKING:
     from gradwire.optimization.handles import JobProgress
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def following(kind: str, total: float | None) -> Iterator[Callable[[JobProgress], Any]]:
     """Show each progress that this is called with, if standard error is a terminal."""
     if not sys.stderr.isatty():
-        yield _ignore
+        yield ignore
         return
     columns = (
         SpinnerColumn(),
@@ -39,7 +40,3 @@ def following(kind: str, total: float | None) -> Iterator[Callable[[JobProgress]
             bars.update(task, completed=progress.iteration, told=told)
 
         yield advance
-
-
-def _ignore(_: JobProgress) -> None:
-    """Progress that is not shown."""

@@ -12,8 +12,8 @@ from typing import Any
 from gradwire.display.curves import curves
 from gradwire.display.figures import digits
 from gradwire.display.html import Markup, card_of, element
-from gradwire.errors import NotInstalled
 from gradwire.optimization.handles import JobProgress
+from gradwire.progress import bar, ignore
 
 #: The least time between two drawings of a figure.
 REDRAWN_AFTER_SECONDS = 0.5
@@ -29,16 +29,16 @@ def following(
     if wanted is not False and _is_notebook():
         yield LiveFigure(kind, total).update
         return
-    bar = None if wanted is False else _bar(kind, total, wanted)
-    if bar is None:
-        yield _ignore
+    shown = bar(wanted, total=total, desc=kind, unit=" iterations")
+    if shown is None:
+        yield ignore
         return
 
     def advance(progress: JobProgress) -> None:
-        bar.set_postfix_str(summary(progress), refresh=False)
-        bar.update(progress.iteration - bar.n)
+        shown.set_postfix_str(summary(progress), refresh=False)
+        shown.update(progress.iteration - shown.n)
 
-    with bar:
+    with shown:
         yield advance
 
 
@@ -98,20 +98,3 @@ def _number(value: float | None) -> float:
 def _is_notebook() -> bool:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")
-
-
-def _bar(kind: str, total: int | None, wanted: bool | None) -> Any:
-    """A bar of tqdm; ``None`` if it is not installed."""
-    try:
-        from tqdm import tqdm  # noqa: PLC0415 - tqdm is optional
-    except ModuleNotFoundError:
-        if wanted:
-            raise NotInstalled(
-                "progress is shown by tqdm: pip install 'gradwire[progress]'"
-            ) from None
-        return None
-    return tqdm(total=total, desc=kind, unit=" iterations", disable=None if not wanted else False)
-
-
-def _ignore(_: JobProgress) -> None:
-    """Progress that is not shown."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
-from gradwire.trees import MISSING, inside
+from gradwire.trees import MISSING, child, inside
 
 
 def rows(
@@ -25,17 +25,10 @@ def rows(
         yield path, columns
         return
     for key in held if isinstance(held, Mapping) else range(len(held)):
-        parts = {column: _part(level(value), key) for column, value in columns.items()}
-        yield from rows(parts, _part(names, key), f"{path}.{key}" if path else f"{key}")
+        parts = {column: child(level(value), key) for column, value in columns.items()}
+        yield from rows(parts, child(names, key), f"{path}.{key}" if path else f"{key}")
 
 
 def level(value: Any) -> Mapping[str, Any] | Sequence[Any] | None:
     """The children of a nesting level of an answer; ``None`` for a leaf."""
     return None if isinstance(value, (SparseArray, RaggedArray)) else inside(value)
-
-
-def _part(held: Any, key: Any) -> Any:
-    try:
-        return held[key]
-    except (LookupError, TypeError):
-        return MISSING

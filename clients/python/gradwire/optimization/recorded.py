@@ -14,7 +14,7 @@ from gradwire.optimization.constraints import Constraint, constraints_of, joined
 from gradwire.optimization.objectives import Objective, dotted
 from gradwire.optimization.parameters import Parameter
 from gradwire.tracing.functions import Function, inline_of, leaf_names
-from gradwire.tracing.structures import is_array_like
+from gradwire.tracing.structures import is_array_like, parameter_leaves
 from gradwire.tracing.terms import Term, dependencies
 from gradwire.tracing.traced import TracedProgram
 from gradwire.trees import (
@@ -23,8 +23,6 @@ from gradwire.trees import (
     Static,
     Structure,
     flatten,
-    is_list,
-    members,
     paths,
     unflatten,
 )
@@ -90,9 +88,7 @@ class Start:
     """The parameters to start from: arrays of floats, nested as they are given."""
 
     def __init__(self, x0: Any) -> None:
-        if is_list(x0) and x0 and members(x0) is None:  # a list of numbers is an array
-            x0 = np.asarray(x0)
-        given, self._structure = flatten(x0, _is_parameter)
+        given, self._structure = parameter_leaves(x0)
         if not given:
             raise UsageError(f"x0 has no numbers to start from, it is {x0!r}"[:200])
         with used("x0"):
@@ -139,10 +135,6 @@ def _float(leaf: Any) -> Any:
         return float(leaf)
     array = np.asarray(leaf)
     return (array.astype(np.float64) if array.dtype.kind in "iu" else array)[()]
-
-
-def _is_parameter(value: Any) -> bool:
-    return is_array_like(value) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _recorded(

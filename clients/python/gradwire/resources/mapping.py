@@ -14,7 +14,8 @@ import numpy as np
 from gradwire import endpoints
 from gradwire.call import Steps
 from gradwire.endpoints import EvaluateOptions, Program, program_at
-from gradwire.errors import DeadlineExceeded, NotInstalled, TooLarge, UsageError
+from gradwire.errors import DeadlineExceeded, TooLarge, UsageError
+from gradwire.progress import bar, ignore
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
 from gradwire.tracing.functions import Function
@@ -229,26 +230,13 @@ def _is_int(value: Any) -> bool:
 
 def progress_of(given: Sequence[Iterable[Any]], wanted: bool | None) -> Progress:
     """A progress bar: if ``wanted``, or if tqdm is installed and stderr is a terminal."""
-    if wanted is False:
-        return nullcontext(_ignore)
-    try:
-        from tqdm.auto import tqdm  # noqa: PLC0415 - tqdm is optional
-    except ModuleNotFoundError:
-        if wanted:
-            raise NotInstalled(
-                "progress is shown by tqdm: pip install 'gradwire[progress]'"
-            ) from None
-        return nullcontext(_ignore)
     total = min((len(each) for each in given if isinstance(each, Sized)), default=None)
-    delay, disable = (0.0, False) if wanted else (PROGRESS_AFTER_SECONDS, None)
-    return _advancing(tqdm(total=total, unit=" points", delay=delay, disable=disable))
+    delay = 0.0 if wanted else PROGRESS_AFTER_SECONDS
+    shown = bar(wanted, total=total, unit=" points", delay=delay)
+    return nullcontext(ignore) if shown is None else _advancing(shown)
 
 
 @contextmanager
-def _advancing(bar: Any) -> Iterator[Callable[[int], Any]]:
-    with bar:
-        yield bar.update
-
-
-def _ignore(_: int) -> None:
-    """Progress that is not shown."""
+def _advancing(shown: Any) -> Iterator[Callable[[int], Any]]:
+    with shown:
+        yield shown.update

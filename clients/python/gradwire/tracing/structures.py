@@ -17,7 +17,15 @@ from gradwire import trees
 from gradwire.tracing.recordable import unwrapped
 from gradwire.trees import LEAF, Structure, paths, unflatten
 
-__all__ = ["LEAF", "Structure", "flatten", "is_array_like", "paths", "unflatten"]
+__all__ = [
+    "LEAF",
+    "Structure",
+    "flatten",
+    "is_array_like",
+    "parameter_leaves",
+    "paths",
+    "unflatten",
+]
 
 
 def is_array_like(value: Any) -> bool:
@@ -33,3 +41,13 @@ def flatten(
     """The leaves of nested values, in order, and the structure that holds them."""
     leaves, structure = trees.flatten(value, is_leaf)
     return [unwrapped(leaf) for leaf in leaves], structure
+
+
+def parameter_leaves(like: Any) -> tuple[list[Any], Structure]:
+    """The leaves of what moves: integers are some, and a list of numbers is an array."""
+    is_array = trees.is_list(like) and like and trees.members(like) is None
+    return flatten(np.asarray(like) if is_array else like, _is_parameter)
+
+
+def _is_parameter(value: Any) -> bool:
+    return is_array_like(value) or (isinstance(value, int) and not isinstance(value, bool))
