@@ -7,6 +7,13 @@ from typing import Any, NamedTuple
 
 from gradwire.tf.arguments import only
 
+__all__ = [
+    "LogicalDevice", "LogicalDeviceConfiguration", "PhysicalDevice",
+    "get_logical_device_configuration", "get_soft_device_placement", "get_visible_devices",
+    "list_logical_devices", "list_physical_devices", "set_logical_device_configuration",
+    "set_soft_device_placement", "set_visible_devices",
+]  # fmt: skip
+
 #: Settings by name, kept to be read again; nothing here changes what is computed.
 settings: dict[str, Any] = {}
 

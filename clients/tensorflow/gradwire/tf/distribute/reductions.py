@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+__all__ = ["HierarchicalCopyAllReduce", "NcclAllReduce", "ReduceOp", "ReductionToOneDevice"]
+
 
 class ReduceOp(enum.Enum):
     """The reduction of replicas' values to one."""

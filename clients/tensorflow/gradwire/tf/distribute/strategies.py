@@ -14,6 +14,11 @@ from gradwire.tf.data import Dataset
 from gradwire.tf.distribute.reductions import CrossDeviceOps, ReduceOp
 from gradwire.tf.operations.reductions import reduce_mean, reduce_sum
 
+__all__ = [
+    "InputContext", "MirroredStrategy", "OneDeviceStrategy", "ReplicaContext", "Strategy",
+    "get_replica_context", "get_strategy", "has_strategy", "in_cross_replica_context",
+]  # fmt: skip
+
 
 class _Entered(threading.local):
     """The strategy whose scope this thread is in, and whether a replica runs."""

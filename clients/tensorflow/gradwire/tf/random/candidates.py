@@ -20,6 +20,8 @@ from gradwire.tf.philox import Philox
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 
+__all__ = ["log_uniform_candidate_sampler", "uniform_candidate_sampler"]
+
 Floats = np.ndarray[Any, np.dtype[Any]]
 _BLOCKS = 512
 _UINT64 = 1 << 64

@@ -19,6 +19,10 @@ from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 from gradwire.tf.variables import Variable
 
+__all__ = [
+    "Algorithm", "Generator", "create_rng_state", "get_global_generator", "set_global_generator",
+]  # fmt: skip
+
 
 class Algorithm(enum.Enum):
     """The algorithm of a generator; here it is always Philox."""

@@ -17,6 +17,11 @@ from gradwire.tf.random.gammas import gamma_from
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "categorical", "gamma", "normal", "poisson", "set_seed", "shuffle", "truncated_normal",
+    "uniform",
+]  # fmt: skip
+
 _FLOATING = ("float16", "bfloat16", "float32", "float64", "int32", "int64")
 
 

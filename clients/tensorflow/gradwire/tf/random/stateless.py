@@ -22,6 +22,12 @@ from gradwire.tf.random.gammas import gamma_from
 from gradwire.tf.seeds import SEEDS
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "fold_in", "split", "stateless_binomial", "stateless_categorical", "stateless_gamma",
+    "stateless_normal", "stateless_parameterized_truncated_normal", "stateless_poisson",
+    "stateless_truncated_normal", "stateless_uniform",
+]  # fmt: skip
+
 #: Draws so many numbers of a dtype.
 Law = Callable[[Philox, int, dtypes.DType], Any]
 

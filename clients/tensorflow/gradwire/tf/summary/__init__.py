@@ -7,14 +7,5 @@
 """
 
 from gradwire.tf.summary import experimental as experimental
-from gradwire.tf.summary.events import histogram as histogram
-from gradwire.tf.summary.events import image as image
-from gradwire.tf.summary.events import scalar as scalar
-from gradwire.tf.summary.events import text as text
-from gradwire.tf.summary.events import write as write
-from gradwire.tf.summary.writers import SummaryWriter as SummaryWriter
-from gradwire.tf.summary.writers import create_file_writer as create_file_writer
-from gradwire.tf.summary.writers import create_noop_writer as create_noop_writer
-from gradwire.tf.summary.writers import flush as flush
-from gradwire.tf.summary.writers import record_if as record_if
-from gradwire.tf.summary.writers import should_record_summaries as should_record_summaries
+from gradwire.tf.summary.events import *
+from gradwire.tf.summary.writers import *

@@ -16,6 +16,8 @@ from gradwire.tf.scopes import scoped
 from gradwire.tf.summary.writers import records, state
 from gradwire.tf.tensors import Tensor
 
+__all__ = ["histogram", "image", "scalar", "text", "write"]
+
 
 def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
     """Write a number; true if it was written."""

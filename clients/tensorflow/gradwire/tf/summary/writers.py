@@ -15,6 +15,11 @@ from gradwire.tf.conversion import convert_to_tensor
 from gradwire.tf.gfile import local
 from gradwire.tf.tensors import Tensor
 
+__all__ = [
+    "SummaryWriter", "create_file_writer", "create_noop_writer", "flush", "record_if",
+    "should_record_summaries",
+]  # fmt: skip
+
 
 class _State(threading.local):
     """The default writer, the step and the condition of this thread."""
