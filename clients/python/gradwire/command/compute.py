@@ -17,7 +17,7 @@ from gradwire.command.options import (
     deriving,
     of_sources,
 )
-from gradwire.command.session import connected, connecting, timeout_ms, waiting
+from gradwire.command.session import Option, connected, connecting, timeout_ms, waiting
 
 #: Options whose values are names.
 NAMES = ("outputs", "target", "sources")
@@ -56,13 +56,13 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
 
 
 #: Add the weights of a target's elements.
-weighted = click.option(
+weighted: Option = click.option(
     "--output-gradients",
     metavar="VALUE",
     help="Weights of the target's elements: JSON, or @FILE.",
 )
 #: Add the form of matrices.
-formed = click.option(
+formed: Option = click.option(
     "--format", type=click.Choice(["dense", "coo"]), help="Whole, or by coordinates."
 )
 

@@ -8,14 +8,14 @@ import click
 
 from gradwire.command import suggestions
 from gradwire.command.optimize import show_result
-from gradwire.command.session import connected, connecting, is_json
+from gradwire.command.session import Option, connected, connecting, is_json
 from gradwire.command.suggestions import suggested
 from gradwire.command.tapes import WithId
 
 if TYPE_CHECKING:
     from gradwire.optimization.jobs import Job
 
-with_job = click.argument("job", shell_complete=suggested(suggestions.jobs))
+with_job: Option = click.argument("job", shell_complete=suggested(suggestions.jobs))
 
 
 @click.group("jobs", short_help="Optimisations in the background.")

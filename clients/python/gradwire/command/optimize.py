@@ -9,14 +9,14 @@ import click
 
 from gradwire.command.exit_codes import ExitCode
 from gradwire.command.options import STRICT, MinusCommand, Point, at_point, of_sources
-from gradwire.command.session import connected, connecting, is_json, option, with_options
+from gradwire.command.session import Option, connected, connecting, is_json, option, with_options
 
 if TYPE_CHECKING:
     from gradwire.optimization.results import Kind, OptimizeResult
     from gradwire.trees import Names
 
 #: Add the options of every optimisation.
-optimizing = with_options(
+optimizing: Option = with_options(
     STRICT,
     click.option("--background", is_flag=True, help="Print the id of the job and exit."),
     click.option("--tol", type=float, help="The tolerance of the method's test for its end."),
@@ -33,7 +33,7 @@ optimizing = with_options(
     of_sources,
 )
 #: Add bounds.
-bounded = click.option(
+bounded: Option = click.option(
     "--bounds",
     multiple=True,
     metavar="NAME=[LOW,HIGH]",

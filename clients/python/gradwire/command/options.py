@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from gradwire.command import suggestions
-from gradwire.command.session import with_options
+from gradwire.command.session import Option, with_options
 from gradwire.command.suggestions import suggested
 
 if TYPE_CHECKING:
@@ -125,26 +125,24 @@ def _with_point(command: F, metavar: str, *options: Callable[[Any], Any]) -> F:
     return with_words
 
 
-STRICT: Callable[[Any], Any] = click.option(
-    "--strict", is_flag=True, help="Mixing dtypes is an error."
-)
+STRICT: Option = click.option("--strict", is_flag=True, help="Mixing dtypes is an error.")
 
 #: Add the options of every computation.
-computing = with_options(
+computing: Option = with_options(
     STRICT,
     click.option("--exact", is_flag=True, help="The bits of NumPy, operation by operation."),
     click.option("--outputs", metavar="NAMES", help="Values to print: y,z, or nested as JSON."),
 )
 #: Add the names of what has a batch axis.
-batched = click.option("--batch", metavar="NAMES", help="Variables that have a batch axis.")
+batched: Option = click.option("--batch", metavar="NAMES", help="Variables that have a batch axis.")
 #: Add the options of every derivative.
-deriving = with_options(
+deriving: Option = with_options(
     click.option("--zero", is_flag=True, help="Zeros in place of gradients that do not exist."),
     click.option("--target", metavar="NAMES", help="What is differentiated, not the output."),
     computing,
 )
 #: Add the sources of a derivative.
-of_sources = click.option(
+of_sources: Option = click.option(
     "--sources",
     metavar="NAMES",
     help='With respect to what: w,b, or nested as JSON, {"w": "layer.w"}; by default all.',

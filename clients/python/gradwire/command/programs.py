@@ -9,7 +9,7 @@ import click
 
 from gradwire.command import suggestions
 from gradwire.command.options import MinusCommand, Point, of_sources, with_program
-from gradwire.command.session import connected, connecting, is_json
+from gradwire.command.session import Option, connected, connecting, is_json
 from gradwire.command.suggestions import suggested
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gradwire.stored import StoredProgram
 
 
-with_name = click.argument("name", shell_complete=suggested(suggestions.programs))
+with_name: Option = click.argument("name", shell_complete=suggested(suggestions.programs))
 
 
 @click.group("programs", short_help="Programs that the service stores.")

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -31,10 +31,16 @@ def _remember(context: click.Context, parameter: click.Parameter, value: Any) ->
         context.meta[f"gradwire.{parameter.name}"] = value
 
 
-def with_options(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+class Option(Protocol):
+    """Adds an option or an argument to a command."""
+
+    def __call__(self, command: F, /) -> F: ...
+
+
+def with_options(*options: Option) -> Option:
     """Add options to a command, which its help lists from the last to the first."""
 
-    def decorated(command: F) -> F:
+    def decorated(command: F, /) -> F:
         for each in options:
             command = each(command)
         return command
@@ -43,7 +49,7 @@ def with_options(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 #: Add the options of every command that asks the service.
-connected = with_options(
+connected: Option = with_options(
     click.option(
         "--json",
         is_flag=True,
