@@ -66,7 +66,9 @@ NOT_IMPLEMENTED = {
     ),
     "interpolation=": lambda: K.layers.UpSampling2D(interpolation="bilinear"),
     "data_format=": lambda: K.layers.MaxPooling2D(data_format="channels_first"),
-    "thresholds=": lambda: K.metrics.Precision(thresholds=[0.2, 0.5]),
+    "remove_diagonal=": lambda: K.losses.circle(
+        np.ones(1), np.ones([1, 1], np.float32), np.ones(2), np.ones([2, 1], np.float32)
+    ),
     "sparse=": lambda: K.Input((1,), sparse=True),
     "alg=": lambda: tf.random.stateless_uniform([2], [1, 2], alg="threefry"),
     "output_type=": lambda: tf.matmul([[1.0]], [[1.0]], output_type=tf.int32),

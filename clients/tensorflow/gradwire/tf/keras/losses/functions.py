@@ -13,35 +13,35 @@ from gradwire.tf.logits import logits_of
 
 __all__ = [
     "KLD", "MAE", "MAPE", "MSE", "MSLE", "binary_crossentropy", "categorical_crossentropy",
-    "categorical_hinge", "cosine_similarity", "hinge", "huber", "kl_divergence", "kld", "log_cosh",
-    "logcosh", "mae", "mape", "mean_absolute_error", "mean_absolute_percentage_error",
-    "mean_squared_error", "mean_squared_logarithmic_error", "mse", "msle", "poisson",
-    "sparse_categorical_crossentropy", "squared_hinge",
+    "categorical_hinge", "cosine_similarity", "hinge", "huber", "kl_divergence", "kld",
+    "kullback_leibler_divergence", "log_cosh", "logcosh", "mae", "mape", "mean_absolute_error",
+    "mean_absolute_percentage_error", "mean_squared_error", "mean_squared_logarithmic_error", "mse",
+    "msle", "poisson", "sparse_categorical_crossentropy", "squared_hinge",
 ]  # fmt: skip
 
 
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     """``mean((y_true - y_pred)^2)`` along the last axis."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = as_pair(y_true, y_pred)
     return tf.reduce_mean(tf.square(y_true - y_pred), axis=-1)
 
 
 def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
     """``mean(|y_true - y_pred|)`` along the last axis."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = as_pair(y_true, y_pred)
     return tf.reduce_mean(tf.abs(y_true - y_pred), axis=-1)
 
 
 def mean_absolute_percentage_error(y_true: Any, y_pred: Any) -> Any:
     """``100 mean(|(y_true - y_pred) / y_true|)`` along the last axis."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = as_pair(y_true, y_pred)
     share = (y_true - y_pred) / tf.maximum(tf.abs(y_true), _like(epsilon(), y_true))
     return 100.0 * tf.reduce_mean(tf.abs(share), axis=-1)
 
 
 def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
     """``mean((log(1 + y_true) - log(1 + y_pred))^2)`` along the last axis."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = as_pair(y_true, y_pred)
     least = _like(epsilon(), y_pred)
     first = tf.math.log(tf.maximum(y_pred, least) + 1.0)
     second = tf.math.log(tf.maximum(y_true, least) + 1.0)
@@ -50,7 +50,7 @@ def mean_squared_logarithmic_error(y_true: Any, y_pred: Any) -> Any:
 
 def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
     """Quadratic within ``delta``, linear beyond; the mean along the last axis."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = as_pair(y_true, y_pred)
     error = y_pred - y_true
     size = tf.abs(error)
     value = tf.where(size <= delta, 0.5 * tf.square(error), delta * size - 0.5 * delta * delta)
@@ -59,7 +59,7 @@ def huber(y_true: Any, y_pred: Any, delta: float = 1.0) -> Any:
 
 def log_cosh(y_true: Any, y_pred: Any) -> Any:
     """``mean(log(cosh(y_pred - y_true)))`` along the last axis."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = as_pair(y_true, y_pred)
     error = y_pred - y_true
     value = error + tf.math.softplus(-2.0 * error) - tf.math.log(_like(2.0, y_pred))
     return tf.reduce_mean(value, axis=-1)
@@ -79,7 +79,7 @@ def squared_hinge(y_true: Any, y_pred: Any) -> Any:
 
 def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
     """``max(1 + the greatest other score - the true one's, 0)``."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = as_pair(y_true, y_pred)
     right = tf.reduce_sum(y_true * y_pred, axis=-1)
     wrong = tf.reduce_max((1.0 - y_true) * y_pred, axis=-1)
     return tf.maximum(wrong - right + 1.0, 0.0)
@@ -87,20 +87,20 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
 
 def poisson(y_true: Any, y_pred: Any) -> Any:
     """``mean(y_pred - y_true log(y_pred))`` along the last axis."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = as_pair(y_true, y_pred)
     return tf.reduce_mean(y_pred - y_true * tf.math.log(y_pred + epsilon()), axis=-1)
 
 
 def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     """``sum(y_true log(y_true / y_pred))`` along the last axis."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = as_pair(y_true, y_pred)
     y_true, y_pred = _within(y_true), _within(y_pred)
     return tf.reduce_sum(y_true * tf.math.log(y_true / y_pred), axis=-1)
 
 
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     """The cosine of the angle between them, negated: the less, the more alike."""
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = as_pair(y_true, y_pred)
     first, second = (_normalized(y, axis) for y in (y_true, y_pred))
     return -tf.reduce_sum(first * second, axis=axis)
 
@@ -119,16 +119,23 @@ def binary_crossentropy(
     axis: int = -1,
 ) -> Any:
     """``-mean(y_true log(p) + (1 - y_true) log(1 - p))`` along an axis."""
-    y_true, y_pred = _pair(y_true, y_pred)
-    if label_smoothing:
-        y_true = y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing
+    y_true, y_pred = as_pair(y_true, y_pred)
+    y_true = smoothed(y_true, label_smoothing, 2.0)
+    return tf.reduce_mean(binary_terms(y_true, y_pred, from_logits), axis=axis)
+
+
+def binary_terms(y_true: Any, y_pred: Any, from_logits: bool) -> Any:
+    """The cross-entropy of yes and no of each element."""
     y_pred, from_logits = _logits(y_pred, from_logits, "Sigmoid", "binary_crossentropy")
     if from_logits:
-        value = tf.nn.sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
-    else:
-        p = _within(y_pred, 1.0 - epsilon())
-        value = -(y_true * tf.math.log(p) + (1.0 - y_true) * tf.math.log(1.0 - p))
-    return tf.reduce_mean(value, axis=axis)
+        return tf.nn.sigmoid_cross_entropy_with_logits(labels=y_true, logits=y_pred)
+    p = _within(y_pred, 1.0 - epsilon())
+    return -(y_true * tf.math.log(p) + (1.0 - y_true) * tf.math.log(1.0 - p))
+
+
+def smoothed(y_true: Any, share: float, classes: float) -> Any:
+    """Truth of which a share is split evenly among the classes."""
+    return y_true * (1.0 - share) + share / classes if share else y_true
 
 
 def categorical_crossentropy(
@@ -139,10 +146,8 @@ def categorical_crossentropy(
     axis: int = -1,
 ) -> Any:
     """``-sum(y_true log(p))`` along an axis."""
-    y_true, y_pred = _pair(y_true, y_pred)
-    if label_smoothing:
-        classes = float(tuple(y_true.shape)[axis])
-        y_true = y_true * (1.0 - label_smoothing) + label_smoothing / classes
+    y_true, y_pred = as_pair(y_true, y_pred)
+    y_true = smoothed(y_true, label_smoothing, float(tuple(y_true.shape)[axis]))
     y_pred, from_logits = _logits(y_pred, from_logits, "Softmax", "categorical_crossentropy")
     if from_logits:
         return tf.nn.softmax_cross_entropy_with_logits(y_true, y_pred, axis=axis)
@@ -189,7 +194,8 @@ def as_tensor(value: Any) -> Any:
     return value if isinstance(value, tf.Tensor) else tf.convert_to_tensor(value)
 
 
-def _pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+def as_pair(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    """Truth and prediction as tensors of floats and of as many axes."""
     y_pred = as_tensor(y_pred)
     if not y_pred.dtype.is_floating:
         y_pred = tf.cast(y_pred, tf.float32)
@@ -212,7 +218,7 @@ def _logits(y_pred: Any, from_logits: bool, operation: str, function: str) -> tu
 
 
 def _signed(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-    y_true, y_pred = _pair(y_true, y_pred)
+    y_true, y_pred = as_pair(y_true, y_pred)
     binary = bool(tf.reduce_all((y_true == 0.0) | (y_true == 1.0)))
     return (2.0 * y_true - 1.0 if binary else y_true), y_pred
 
@@ -234,5 +240,6 @@ MAPE = mean_absolute_percentage_error
 msle = mean_squared_logarithmic_error
 MSLE = mean_squared_logarithmic_error
 kld = kl_divergence
+kullback_leibler_divergence = kl_divergence
 KLD = kl_divergence
 logcosh = log_cosh

@@ -4,10 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradwire.tf.keras.losses import (
+    KLD,
+    MAE,
+    MAPE,
+    MSE,
+    MSLE,
+    binary_crossentropy,
+    binary_focal_crossentropy,
+    categorical_crossentropy,
+    categorical_focal_crossentropy,
+    categorical_hinge,
+    hinge,
+    huber,
+    kld,
+    kullback_leibler_divergence,
+    logcosh,
+    mae,
+    mape,
+    mse,
+    msle,
+    poisson,
+    sparse_categorical_crossentropy,
+    squared_hinge,
+)  # fmt: skip
 from gradwire.tf.keras.metrics.accuracy import *
 from gradwire.tf.keras.metrics.base import *
 from gradwire.tf.keras.metrics.base import Metric
 from gradwire.tf.keras.metrics.counts import *
+from gradwire.tf.keras.metrics.curves import *
 from gradwire.tf.keras.metrics.errors import *
 from gradwire.tf.keras.metrics.errors import (
     MeanAbsoluteError,
@@ -15,6 +40,8 @@ from gradwire.tf.keras.metrics.errors import (
     MeanSquaredError,
     MeanSquaredLogarithmicError,
 )
+from gradwire.tf.keras.metrics.overlaps import *
+from gradwire.tf.keras.metrics.scores import *
 from gradwire.tf.keras.names import listed, snake_case
 from gradwire.tf.keras.objects import deserialize_keras_object, resolved, serialize_keras_object
 
@@ -46,4 +73,10 @@ def get(identifier: Any) -> Any:
     return identifier if is_one else resolved(identifier, "metric", _BY_NAME)
 
 
-__all__ = [*listed(__name__), "deserialize", "get", "serialize"]
+__all__ = [
+    *listed(__name__), "KLD", "MAE", "MAPE", "MSE", "MSLE", "binary_crossentropy",
+    "binary_focal_crossentropy", "categorical_crossentropy", "categorical_focal_crossentropy",
+    "categorical_hinge", "deserialize", "get", "hinge", "huber", "kld",
+    "kullback_leibler_divergence", "logcosh", "mae", "mape", "mse", "msle", "poisson", "serialize",
+    "sparse_categorical_crossentropy", "squared_hinge",
+]  # fmt: skip

@@ -105,7 +105,7 @@ class Metric(Configured):
             config |= {name: serialize_keras_object(getattr(self, name)) for name in own}
         return config
 
-    def _figure(self, value: float) -> Any:
+    def _figure(self, value: Any) -> Any:
         return tf.constant(value, dtype=self.dtype)
 
 

@@ -1,4 +1,4 @@
-"""Metrics of yes and no: counts of right and wrong predictions beyond a threshold."""
+"""Metrics of yes and no: counts of right and wrong predictions beyond thresholds."""
 
 from __future__ import annotations
 
@@ -6,67 +6,62 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradwire.tf.arguments import only
 from gradwire.tf.keras.configurable import configurable
-from gradwire.tf.keras.losses.ranks import same_rank
-from gradwire.tf.keras.metrics.base import Metric, numbers
+from gradwire.tf.keras.metrics.base import Metric
+from gradwire.tf.keras.metrics.tallies import CELLS, NO_SCORE, in_range, tally
 
 __all__ = [
     "FalseNegatives", "FalsePositives", "Precision", "Recall", "TrueNegatives", "TruePositives",
 ]  # fmt: skip
 
 
-class _Marked(Metric):
-    """A figure of what is true and what was said to be: what is above a threshold."""
+class Counted(Metric):
+    """A figure of the table of truth and prediction, at each of some thresholds."""
 
-    thresholds: Any
+    _thresholds: list[float]
+    _counts: Any
 
-    def __post_init__(self) -> None:
-        if np.ndim(self.thresholds):
-            raise NotImplementedError(
-                f"{type(self).__name__} does not implement thresholds={self.thresholds!r}; one "
-                "threshold is possible"
-            )
-        self._threshold = 0.5 if self.thresholds is None else float(self.thresholds)
-        self.reset_state()
+    def _tally(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        return tally(self._thresholds, y_true, y_pred, sample_weight)
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        self._count(*_marked(y_true, y_pred, sample_weight, self._threshold))
+        self._counts = self._counts + self._tally(y_true, y_pred, sample_weight)
 
-    def _count(self, truth: Any, said: Any, weight: Any) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must have a method _count")
+    def reset_state(self) -> None:
+        self._counts = np.zeros((len(CELLS), len(self._thresholds)))
+
+    def _at_each(self, values: Any) -> Any:
+        return self._figure(values[0] if len(values) == 1 else values)
 
 
-class _Share(_Marked):
+class _Share(Counted):
     """The share that is right of what was said to be true, or of what is true."""
 
     _direction = "up"
-    _is_recall: ClassVar[bool] = False
+    _wrong: ClassVar[str]
+    thresholds: Any
     top_k: int | None
     class_id: int | None
 
     def __post_init__(self) -> None:
-        name = type(self).__name__
-        only(name, top_k=(self.top_k, None), class_id=(self.class_id, None))
-        super().__post_init__()
+        if self.thresholds is not None:
+            self._thresholds = in_range(self.thresholds)
+        else:
+            self._thresholds = [0.5 if self.top_k is None else NO_SCORE]
+        self.reset_state()
 
-    def _count(self, truth: Any, said: Any, weight: Any) -> None:
-        wrong = truth & ~said if self._is_recall else ~truth & said
-        self._right += float(np.sum((truth & said) * weight))
-        self._wrong += float(np.sum(wrong * weight))
+    def _tally(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
+        return tally(self._thresholds, y_true, y_pred, sample_weight, self.top_k, self.class_id)
 
     def result(self) -> Any:
-        counted = self._right + self._wrong
-        return self._figure(self._right / counted if counted else 0.0)
-
-    def reset_state(self) -> None:
-        self._right = self._wrong = 0.0
+        return self._at_each(share(self._counts, "true_positives", self._wrong))
 
 
 @configurable
 class Precision(_Share):
     """The share of what was said to be true that is true."""
 
+    _wrong = "false_positives"
     thresholds: Any = None
     top_k: int | None = None
     class_id: int | None = None
@@ -78,7 +73,7 @@ class Precision(_Share):
 class Recall(_Share):
     """The share of what is true that was said to be."""
 
-    _is_recall = True
+    _wrong = "false_negatives"
     thresholds: Any = None
     top_k: int | None = None
     class_id: int | None = None
@@ -87,53 +82,52 @@ class Recall(_Share):
 
 
 @configurable
-class _Cell(_Marked):
+class _Cell(Counted):
     """The weighted count of one cell of the table of truth and prediction."""
 
-    _true: ClassVar[bool] = True
-    _said: ClassVar[bool] = True
+    _cell: ClassVar[str]
     thresholds: Any = None
     name: Any = None
     dtype: Any = None
 
-    def _count(self, truth: Any, said: Any, weight: Any) -> None:
-        self._total += float(np.sum(((truth == self._true) & (said == self._said)) * weight))
+    def __post_init__(self) -> None:
+        self._thresholds = in_range(0.5 if self.thresholds is None else self.thresholds)
+        self.reset_state()
 
     def result(self) -> Any:
-        return self._figure(self._total)
-
-    def reset_state(self) -> None:
-        self._total = 0.0
+        return self._at_each(self._counts[CELLS.index(self._cell)])
 
 
 class TruePositives(_Cell):
     """The count of true elements that were predicted true."""
 
+    _cell = "true_positives"
+
 
 class TrueNegatives(_Cell):
     """The count of false elements that were predicted false."""
 
-    _true = _said = False
+    _cell = "true_negatives"
 
 
 class FalsePositives(_Cell):
     """The count of false elements that were predicted true."""
 
-    _true = False
+    _cell = "false_positives"
 
 
 class FalseNegatives(_Cell):
     """The count of true elements that were predicted false."""
 
-    _said = False
+    _cell = "false_negatives"
 
 
-def _marked(y_true: Any, y_pred: Any, sample_weight: Any, threshold: float) -> Any:
-    """The truth, the prediction and the weight of each element."""
-    true, said = same_rank(numbers(y_true), numbers(y_pred))
-    if sample_weight is None:
-        return true != 0, said > threshold, 1.0
-    weight = numbers(sample_weight)
-    said, weight = same_rank(said, weight)
-    weight = weight.reshape(weight.shape + (1,) * (said.ndim - weight.ndim))
-    return true.reshape(said.shape) != 0, said > threshold, weight
+def share(counts: Any, right: str, wrong: str) -> Any:
+    """The share of one cell in the sum of two, or 0 of nothing."""
+    part, other = counts[CELLS.index(right)], counts[CELLS.index(wrong)]
+    return safe_ratio(part, part + other)
+
+
+def safe_ratio(part: Any, whole: Any) -> Any:
+    """The ratio of two arrays, 0 where the second is."""
+    return np.divide(part, whole, out=np.zeros(np.shape(whole)), where=np.asarray(whole) != 0)

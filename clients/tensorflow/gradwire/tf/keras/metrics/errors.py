@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 
+import gradwire.tf as tf
 from gradwire.tf.keras import losses
 from gradwire.tf.keras.configurable import configurable
 from gradwire.tf.keras.losses.ranks import same_rank
 from gradwire.tf.keras.metrics.base import FunctionMetric, MeanMetricWrapper, numbers
+from gradwire.tf.keras.settings import epsilon
 
 __all__ = [
-    "BinaryCrossentropy", "CategoricalCrossentropy", "CosineSimilarity", "Hinge", "KLDivergence",
-    "LogCoshError", "MeanAbsoluteError", "MeanAbsolutePercentageError", "MeanSquaredError",
-    "MeanSquaredLogarithmicError", "Poisson", "RootMeanSquaredError",
-    "SparseCategoricalCrossentropy", "SquaredHinge",
+    "BinaryCrossentropy", "CategoricalCrossentropy", "CategoricalHinge", "ConcordanceCorrelation",
+    "CosineSimilarity", "Hinge", "KLDivergence", "LogCoshError", "MeanAbsoluteError",
+    "MeanAbsolutePercentageError", "MeanSquaredError", "MeanSquaredLogarithmicError",
+    "PearsonCorrelation", "Poisson", "RootMeanSquaredError", "SparseCategoricalCrossentropy",
+    "SquaredHinge", "concordance_correlation", "pearson_correlation",
 ]  # fmt: skip
 
 
@@ -104,6 +107,47 @@ class SquaredHinge(FunctionMetric, of=losses.squared_hinge, best="down"):
     """The mean of the squared hinge loss."""
 
 
+class CategoricalHinge(FunctionMetric, of=losses.categorical_hinge, best="down"):
+    """The mean of the hinge loss between the true class and the best other."""
+
+
+def pearson_correlation(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+    """``mean((t - mean t) (p - mean p)) / (std t std p)`` along an axis."""
+    true, said = _centered(y_true, y_pred, axis)
+    deviations = [tf.math.reduce_std(each, axis, keepdims=True) for each in (true, said)]
+    return tf.reduce_mean(true / deviations[0] * (said / deviations[1]), axis)
+
+
+def concordance_correlation(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+    """Lin's: ``2 mean((t - mean p) (p - mean p)) / (var t + var p + (mean t - mean p)^2)``.
+
+    It is Keras's formula, in which the first mean is that of the prediction, too.
+    """
+    true, said = same_rank(*_floats(y_true, y_pred))
+    means = [tf.reduce_mean(each, axis, keepdims=True) for each in (true, said)]
+    spread = [tf.math.reduce_variance(each, axis, keepdims=True) for each in (true, said)]
+    norm = spread[0] + spread[1] + tf.square(means[0] - means[1]) + epsilon()
+    return tf.reduce_mean(2.0 * (true - means[1]) * (said - means[1]) / norm, axis)
+
+
+@configurable
+class PearsonCorrelation(FunctionMetric, of=pearson_correlation, best="up"):
+    """The mean correlation."""
+
+    name: Any = None
+    dtype: Any = None
+    axis: int = -1
+
+
+@configurable
+class ConcordanceCorrelation(FunctionMetric, of=concordance_correlation, best="up"):
+    """The mean concordance correlation."""
+
+    name: Any = None
+    dtype: Any = None
+    axis: int = -1
+
+
 class LogCoshError(FunctionMetric, of=losses.log_cosh, best="down", called="logcosh"):
     """The mean of ``log(cosh(error))``."""
 
@@ -123,3 +167,13 @@ class MeanSquaredLogarithmicError(
 def _squared_errors(y_true: Any, y_pred: Any) -> Any:
     true, said = same_rank(numbers(y_true), numbers(y_pred))
     return np.square(np.float64(said) - np.float64(true))
+
+
+def _floats(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    said = tf.convert_to_tensor(y_pred)
+    return tf.cast(tf.convert_to_tensor(y_true), said.dtype), said
+
+
+def _centered(y_true: Any, y_pred: Any, axis: int) -> tuple[Any, Any]:
+    true, said = same_rank(*_floats(y_true, y_pred))
+    return tuple(each - tf.reduce_mean(each, axis, keepdims=True) for each in (true, said))
