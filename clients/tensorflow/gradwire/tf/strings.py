@@ -158,6 +158,40 @@ def unicode_encode(
     return tensor_of(made, string)
 
 
+def ngrams(
+    data: Any,
+    ngram_width: int | tuple[int, ...],
+    separator: str = " ",
+    pad_values: Any = None,
+    padding_width: int | None = None,
+    preserve_short_sequences: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The runs of so many texts that follow each other in a row, put together."""
+    only("ngrams", pad_values=(pad_values, None), padding_width=(padding_width, None))
+    widths = [ngram_width] if isinstance(ngram_width, int) else list(ngram_width)
+    between = _bytes(separator)
+
+    def runs(row: list[bytes]) -> list[bytes]:
+        found = [
+            between.join(row[start : start + width])
+            for width in widths
+            for start in range(_count(row) - width + 1)
+        ]
+        return [between.join(row)] if preserve_short_sequences and row and not found else found
+
+    is_ragged = hasattr(data, "to_list")
+    rows = data.to_list() if is_ragged else _strings(data).tolist()
+    if not is_ragged and np.ndim(data) == 1:
+        return _string_tensor(runs(rows))
+    found = [runs(row) for row in rows]
+    ragged = RaggedTensor.from_row_lengths(
+        _string_tensor([each for row in found for each in row]), [*map(_count, found)]
+    )
+    return ragged if is_ragged else ragged.to_tensor()
+
+
+@elementwise
 def regex_replace(
     input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
@@ -270,6 +304,12 @@ def _strings(input: Any) -> np.ndarray[Any, Any]:
             f"but is a {tensor.dtype.names_in_errors} tensor"
         )
     return np.asarray(tensor._value(), object)
+
+
+def _string_tensor(texts: list[bytes]) -> Tensor:
+    made = np.empty(_count(texts), object)
+    made[:] = texts
+    return tensor_of(made, string)
 
 
 def _count(units: Any) -> int:  # for those in whose scope `len` is another
