@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[3]
     [
         ("", "lite"),
         ("data", "TFRecordDataset"),
-        ("keras.layers", "RandomFlip"),
+        ("keras.layers", "RandomShear"),
         ("nn.experimental", "general_dropout"),
         ("raw_ops", "ResourceApplyAdam"),
     ],

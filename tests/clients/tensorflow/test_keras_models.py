@@ -77,7 +77,12 @@ def test_a_checkpoint_saves_whole_models(tmp_path):
 def test_each_layer_is_made_again_from_its_configuration():
     arguments: dict[str, tuple[Any, ...]] = {
         "Activation": ("relu",), "AlphaDropout": (0.1,), "AveragePooling1D": (2,),
-        "Bidirectional": (L.LSTM(2),), "Conv1D": (1, 1), "Conv2D": (1, 1), "Conv3D": (1, 1),
+        "Bidirectional": (L.LSTM(2),), "CategoryEncoding": (3,), "CenterCrop": (1, 1),
+        "Discretization": ([0.0, 1.0],), "RandomBrightness": (0.1,), "RandomContrast": (0.1,),
+        "RandomCrop": (1, 1), "RandomRotation": (0.1,), "RandomTranslation": (0.1, 0.1),
+        "RandomZoom": (0.1,), "Resizing": (1, 1), "StringLookup": (None, 1, "", "?", ["a", "b"]),
+        "IntegerLookup": (None, 2, 0, -1, [7, 8]), "TextVectorization": (None, "lower"),
+        "Conv1D": (1, 1), "Conv2D": (1, 1), "Conv3D": (1, 1),
         "Conv1DTranspose": (1, 1), "Conv2DTranspose": (1, 1), "Conv3DTranspose": (1, 1),
         "Dense": (1,), "DepthwiseConv1D": (1,), "DepthwiseConv2D": (1,), "Dot": (1,),
         "Dropout": (0.1,), "EinsumDense": ("ab,bc->ac", 2), "Embedding": (2, 2), "GRU": (1,),

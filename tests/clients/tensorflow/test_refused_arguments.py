@@ -107,7 +107,13 @@ NOT_IMPLEMENTED = {
     "tol=": lambda: tf.linalg.eigh_tridiagonal([1.0, 2.0], [1.0], tol=0.1),
     "disable_v2_behavior": lambda: [tf.compat.v1.disable_v2_behavior],
     "target= and graph=": lambda: tf.compat.v1.Session("grpc://host"),
-    "AdamOptimizer; instead: tf.keras": lambda: tf.compat.v1.train.AdamOptimizer(0.1),
+    "Saver; instead: tf.train.Checkpoint": lambda: [tf.compat.v1.train.Saver],
+    "colocate_gradients_with_ops=": lambda: tf.compat.v1.train.AdamOptimizer(0.1).minimize(
+        print, colocate_gradients_with_ops=True
+    ),
+    "data=": lambda: K.layers.RandomFlip()({"images": np.ones([1, 1, 1])}),
+    "num_oov_indices=2": lambda: K.layers.StringLookup(vocabulary=["a"], num_oov_indices=2)(["b"]),
+    "pad_to_aspect_ratio=": lambda: K.layers.Resizing(1, 1, pad_to_aspect_ratio=True),
     "row_splits_dtype=": lambda: tf.ragged.constant([[1]], row_splits_dtype=tf.int32),
 }
 

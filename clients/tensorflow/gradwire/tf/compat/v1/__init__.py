@@ -1,7 +1,7 @@
 """``tf.compat.v1``: what programs that run eagerly still use of TensorFlow 1.
 
-Names that are the same in ``tf`` are those. Graphs, placeholders, collections and the optimizers
-that minimise in a session are not there.
+Names that are the same in ``tf`` are those. Graphs, placeholders and collections are not
+there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from gradwire.tf import absent
 from gradwire.tf.compat.v1 import data as data
 from gradwire.tf.compat.v1 import gfile as gfile
 from gradwire.tf.compat.v1 import logging as logging
+from gradwire.tf.compat.v1 import train as train
 from gradwire.tf.compat.v1.sessions import ConfigProto as ConfigProto
 from gradwire.tf.compat.v1.sessions import GPUOptions as GPUOptions
 from gradwire.tf.compat.v1.sessions import InteractiveSession as InteractiveSession

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import gradwire.tf as tf
@@ -10,7 +9,7 @@ from gradwire.tf.arguments import only
 from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.categories import mode_of
 from gradwire.tf.keras.layers.lookups import StringLookup
-from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
+from gradwire.tf.keras.objects import serialize_keras_object
 
 __all__ = ["TextVectorization"]
 
@@ -59,7 +58,7 @@ class TextVectorization(Layer):
             )
         self._standardize: Any = standardize
         self._split: Any = split
-        self._ngrams: Any = ngrams
+        self._ngrams: Any = tuple(ngrams) if isinstance(ngrams, list) else ngrams
         self._output_mode: str = mode
         self._output_sequence_length: int | None = output_sequence_length
         self._ragged: bool = ragged
@@ -161,14 +160,3 @@ class TextVectorization(Layer):
                 "ragged": self._ragged,
             }
         )
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Any:
-        """A layer by such arguments."""
-        given = dict(config)
-        for name in ("standardize", "split"):
-            if isinstance(given[name], dict):
-                given[name] = deserialize_keras_object(given[name])
-        if isinstance(given["ngrams"], list):
-            given["ngrams"] = tuple(given["ngrams"])
-        return cls(**given)

@@ -27,8 +27,8 @@ class Adam(Optimizer):
         self._slots = ("momentum", "velocity", *(["velocity_hat"] if self.amsgrad else []))
 
     def _numbers(self, step: int, dtype: Any) -> tuple[float, ...]:
-        correction = np.sqrt(_complement(self.beta_2, step, dtype))
-        return (float(correction / _complement(self.beta_1, step, dtype)),)
+        correction = np.sqrt(complement(self.beta_2, step, dtype))
+        return (float(correction / complement(self.beta_1, step, dtype)),)
 
     def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
         first, second = slots["momentum"], slots["velocity"]
@@ -68,7 +68,7 @@ class Adamax(Optimizer):
     epsilon: float = 1e-7
 
     def _numbers(self, step: int, dtype: Any) -> tuple[float, ...]:
-        return (float(1.0 / _complement(self.beta_1, step, dtype)),)
+        return (float(1.0 / complement(self.beta_1, step, dtype)),)
 
     def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
         first, norm = slots["momentum"], slots["norm"]
@@ -102,7 +102,7 @@ class Nadam(Optimizer):
         return (
             after / (1.0 - self._product * after),
             (1.0 - now) / (1.0 - self._product),
-            float(_complement(self.beta_2, step, dtype)),
+            float(complement(self.beta_2, step, dtype)),
         )
 
     def _updated(self, gradient: Any, weight: Any, rate: Any, slots: Slots, *numbers: Any) -> After:
@@ -115,7 +115,7 @@ class Nadam(Optimizer):
         return weight - change, {"momentum": first, "velocity": second}
 
 
-def _complement(beta: float, step: int, dtype: Any) -> Any:
+def complement(beta: float, step: int, dtype: Any) -> Any:
     """``1 - beta^step`` with the rounding of the dtype, as TensorFlow has it."""
     number = dtype.as_numpy_dtype
     return number(1.0) - number(rounded(beta)) ** number(step)

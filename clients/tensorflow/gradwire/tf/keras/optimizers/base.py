@@ -181,7 +181,7 @@ class Optimizer(Tracking):
         """
         slots = self._slots_of(variable)
         held, names, dtype = [variable, *slots.values()], list(slots), variable.dtype
-        key = dtype, *[value for name, value in vars(self).items() if name[0] != "_"]
+        key = dtype, *names, *[value for name, value in vars(self).items() if name[0] != "_"]
 
         def updated(gradient: Any, rate: Any, weight: Any, *rest: Any) -> list[Any]:
             now = dict(zip(names, rest, strict=False))
