@@ -151,7 +151,10 @@ class Discretization(Layer):
     def get_config(self) -> dict[str, Any]:
         """The arguments that would make another, with the boundaries that data gave."""
         known = self.bin_boundaries is not None
-        return self._basic_config() | {
+        basic = self._basic_config()
+        return {
+            "name": basic["name"],
+            "dtype": basic["dtype"],
             "bin_boundaries": self.bin_boundaries,
             "num_bins": None if known else self.num_bins,
             "epsilon": self.epsilon,

@@ -26,7 +26,7 @@ class TextVectorization(Layer):
         max_tokens: int | None = None,
         standardize: Any = "lower_and_strip_punctuation",
         split: Any = "whitespace",
-        ngrams: int | tuple[int, ...] | None = None,
+        ngrams: Any = None,
         output_mode: str = "int",
         output_sequence_length: int | None = None,
         pad_to_max_tokens: bool = False,
