@@ -43,7 +43,10 @@ class Limits:
 
         self.values, self.jacobian = Recent(values), Recent(slopes)
         start = self.values(problem.start)
-        check_start(function.notes, start)
+        with function.placed():
+            check_start(function.notes, start)
+        if not start.size:
+            raise InputError("the constraint has no values", at=Place(pointer=pointer))
         shape = np.shape(function.nested(start)) if function.is_array else start.shape
         self.low = _limits(given.low, -np.inf, shape, f"{at}/low")
         self.high = _limits(given.high, np.inf, shape, f"{at}/high")

@@ -85,7 +85,7 @@ class LocalProblem:
         other._structure = other._sparse = None
         other._elsewhere = {"target" if program is None else "program": at}
         if program is not None:
-            with other._placed():
+            with other.placed():
                 other._program = self._engine.parse(program, self._poll)
         return other
 
@@ -161,9 +161,11 @@ class LocalProblem:
         """
         answer = self._answer("evaluate", x)
         arrays = leaves(answer.value)
-        if any(np.iscomplexobj(array) for array in arrays):
-            hint = "return real and imaginary part as two arrays"
-            raise InputError("residuals are real numbers", at=Place(pointer=self._at), hint=hint)
+        for array in arrays:
+            if np.iscomplexobj(array):
+                detail, at = f"expected real numbers, got {array.dtype}", Place(pointer=self._at)
+                hint = "return real and imaginary part as two arrays"
+                raise InputError(detail, at=at, hint=hint)
         self._structure = answer.value
         return np.concatenate([np.zeros(0), *map(np.ravel, arrays)], dtype=np.float64)
 
@@ -262,7 +264,7 @@ class LocalProblem:
     def _answer(self, kind: Kind, x: Array, vectors: Any = None, **asked: Any) -> Answer:
         query = self._query(kind, **asked)
         variables = self._place([*self.layout.arrays(x), *self._rows])
-        with self._placed():
+        with self.placed():
             answer = self._engine.call(self._program, variables, query, vectors).replay(self._poll)
         self.notes = Notes(answer.warnings, answer.unconnected, answer.nonfinite)
         return answer
@@ -278,7 +280,7 @@ class LocalProblem:
         )
 
     @contextmanager
-    def _placed(self) -> Iterator[None]:
+    def placed(self) -> Iterator[None]:
         """Errors in another program, or about another target, point to that."""
         try:
             yield

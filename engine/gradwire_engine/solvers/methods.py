@@ -39,7 +39,7 @@ class Method(NamedTuple):
 
 
 _NORM = either(number(), choice("inf"))
-_LINE_SEARCH = {"c1": SHARE, "c2": SHARE}
+_LINE_SEARCH = {"c1": number(0, 1, open_low=True), "c2": SHARE}
 _TRUST_REGION = {
     "initial_trust_radius": POSITIVE,
     "max_trust_radius": POSITIVE,
@@ -57,7 +57,7 @@ _STEPS = {
 _MINIMIZE = {
     "L-BFGS-B": Method(
         {
-            "maxcor": COUNT,
+            "maxcor": whole(1, 1000),  # whose square it keeps
             "ftol": AT_LEAST_0,
             "gtol": AT_LEAST_0,
             "maxfun": COUNT,

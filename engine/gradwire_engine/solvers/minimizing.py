@@ -56,7 +56,10 @@ class Minimization:
         self._state = {} if resume is None else resume.state
         if given.takes.square and isinstance(objective, LocalProblem):
             objective.afford((self._x.size, self._x.size), "keeps a matrix")
-        self._points = Points(objective, monitor, of_residuals=given.kind == "least_squares")
+        of_residuals, constrained = given.kind == "least_squares", bool(given.constraints)
+        self._points = Points(
+            objective, monitor, of_residuals=of_residuals, constrained=constrained
+        )
         self._limits = given.limits(objective.layout)
         self._constraints: Sequence[Limits] = ()
         if given.constraints:
@@ -115,6 +118,13 @@ class Minimization:
 
     def _options(self) -> dict[str, Any]:
         options = self._monitor.left(self._given.options)
+        trust_region = "max_trust_radius" in self._given.takes.options
+        if trust_region and options.get("gtol", self._given.tol) == 0:
+            options["gtol"] = np.finfo(float).smallest_subnormal  # else not even 0 is below it
+        if self._limits is None and not self._constraints:
+            options.pop("factorization_method", None)
+        elif "factorization_method" in options:  # both are of dense matrices
+            options["sparse_jacobian"] = False
         if options.get("norm") == "inf":
             options["norm"] = np.inf
         self._monitor.most_iterations = self._given.options.get("maxiter")
@@ -126,6 +136,8 @@ class Minimization:
         """SciPy's callback after each iteration; ``state`` is trust-constr's."""
         x = np.asarray(x, np.float64)
         value, gradient = self._points.at(x)
+        if value == np.inf:  # a line search gave up there, and SLSQP goes on
+            return
         if state is None:
             self._monitor.step(x, value, self._norm(x, gradient))
             return

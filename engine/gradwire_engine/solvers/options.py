@@ -36,12 +36,11 @@ def number(low: float = -math.inf, high: float = math.inf, *, open_low: bool = F
     return Option(accepts, words if high == math.inf else f"{words} below {high:g}")
 
 
-def whole(low: int) -> Option:
-    """An integer of at least ``low`` that SciPy's C code can hold."""
+def whole(low: int, most: int = _MOST_WHOLE) -> Option:
+    """An integer from ``low`` to ``most``, by default what SciPy's C code can hold."""
     words = "a positive integer" if low == 1 else f"an integer of at least {low}"
-    return Option(
-        lambda value: type(value) is int and low <= value <= _MOST_WHOLE, f"{words} below 2³¹"
-    )
+    limit = "below 2³¹" if most == _MOST_WHOLE else f"up to {most}"
+    return Option(lambda value: type(value) is int and low <= value <= most, f"{words} {limit}")
 
 
 def choice(*words: str) -> Option:

@@ -44,10 +44,17 @@ class Point(NamedTuple):
 
 
 class Points:
-    """An objective's values and derivatives as SciPy asks for them, one after the other."""
+    """An objective's values and derivatives as SciPy asks for them, one after the other.
 
-    def __init__(self, objective: Objective, monitor: Monitor, *, of_residuals: bool) -> None:
-        self._objective, self._monitor = objective, monitor
+    Where there is no finite value, infinity stands for it; line searches get a parabola that leads
+    back instead, as they interpolate. With constraints, methods judge steps by more than the value,
+    and would accept that.
+    """
+
+    def __init__(
+        self, objective: Objective, monitor: Monitor, *, of_residuals: bool, constrained: bool
+    ) -> None:
+        self._objective, self._monitor, self._constrained = objective, monitor, constrained
         self._product = (
             objective.gauss_newton_product if of_residuals else objective.hessian_product
         )
@@ -55,12 +62,12 @@ class Points:
         self.at = Recent(self._evaluated)
 
     def value(self, x: Array) -> float:
-        """``f(x)``."""
-        return self.at(x).value
+        """``f(x)``, or what stands for it."""
+        return self._searched(x).value
 
     def gradient(self, x: Array) -> Array:
-        """``∇f(x)``."""
-        return self.at(x).gradient
+        """``∇f(x)``, or what stands for it."""
+        return self._searched(x).gradient
 
     def product(self, x: Array, v: Array) -> Array:
         """``H(x) v``, of residuals ``J(x)ᵀ J(x) v``."""
@@ -83,6 +90,27 @@ class Points:
             raise Stopped("the value is minus infinity somewhere: there is no minimum")
         # No method ends at infinity, but SciPy's line searches accept what they compare with NaN.
         return Point(np.inf if np.isnan(value) else value, gradient)
+
+    def _searched(self, x: Array) -> Point:
+        point, best = self.at(x), self._monitor.best
+        if point.value < np.inf or best is None or self._constrained:
+            return point
+        return _leading_back(x, best.x, self.at(best.x)) or point
+
+
+def _leading_back(x: Array, start: Array, at: Point) -> Point | None:
+    """The point at ``x`` of a parabola that falls from ``start`` on, for a quarter of the way.
+
+    It begins with the slope there is ``at`` the start, and is higher than that at ``x``. None where
+    its numbers are too large.
+    """
+    way = x - start
+    length = np.abs(way).max()
+    with np.errstate(all="ignore"):
+        unit = way / length
+        slope = max(abs(at.gradient @ unit) * length, np.finfo(float).tiny)
+        point = Point(at.value + slope, 3 * slope / length / (unit @ unit) * unit)
+    return point if np.isfinite(point.value) and np.isfinite(point.gradient).all() else None
 
 
 def checked_curvature(found: Array) -> Array:

@@ -140,6 +140,10 @@ class Monitor:
         if not self.earlier:
             self.history.add(0, value, gradient_norm, self.seconds)
 
+    def has_better(self, value: float) -> bool:
+        """Whether a point before had less than this value, if that is what counts."""
+        return self._keeps_least and self.best is not None and self.best.value < value
+
     def step(
         self, x: Array, value: float, gradient_norm: float, state: Mapping[str, Any] | None = None
     ) -> None:

@@ -18,6 +18,8 @@ from gradwire_engine.solvers.progress import Monitor
 from gradwire_engine.solvers.scipy_calls import scipy_runs
 from gradwire_engine.solvers.specification import Specification
 
+#: The share of the largest value at the start, or of 1, that may be left at a root.
+_LEFT = 1e-4
 #: Methods that read Jacobians; the others, for large systems, read values alone.
 _EXACT = ("hybr", "lm")
 
@@ -62,12 +64,22 @@ class Root:
                 self._x,
                 method=self._given.method,
                 tol=self._given.tol,
-                options=self._monitor.left(self._given.options),
+                options=self._options(),
                 **further,
             )
         x = np.asarray(result.x, np.float64)
         norm = float(np.abs(self._residuals(x)).max())
-        return Ending(x, norm, norm, bool(result.success), str(result.message))
+        success, message = bool(result.success), str(result.message)
+        if success and norm > _LEFT * max(largest, 1.0):  # lm ends at a least sum of squares
+            success, message = False, f"the values do not become zero: {norm:g} is left"
+        return Ending(x, norm, norm, success, message)
+
+    def _options(self) -> dict[str, Any]:
+        options = self._monitor.left(self._given.options)
+        if self._given.method == "krylov":  # its differences have to outlast rounding
+            step = max(np.finfo(part.dtype).eps for part in self._problem.layout.parts) ** 0.5
+            options["jac_options"] = {"rdiff": float(step)}
+        return options
 
     def _evaluated(self, x: Array) -> Array:
         self._monitor.look()

@@ -10,15 +10,20 @@ import numpy as np
 
 from gradwire_engine.solvers.progress import Stopped
 
-#: How SciPy refuses matrices with overflows, which it has computed itself.
-_NOT_FINITE = "must not contain infs or NaNs"
+#: What SciPy's methods raise where they cannot go on, and what that means here.
+_FAILURES = {
+    "must not contain infs or NaNs": "numbers became too large for SciPy's linear algebra",
+    "Negative curvature not allowed": "the value decreases without end",
+    "expected square matrix": "there are more equality constraints than elements of the sources",
+    "Jacobian inversion yielded zero": "the values do not change where the method looks for a step",
+}
 
 
 @contextmanager
 def scipy_runs() -> Iterator[None]:
     """The messages of SciPy's results say what its warnings do.
 
-    Raises: ``Stopped`` where a factorisation fails.
+    Raises: ``Stopped`` where a method cannot go on.
     """
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -26,7 +31,10 @@ def scipy_runs() -> Iterator[None]:
             yield
     except np.linalg.LinAlgError as error:
         raise Stopped(f"SciPy's linear algebra failed: {error}") from error
+    except ArithmeticError as error:  # of Python's numbers
+        raise Stopped("numbers became too large or too small for the method") from error
     except ValueError as error:
-        if _NOT_FINITE not in str(error):
+        reasons = [reason for words, reason in _FAILURES.items() if words in str(error)]
+        if not reasons:
             raise
-        raise Stopped("numbers became too large for SciPy's linear algebra") from error
+        raise Stopped(reasons[0]) from error

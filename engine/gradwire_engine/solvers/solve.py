@@ -81,6 +81,8 @@ def solve(
     try:
         ending = make(objective, given, monitor, resume).run()
         if not (isfinite(ending.value) and isfinite(ending.gradient_norm)):
+            raise Stopped(f"the method ended where a value is not finite: {ending.message}")
+        if not ending.success and monitor.has_better(ending.value):
             raise Stopped(ending.message)
     except (Stopped, DomainError) as error:
         if monitor.best is None:
@@ -98,7 +100,7 @@ def solve(
         monitor.iterations,
         monitor.evaluations,
         ending.success,
-        ending.message,
+        " ".join(ending.message.split()),
         monitor.history.columns(),
         monitor.notes.warnings,
         monitor.notes.unconnected,

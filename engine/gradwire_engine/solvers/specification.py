@@ -17,6 +17,8 @@ from gradwire_engine.solvers.methods import METHODS, Method, SolveKind
 from gradwire_engine.solvers.options import check
 from gradwire_engine.solvers.schedules import schedule_of
 
+#: The tolerances of least squares, and their default.
+_TOLERANCES, _TOLERANCE = ("ftol", "xtol", "gtol"), 1e-8
 #: A bound: for all elements, for each of them, or none.
 Bound: TypeAlias = "float | Array | None"
 
@@ -84,7 +86,7 @@ class Specification:
         return METHODS[self.kind][self.method]
 
     def limits(self, layout: Layout) -> tuple[Array, Array] | None:
-        """The lower and the upper bound of each element, infinite where there is none.
+        """The lower and the upper bound of each element, infinite where there is none; or None.
 
         Raises: ``InputError`` for names that are no sources, shapes that differ from theirs, bounds
         without a number between them, and a start outside.
@@ -106,12 +108,16 @@ class Specification:
             at = Place(pointer="/bounds")
             detail = f"the lower bound of {layout.name(element)} is above the upper one"
             raise InputError(detail, at=at)
+        if self.kind == "least_squares" and (element := _first(low == high)) is not None:
+            detail = f"the bounds of {layout.name(element)} are equal"
+            hint = "leave what is fixed out of sources"
+            raise InputError(detail, at=Place(pointer="/bounds"), hint=hint)
         start = layout.start
         if (element := _first((start < low) | (start > high))) is not None:
             found = f"{layout.name(element)} is {start[element]:g}"
             detail = f"the start lies outside the bounds: {found}"
             raise InputError(detail, at=Place(pointer="/bounds"), hint="start between the bounds")
-        return limits
+        return limits if np.isfinite(limits).any() else None
 
     def _check_together(self) -> None:
         """Raises: ``InputError`` for options that exclude each other."""
@@ -124,10 +130,25 @@ class Specification:
         if "max_trust_radius" in self.takes.options and radii[0] >= radii[1]:
             at = Place(pointer="/options/initial_trust_radius")
             raise InputError("the initial trust radius must be below the largest", at=at)
+        if self.kind == "least_squares" and not self.takes.scipy:
+            self._check_tolerances()
         if "c1" in self.takes.options:
             curvature = 0.4 if self.method == "CG" else 0.9
             if options.get("c1", 1e-4) >= options.get("c2", curvature):
                 raise InputError("c1 must be below c2", at=Place(pointer="/options/c1"))
+
+    def _check_tolerances(self) -> None:
+        """Raises: ``InputError`` for tolerances that no rounded numbers reach."""
+        default = _TOLERANCE if self.tol is None else self.tol
+        small = [
+            name for name in _TOLERANCES if self.options.get(name, default) < np.finfo(float).eps
+        ]
+        if small and (self.method == "lm" or len(small) == len(_TOLERANCES)):
+            named = next((name for name in small if name in self.options), None)
+            pointer = "/tol" if named is None else f"/options/{named}"
+            many = "each tolerance" if self.method == "lm" else "one tolerance at least"
+            detail = f"{many} of {self.method} must be 2.3e-16 or more"
+            raise InputError(detail, at=Place(pointer=pointer), hint="leave it out for 1e-8")
 
 
 def bound(given: float | Array, shape: tuple[int, ...], at: Place) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import TypeAlias
 
 import numpy as np
@@ -76,7 +77,12 @@ class LeastSquares:
         notes = self._problem.notes
         check_start(notes, residuals, jacobian.data if issparse(jacobian) else jacobian)
         check_connected(notes, self._problem.layout)
-        self._monitor.begin(self._x, *self._measured(self._x), notes)
+        value, norm = self._measured(self._x)
+        if not (isfinite(value) and isfinite(norm)):
+            detail = "the squares of the residuals are too large at the start"
+            hint = "divide them by their size, or start from another point"
+            raise DomainError(detail, at=Place(pointer="/target"), hint=hint)
+        self._monitor.begin(self._x, value, norm, notes)
         given = self._given
         bounds = {} if self._limits is None else {"bounds": self._limits}
         tolerances = {} if given.tol is None else dict.fromkeys(("ftol", "xtol", "gtol"), given.tol)
@@ -135,7 +141,8 @@ class LeastSquares:
     def _measured(self, x: Array) -> tuple[float, float]:
         """The value at a point, and the norm of its gradient ``Jᵀ (ρ′ r)``."""
         residuals, scale = self._residuals(x), self._scale
-        loss, slope = self._loss((residuals / scale) ** 2)
-        gradient = self._jacobian(x).T @ (slope * residuals)
-        value = 0.5 * scale**2 * float(loss.sum())
+        with np.errstate(all="ignore"):
+            loss, slope = self._loss((residuals / scale) ** 2)
+            gradient = self._jacobian(x).T @ (slope * residuals)
+            value = 0.5 * scale * (scale * float(loss.sum()))
         return value, projected_norm(x, gradient, self._limits)

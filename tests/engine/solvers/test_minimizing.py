@@ -15,6 +15,8 @@ from gradwire_engine.errors import (
 from gradwire_engine.solvers import METHODS, Constraint, LocalProblem, Specification, solve
 from scipy.optimize import minimize, rosen, rosen_der, rosen_hess, rosen_hess_prod
 
+from tests.engine.solvers.conftest import pointer_to
+
 ROSENBROCK = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
 START = np.array([-1.2, 1, 0.7, 1.4])
 BY_SCIPY = [name for name, method in METHODS["minimize"].items() if not method.first_order]
@@ -234,3 +236,62 @@ C = cholesky(K)
     found = run("minimize", text, values, method, ["l", "s", "n"])
     assert found.success
     assert found.gradient_norm < 1e-2
+
+
+@pytest.mark.parametrize("method", [name for name in BY_SCIPY if name not in ("TNC", "dogleg")])
+def test_steps_beyond_where_there_are_values_lead_back(run, method):
+    found = run("minimize", "x - log(x)", {"x": 5.0}, method)
+    assert found.success
+    np.testing.assert_allclose(found.solution["x"], 1, atol=1e-3)
+
+
+@pytest.mark.parametrize("method", ["L-BFGS-B", "TNC", "SLSQP", "trust-constr"])
+def test_steps_to_bounds_where_the_value_is_infinite_lead_back(run, method):
+    found = run("minimize", "sum(x - log(x))", {"x": [5.0, 0.5]}, method, bounds={"x": (0, None)})
+    assert found.success
+    np.testing.assert_allclose(found.solution["x"], 1, atol=1e-2)
+
+
+def test_slsqp_goes_on_from_a_point_without_value(run):
+    text = "t = 0.1*(arange(10) + 1)\nr = exp(-t*x[0]) - exp(-t*x[1]) - x[2]*(exp(-t) - exp(-10*t))"
+    found = run("minimize", f"{text}\nsum(r**2)", {"x": [0.0, 10, 20]}, "SLSQP")  # Box (1966)
+    assert found.success
+    assert found.value < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("text", "constraints", "words"),
+    [
+        ("sum(x)", [], "the value decreases without end"),
+        ("sum(x**2)", ["x", "3*sum(x)"], "more equality constraints than elements"),
+    ],
+)
+def test_where_scipy_raises_a_run_ends_without_success(run, text, constraints, words):
+    equal = [Constraint(each, None, 1.0, 1.0) for each in constraints]
+    found = run("minimize", text, {"x": [1.0, 1.0]}, "trust-constr", constraints=equal)
+    assert not found.success
+    assert words in found.message
+
+
+@pytest.mark.parametrize("method", ["trust-ncg", "trust-krylov", "trust-exact", "dogleg"])
+def test_a_tolerance_of_zero_is_reached_at_a_gradient_of_zero(run, method):
+    found = run("minimize", "sum((x - 1)**2)", {"x": [3.0, 4.0]}, method, tol=0)
+    assert found.success
+    assert found.value == 0
+
+
+@pytest.mark.parametrize("method", ["QRFactorization", "SVDFactorization"])
+@pytest.mark.parametrize(
+    "given", [{}, {"bounds": {"x": (None, 5)}}, {"constraints": [Constraint("x", None, 1, None)]}]
+)
+def test_dense_matrices_are_factorised_where_there_are_any(run, method, given):
+    options = {"factorization_method": method}
+    found = run("minimize", "(x - 2)**2", {"x": 3.0}, "trust-constr", options=options, **given)
+    np.testing.assert_allclose(found.solution["x"], 2, atol=1e-4)
+
+
+def test_a_constraint_without_a_value_at_the_start_is_pointed_to(run):
+    constraint = Constraint("log(x - 5)", None, 0.0, None)
+    with pytest.raises(DomainError, match="log is the first") as refused:
+        run("minimize", "x**2", {"x": 1.0}, "SLSQP", constraints=[constraint])
+    assert pointer_to(refused) == "/constraints/0/program"

@@ -104,3 +104,29 @@ def test_a_dense_jacobian_that_is_too_large_is_refused_before_it_is_made(method)
         solve(problem, Specification("root", method), clock=perf_counter)
     found = solve(problem, Specification("root", "krylov"), clock=perf_counter)
     np.testing.assert_allclose(found.solution["x"], np.sqrt(2), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("text", "start"), [("x**2 + 1", 1.0), ("x**2 - 1", 0.0)])
+def test_a_least_sum_of_squares_is_no_root(run, text, start):
+    found = run("root", text, {"x": start}, "lm")
+    assert not found.success
+    assert found.message == "the values do not become zero: 1 is left"
+
+
+@METHOD
+@pytest.mark.parametrize("text", ["1e200 * (x - 1)", "1e-200 * (x - 1)", "x * 0 + 1"])
+def test_where_scipy_raises_a_run_ends_without_an_error(run, text, method):
+    found = run("root", text, {"x": [5.0, 6.0]}, method)
+    assert not found.success or np.max(np.abs(found.value)) < 1e-190
+
+
+def test_krylov_differs_by_more_than_single_precision_rounds(run):
+    found = run("root", "cos(x) - x", {"x": np.float32(1)}, "krylov")
+    np.testing.assert_allclose(found.solution["x"], 0.739085, rtol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["broyden1", "df-sane"])
+def test_without_success_the_solution_is_the_best_point(run, method):
+    found = run("root", "log(x) + 3*x", {"x": 5.0}, method)
+    assert not found.success
+    assert found.value == min(found.history["value"])

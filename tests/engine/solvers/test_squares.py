@@ -135,7 +135,22 @@ def test_a_region_without_values_ends_no_run_with_an_error(run, method):
 
 
 def test_wrong_residuals_are_refused(run):
-    with pytest.raises(InputError, match="residuals are real"):
+    with pytest.raises(InputError, match="expected real numbers, got complex128"):
         run("least_squares", "x + 1j", {"x": [1.0]})
     with pytest.raises(InputError, match="no residuals"):
         run("least_squares", "x[:0]", {"x": [1.0]})
+    with pytest.raises(DomainError, match="squares of the residuals are too large"):
+        run("least_squares", "exp(x)", {"x": [600.0]})
+
+
+def test_what_is_fixed_is_no_source(run, values):
+    with pytest.raises(InputError, match="the bounds of a are equal") as refused:
+        run("least_squares", TEXT, values, "trf", ["a", "b", "c"], bounds={"a": (1, 1)})
+    assert refused.value.hint == "leave what is fixed out of sources"
+
+
+@pytest.mark.parametrize("method", ["trf", "dogbox"])
+@pytest.mark.parametrize("scale", [1e-150, 1e300])
+def test_any_scale_of_a_loss_is_taken(run, values, method, scale):
+    found = run("least_squares", TEXT, values, method, ["a", "b", "c"], options={"f_scale": scale})
+    assert found.success
