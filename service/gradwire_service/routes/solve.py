@@ -51,7 +51,7 @@ class Solving:
 
     async def _answer(self, exchange: Exchange) -> Response:
         background, wait_seconds = self._waiting(exchange)
-        idempotency_key = exchange.request.headers.get(b"idempotency-key")
+        idempotency_key = exchange.request.headers.get(b"idempotency-key") or None
         stored = background or idempotency_key is not None
         run = await self._runs.begin(_task(exchange), idempotency_key, stored=stored)
         if not isinstance(run, Run):

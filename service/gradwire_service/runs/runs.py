@@ -117,17 +117,12 @@ class Runs:
         if run is not None:
             _check_same(run.job, job)
             return run
-        run = self._runs[key] = Run(self._means, key, job, task)
-        try:
-            self._means.queue.check(task.deadline, len(task.body), task.owner)
-            if stored and not await run.keep():
-                self._runs.pop(key)
-                found = await self.find(key)
-                _check_same(found.job, job)
-                return found
-        except BaseException:
-            self._runs.pop(key, None)
-            raise
+        self._means.queue.check(task.deadline, len(task.body), task.owner)
+        run = Run(self._means, key, job, task)
+        if stored and not await run.keep():
+            found = await self.find(key)
+            _check_same(found.job, job)
+            return found
         self._start(run)
         await asyncio.sleep(0)  # then it is in the queue, which has to count it
         return run

@@ -211,6 +211,25 @@ async def test_one_idempotency_key_is_one_job(served, kept):
         assert (begun.status_code, begun.json()["code"]) == (409, "idempotency_conflict")
 
 
+async def test_an_idempotency_key_is_known_to_all_replicas(served, tmp_path):
+    key, long = {"idempotency-key": "fit 8"}, ENDLESS | {"max_seconds": 1}
+    store = f"sqlite:{tmp_path / 'jobs.db'}"
+    async with served(store=store) as one, served(store=store) as other:
+        clients = one, other, other, one
+        asked = [client.post("/v1/minimize", json=long, headers=key) for client in clients]
+        answers = await asyncio.gather(*asked)
+        assert [answer.status_code for answer in answers] == [200] * 4
+        assert len({answer.content for answer in answers}) == 1
+
+
+async def test_an_empty_idempotency_key_is_none(served, kept):
+    async with served(**kept) as client:
+        for asked in (ROSEN, ROSEN | {"method": "BFGS"}):
+            answer = await client.post("/v1/minimize", json=asked, headers={"idempotency-key": ""})
+            assert answer.status_code == 200
+        assert (await client.get("/v1/jobs")).json()["jobs"] == []
+
+
 @pytest.mark.parametrize(
     ("field", "value"), [("background", "yes"), ("background", 1), ("wait_ms", -1), ("wait_ms", "")]
 )
