@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gradwire_engine import Leaf, Query
-from gradwire_engine.errors import InputError, ShapeMismatch
+from gradwire_engine.errors import DtypeMismatch, InputError, ShapeMismatch
 
 RNG = np.random.default_rng(6)
 X, Y, W = RNG.normal(size=(5, 3)), RNG.normal(size=5), RNG.normal(size=3)
@@ -277,3 +277,8 @@ def test_wrong_batches_are_refused(ask, batch, message):
 def test_results_of_different_shapes_do_not_stack(ask):
     with pytest.raises(ShapeMismatch, match="do not stack"):
         ask.value("x if x[0] > 0 else x[:1]", {"x": X}, batch={"x": 0})
+
+
+def test_results_of_different_dtypes_do_not_stack(ask):
+    with pytest.raises(DtypeMismatch, match="different dtypes, float64 and int64, which do not"):
+        ask.value("sum(x) if x[0] > 0 else len(x)", {"x": X}, batch={"x": 0})

@@ -44,7 +44,7 @@ BEYOND_SCHEMAS = {
     "in which of Unicode's forms a name is": "Unicode's form NFKC",
     "what attributes an operation takes": "^/program/nodes/.*/attrs",
     "which options a method has, what it takes beside, and their values": "^/(options|constraints)"
-    "|takes no (bounds|minibatch)",
+    "|takes no (bounds|minibatch)|^/tol: (one|each) tolerance",
     "which names are free, or computed before": "another node has this id|not computed yet",
 }
 BEYOND = re.compile("|".join(BEYOND_SCHEMAS.values()))
@@ -254,7 +254,7 @@ QUESTION: dict[str, Any] = {
     "rtol": 1,
     "atol": 1e-3,
     "tangents": {"x": [1, 2], "y": {"z": [{"value": 1}, {"re": 1, "im": 2}]}},
-    "vectors": {"x": {"ref": REF}},
+    "vectors": {"x": {"ref": REF}, "y": {"z": [{"value": {"ref": REF}}]}},
     "persistent": True,
     "watch": ["x"],
     "watch_accessed_variables": False,
@@ -264,7 +264,7 @@ QUESTION: dict[str, Any] = {
 SOLVING: dict[str, Any] = {
     "sources": ["x", None, {"y": ["z"]}],
     "target": "y",
-    "tol": 0,
+    "tol": 1e-6,
     "bounds": {"x": [[0, "-Infinity"], None], "y.z": [{"ref": REF}, {"value": [1, 2]}]},
     "promotion": "strict",
     "encoding": "base64",

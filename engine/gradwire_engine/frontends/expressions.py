@@ -10,6 +10,7 @@ from typing import Any
 from gradwire_engine.answer import Poll
 from gradwire_engine.errors import Place, ProgramSyntaxError
 from gradwire_engine.operators import OPERATORS
+from gradwire_engine.ops.base import FUNCTIONS
 from gradwire_engine.polling import polled
 from gradwire_engine.program import (
     MOST_DIGITS,
@@ -185,7 +186,7 @@ class ExpressionReader(Writer):
         if name is None:
             return None
         root, dot, _ = name.partition(".")
-        if root in self.assigned or (dot and root not in PREFIXES):
+        if root in self.assigned or (dot and root not in PREFIXES and name not in FUNCTIONS):
             return None
         self.trusted.add(root)
         return name

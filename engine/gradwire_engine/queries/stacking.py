@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Answer, Array
-from gradwire_engine.errors import Place, ShapeMismatch
+from gradwire_engine.errors import ArgumentError, DtypeMismatch, Place, ShapeMismatch
 
 #: The examples of an answer, and the answer of these alone.
 Part = tuple[Array, Answer]
@@ -53,8 +53,11 @@ def _merge(masks: Sequence[Array], trees: Sequence[Any]) -> Any:
         items = [[x if x is None else x[key] for x in trees] for key in keys]
         merged = [_merge(masks, item) for item in items]
         return dict(zip(keys, merged, strict=True)) if isinstance(first, dict) else merged
-    if len({(x.dtype, x.shape[1:]) for x in present}) > 1:
+    if len({x.shape[1:] for x in present}) > 1:
         raise _unlike("shapes")
+    if len({x.dtype for x in present}) > 1:
+        found = " and ".join(sorted({str(x.dtype) for x in present}))
+        raise _unlike(f"dtypes, {found}", DtypeMismatch)
     whole = np.zeros((masks[0].size, *first.shape[1:]), first.dtype)
     for took, tree in zip(masks, trees, strict=True):
         if tree is not None:
@@ -82,8 +85,8 @@ def _of_one_length(
     return [longer(nothing(took.sum()) if tree is None else tree) for took, tree in pairs]
 
 
-def _unlike(what: str) -> ShapeMismatch:
-    return ShapeMismatch(
+def _unlike(what: str, kind: type[ArgumentError] = ShapeMismatch) -> ArgumentError:
+    return kind(
         f"the examples give results of different {what}, which do not stack",
         at=Place(pointer="/batch"),
         hint="send such examples one by one",

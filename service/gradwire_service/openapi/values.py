@@ -196,7 +196,7 @@ Value = TypeAliasType(
 Direction = TypeAliasType(
     "Direction",
     Annotated[
-        "float | bool | Word | list[Direction] | ArrayLeaf"
+        "float | bool | Word | list[Direction] | ArrayLeaf | ValuedArray"
         " | Annotated[dict[str, Direction], _level('Direction')]",
         Field(description="Nested like the value that it is a direction of."),
     ],

@@ -6,6 +6,7 @@ import scipy.linalg
 from gradwire_engine.catalogue import catalogue
 from gradwire_engine.dialects import DIALECTS
 from gradwire_engine.errors import BadArgument, UnknownOperation
+from gradwire_engine.frontends.text import parse_text
 
 X = np.array([[0.5, -1.5], [1.0, 0.25]])
 S = np.array([[2.0, 0.5], [0.5, 1.0]])
@@ -105,3 +106,15 @@ def test_the_catalogue_lists_the_names_of_each_dialect():
     listed = {alias for entry in catalogue() for alias in [entry["name"], *entry["aliases"]]}
     listed |= {text.partition("(")[0] for entry in catalogue() for text in entry["dialects"]}
     assert listed >= {name for dialect in DIALECTS for name in dialect.functions}
+
+
+def test_every_listed_name_can_be_called_in_a_text():
+    entries = catalogue()
+    listed = {name for entry in entries for name in [entry["name"], *entry["aliases"]]}
+    dotted = [name for name in listed if "." in name]
+    program = parse_text("\n".join(f"{name}()" for name in dotted))
+    assert [node.value[0] for node in program.body.nodes if node.kind == "call"] == dotted
+
+
+def test_a_variable_may_be_called_like_a_family_of_functions(ask):
+    assert ask.value("signal.sum() + signal.shape[0]", {"signal": X}) == X.sum() + 2
