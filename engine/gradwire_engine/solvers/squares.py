@@ -24,6 +24,8 @@ from gradwire_engine.solvers.specification import Specification
 #: Where the product of the lengths, and of the shorter again, is less, factorising takes less than
 #: a second, and converges where iterations hardly do.
 _FACTORISED = 10**9
+#: The distance from bounds at which a start lies, relative to the element or 1.
+_AWAY = 1e-3
 #: ``ρ(z)`` and ``ρ′(z)`` of squared residuals.
 Loss: TypeAlias = Callable[[Array], tuple[Array, Array]]
 
@@ -46,6 +48,15 @@ LOSSES: Mapping[str, Loss] = {
     "cauchy": lambda z: (np.log1p(z), 1 / (1 + z)),
     "arctan": lambda z: (np.arctan(z), 1 / (1 + z * z)),
 }
+
+
+def _away(x: Array, low: Array, high: Array) -> Array:
+    """A start whose elements at bounds are moved inside.
+
+    SciPy moves them by 1e-10, where trf, which scales steps by the distance, may end at once.
+    """
+    way = np.minimum(_AWAY * np.maximum(np.abs(x), 1.0), (high - low) / 4)
+    return np.clip(x, low + way, high - way, out=x.copy(), where=(x <= low) | (x >= high))
 
 
 class LeastSquares:
@@ -89,7 +100,7 @@ class LeastSquares:
         with scipy_runs():
             result = least_squares(
                 lambda x: self._residuals(x).copy(),  # robust losses scale them in place
-                self._x,
+                self._x if self._limits is None else _away(self._x, *self._limits),
                 jac=self._stepped,
                 method=given.method,
                 **bounds,

@@ -249,3 +249,12 @@ def test_refusals_are_those_of_the_service(client):
 def test_each_kind_has_the_options_that_its_signature_has():
     assert OPTIONS["root"] < OPTIONS["minimize"]
     assert {"loss", "f_scale"} <= OPTIONS["least_squares"]
+
+
+@pytest.mark.parametrize("args", [([1.0, 2.0],), [1.0, 2.0], np.array([1.0, 2.0])])
+def test_one_argument_needs_no_tuple_as_in_scipy(client, args):
+    def distance(x, a):
+        return np.sum((x - np.asarray(a)) ** 2)
+
+    found = client.minimize(distance, np.zeros(2), args)
+    np.testing.assert_allclose(found.x, scipy.optimize.minimize(distance, np.zeros(2), args).x)

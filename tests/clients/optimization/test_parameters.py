@@ -49,6 +49,7 @@ def test_no_bounds_are_not_sent(given):
         ([(0, 1)], "a pair .* for each of 5 elements, got 1"),
         ({"v": (0, 1)}, "'v', which is not optimised"),
         ({"w": 3}, "bounds of w are a pair"),
+        ([(0, 1), None, *[(0, 1)] * 3], r"bounds\[1\] is no pair \(low, high\): None"),
         ({"w": ([1, 2, 3], None)}, r"the shape \(3,\), but it has \(2, 2\)"),
         (3.0, "got float"),
     ],
@@ -56,3 +57,8 @@ def test_no_bounds_are_not_sent(given):
 def test_wrong_bounds_are_named(given, message):
     with pytest.raises(gradwire.UsageError, match=message):
         bounds_document(given, PARAMETERS)
+
+
+def test_bounds_of_least_squares_are_one_pair():
+    with pytest.raises(gradwire.UsageError, match=r"a pair \(low, high\), got 5 items"):
+        ends_document([(0, 1)] * 5, PARAMETERS)

@@ -154,3 +154,12 @@ def test_what_is_fixed_is_no_source(run, values):
 def test_any_scale_of_a_loss_is_taken(run, values, method, scale):
     found = run("least_squares", TEXT, values, method, ["a", "b", "c"], options={"f_scale": scale})
     assert found.success
+
+
+@pytest.mark.parametrize("method", ["trf", "dogbox"])
+@pytest.mark.parametrize("high", [3.0, 5.0, None])
+def test_a_start_at_bounds_is_no_end(run, data, method, high):
+    matrix = np.random.default_rng(0).normal(size=(50, 3))
+    variables = {"w": np.zeros(3), "X": data(matrix), "y": data(matrix @ [1.0, 2, 3])}
+    found = run("least_squares", "X @ w - y", variables, method, ["w"], bounds={"w": (0, high)})
+    np.testing.assert_allclose(found.solution[0], [1, 2, 3], rtol=1e-4)

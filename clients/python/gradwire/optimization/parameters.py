@@ -55,18 +55,28 @@ def ends_document(given: Any, parameters: Sequence[Parameter]) -> dict[str, Any]
     """As ``bounds_document``, of ``least_squares``: a pair has all lower and all upper ends."""
     if not is_list(given):
         return bounds_document(given, parameters)
+    if len(given) != 2:
+        raise UsageError(
+            f"bounds of least_squares are a pair (low, high), got {len(given)} items",
+            hint="as in SciPy, each end is a number or has one for each element",
+        )
     with used("bounds"):
-        low, high = given
-        return _flat(low, high, parameters) or None
+        return _flat(*given, parameters) or None
 
 
 def _ends(pairs: Any, parameters: Sequence[Parameter]) -> tuple[list[float], list[float]]:
     """The lower and the upper ends of pairs."""
     size = sum(parameter.size for parameter in parameters)
-    if len(pairs) != size or not all(len(pair) == 2 for pair in pairs):
+    if len(pairs) != size:
         raise UsageError(
             f"bounds need a pair (low, high) for each of {size} elements, got {len(pairs)}"
         )
+    for i, pair in enumerate(pairs):
+        if np.shape(pair) != (2,):
+            raise UsageError(
+                f"bounds[{i}] is no pair (low, high): {pair!r}"[:200],
+                hint="(None, None) is an element without bounds",
+            )
     lows = [-np.inf if low is None else float(low) for low, _ in pairs]
     return lows, [np.inf if high is None else float(high) for _, high in pairs]
 

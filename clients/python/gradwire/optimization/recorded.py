@@ -36,7 +36,7 @@ def of_function(f: Callable[..., Any], x0: Any, args: Any, constraints: Any) -> 
     What it decides by the data is decided once; what it would decide by the parameters cannot be.
     """
     start = Start(x0)
-    further = _published(tuple(args) if isinstance(args, (tuple, list)) else (args,))
+    further = _published(args if isinstance(args, tuple) else (args,))
     limits = constraints_of(constraints)
     given = (start.nested, *further)
     traced, leaves = yield from _recorded(_joined(f, limits), given, len(start.leaves))
