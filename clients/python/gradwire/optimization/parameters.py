@@ -60,8 +60,9 @@ def ends_document(given: Any, parameters: Sequence[Parameter]) -> dict[str, Any]
             f"bounds of least_squares are a pair (low, high), got {len(given)} items",
             hint="as in SciPy, each end is a number or has one for each element",
         )
+    low, high = given
     with used("bounds"):
-        return _flat(*given, parameters) or None
+        return _flat(low, high, parameters) or None
 
 
 def _ends(pairs: Any, parameters: Sequence[Parameter]) -> tuple[list[float], list[float]]:
