@@ -258,3 +258,17 @@ def test_one_argument_needs_no_tuple_as_in_scipy(client, args):
 
     found = client.minimize(distance, np.zeros(2), args)
     np.testing.assert_allclose(found.x, scipy.optimize.minimize(distance, np.zeros(2), args).x)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"options": [1]}, "options needs values by name, got a list"),
+        ({"minibatch": [1]}, "minibatch needs values by name, got a list"),
+        ({"minibatch": {"size": 1, "variables": 3}}, "variables of minibatch: 'int' object"),
+        ({"callback": 3}, "expected a Python function, got int"),
+    ],
+)
+def test_options_of_wrong_types_are_refused_before_anything_is_sent(client, given, message):
+    with pytest.raises(gradwire.UsageError, match=message):
+        client.minimize(rosenbrock, START, **given)

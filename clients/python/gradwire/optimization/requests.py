@@ -21,6 +21,7 @@ from gradwire.optimization.recorded import of_function
 from gradwire.optimization.results import Kind, OptimizeResult, result_of
 from gradwire.tracing.traced import TracedProgram, with_source_notes
 from gradwire.trees import Names, Variables
+from gradwire.usage import check_function, used
 
 #: How long the first answer may take; what takes longer is a job, and shows its progress.
 WAIT_MS: Final = 1000.0
@@ -135,6 +136,8 @@ def _optimized(
     background: bool,
     show: Show | None,
 ) -> Steps[Any]:
+    if given.get("callback") is not None:
+        check_function(given["callback"])
     objective = yield from _objective(f, x0, args, given)
     document = _document(kind, objective, method, given)
     callback, program = given.get("callback"), objective.program
@@ -192,7 +195,7 @@ def _document(
     kind: Kind, objective: Objective, method: str | None, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The request, but for how long its answer may take."""
-    options = {**(given.get("options") or {})}
+    options = dict(_mapping(given, "options") or {})
     for name in OF_LEAST_SQUARES:
         if given.get(name) is not None:
             options[name] = given[name]
@@ -200,7 +203,7 @@ def _document(
     further = {
         **{name: given.get(name) for name in PLAIN},
         "method": method,
-        "minibatch": _minibatch(given.get("minibatch"), objective),
+        "minibatch": _minibatch(_mapping(given, "minibatch"), objective),
         "options": _plain(options) or None,
         "bounds": bounds_of(given.get("bounds"), objective.parameters),
     }
@@ -210,13 +213,22 @@ def _document(
     }
 
 
+def _mapping(given: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    """What is given as an option whose members have names."""
+    found = given.get(name)
+    if found is not None and not isinstance(found, Mapping):
+        raise UsageError(f"{name} needs values by name, got a {type(found).__name__}")
+    return found
+
+
 def _minibatch(given: Mapping[str, Any] | None, objective: Objective) -> Any:
     """A minibatch, its variables by their names in the program."""
     if given is None:
         return None
     named = given.get("variables", ())
-    several = [named] if isinstance(named, str) else list(named)
-    names = [objective.names.get(name, name) for name in several]
+    with used("variables of minibatch"):
+        several = [named] if isinstance(named, str) else list(named)
+        names = [objective.names.get(name, name) for name in several]
     return _plain({**given, "variables": names})
 
 
