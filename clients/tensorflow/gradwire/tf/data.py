@@ -23,12 +23,13 @@ from gradwire.tf.data_options import Options, ThreadingOptions
 from gradwire.tf.dtypes import int64
 from gradwire.tf.errors import invalid
 from gradwire.tf.gfile import local
+from gradwire.tf.records import records
 from gradwire.tf.specs import TensorSpec
 from gradwire.tf.tensors import Operand, Tensor
 
 __all__ = [
     "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "Iterator", "Options",
-    "TextLineDataset", "ThreadingOptions", "experimental",
+    "TFRecordDataset", "TextLineDataset", "ThreadingOptions", "experimental",
 ]  # fmt: skip
 
 AUTOTUNE: int = -1
@@ -227,7 +228,7 @@ class Dataset(Merged):
         function = Drawing(reduce_func)
 
         def elements() -> Elements[Any]:
-            state = _tensors(initial_state)
+            state = _as_structure(initial_state)
             for each in self:
                 state = _tensors(function(state, each))
             yield state
@@ -293,6 +294,27 @@ class TextLineDataset(Dataset):
         super().__init__(elements)
 
 
+class TFRecordDataset(Dataset):
+    """The records of files, one after another."""
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: str | None = None,
+        buffer_size: Any = None,
+        num_parallel_reads: Any = None,
+        name: str | None = None,
+    ) -> None:
+        given = [filenames] if not isinstance(filenames, Dataset) else filenames
+
+        def elements() -> Elements[Any]:
+            for names in given:
+                for path in np.ravel(convert_to_tensor(names)._value()):
+                    yield from map(convert_to_tensor, records(path, compression_type or ""))
+
+        super().__init__(elements)
+
+
 def _later(dataset: Dataset) -> Elements[Any]:
     """The elements of a second input, over which the loop begins when they are needed."""
     yield from Branch(dataset, 1)
@@ -354,9 +376,9 @@ def _as_spec(value: Any, spec: TensorSpec) -> Tensor:
 
 
 def _tensors(value: Any) -> Any:
-    if value is None or isinstance(value, Dataset):
-        return value
-    return _as_structure(value)
+    """The result of a function: a list, too, is a structure."""
+    is_one = value is None or isinstance(value, Dataset)
+    return value if is_one else _as_structure(tuple(value) if isinstance(value, list) else value)
 
 
 def _at(tensor: Tensor, i: int) -> Tensor:

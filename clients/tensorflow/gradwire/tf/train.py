@@ -13,6 +13,12 @@ from gradwire.tf.checkpoint_files import load_variable as load_variable
 from gradwire.tf.checkpoint_manager import CheckpointManager as CheckpointManager
 from gradwire.tf.checkpoints import Checkpoint as Checkpoint
 from gradwire.tf.checkpoints import CheckpointOptions as CheckpointOptions
+from gradwire.tf.examples import BytesList as BytesList
+from gradwire.tf.examples import Example as Example
+from gradwire.tf.examples import Feature as Feature
+from gradwire.tf.examples import Features as Features
+from gradwire.tf.examples import FloatList as FloatList
+from gradwire.tf.examples import Int64List as Int64List
 from gradwire.tf.nodes import paused
 from gradwire.tf.variables import Variable
 
