@@ -98,7 +98,8 @@ NOT_IMPLEMENTED = {
     "variable_creator_scope": lambda: created(K.layers.Dense(1)),
     "gs://": lambda: tf.io.gfile.exists("gs://bucket/file"),
     "snapshot; instead: tf.data.Dataset.cache": lambda: tf.data.Dataset.range(3).snapshot("path"),
-    "Dataset.sample_from_datasets": lambda: tf.data.Dataset.sample_from_datasets([]),
+    "Dataset.rejection_resample": lambda: [tf.data.Dataset.rejection_resample],
+    "format=": lambda: K.utils.timeseries_dataset_from_array(np.ones(3), None, 1, format="grain"),
     "padded_shapes=": lambda: tf.data.Dataset.range(3).bucket_by_sequence_length(
         int, [2], [1, 1], pad_to_bucket_boundary=True
     ),

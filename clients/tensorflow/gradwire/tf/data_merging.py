@@ -10,10 +10,12 @@ from typing import Any, Self
 import numpy as np
 
 from gradwire.tf import gfile
-from gradwire.tf.conversion import convert_to_tensor
+from gradwire.tf.conversion import convert_to_tensor, tensor_of
+from gradwire.tf.data_draws import Orders
 from gradwire.tf.data_groups import Grouped, called
 from gradwire.tf.dtypes import int64
 from gradwire.tf.errors import invalid
+from gradwire.tf.random.stateless import stateless_categorical
 
 _NONE = object()
 
@@ -46,6 +48,46 @@ class Merged(Grouped):
             raise invalid(f"No files matched pattern: {', '.join(map(str, given))}")
         names = cls(lambda: map(convert_to_tensor, found), len(found))
         return names if shuffle is False else names.shuffle(len(found), seed=seed)
+
+    @classmethod
+    def random(
+        cls,
+        seed: int | None = None,
+        rerandomize_each_iteration: bool | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """Random integers of 32 bits, without end."""
+        orders = Orders(seed, bool(rerandomize_each_iteration))
+        return cls(lambda: (tensor_of(np.int64(each), int64) for each in orders.next()), math.inf)
+
+    @classmethod
+    def sample_from_datasets(
+        cls,
+        datasets: Sequence[Any],
+        weights: Any = None,
+        seed: int | None = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> Self:
+        """The next element of a dataset that is drawn, with probabilities or evenly.
+
+        Where a dataset has come to its end, so does the result, or others are drawn.
+        """
+        if not datasets:
+            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+        if weights is not None and len(weights) != len(datasets):
+            raise ValueError(
+                "Invalid `weights`. `weights` should have the same length as `datasets` but got "
+                f"`len(weights)={len(weights)}` vs. `len(datasets)={len(datasets)}`."
+            )
+        shares = np.ones(len(datasets)) if weights is None else np.asarray(weights)
+        with np.errstate(divide="ignore"):
+            logits = np.log(shares[None]) if weights is not None else shares[None]
+        seeds = cls.random(seed, rerandomize_each_iteration).batch(2)
+        choices = seeds.map(
+            lambda pair: stateless_categorical(np.float32(logits), 1, seed=pair)[0, 0]
+        )
+        return cls.choose_from_datasets(datasets, choices, stop_on_empty_dataset)
 
     @classmethod
     def choose_from_datasets(

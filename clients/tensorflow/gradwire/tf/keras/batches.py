@@ -12,6 +12,7 @@ import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.keras.settings import floatx
+from gradwire.tf.keras.utils.sequences import PyDataset
 from gradwire.tf.random.stateful import permutation
 from gradwire.tf.seeds import SEEDS, Draws
 
@@ -47,7 +48,10 @@ class Batches:
                     "it yields (inputs, targets) or (inputs, targets, sample_weights)"
                 )
             self._is_dataset = isinstance(x, tf.data.Dataset)
-            self._begin: Callable[[], Iterator[Batch]] = lambda: _yielded(iter(x), class_weight)
+            source = (
+                partial(x.epoch, bool(shuffle)) if isinstance(x, PyDataset) else partial(iter, x)
+            )
+            self._begin: Callable[[], Iterator[Batch]] = lambda: _yielded(source(), class_weight)
             self.count: int | None = _length(x)
             return
         if class_weight is not None:

@@ -10,6 +10,7 @@ from gradwire.tf.keras.utils.arrays import *
 from gradwire.tf.keras.utils.cache import *
 from gradwire.tf.keras.utils.drawing import *
 from gradwire.tf.keras.utils.progress import *
+from gradwire.tf.keras.utils.sequences import *
 
 _OWN = ["clear_session", "is_keras_tensor", "set_random_seed"]
 __all__ = [*listed(__name__), *objects.__all__, *_OWN]
