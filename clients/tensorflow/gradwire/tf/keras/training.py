@@ -110,6 +110,11 @@ class Trainer(Layer):
         each = [] if self._loss_of is None else self._loss_of.metrics
         return [self._loss_tracker, *compiled, *each, *own]
 
+    @property
+    def metrics_names(self) -> list[str]:
+        """The names of the metrics."""
+        return [metric.name for metric in self.metrics]
+
     def reset_metrics(self) -> None:
         """Forget all batches."""
         for metric in self.metrics:
