@@ -71,6 +71,21 @@ class Cell(Layer):
         """Draw anew what is left out: a sequence has ended."""
         self._thinning = {}
 
+    def _end_sequence(self) -> None:
+        """Draw anew from now on; what was not drawn uses up its seeds, as in Keras.
+
+        Keras draws what is left out for each sequence, in inference too, where nothing is.
+        """
+        for rate in ("dropout", "recurrent_dropout"):
+            if getattr(self, rate) > 0 and rate not in self._thinning:
+                for _ in range(self._draws()):
+                    self.seed_generator.next()
+        self.reset_dropout_mask()
+
+    def _draws(self) -> int:
+        """How often it is drawn what is left out: for all gates at once, or for each."""
+        return self._gates if self.recurrent_dropout else 1
+
     def _thinned(self, value: Any, rate: str, training: Any) -> list[Any]:
         """A value for each gate, in training without the share that is left out.
 
@@ -80,10 +95,9 @@ class Cell(Layer):
         if not training or not 0.0 < share < 1.0:
             return [value] * self._gates
         if rate not in self._thinning:
-            count = self._gates if self.recurrent_dropout else 1
             ones = tf.ones_like(value)
             self._thinning[rate] = [
-                random.dropout(ones, share, seed=self.seed_generator) for _ in range(count)
+                random.dropout(ones, share, seed=self.seed_generator) for _ in range(self._draws())
             ]
         masks = self._thinning[rate]
         if len(masks) == 1:
@@ -296,6 +310,12 @@ class StackedRNNCells(Layer):
         for cell in self.cells:
             if hasattr(cell, "reset_dropout_mask"):
                 cell.reset_dropout_mask()
+
+    def _end_sequence(self) -> None:
+        """Draw anew from now on, in each cell."""
+        for cell in self.cells:
+            if hasattr(cell, "_end_sequence"):
+                cell._end_sequence()
 
     def call(self, inputs: Any, states: Any, training: bool = False) -> Any:
         following = []

@@ -71,10 +71,15 @@ class _Lookup(Layer):
             )
         self._is_given: bool = vocabulary is not None
         self._tokens: list[Any] = []
-        self._weights: Any = None
+        self._idf: Any = None
         self.reset_state()
         if vocabulary is not None:
             self.set_vocabulary(vocabulary, idf_weights)
+
+    @property
+    def compute_dtype(self) -> Any:
+        """The dtype of tokens."""
+        return self._of.name
 
     def _special(self) -> list[Any]:
         """The tokens that begin the vocabulary: the mask, where places count, and the unknown."""
@@ -140,7 +145,7 @@ class _Lookup(Layer):
     def _weigh(self, weights: Any, front: int) -> None:
         """Weights of all tokens; special ones without have the mean."""
         before = len(self._special()) - front
-        self._weights = np.pad(weights, (before, 0), constant_values=np.mean(weights))
+        self._idf = np.pad(weights, (before, 0), constant_values=np.mean(weights))
 
     def adapt(self, data: Any, steps: int | None = None) -> None:
         """Learn the vocabulary: the tokens of the data, the most frequent first."""
@@ -208,7 +213,7 @@ class _Lookup(Layer):
         if self.output_mode != "tf_idf":
             return encoded(places, self.output_mode, depth, tf.int64)
         counts = encoded(places, "count", depth, tf.as_dtype(floatx()))
-        weights = np.pad(self._weights, (0, depth - len(self._weights)))
+        weights = np.pad(self._idf, (0, depth - len(self._idf)))
         return counts * tf.constant(weights, counts.dtype)
 
     def _found(self, inputs: Any) -> Any:
@@ -250,7 +255,7 @@ class _Lookup(Layer):
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that would make another, with the vocabulary that data gave."""
-        weights = self._weights
+        weights = self._idf
         return self._basic_config() | {
             "max_tokens": self.max_tokens,
             "num_oov_indices": self.num_oov_indices,

@@ -81,8 +81,8 @@ class Rolled(Layer):
                 )
             states = after
             outputs.append(output)
-        if hasattr(self.cell, "reset_dropout_mask"):
-            self.cell.reset_dropout_mask()
+        if hasattr(self.cell, "_end_sequence"):
+            self.cell._end_sequence()
         if mask is not None and self.zero_output_for_mask:
             order = range(steps)[::-1] if self.go_backwards else range(steps)
             outputs = [

@@ -72,6 +72,11 @@ class TextVectorization(Layer):
             encoding=encoding,
         )
 
+    @property
+    def compute_dtype(self) -> Any:
+        """The dtype of texts."""
+        return "string"
+
     def adapt(self, data: Any, batch_size: int | None = None, steps: int | None = None) -> None:
         """Learn the vocabulary: the words of texts, the most frequent first."""
         del batch_size  # of arrays, which are counted at once

@@ -105,7 +105,7 @@ class Sequential(Model):
             return
         first = self._tracked[0]
         if not isinstance(first, InputLayer):
-            first = InputLayer(batch_shape=input_shape, dtype=first.dtype)
+            first = InputLayer(batch_shape=input_shape, dtype=first.compute_dtype)
             self._tracked.insert(0, first)
         elif tuple(first.batch_shape) != tuple(input_shape):
             raise ValueError(
