@@ -59,7 +59,7 @@ test: $(TEST) ## Run the tests, on all cores
 	@$(BIN)/pytest $(PARALLEL) $(addprefix --ignore=,$(LONG)) $(ARGS)
 
 gpu-test: $(TEST) ## Test what needs an NVIDIA GPU, where there is one
-	@$(BIN)/pytest tests/gpu $(ARGS)
+	@$(BIN)/pytest tests/gpu tests/engine/backends/cupy/test_executable.py $(ARGS)
 
 test-all: ## Run all tests: `make test` with more random examples, then `make test-rest`
 	@$(MAKE) --no-print-directory test LONG= ARGS='--hypothesis-profile=thorough $(ARGS)'; status=$$?; \

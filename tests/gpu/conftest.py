@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 
-def _missing() -> str:
+def missing() -> str:
+    """Why there is no GPU, or nothing if there is one."""
     try:
         import cupy
 
@@ -18,6 +19,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip them, and say why."""
     here = Path(__file__).parent
     own = [item for item in items if item.path.is_relative_to(here)]
-    if own and (reason := _missing()):
+    if own and (reason := missing()):
         for item in own:
             item.add_marker(pytest.mark.skip(reason=reason))

@@ -11,6 +11,7 @@ import inspect
 import json
 import sys
 import types
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,22 @@ MODULES = (
     "cupyx.scipy.linalg",
     _SIGNAL,
     "cupyx.scipy.special",
+)
+#: Classes and modules of CUDA whose members are recorded.
+CUDA = (
+    "Device",
+    "Event",
+    "Graph",
+    "MemoryPointer",
+    "MemoryPool",
+    "PinnedMemoryPointer",
+    "Stream",
+    "device",
+    "driver",
+    "function",
+    "function.Module",
+    "memory",
+    "runtime",
 )
 #: CUDA's libraries, which CuPy loads when one of its modules is imported.
 LIBRARIES = "cublas", "cufft", "curand", "cusolver", "cusparse"
@@ -81,6 +98,10 @@ def _written(parameter: inspect.Parameter) -> str:
     )
 
 
+def _public(owner: Any) -> list[str]:
+    return [name for name in dir(owner) if not name.startswith("_")]
+
+
 def names() -> dict[str, Any]:
     """What is recorded."""
     without_libraries()
@@ -96,6 +117,8 @@ def names() -> dict[str, Any]:
             key: described(value) for key, value in kept if name != _SIGNAL or key == "convolve"
         }
     found["ndarray"] = sorted(dir(cupy.ndarray))
+    found["cuda"] = {"": _public(cupy.cuda)}
+    found["cuda"] |= {name: _public(attrgetter(name)(cupy.cuda)) for name in CUDA}
     return found
 
 

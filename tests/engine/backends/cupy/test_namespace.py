@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import examples
-from tests.engine.backends.cupy.double import NOTES, Array, doubled, on_device
+from tests.engine.backends.cupy.double import NOTES, Array, on_device
+from tests.engine.backends.cupy.modules import doubled
 from tests.engine.ops.kernel_calls import COMPUTING, edge_calls, few_of_each, kernel_calls
 from tests.gpu.registry import ROUNDINGS, differences
 

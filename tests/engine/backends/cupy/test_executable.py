@@ -1,4 +1,7 @@
-"""Tapes replayed on a GPU give NumPy's numbers: launch by launch, captured, and where they fail."""
+"""Tapes replayed on a GPU give NumPy's numbers: launch by launch, captured, and where they fail.
+
+The GPU is a simulated one and, where there is one, a real one.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,27 @@ from gradwire_engine.errors import EngineError
 
 pytest.importorskip("llvmlite")
 
+from tests.engine.backends.cupy.machine import simulated, texts_alone
 from tests.engine.backends.nvptx.launched import go_on
 from tests.engine.backends.nvptx.test_launches import PROGRAMS, same, tape, tape_of
 from tests.engine.ops.kernel_calls import few_of_each, kernel_calls
+from tests.gpu.conftest import missing
 
-pytestmark = pytest.mark.gpu
 RNG = np.random.default_rng(11)
+ROOM_BYTES = 1 << 28
 
 
-@pytest.fixture(scope="module")
-def backend():
+@pytest.fixture(scope="module", params=["simulated", pytest.param("real", marks=pytest.mark.gpu)])
+def backend(request):
     from gradwire_engine.gpu import gpu_backend
 
-    return gpu_backend(4 << 30)
+    if request.param == "simulated":
+        with simulated():
+            yield gpu_backend(ROOM_BYTES, texts_alone)
+        return
+    if reason := missing():
+        pytest.skip(reason)
+    yield gpu_backend(ROOM_BYTES)
 
 
 def asked(backend, text, values, kind="gradient", limits=None):
@@ -142,13 +153,17 @@ def test_threads_take_turns(backend):
     np.testing.assert_allclose(found, [found[0]] * 8)
 
 
-def test_what_it_costs(backend):
-    import time
+def test_a_lost_context_is_said_from_then_on():
+    from gradwire_engine.gpu import GpuLost, gpu_backend
 
-    from gradwire_engine.gpu import crossover, describe
-
-    device, costs = describe(backend), crossover(backend, time.perf_counter)
-    assert device.memory_bytes >= device.free_bytes > 0
-    assert 1e-6 < costs.launch_seconds < 1e-2
-    assert min(costs.bytes_per_second_in, costs.bytes_per_second_out) > 1e8
-    assert costs.flops_per_second > 1e9
+    with simulated() as machine:
+        backend = gpu_backend(ROOM_BYTES, texts_alone)
+        call = asked(backend, "sum(x * x)", {"x": RNG.random(3000)})
+        for _ in range(3):
+            assert call.replay(go_on).value > 0
+        machine.fails = 719  # a launch failed
+        with pytest.raises(GpuLost):
+            call.replay(go_on)
+        machine.fails = None
+        with pytest.raises(GpuLost, match="before"):
+            call.replay(go_on)

@@ -1,0 +1,74 @@
+"""cuBLAS as far as it is called, computed by NumPy in the memory of a simulated GPU."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+#: The bytes from an address to the end of its allocation.
+Memory: TypeAlias = Callable[[int], np.ndarray[Any, Any]]
+#: By cuBLAS's numbers.
+_DTYPES = {2: "e", 0: "f", 1: "d", 4: "F", 5: "D"}
+
+
+class Cublas:
+    """What is called of cuBLAS: column-major products of matrices, one after the other."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._streams: dict[int, Any] = {}
+
+    def cublasCreate_v2(self, handle: Any) -> int:  # noqa: N802
+        """Make a handle."""
+        handle._obj.value = 1
+        return 0
+
+    def cublasSetStream_v2(self, handle: ctypes.c_void_p, stream: ctypes.c_void_p) -> int:  # noqa: N802
+        """Work in order with a stream."""
+        assert handle.value is not None
+        assert stream.value is not None
+        found = ctypes.cast(stream, ctypes.py_object).value
+        self._streams[handle.value] = found
+        return 0
+
+    def cublasSetWorkspace_v2(self, _: Any, memory: ctypes.c_void_p, size: ctypes.c_size_t) -> int:  # noqa: N802
+        """Take memory."""
+        assert memory.value is not None
+        assert self._memory(memory.value).nbytes >= size.value
+        return 0
+
+    def cublasGemmStridedBatchedEx(self, handle: ctypes.c_void_p, *given: Any) -> int:  # noqa: N802
+        """``C = alpha op(A) op(B) + beta C``, for each matrix of a batch."""
+        turned_a, turned_b, m, n, k, alpha, *rest = given
+        of_a, of_b, beta, of_c = rest[:4], rest[4:8], rest[8], rest[9:13]
+        count, computes, _ = rest[13:]
+        assert handle.value is not None
+        assert alpha._obj[0] == 1
+        assert beta._obj[0] == 0
+        wide = np.result_type(_DTYPES[of_a[1].value], "f")
+        assert {68: "fF", 70: "dD"}[computes].find(wide.char) >= 0
+        a = self._matrices(of_a, (k, m) if turned_a else (m, k), count)
+        b = self._matrices(of_b, (n, k) if turned_b else (k, n), count)
+        c = self._matrices(of_c, (m, n), count)
+
+        def multiply() -> None:
+            left, right = a.swapaxes(1, 2) if turned_a else a, b.swapaxes(1, 2) if turned_b else b
+            with np.errstate(all="ignore"):
+                c[...] = np.matmul(left.astype(wide), right.astype(wide))
+
+        self._streams[handle.value].add(multiply)
+        return 0
+
+    def _matrices(self, given: Sequence[Any], shape: tuple[int, int], count: int) -> Any:
+        pointer, kind, leading, stride = given
+        dtype = np.dtype(_DTYPES[kind.value])
+        assert leading >= shape[0]
+        needed = ((shape[1] - 1) * leading + shape[0] + (count - 1) * stride.value) * dtype.itemsize
+        memory = self._memory(pointer.value)
+        assert memory.nbytes >= needed
+        flat = memory[: memory.nbytes // dtype.itemsize * dtype.itemsize].view(dtype)
+        steps = [x * dtype.itemsize for x in (stride.value, 1, leading)]
+        return np.lib.stride_tricks.as_strided(flat, (count, *shape), steps)
