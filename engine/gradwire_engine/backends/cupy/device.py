@@ -1,33 +1,34 @@
-"""A GPU: its memory, the stream of work that it does in order, and copies from and to the host."""
+"""A GPU: its memory, what stays there, and the lanes on which it computes and inputs arrive."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.backends.cupy.lanes import Lane
 from gradwire_engine.backends.devices import GpuLost, GpuUnavailable, OutOfGpuMemory
 from gradwire_engine.locks import locked
 
-#: Bytes that are copied at a time, and pieces of page-locked memory that copies go through.
-_PIECE, _PIECES = 8 << 20, 4
-#: Looks at the GPU without pause, which take some milliseconds in all, and seconds between others.
-_BUSY, _PAUSE = 4000, 5e-5
+#: Bytes of a result that are worth keeping.
+_KEPT_BYTES = 1 << 20
 #: CUDA's errors after which nothing works: lost devices, and contexts that faults have ended.
 _FATAL = frozenset((46, 100, 101, 201, 214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999))
 
 
 class Residents:
-    """The copies of arrays that nobody can write to and that come again, as long as these live."""
+    """Copies of arrays that nobody can write to and that come again, as long as these live.
+
+    What was computed here is kept at once, other arrays when they come a second time.
+    """
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Any, Any]] = {}
+        self._results: dict[int, tuple[Any, Any]] = {}
 
     def find(self, x: np.ndarray[Any, Any], upload: Any) -> Any | None:
         """The copy of an array that came before; none when it first comes."""
@@ -36,8 +37,7 @@ class Residents:
         number = id(x)
         known = self._known.get(number)
         if known is None or known[0]() is not x:
-            forget = self._known.pop
-            self._known[number] = ref(x, lambda _: forget(number, None)), None
+            self._remember(self._known, x, None)
             return None
         alive, copy = known
         if copy is None:
@@ -45,9 +45,32 @@ class Residents:
             self._known[number] = alive, copy
         return copy
 
+    def keep(self, result: np.ndarray[Any, Any], copy: Any) -> None:
+        """Keep what was computed here for the array that it was copied to."""
+        result.flags.writeable = False
+        self._remember(self._results, result, copy)
+
+    def result(self, x: np.ndarray[Any, Any]) -> Any | None:
+        """What an array was copied from that was computed here, be it reshaped since."""
+        root = x
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        alive, copy = self._results.get(id(root), (None, None))
+        if alive is None or alive() is not root or not _is_constant(x):
+            return None
+        if x.dtype != root.dtype or x.size != root.size or not x.flags.c_contiguous:
+            return None
+        return copy.reshape(x.shape)
+
     def forget(self) -> None:
         """Free all copies."""
         self._known.clear()
+        self._results.clear()
+
+    @staticmethod
+    def _remember(kept: dict[int, tuple[Any, Any]], x: np.ndarray[Any, Any], copy: Any) -> None:
+        number = id(x)
+        kept[number] = ref(x, lambda _: kept.pop(number, None)), copy
 
 
 def _is_constant(x: Any) -> bool:
@@ -57,6 +80,17 @@ def _is_constant(x: Any) -> bool:
             return False
         x = x.base
     return x is None or isinstance(x, bytes) or (isinstance(x, memoryview) and x.readonly)
+
+
+class Staged(NamedTuple):
+    """Inputs on the device, and which of them later replays find in the same place.
+
+    They may be read once ``arrived`` has been waited for, and must be held until the replay ends.
+    """
+
+    arrays: Sequence[Any]
+    stay: Sequence[bool]
+    arrived: Any
 
 
 class Device:
@@ -83,14 +117,13 @@ class Device:
         self.pool = cupy.cuda.MemoryPool()
         if memory_bytes is not None:
             self.pool.set_limit(memory_bytes)
-        self.stream = cupy.cuda.Stream(non_blocking=True)
         self.residents = Residents()
         self.lost = False
-        self._lock = threading.Lock()
-        self._paused = threading.Event()  # which nobody sets: waiting for it is a pause
-        self._pieces = [cupy.cuda.alloc_pinned_memory(_PIECE) for _ in range(_PIECES)]
-        self._copied = [cupy.cuda.Event(block=False, disable_timing=True) for _ in range(_PIECES)]
-        self._next = 0
+        #: Where everything is computed, and where inputs come while others are.
+        self._computing, self._arriving = Lane(cupy), Lane(cupy)
+        self.stream = self._computing.stream
+        self.copied, self.copy_from = self._computing.copied, self._computing.copy_from
+        self.wait = self._computing.wait
 
     @property
     def free_bytes(self) -> int:
@@ -104,12 +137,50 @@ class Device:
 
         Raises: ``OutOfGpuMemory``, ``GpuLost``.
         """
-        with locked(self._lock, poll):
+        with self._using(self._computing, poll):
+            yield
+
+    def staged(self, inputs: Sequence[Any], poll: Poll) -> Staged:
+        """Inputs on the device, copied while others compute.
+
+        Raises: ``OutOfGpuMemory``, ``GpuLost``.
+        """
+        with self._using(self._arriving, poll):
+            placed = [self._placed(x) for x in inputs]
+            arrived = self.cupy.cuda.Event(block=False, disable_timing=True)
+            arrived.record(self._arriving.stream)
+        return Staged([x for x, _ in placed], [stays for _, stays in placed], arrived)
+
+    def _placed(self, x: Any) -> tuple[Any, bool]:
+        """An input on the device, and whether later replays find it in the same place."""
+        if isinstance(x, self.cupy.ndarray):
+            return x, True
+        upload = self._arriving.copied
+        if isinstance(x, np.ndarray):
+            computed = self.residents.result(x)
+            if computed is not None:
+                return computed, False
+            resident = self.residents.find(x, upload)
+            if resident is not None:
+                return resident, True
+        return upload(np.asarray(x)), False
+
+    def brought(self, x: Any, poll: Poll) -> np.ndarray[Any, Any]:
+        """A result on the host; what is large is kept here, too, until the host forgets it."""
+        copy = x.copy() if x.nbytes >= _KEPT_BYTES else None
+        result = self.copy_from(x, poll)
+        if copy is not None:
+            self.residents.keep(result, copy)
+        return result
+
+    @contextmanager
+    def _using(self, lane: Lane, poll: Poll) -> Iterator[None]:
+        with locked(lane.lock, poll):
             if self.lost:
                 raise GpuLost("the GPU was lost before")
             cuda = self.cupy.cuda
             try:
-                with cuda.using_allocator(self.pool.malloc), self.stream:
+                with cuda.using_allocator(self.pool.malloc), lane.stream:
                     yield
             except cuda.memory.OutOfMemoryError as error:
                 self.residents.forget()
@@ -120,80 +191,3 @@ class Device:
                     raise
                 self.lost = True
                 raise GpuLost(str(error)) from error
-
-    def wait(self, poll: Poll) -> None:
-        """Wait until all is done, looking at the deadline meanwhile."""
-        event = self.cupy.cuda.Event(block=False, disable_timing=True)
-        event.record(self.stream)
-        self._await(event, poll)
-
-    def _await(self, event: Any, poll: Poll) -> None:
-        for looks in count():
-            if event.done:
-                return
-            poll()
-            if looks > _BUSY:
-                self._paused.wait(_PAUSE)
-
-    # Copies
-
-    def given(self, x: Any) -> Any | None:
-        """An array on the device, if it is there already: it is one, or a copy is kept."""
-        if isinstance(x, self.cupy.ndarray):
-            return x
-        return self.residents.find(x, self.copied) if isinstance(x, np.ndarray) else None
-
-    def copied(self, x: Any) -> Any:
-        """A copy of an array on the device."""
-        copy = self.cupy.empty(x.shape, x.dtype)
-        self.copy_to(x, copy)
-        return copy
-
-    def copy_to(self, source: np.ndarray[Any, Any], target: Any) -> None:
-        """Copy from the host; what is copied may be changed when this returns."""
-        flat = np.asarray(source, order="C").reshape(-1).view(np.uint8)
-        for begin in range(0, flat.nbytes, _PIECE):
-            piece = flat[begin : begin + _PIECE]
-            place, memory = self._piece()
-            np.frombuffer(memory, np.uint8, piece.nbytes)[:] = piece
-            to = target.data + begin
-            to.copy_from_host_async(_pointer(memory), piece.nbytes, self.stream)
-            self._copied[place].record(self.stream)
-
-    def copy_from(self, source: Any, poll: Poll) -> np.ndarray[Any, Any]:
-        """A copy on the host."""
-        target = np.empty(source.shape, source.dtype)
-        source = self.cupy.ascontiguousarray(source)
-        flat = target.reshape(-1).view(np.uint8)
-        begun: list[tuple[int, int, Any]] = []
-
-        def finish() -> None:
-            place, begin, memory = begun.pop(0)
-            self._await(self._copied[place], poll)
-            piece = flat[begin : begin + _PIECE]
-            piece[:] = np.frombuffer(memory, np.uint8, piece.nbytes)
-
-        for begin in range(0, flat.nbytes, _PIECE):
-            if len(begun) == _PIECES - 1:
-                finish()
-            place, memory = self._piece()
-            size = min(_PIECE, flat.nbytes - begin)
-            (source.data + begin).copy_to_host_async(_pointer(memory), size, self.stream)
-            self._copied[place].record(self.stream)
-            begun.append((place, begin, memory))
-        while begun:
-            finish()
-        return target
-
-    def _piece(self) -> tuple[int, Any]:
-        """Page-locked memory that no copy is using any more."""
-        place = self._next
-        self._next = (place + 1) % _PIECES
-        self._copied[place].synchronize()
-        return place, self._pieces[place]
-
-
-def _pointer(memory: Any) -> Any:
-    import ctypes
-
-    return ctypes.c_void_p(memory.ptr)

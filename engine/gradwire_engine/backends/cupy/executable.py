@@ -7,9 +7,9 @@ no form for a GPU runs on the host, and then nothing is captured.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from gradwire_engine.backends.base import (
     note_place,
     noted_place,
 )
+from gradwire_engine.backends.cupy.device import Staged
 from gradwire_engine.backends.cupy.groups import GpuKernel, Library, Zeroed, kernels_of
 from gradwire_engine.backends.cupy.host import is_capturable, on_host
 from gradwire_engine.backends.cupy.requirements import collected
@@ -44,6 +45,8 @@ SECONDS_PER_LAUNCH, SECONDS_PER_BYTE, SECONDS_PER_FLOP = 4e-6, 5e-13, 1e-12
 #: Bytes of outputs that stay on the device, and would be copied out of a graph's memory, from
 #: which on launching costs less.
 _LARGE_BYTES = 1 << 24
+#: From the device to the host.
+Copy: TypeAlias = Callable[[Any, Poll], Any]
 #: Graphs for different places of what is on the device.
 _MOST_GRAPHS = 4
 _BYTES_PER_INSTRUCTION = 1000
@@ -144,9 +147,10 @@ class CupyExecutable(Executable):
 
     def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
         """Replay on the device; on the host where values fail, as an error says there of which."""
+        staged = self._device.staged(inputs, poll)
         with self._device.working(poll):
             self._prepare(poll)
-            replayed = self._on_device(inputs, poll)
+            replayed = self._on_device(staged, poll)
         if replayed is None:
             given = [self._on_host(x, poll) for x in inputs]
             return self._host.replay(given, poll)
@@ -179,24 +183,23 @@ class CupyExecutable(Executable):
         self._dead = dead_after(replayed, poll)
         self._replayed = replayed
 
-    def _on_device(self, inputs: Sequence[Any], poll: Poll) -> Replayed | None:
+    def _on_device(self, staged: Staged, poll: Poll) -> Replayed | None:
         """The outputs; none where they are of no use."""
-        device = self._device
-        known = [device.given(x) for x in inputs]
-        key = tuple([0 if x is None else x.data.ptr for x in known])
+        stream = self._device.stream
+        stream.wait_event(staged.arrived)
+        pairs = [*zip(staged.arrays, staged.stay, strict=True)]
+        key = tuple([x.data.ptr if stays else 0 for x, stays in pairs])
         graph = self._graphs.get(key)
         if graph is None and self._captures and self._seen.get(key):
-            graph = self._captured(key, known, inputs)
+            graph = self._captured(key, staged)
         if graph is None:
             self._remember(key)
-            pairs = zip(known, inputs, strict=True)
-            given = [device.copied(np.asarray(x)) if k is None else k for k, x in pairs]
-            work = self._begun(given, poll)
+            work = self._begun(staged.arrays, poll)
         else:
-            for place, x in zip(graph.inputs, inputs, strict=True):
+            for place, x in zip(graph.inputs, staged.arrays, strict=True):
                 if place is not None:
-                    device.copy_to(np.asarray(x), place)
-            graph.graph.launch(device.stream)
+                    place.data.copy_from_device_async(x.data, x.nbytes, stream)
+            graph.graph.launch(stream)
             work = graph.work
         return self._finished(work, poll, copied=graph is not None)
 
@@ -205,18 +208,14 @@ class CupyExecutable(Executable):
             self._seen.clear()
         self._seen[key] = self._seen.get(key, 0) + 1
 
-    def _captured(
-        self, key: tuple[int, ...], known: Sequence[Any], inputs: Sequence[Any]
-    ) -> Graph | None:
+    def _captured(self, key: tuple[int, ...], staged: Staged) -> Graph | None:
         """A graph of all launches; none where something cannot be captured."""
         device, cupy = self._device, self._device.cupy
         pool = cupy.cuda.MemoryPool(device.pool.malloc)
         with cupy.cuda.using_allocator(pool.malloc):
-            own = [
-                cupy.empty(np.shape(x), np.asarray(x).dtype) if k is None else None
-                for k, x in zip(known, inputs, strict=True)
-            ]
-            given = [k if o is None else o for k, o in zip(known, own, strict=True)]
+            pairs = [*zip(staged.arrays, staged.stay, strict=True)]
+            own = [None if stays else cupy.empty(x.shape, x.dtype) for x, stays in pairs]
+            given = [x if o is None else o for (x, _), o in zip(pairs, own, strict=True)]
             device.stream.begin_capture()
             try:
                 work = self._begun(given, lambda: None)
@@ -304,11 +303,12 @@ class CupyExecutable(Executable):
             return value
         return self._device.copied(np.asarray(value))
 
-    def _on_host(self, x: Any, poll: Poll) -> Any:
+    def _on_host(self, x: Any, poll: Poll, copy: Copy | None = None) -> Any:
+        """An array on the host, or a list of such; a number without axes is none."""
         if isinstance(x, tuple | list):
-            return [self._on_host(each, poll) for each in x]
+            return [self._on_host(each, poll, copy) for each in x]
         if isinstance(x, self._device.cupy.ndarray):
-            x = self._device.copy_from(x, poll)
+            x = (copy or self._device.copy_from)(x, poll)
         return x if isinstance(x, list) or x.ndim else x[()]
 
     # Ends
@@ -338,7 +338,7 @@ class CupyExecutable(Executable):
         if self._stay:
             outputs = [x.copy() if copied and _is_array(x) else x for x in work.outputs]
             return Replayed(tuple(outputs), tuple(finite))
-        outputs = [self._on_host(x, poll) for x in work.outputs]
+        outputs = [self._on_host(x, poll, device.brought) for x in work.outputs]
         return Replayed(tuple(outputs), (*finite, *[outputs[k] for k in self._unchecked]))
 
     @cached_property

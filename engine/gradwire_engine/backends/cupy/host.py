@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Type
 
 #: CuPy has no such function of SciPy's.
@@ -46,6 +47,9 @@ def on_host(op: Op, types: Sequence[Type] = ()) -> bool:
 def is_capturable(op: Op) -> bool:
     """True if the kernel neither waits for the device nor copies to it nor calls cuBLAS.
 
-    A contraction is captured by other means than its kernel.
+    A contraction is captured by other means than its kernel. A loop that is no kernel asks how many
+    passes it makes.
     """
+    if isinstance(op, Loop):
+        return False
     return not (op.name in DEPENDING | WAITING | UNCAPTURED or on_host(op))

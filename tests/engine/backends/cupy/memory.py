@@ -33,6 +33,8 @@ class Memory:
         self._lock = threading.RLock()
         self._addresses: list[int] = []
         self._roots: dict[int, Any] = {}
+        #: Bytes that have come from the host.
+        self.received = 0
 
     def add(self, root: np.ndarray[Any, Any], pool: Pool | None) -> None:
         """Take an array as memory of a pool, and leave it uninitialised."""
@@ -125,8 +127,14 @@ class Pointer:
 
     def copy_from_host_async(self, source: ctypes.c_void_p, size: int, stream: Any) -> None:
         """Copy from page-locked memory."""
+        MEMORY.received += size
         to, begin = MEMORY.at(self.ptr)[:size], source.value
         stream.add(lambda: to.__setitem__(slice(None), _host(begin, size)))
+
+    def copy_from_device_async(self, source: Pointer, size: int, stream: Any) -> None:
+        """Copy within the device."""
+        to, of = MEMORY.at(self.ptr)[:size], MEMORY.at(source.ptr)[:size]
+        stream.add(lambda: to.__setitem__(slice(None), of))
 
     def copy_to_host_async(self, target: ctypes.c_void_p, size: int, stream: Any) -> None:
         """Copy to page-locked memory."""

@@ -6,6 +6,7 @@ The GPU is a simulated one and, where there is one, a real one.
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from gradwire_engine.errors import EngineError
 pytest.importorskip("llvmlite")
 
 from tests.engine.backends.cupy.machine import simulated, texts_alone
+from tests.engine.backends.cupy.memory import MEMORY
 from tests.engine.backends.nvptx.launched import go_on
 from tests.engine.backends.nvptx.test_launches import PROGRAMS, same, tape, tape_of
 from tests.engine.ops.kernel_calls import few_of_each, kernel_calls
@@ -128,6 +130,56 @@ def test_read_only_arrays_stay_on_the_device(backend):
     answers = [call.replay(go_on).value for _ in range(4)]
     assert backend.device.residents.find(x, lambda _: pytest.fail("it is copied again")) is not None
     np.testing.assert_allclose(answers, np.sum(np.exp(x) * x))
+
+
+def test_results_that_come_back_are_there_already():
+    from gradwire_engine.gpu import gpu_backend
+
+    with simulated():
+        backend: Any = gpu_backend(ROOM_BYTES, texts_alone)
+        engine = Engine(backend=backend)
+        step = engine.parse("w - 0.1 * (w - x)")
+        w, x = np.zeros((400, 400)), np.float64(3.0)
+        received = []
+        for number in range(5):
+            leaves = {"w": Leaf(w.reshape(400, 400)), "x": Leaf(np.asarray(x + number))}
+            before = MEMORY.received
+            (found,) = [engine.call(step, leaves, Query("evaluate")).replay(go_on).value]
+            received.append(MEMORY.received - before)
+            np.testing.assert_allclose(found.ravel(), w.ravel() - 0.1 * (w.ravel() - x - number))
+            w = found.reshape(-1)
+        assert received[0] > w.nbytes
+        assert max(received[1:]) < 100
+        assert not w.flags.writeable
+        used = backend.device.pool.used_bytes()
+        del found, w, leaves
+        assert backend.device.pool.used_bytes() <= used - 400 * 400 * 8
+
+
+def test_more_copies_than_there_is_page_locked_memory_for(backend):
+    names = "abcdefghij"
+    text = "concatenate([" + ", ".join(f"{name} * {k + 1}" for k, name in enumerate(names)) + "])"
+    for turn in range(3):
+        values = {name: RNG.random(50) + turn for name in names}
+        found = asked(backend, text, values, "evaluate").replay(go_on).value
+        expected = np.concatenate([values[name] * (k + 1) for k, name in enumerate(names)])
+        np.testing.assert_allclose(found, expected, rtol=1e-15)
+    device, long = backend.device, RNG.random(6 << 20)  # six pieces
+    with device.working(go_on):
+        assert np.array_equal(device.copy_from(device.copied(long), go_on), long)
+
+
+def test_inputs_arrive_while_others_compute(backend):
+    device, x = backend.device, RNG.random(100_000)
+    arrived = []
+    with device.working(go_on):
+        thread = threading.Thread(target=lambda: arrived.append(device.staged([x], go_on)))
+        thread.start()
+        thread.join(30)
+        assert len(arrived) == 1
+        device.stream.wait_event(arrived[0].arrived)
+        found = device.copy_from(arrived[0].arrays[0], go_on)
+    assert found.tobytes() == x.tobytes()
 
 
 def test_memory_that_is_refused(backend):
