@@ -62,9 +62,9 @@ def gpu_backend(
     ``compile_texts`` makes PTX of texts in LLVM's intermediate representation and of the tenant
     whose they are, and may keep it for another process; by default it is the function below.
     Outputs ``stay`` on the device as CuPy's arrays, if that is asked for; variables may be such in
-    any case. Of outputs of a megabyte and more the device keeps a copy as long as they live, so they
-    cannot be written to. Its replays may raise ``GpuLost`` and ``OutOfGpuMemory``; its executables name
-    operations on the host, ``Executable.hosted``.
+    any case. Of outputs of a megabyte and more the device keeps a copy as long as they live, so
+    these cannot be written to. Its replays may raise ``GpuLost`` and ``OutOfGpuMemory``; its
+    executables name operations on the host, ``Executable.hosted``.
     Raises: ``GpuUnavailable`` without CuPy, the extras ``cuda13`` and ``cuda12``, or a device.
     """
     try:
