@@ -30,7 +30,8 @@ def array():
 
 def test_files_are_sent_by_their_path():
     x = gradwire.ChunkedArray({"zarr": "train/x.zarr"}, [10, 2], "float32")
-    assert encode({"x": x}, "data") == {"x": {"zarr": "train/x.zarr"}}
+    sent = {"zarr": "train/x.zarr", "shape": [10, 2], "dtype": "float32"}
+    assert encode({"x": x}, "data") == {"x": sent}
     assert (x.shape, x.ndim, x.dtype) == ((10, 2), 2, np.dtype(np.float32))
     assert repr(x) == "ChunkedArray({'zarr': 'train/x.zarr'}, (10, 2), float32)"
     with pytest.raises(gradwire.UsageError, match="are on a cluster"):
@@ -44,7 +45,7 @@ def test_dask_arrays_are_published_once(cluster):
     assert (one.shape, one.dtype) == ((10, 2), np.dtype(np.float64))
     assert [each for each in cluster.list_datasets() if each == name] == [name]
     np.testing.assert_array_equal(cluster.get_dataset(name).compute(), array().compute())
-    assert encode(array(), "x") == {"dask": name}
+    assert encode(array(), "x") == {"dask": name, "shape": [10, 2], "dtype": "float64"}
 
 
 def test_names_begin_with_the_tenant(cluster, monkeypatch):

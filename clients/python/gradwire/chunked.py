@@ -41,15 +41,15 @@ class ChunkedArray(RemoteArray):
         self, reference: Mapping[str, Any], shape: Sequence[int], dtype: DTypeLike = np.float64
     ) -> None:
         self.reference: Mapping[str, Any] = dict(reference)
-        self.shape: tuple[int, ...] = tuple(shape)
+        self.shape: tuple[int, ...] = tuple(map(int, shape))
         self.dtype: np.dtype[Any] = np.dtype(dtype)
 
     def __repr__(self) -> str:
         return f"ChunkedArray({self.reference!r}, {self.shape}, {self.dtype})"
 
     def leaf(self) -> Mapping[str, Any]:
-        """The leaf of a request that refers to it."""
-        return self.reference
+        """The leaf of a request that refers to it; the service checks the shape and the dtype."""
+        return {**self.reference, "shape": [*self.shape], "dtype": self.dtype.name}
 
 
 def is_dask(value: Any) -> bool:

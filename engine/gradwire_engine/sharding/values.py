@@ -129,7 +129,7 @@ def as_rows(value: Value, along: Along) -> Var:
 
 def one_value_per_row(value: Value) -> ShardingError:
     """The error of what is as long as there are rows, but no variable divided into shards."""
-    hint = "send it as a variable, and name that in shard.of"
+    hint = "send it as a variable whose rows are divided like the others"
     if any(reading.counts for reading in value.also):
         return ShardingError("the numbers of the rows are values of their own here", hint=hint)
     shape = list(value.shape)

@@ -73,6 +73,7 @@ class Cluster:
         client = connection.client(poll)
         capacity = connection.capacity(client, poll)
         sources = self._sources(connection, client, references, requests, poll)
+        _check_expected(references, sources)
         rows, row_bytes = _equal_rows(sources), sum(map(_row_bytes, sources.values()))
         widest = max(sources.values(), key=_row_bytes)
         bounds = divide(widest.chunks, row_bytes, capacity)
@@ -181,6 +182,28 @@ def check_installed(settings: Settings) -> None:
 
 def _row_bytes(source: Source) -> int:
     return source.dtype.itemsize * math.prod(source.shape[1:])
+
+
+def _check_expected(
+    references: Mapping[str, ChunkedReference], sources: Mapping[str, Source]
+) -> None:
+    """Check that variables are what references say, for which a program may have been recorded.
+
+    Raises: ``RequestError`` (shape_mismatch, dtype_mismatch).
+    """
+    for path, reference in references.items():
+        shape, dtype = sources[path].shape, sources[path].dtype.name
+        for what, expected, found in (
+            ("shape", reference.shape, shape),
+            ("dtype", reference.dtype, dtype),
+        ):
+            if expected is not None and expected != found:
+                raise RequestError(
+                    f"{what}_mismatch",
+                    f"{path} has the {what} {found}, expected {expected}",
+                    pointer=f"{pointer_of(path)}/{what}",
+                    hint=f"name the {what} that the data have, or leave it out",
+                )
 
 
 def _equal_rows(sources: Mapping[str, Source]) -> int:

@@ -67,6 +67,14 @@ class ClusterObjective:
                 optimize_graph=False,
             )
 
+    def close(self) -> None:
+        """Let the workers forget what they keep; else it stays until all of this is collected."""
+        from distributed import futures_of
+
+        kept = [self._work, *self.shards] if self.kept else [self._work]
+        for future in futures_of(kept):
+            future.release()
+
     @property
     def start(self) -> Array:
         """The sources' values in the request."""

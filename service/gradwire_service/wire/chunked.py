@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from gradwire_service.wire.numbers import Malformed
+from gradwire_service.wire.numbers import Malformed, dtype_named
 
 #: Where the rows are: a dataset that was published on a Dask scheduler, or files.
 ChunkedKind: TypeAlias = Literal["dask", "zarr", "parquet"]
@@ -17,17 +17,21 @@ class ChunkedReference(NamedTuple):
     """A variable by the name of a dataset, or by the path of files; its first axis is divided.
 
     The ``columns`` of a Parquet file are the last axis of a matrix; a single name gives a vector.
+    A program may have been written for a ``shape`` and a ``dtype``.
     """
 
     kind: ChunkedKind
     name: str
     columns: str | tuple[str, ...] | None = None
+    shape: tuple[int, ...] | None = None
+    dtype: str | None = None
 
 
 def read_chunked(value: Any) -> ChunkedReference | None:
     """The reference that one member of ``variables`` is; None for all other values.
 
-    ``{"dask": name}``, ``{"zarr": path}`` or ``{"parquet": path, "columns": [name, …]}``.
+    ``{"dask": name}``, ``{"zarr": path}`` or ``{"parquet": path, "columns": [name, …]}``, each with
+    the shape and the dtype that are expected, or without.
 
     Raises: ``Malformed`` for one of these with missing, unknown or invalid members.
     """
@@ -36,14 +40,15 @@ def read_chunked(value: Any) -> ChunkedReference | None:
     kind = next((kind for kind in _KINDS if type(value.get(kind)) is str), None)
     if kind is None:
         return None
-    known = {kind, "columns"} if kind == "parquet" else {kind}
+    known = {kind, "shape", "dtype"} | ({"columns"} if kind == "parquet" else set())
     if unknown := sorted(value.keys() - known):
-        named = " and ".join(sorted(known))
+        named = ", ".join(sorted(known))
         raise Malformed(f"a reference to {kind} has only {named}, got {unknown[0][:80]}")
     name = value[kind]
     if not name or len(name) > _MOST_TEXT:
         raise Malformed(f"a name has 1 to {_MOST_TEXT} characters", kind)
-    return ChunkedReference(kind, name, _columns(value) if kind == "parquet" else None)
+    columns = _columns(value) if kind == "parquet" else None
+    return ChunkedReference(kind, name, columns, _shape(value), _dtype(value))
 
 
 def has_chunked(variables: Any) -> bool:
@@ -67,3 +72,17 @@ def _columns(value: dict[str, Any]) -> str | tuple[str, ...]:
         return tuple(columns)
     hint = '"columns": ["age", "height"] is a matrix of two columns, "columns": "age" a vector'
     raise Malformed("parquet needs the names of columns", "columns", hint=hint)
+
+
+def _shape(value: dict[str, Any]) -> tuple[int, ...] | None:
+    shape = value.get("shape")
+    if shape is None:
+        return None
+    if type(shape) is not list or not all(type(size) is int and size >= 0 for size in shape):
+        raise Malformed("a shape is a list of lengths", "shape")
+    return tuple(shape)
+
+
+def _dtype(value: dict[str, Any]) -> str | None:
+    dtype = dtype_named(value.get("dtype"))
+    return None if dtype is None else dtype.name

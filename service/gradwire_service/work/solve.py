@@ -19,6 +19,7 @@ from gradwire_engine.solvers import (
 )
 
 from gradwire_service.cluster.cluster import Cluster, Question
+from gradwire_service.cluster.objective import ClusterObjective
 from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
 from gradwire_service.store import Unavailable
@@ -49,16 +50,20 @@ class SolveHandlers:
             objective = self._objective(envelope, request)
         reporter = Reporter(request.on_progress, references, perf_counter)
         resume = Checkpoint.read(request.checkpoint) if request.checkpoint else None
-        with request.phase(REPLAY):
-            solution = solve(
-                objective,
-                envelope.specification,
-                clock=perf_counter,
-                resume=resume,
-                report=reporter.report,
-                poll=request.deadline,
-            )
-            reporter.finish()
+        try:
+            with request.phase(REPLAY):
+                solution = solve(
+                    objective,
+                    envelope.specification,
+                    clock=perf_counter,
+                    resume=resume,
+                    report=reporter.report,
+                    poll=request.deadline,
+                )
+                reporter.finish()
+        finally:
+            if isinstance(objective, ClusterObjective):
+                objective.close()
         assert request.outcome.program is not None
         return request.encode(solved(request.outcome.program, solution), envelope.encoding)
 

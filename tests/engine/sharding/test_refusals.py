@@ -172,4 +172,4 @@ def test_a_variable_of_all_rows_has_to_be_divided():
     data = DATA | {"theta": np.ones(sum(SIZES))}
     with pytest.raises(ShardingError, match="one value for each row") as caught:
         Objective("sum(theta*(X @ w))", data, OF, SIZES).shards(sources=["w"])
-    assert "shard.of" in str(caught.value.hint)
+    assert "divided like the others" in str(caught.value.hint)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -106,6 +107,32 @@ def test_what_needs_all_data_says_so(solve):
     asked = {"program": "return X @ w - y", "options": {}, "method": "lm"}
     problem = solve("least_squares", {**REQUEST, **asked})
     assert "one machine" in problem.detail
+
+
+@pytest.mark.parametrize("program", [REQUEST["program"], "return log(sum(X @ w))"])
+def test_workers_forget_the_shards_of_a_run_that_has_ended(solve, dask, program):
+    def kept():
+        keys = dask.client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.tasks])
+        return [key for key in keys if str(key).startswith("gradwire-")]
+
+    solve("minimize", {**REQUEST, "program": program})
+    until = monotonic() + 10
+    while kept() and monotonic() < until:
+        sleep(0.05)
+    assert kept() == []
+
+
+@pytest.mark.parametrize(
+    ("further", "code"),
+    [({"shape": [3000, 6]}, "shape_mismatch"), ({"dtype": "float64"}, "dtype_mismatch")],
+)
+def test_data_are_what_references_expect(solve, further, code):
+    expected = {"zarr": "X.zarr", "shape": [3000, 5], "dtype": "float32"}
+    variables = {**REQUEST["variables"], "X": expected}
+    assert solve("minimize", {**REQUEST, "variables": variables})["success"]
+    variables["X"] = {**expected, **further}
+    problem = solve("minimize", {**REQUEST, "variables": variables})
+    assert (problem.code, problem.pointer) == (code, f"/variables/X/{next(iter(further))}")
 
 
 async def test_a_worker_process_asks_the_cluster(served, dask, data, expected):

@@ -11,6 +11,10 @@ from gradwire_service.wire.numbers import Malformed
         ({"dask": "X"}, ChunkedReference("dask", "X")),
         ({"zarr": "train/X.zarr"}, ChunkedReference("zarr", "train/X.zarr")),
         ({"parquet": "t", "columns": "y"}, ChunkedReference("parquet", "t", "y")),
+        (
+            {"zarr": "x", "shape": [9, 2], "dtype": "float32"},
+            ChunkedReference("zarr", "x", None, (9, 2), "float32"),
+        ),
         ({"parquet": "t", "columns": ["a", "b"]}, ChunkedReference("parquet", "t", ("a", "b"))),
     ],
 )
@@ -34,6 +38,9 @@ def test_other_values(value):
         ({"zarr": "x", "columns": ["a"]}, ""),
         ({"zarr": "x", "dask": "y"}, ""),
         ({"dask": "x", "trainable": False}, ""),
+        ({"zarr": "x", "shape": 9}, "/shape"),
+        ({"zarr": "x", "shape": [-1]}, "/shape"),
+        ({"zarr": "x", "dtype": "float"}, "/dtype"),
         ({"parquet": "t"}, "/columns"),
         ({"parquet": "t", "columns": []}, "/columns"),
         ({"parquet": "t", "columns": ["a", 1]}, "/columns"),
