@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 import httpx
 
 from gradwire.call import Call, Conversation, drive, drive_async
+from gradwire.connections import mounts
 from gradwire.errors import UsageError
 from gradwire.events import EventReader, ServerEvent
 from gradwire.exchange import FAILURES, Exchange
@@ -237,7 +238,9 @@ class Client(Groups, Optimizations["OptimizeResult", "Job"], Connection[httpx.Cl
 
     @staticmethod
     def _open_pool(transport: LocalTransport | None = None) -> httpx.Client:
-        return _without_cookies(httpx.Client(transport=transport, limits=LIMITS))
+        if transport is not None:
+            return _without_cookies(httpx.Client(transport=transport))
+        return _without_cookies(httpx.Client(limits=LIMITS, mounts=mounts(LIMITS)))
 
 
 class AsyncClient(
