@@ -66,11 +66,12 @@ class LocalCache:
         """Remove ``key`` from the cache."""
         self._entries.discard(key)
 
-    def invalidate(self, key: Key) -> None:
-        """Remove ``key`` after this process has changed its record in the store."""
+    def invalidate(self, *keys: Key) -> None:
+        """Remove ``keys`` after this process has changed their records in the store."""
         with self._lock:
             self.changes += 1
-            self._entries.discard(key)
+            for key in keys:
+                self._entries.discard(key)
 
 
 class CachedRepository(ABC):

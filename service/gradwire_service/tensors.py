@@ -15,11 +15,11 @@ from gradwire_service.local_cache import CachedRepository
 from gradwire_service.problems import RequestError
 from gradwire_service.store import Key, Kind, Record, StoredRecord, Unavailable
 from gradwire_service.store.records import Upload
-from gradwire_service.wire.numbers import DTYPES, Array, Dtype
+from gradwire_service.wire.numbers import DTYPES, Array, Dtype, little_endian
 from gradwire_service.wire.references import unknown_refs
 
-#: Bytes of the random part of a result's id.
-_TOKEN_BYTES = 24
+#: Bytes of the random part of a result's id, and its length as text: four characters for three.
+_TOKEN_BYTES, _TOKEN_LENGTH = 24, 32
 
 
 class Tensor(NamedTuple):
@@ -94,8 +94,7 @@ class Results(Tensors):
     ) -> list[Tensor | None]:
         """Delete results, then store arrays; None for each that the store has no room for."""
         removed = [Key(self.kind, owner, ref) for ref in released]
-        ids = [f"result:{secrets.token_urlsafe(_TOKEN_BYTES)}" for _ in arrays]
-        keys = [Key(self.kind, owner, ref) for ref in ids]
+        keys = [Key(self.kind, owner, f"result:{token}") for token in _tokens(len(arrays))]
         uploads = [
             Upload(key, _head(array), _bytes(array))
             for key, array in zip(keys, arrays, strict=True)
@@ -104,8 +103,7 @@ class Results(Tensors):
             expiries = self._store.exchange(removed, uploads)
         except Unavailable:
             return [None] * len(arrays)
-        for key in removed:
-            self._cache.invalidate(key)
+        self._cache.invalidate(*removed)
         return [
             None if expires_at is None else self._near(key, array, expires_at)
             for key, array, expires_at in zip(keys, arrays, expiries, strict=True)
@@ -124,6 +122,12 @@ def digest(dtype: str, shape: Sequence[int], body: bytes) -> str:
     found = sha256(f"{dtype} {','.join(map(str, shape))}\n".encode())
     found.update(body)
     return f"sha256:{found.hexdigest()}"
+
+
+def _tokens(count: int) -> list[str]:
+    """The random parts of ids."""
+    text = secrets.token_urlsafe(_TOKEN_BYTES * count)
+    return [text[at : at + _TOKEN_LENGTH] for at in range(0, len(text), _TOKEN_LENGTH)]
 
 
 def _is_whole(array: Array) -> bool:
@@ -150,7 +154,7 @@ def _head_of(dtype: Dtype, shape: tuple[int, ...]) -> str:
 
 def _bytes(array: Array) -> memoryview:
     """The little-endian bytes in C order, in place if the array has them."""
-    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    little = np.ascontiguousarray(array, little_endian(array.dtype))
     return little.reshape(-1).view(np.uint8).data
 
 

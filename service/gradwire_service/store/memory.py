@@ -119,8 +119,9 @@ class MemoryStore(TransactionalStore):
         kind, owner, _ = key
         self._records[kind][key] = record, expires_at
         self._owned.setdefault((kind, owner), OrderedDict())[key] = None
+        amount = Amount(1, record.nbytes)
         for whose in owner, None:
-            self._usage[kind, whose] = self._amount(kind, whose).plus(Amount(1, record.nbytes))
+            self._usage[kind, whose] = self._amount(kind, whose).plus(amount)
 
     def _move(self, key: Key, to: Key, head: str, expires_at: float) -> None:
         record, _ = self._records[key.kind][key]
@@ -141,8 +142,9 @@ class MemoryStore(TransactionalStore):
         amount = Amount(1, found[0].nbytes)
         for whose in owner, None:
             self._usage[kind, whose] = self._amount(kind, whose).minus(amount)
-        del self._owned[kind, owner][key]
-        if not self._owned[kind, owner]:
+        owned = self._owned[kind, owner]
+        del owned[key]
+        if not owned:
             del self._owned[kind, owner], self._usage[kind, owner]
 
     def _drop_oldest(self, kind: Kind, owner: str) -> Amount:

@@ -163,10 +163,11 @@ class Policy(NamedTuple):
             ("all", usage.total, self.total),
         ):
             after = used.plus(new)
-            if not after.within(limit):
-                dropped = Amount(*map(max, dropped, after.minus(limit)))
-                if not (self.evicts and dropped.within(usage.own)):
-                    raise OverQuota(whose, kind, after, limit)
+            if after.within(limit):
+                continue
+            dropped = Amount(*map(max, dropped, after.minus(limit)))
+            if not (self.evicts and dropped.within(usage.own)):
+                raise OverQuota(whose, kind, after, limit)
         return dropped
 
 
@@ -220,7 +221,7 @@ class Store(ABC):
         """Delete the record of ``key``; whether there was one."""
 
     def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> list[float | None]:
-        """Delete records, then store others of the same kind.
+        """Delete records, then store others of the same kind and owner.
 
         Returns when each of these expires, None if it has no room.
         """

@@ -80,9 +80,12 @@ class TransactionalStore(Store):
         """
         kind, owner, _ = key
         replaced = self._amount(*key)
-        usage = Usage(self._amount(kind, owner).minus(replaced), self._amount(kind).minus(replaced))
+        usage = Usage(self._amount(kind, owner), self._amount(kind))
+        if replaced.records:
+            usage = Usage(usage.own.minus(replaced), usage.total.minus(replaced))
         evicted = self.policies[kind].evicted(kind, Amount(1, nbytes), usage)
-        self._drop(key)
+        if replaced.records:
+            self._drop(key)
         while not evicted.within(NOTHING):
             evicted = evicted.minus(self._drop_oldest(kind, owner))
 

@@ -146,7 +146,7 @@ def complex_array(re: Any, im: Any, dtype: Dtype | None) -> Array:
 
 def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
     """The array of little-endian C-order bytes, read in place."""
-    if type(shape) is not list or any(type(n) is not int or n < 0 for n in shape):
+    if type(shape) is not list or any([type(n) is not int or n < 0 for n in shape]):
         raise Malformed("a shape is a list of non-negative integers", "shape")
     check_rank(len(shape))
     as_they_are = name == "data" and type(text) in (bytes, memoryview)
@@ -156,7 +156,7 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
         wanted = f"{needed} bytes" if needed <= sys.maxsize else "more bytes than can exist"
         raise Malformed(f"{dtype} of this shape has {wanted}, got {len(raw)}", name)
     try:
-        read = np.frombuffer(raw, _little(dtype)).reshape(shape)
+        read = np.frombuffer(raw, little_endian(dtype)).reshape(shape)
     except ValueError:
         raise Malformed("no array can have this shape", "shape") from None
     if dtype.kind == "b" and read.size and read.view(np.uint8).max() > 1:
@@ -165,7 +165,8 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _little(dtype: Dtype) -> Dtype:
+def little_endian(dtype: Dtype) -> Dtype:
+    """The dtype of the bytes that are sent and stored."""
     return dtype.newbyteorder("<")
 
 

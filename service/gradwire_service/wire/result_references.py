@@ -76,12 +76,12 @@ def _changed(value: Any, path: Sequence[str], change: Callable[[Any], Any]) -> A
 
 
 def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    if isinstance(value, _Place | np.ndarray):
+    if isinstance(value, (_Place, np.ndarray)):
         return change(value)
+    if isinstance(value, (list, tuple)):
+        return [_mapped(item, change) for item in value]
     if isinstance(value, Mapping):
         if value.keys() in _IN_PARTS:
             return value
         return {name: _mapped(item, change) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_mapped(item, change) for item in value]
     return value

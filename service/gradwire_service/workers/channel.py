@@ -29,7 +29,8 @@ _HEAD = struct.Struct("<IB?")
 _MOST_SHARED = 128
 _SHARED_BYTES = socket.CMSG_LEN(_MOST_SHARED * array.array("i").itemsize)
 _READ_BYTES = 1 << 17
-_BYTES = frozenset({bytes, bytearray})
+#: The types of what may be left out of a message.
+_APART = frozenset({bytes, bytearray, Pieces, SharedMemory})
 #: Releases pages of shared memory, if the system supports it.
 _REMOVE: int | None = getattr(mmap_module, "MADV_REMOVE", None)
 
@@ -189,14 +190,15 @@ class _Pickler(pickle.Pickler):
         self._room = room
 
     def persistent_id(self, value: Any) -> Any:
-        if type(value) is SharedMemory:
+        kind = type(value)
+        if kind not in _APART:
+            return None
+        if kind is SharedMemory:
             self.shared.append(value)
             return len(self.shared) - 1
-        pieces: Iterable[Body] = (value,)
-        if type(value) is Pieces:
-            pieces = value.pieces()
-        elif type(value) not in _BYTES or len(value) <= LARGE_BYTES:
+        if kind is not Pieces and len(value) <= LARGE_BYTES:
             return None
+        pieces: Iterable[Body] = value.pieces() if kind is Pieces else (value,)
         start = self.boxed
         if start + len(value) > self._room:
             whole = SharedMemory()

@@ -28,41 +28,47 @@ _MOST_APART = 64
 class Bundle(NamedTuple):
     """An exchange in the form that is sent to another process: large bodies apart, others in one.
 
-    A body that arrives on its own need not be copied to be kept. Keys are plain tuples, which take
-    a fraction of the time to send.
+    A body that arrives on its own need not be copied to be kept.
     """
 
-    #: The keys of the records that are removed.
-    removed: Sequence[tuple[Any, ...]]
-    #: With each record its body, or the length of its part of ``body``.
-    heads: Sequence[tuple[tuple[Any, ...], str, Packed | int]]
+    kind: Kind
+    owner: str
+    #: The ids of the records that are removed.
+    removed: Sequence[str]
+    #: The id and the head of each record, with its body, or the length of its part of ``body``.
+    heads: Sequence[tuple[str, str, Packed | int]]
     body: Packed
 
     @classmethod
-    def of(cls, removed: Sequence[Key], uploads: Sequence[Upload]) -> Bundle:
-        """The bundle of the keys that are removed and the records that are added."""
-        heads, rest, apart = list[tuple[tuple[Any, ...], str, Packed | int]](), list[Body](), 0
+    def of(cls, removed: Sequence[Key], added: Sequence[Upload]) -> Bundle:
+        """The bundle of the keys that are removed and the records that are added: some of both."""
+        kind, owner, _ = removed[0] if removed else added[0].key
+        heads, rest, apart = list[tuple[str, str, Packed | int]](), list[Body](), 0
         room = WHOLE_BYTES
-        for key, head, body in uploads:
+        for (_, _, id), head, body in added:
             assert not isinstance(body, SharedMemory)
             length = len(body)
             is_whole = length > WHOLE_BYTES
             if (is_whole or LARGE_BYTES < length <= room) and apart < _MOST_APART:
-                heads.append((tuple(key), head, packed([body])))
+                heads.append((id, head, packed([body])))
                 apart += 1
                 room -= 0 if is_whole else length
             else:
-                heads.append((tuple(key), head, len(body)))
+                heads.append((id, head, length))
                 rest.append(body)
-        return cls([*map(tuple, removed)], heads, packed(rest))
+        return cls(kind, owner, [id for _, _, id in removed], heads, packed(rest))
+
+    def keys(self) -> list[Key]:
+        """The keys of the records that are removed."""
+        return [Key(self.kind, self.owner, id) for id in self.removed]
 
     def uploads(self) -> list[Upload]:
         """The records that are added."""
         body = self.body
         view = memoryview(body.mapped() if isinstance(body, SharedMemory) else unpacked(body))
         uploads, start = [], 0
-        for given, head, body_or_length in self.heads:
-            key = Key(*given)
+        for id, head, body_or_length in self.heads:
+            key = Key(self.kind, self.owner, id)
             if isinstance(body_or_length, int):
                 uploads.append(Upload(key, head, view[start : start + body_or_length]))
                 start += body_or_length
@@ -92,6 +98,8 @@ class RemoteStore(Store):
         return None if held is None else _unpacked(held)
 
     def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> list[float | None]:
+        if not removed and not added:
+            return []
         expiries: list[float | None] = self._call("exchange", Bundle.of(removed, added))
         return expiries
 
@@ -136,7 +144,7 @@ def dispatch(store: Store, call: StoreCall) -> Returned | Raised:
 
 def _received(argument: Any) -> tuple[Any, ...]:
     if isinstance(argument, Bundle):
-        return [Key(*given) for given in argument.removed], argument.uploads()
+        return argument.keys(), argument.uploads()
     return (_unpacked(argument) if isinstance(argument, Record) else argument,)
 
 
