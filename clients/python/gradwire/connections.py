@@ -24,7 +24,7 @@ LONGEST_HEAD_BYTES = 100 * 1024
 LONGEST_LINE_BYTES = 4096
 
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([0-9]{3})(?: .*)?")
-_NAME = re.compile(rb"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
+_FIELDS = re.compile(rb"(?:[-!#$%&'*+.^_`|~0-9A-Za-z]+:[^\r\n]*\r\n)*")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,16})(?:;.*)?")
 
 Headers = list[tuple[bytes, bytes]]
@@ -183,13 +183,14 @@ class _Connection:
         """The head of the answer; those of interim answers are skipped."""
         self._socket.settimeout(seconds)
         while True:
-            lines = self._until(b"\r\n\r\n", LONGEST_HEAD_BYTES).split(b"\r\n")
-            status = _STATUS.fullmatch(lines[0])
-            if status is None:
-                raise httpx.RemoteProtocolError(f"illegal status line: {lines[0]!r:.80}")
+            text = self._until(b"\r\n\r\n", LONGEST_HEAD_BYTES) + b"\r\n"
+            first, _, fields = text.partition(b"\r\n")
+            status = _STATUS.fullmatch(first)
+            if status is None or _FIELDS.fullmatch(fields) is None:
+                raise httpx.RemoteProtocolError(f"illegal head of an answer: {text!r:.200}")
             if not b"100" <= status[2] < b"200" or status[2] == b"101":
                 break
-        headers = [_header(line) for line in lines[1:]]
+        headers = [_header(line) for line in fields.split(b"\r\n")[:-1]]
         options = b",".join([text for name, text in headers if name.lower() == b"connection"])
         ends = status[1] == b"0" or b"close" in re.split(rb"[\s,]+", options.lower())
         return Head(int(status[2]), headers, not ends)
@@ -277,7 +278,5 @@ def _request_head(request: httpx.Request) -> bytes:
 
 
 def _header(line: bytes) -> tuple[bytes, bytes]:
-    name, colon, text = line.partition(b":")
-    if not colon or _NAME.fullmatch(name) is None:
-        raise httpx.RemoteProtocolError(f"illegal header line: {line!r:.80}")
+    name, _, text = line.partition(b":")
     return name, text.strip(b" \t")

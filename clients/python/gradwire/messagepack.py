@@ -217,12 +217,13 @@ class _Reader:
 
     def value(self, level: int) -> Any:
         """The value that begins here."""
-        tag = self._body[self.at]
-        self.at += 1
+        at = self.at
+        tag = self._body[at]
+        self.at = at + 1
         if tag < 0x80:
             return tag
         if 0xA0 <= tag < 0xC0:
-            return self._taken(tag & 0x1F).decode()
+            return self._text(tag & 0x1F)
         if tag >= 0xE0:
             return tag - 0x100
         if tag < 0x90:
@@ -245,20 +246,22 @@ class _Reader:
         if tag in _BYTES:
             return self._raw(read)
         if tag in _TEXTS:
-            return self._taken(read).decode()
+            return self._text(read)
         return self._list(read, level) if tag in _LISTS else self._object(read, level)
 
-    def _taken(self, length: int) -> bytes:
-        start, self.at = self.at, self.at + length
-        if self.at > self._end:
+    def _text(self, length: int) -> str:
+        start = self.at
+        self.at = end = start + length
+        if end > self._end:
             raise ValueError("the body is cut short")
-        return self._body[start : self.at]
+        return str(self._body[start:end], "utf-8")
 
     def _raw(self, length: int) -> memoryview:
-        start, self.at = self.at, self.at + length
-        if self.at > self._end:
+        start = self.at
+        self.at = end = start + length
+        if end > self._end:
             raise ValueError("the body is cut short")
-        return memoryview(self._body)[start : self.at]
+        return memoryview(self._body)[start:end]
 
     def _list(self, length: int, level: int) -> list[Any]:
         self._check(length, level)
@@ -273,7 +276,7 @@ class _Reader:
             tag = body[self.at]
             if 0xA0 <= tag < 0xC0:  # nearly all names are short
                 self.at += 1
-                name = self._taken(tag & 0x1F).decode()
+                name = self._text(tag & 0x1F)
             else:
                 name = value(inner)
             read[name] = value(inner)

@@ -125,9 +125,9 @@ def _walk(read: Callable[..., Any], like: Any, *documents: Any) -> Any:
 
 
 def _unpacked(document: Any) -> Any:
-    if isinstance(document, Mapping):
-        return _joined(document)
-    return document[()] if isinstance(document, np.ndarray) else document
+    if isinstance(document, np.ndarray):
+        return document[()]
+    return _joined(document) if isinstance(document, Mapping) else document
 
 
 def _joined(parts: Mapping[str, Any]) -> Any:

@@ -17,7 +17,6 @@ def uploads(*sizes):
 @pytest.mark.parametrize(
     "sizes",
     [
-        (),
         (5,),
         (0, 3, 0),
         (70_000, 3, 100_000),
@@ -34,6 +33,13 @@ def test_a_bundle_has_each_record_with_its_own_body(sizes):
         body = each.body.whole() if isinstance(each.body, SharedMemory) else each.body
         assert bytes(body) == bytes(sent.body)
         assert isinstance(each.body, SharedMemory) == (len(sent.body) > WHOLE_BYTES)
+
+
+def test_a_bundle_names_what_is_removed():
+    removed = [Key("results", "me", "a"), Key("results", "me", "b")]
+    bundle = Bundle.of(removed, [])
+    assert bundle.keys() == removed
+    assert bundle.uploads() == []
 
 
 def test_large_bodies_are_kept_as_they_came_while_files_are_few():

@@ -20,26 +20,7 @@ LIBRARIES: frozenset[str] = frozenset("F jax jnp lax np random scipy special tf 
 
 def printed(term: Term, name: Callable[[Term], str]) -> str:
     """The text that computes a term; ``name`` says what stands for an operand."""
-    op, args = term.op, term.args
-    printer = _Printer(name)
-    if op[0].isidentifier():
-        if not _is_qualified(op):
-            raise TypeError(f"{op} needs a library's name before it: a variable may be called so")
-        return f"{op}({printer.arguments(args, term.kwargs)})"
-    if op == ITEM:
-        return f"{printer.value(args[0])}[{printer.index(args[1])}]"
-    if op == CALL:
-        return f"{printer.value(args[0])}({printer.arguments(args[1:], term.kwargs)})"
-    if op == VALUE:
-        return printer.value(args[0])
-    if op.startswith(AT):
-        whole, key, value = args
-        place = f"{printer.value(whole)}.at[{printer.index(key)}]"
-        return f"{place}.{op.removeprefix(AT)}({printer.value(value)})"
-    if len(args) == 1:
-        return f"{op}{printer.operand(args[0])}"
-    left, right = args
-    return f"{printer.operand(left)} {op} {printer.operand(right)}"
+    return Printer(name).printed(term)
 
 
 @cache
@@ -47,11 +28,37 @@ def _is_qualified(op: str) -> bool:
     return op in FUNCTIONS or op.partition(".")[0] in LIBRARIES
 
 
-class _Printer:
+class Printer:
+    """Prints terms; ``name`` says what stands for an operand."""
+
     __slots__ = ("_name",)
 
     def __init__(self, name: Callable[[Term], str]) -> None:
-        self._name = name
+        self._name: Callable[[Term], str] = name
+
+    def printed(self, term: Term) -> str:
+        """The text that computes a term."""
+        op, args = term.op, term.args
+        if op[0].isidentifier():
+            if not _is_qualified(op):
+                raise TypeError(
+                    f"{op} needs a library's name before it: a variable may be called so"
+                )
+            return f"{op}({self.arguments(args, term.kwargs)})"
+        if op == ITEM:
+            return f"{self.value(args[0])}[{self.index(args[1])}]"
+        if op == CALL:
+            return f"{self.value(args[0])}({self.arguments(args[1:], term.kwargs)})"
+        if op == VALUE:
+            return self.value(args[0])
+        if op.startswith(AT):
+            whole, key, value = args
+            place = f"{self.value(whole)}.at[{self.index(key)}]"
+            return f"{place}.{op.removeprefix(AT)}({self.value(value)})"
+        if len(args) == 1:
+            return f"{op}{self.operand(args[0])}"
+        left, right = args
+        return f"{self.operand(left)} {op} {self.operand(right)}"
 
     def arguments(self, args: Iterable[Any], kwargs: Mapping[str, Any]) -> str:
         """The arguments of a call, without its parentheses."""

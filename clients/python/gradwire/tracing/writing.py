@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from gradwire.errors import NotTraceable
-from gradwire.tracing.printing import FUNCTIONS, LIBRARIES, printed
+from gradwire.tracing.printing import FUNCTIONS, LIBRARIES, Printer
 from gradwire.tracing.terms import Body, Bound, Leaf, Place, Scope, Term, TextFunction, dependencies
 
 #: Names with a meaning in the language, which variables must not have.
@@ -84,6 +84,7 @@ class _Writer:
         self._used: set[str] = set()
         self._statements = 0
         self._functions = 0
+        self._printer = Printer(self._name_of)
         for leaf in leaves:
             self._is_known(leaf)
 
@@ -118,7 +119,7 @@ class _Writer:
                 )
             name = f"v{self._statements}"
             self._statements += 1
-            blocks[term.scope].add(f"{name} = {printed(term, self._name_of)}", term.place)
+            blocks[term.scope].add(f"{name} = {self._printer.printed(term)}", term.place)
             names[term] = name
 
     def _quote(self, source: TextFunction, block: _Block) -> None:

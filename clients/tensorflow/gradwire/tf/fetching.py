@@ -48,9 +48,11 @@ class _Assigned(threading.local):
 _assigned = _Assigned()
 
 
-def note_assigned(variable: Any) -> None:
-    """Compute a variable's new value with the next request of this thread."""
-    _assigned.at[default_address()][variable._number] = variable
+def note_assigned(*variables: Any) -> None:
+    """Compute the new values of variables with the next request of this thread."""
+    assigned = _assigned.at[default_address()]
+    for variable in variables:
+        assigned[variable._number] = variable
 
 
 def write_with_variables(roots: Sequence[TensorNode]) -> Written:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import itertools
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,13 @@ __all__ = [
 ]
 
 _numbers = itertools.count()
+
+
+def replace(variables: Sequence[Variable], tensors: Sequence[Tensor]) -> None:
+    """Give variables the values of tensors of their dtypes and shapes, which nobody else has."""
+    settle()
+    pairs = zip(variables, tensors, strict=True)
+    note_assigned(*[each for each, tensor in pairs if each._take(tensor, is_new=True)])
 
 
 class VariableSynchronization(enum.Enum):
@@ -119,6 +126,11 @@ class Variable(Scattered, metaclass=Created):
 
         One that ``is_new`` has been recorded by no tape, and nobody else has it.
         """
+        if self._take(tensor, is_new=is_new):
+            note_assigned(self)
+
+    def _take(self, tensor: Tensor, *, is_new: bool) -> bool:
+        """The same without noting it; whether the value is still to be computed."""
         of = tensor._node
         hint = self._stem.rpartition("/")[2]
         if of.value is not None:
@@ -126,15 +138,10 @@ class Variable(Scattered, metaclass=Created):
         else:
             node = of if is_new else TensorNode(VALUE, (of,), spec=Spec(self._of, of.shape))
             node.hint, node.assigned = hint, True
-            note_assigned(self)
         node.owner = weakref.ref(self)
         self._node = node
         self._was_read, self._is_read = self._is_read, False
-
-    def _replace(self, tensor: Tensor) -> None:
-        """Take the value of a tensor of its dtype and shape that nobody else has."""
-        settle()
-        self._set(tensor, is_new=True)
+        return of.value is None
 
     def _to_tensor(self) -> Tensor:
         """A read of the value that it has now."""

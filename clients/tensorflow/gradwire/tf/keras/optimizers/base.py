@@ -17,6 +17,7 @@ from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_
 from gradwire.tf.keras.optimizers.averages import Averages
 from gradwire.tf.keras.optimizers.tracking import Tracking
 from gradwire.tf.program_functions import ProgramFunction
+from gradwire.tf.variables import replace
 
 __all__ = ["Optimizer"]
 
@@ -197,8 +198,7 @@ class Optimizer(Tracking):
         if key not in self._recorded:
             self._recorded[key] = ProgramFunction(updated, operands)
         specs = [each._node.spec for each in values]
-        for each, value in zip(held, self._recorded[key](operands, specs), strict=True):
-            each._replace(value)
+        replace(held, self._recorded[key](operands, specs))
 
     def _operands(self, step: int, key: tuple[Any, ...]) -> list[Any]:
         """The numbers of a step as tensors."""
