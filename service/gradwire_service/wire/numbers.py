@@ -146,7 +146,7 @@ def complex_array(re: Any, im: Any, dtype: Dtype | None) -> Array:
 
 def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
     """The array of little-endian C-order bytes, read in place."""
-    if type(shape) is not list or any([type(n) is not int or n < 0 for n in shape]):
+    if type(shape) is not list or any(type(n) is not int or n < 0 for n in shape):
         raise Malformed("a shape is a list of non-negative integers", "shape")
     check_rank(len(shape))
     as_they_are = name == "data" and type(text) in (bytes, memoryview)

@@ -84,7 +84,6 @@ class _Writer:
         self._used: set[str] = set()
         self._statements = 0
         self._functions = 0
-        self._printer = Printer(self._name_of)
         for leaf in leaves:
             self._is_known(leaf)
 
@@ -100,7 +99,7 @@ class _Writer:
 
     def _state(self, roots: Sequence[Term], blocks: Mapping[Scope | None, _Block]) -> None:
         """Add a statement for all that the roots need, each to the block of its scope."""
-        names = self._names
+        names, printer = self._names, Printer(self._name_of)
         for term in dependencies(roots, self._is_known):
             if term in names:  # by a function that was defined since
                 continue
@@ -119,7 +118,7 @@ class _Writer:
                 )
             name = f"v{self._statements}"
             self._statements += 1
-            blocks[term.scope].add(f"{name} = {self._printer.printed(term)}", term.place)
+            blocks[term.scope].add(f"{name} = {printer.printed(term)}", term.place)
             names[term] = name
 
     def _quote(self, source: TextFunction, block: _Block) -> None:
