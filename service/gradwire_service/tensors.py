@@ -100,7 +100,7 @@ class Results(Tensors):
             for key, array in zip(keys, arrays, strict=True)
         ]
         try:
-            expiries = self._store.exchange(removed, uploads)
+            expiries = self._store.exchange(removed, uploads).expiries
         except Unavailable:
             return [None] * len(arrays)
         self._cache.invalidate(*removed)

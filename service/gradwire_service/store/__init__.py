@@ -5,6 +5,7 @@ from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.records import (
     CONSUMED_SECONDS,
     Amount,
+    Exchanged,
     Key,
     Kind,
     NotOpened,
@@ -17,6 +18,7 @@ from gradwire_service.store.records import (
 from gradwire_service.store.sqlite import SqliteStore
 
 __all__ = [
+    "Exchanged",
     "Key",
     "Kind",
     "NotOpened",

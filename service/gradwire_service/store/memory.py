@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from weakref import WeakSet
@@ -13,6 +13,7 @@ from gradwire_service.store.records import (
     NOTHING,
     Amount,
     Content,
+    Exchanged,
     Key,
     Kind,
     ListedRecord,
@@ -41,6 +42,8 @@ class MemoryStore(TransactionalStore):
         self._lock = threading.Lock()
         #: Bodies that are kept where another process has written them: each is an open file.
         self._shared = WeakSet[SharedMemory]()
+        #: Those of them that yet another process may be reading.
+        self._read = WeakSet[SharedMemory]()
         #: Records with their expiry, least recently used first: within a kind, first to expire.
         self._records: dict[Kind, OrderedDict[Key, tuple[Record, float]]]
         self._records = {kind: OrderedDict() for kind in policies}
@@ -57,6 +60,8 @@ class MemoryStore(TransactionalStore):
                 records[key] = records[key][0], expires_at
                 records.move_to_end(key)
                 self._owned[key.kind, key.owner].move_to_end(key)
+                if body and isinstance(content, SharedMemory):
+                    self._read.add(content)
                 return StoredRecord(head, content if body else None, expires_at)
             if key.used not in self._records["used"]:
                 return None
@@ -81,19 +86,26 @@ class MemoryStore(TransactionalStore):
             return body
         return body if isinstance(body, bytearray) else super()._content(body)
 
-    def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> list[float | None]:
+    def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> Exchanged:
         expiries: list[float | None] = []
         if not removed and not added:
-            return expiries
+            return Exchanged(expiries)
+        spare: list[SharedMemory] = []
+        wanted = Counter([len(each.body) for each in added if isinstance(each.body, SharedMemory)])
         with self._exclusive(removed[0].kind if removed else added[0].key.kind) as now:
             for key in removed:
+                held = self._records[key.kind].get(key) if wanted else None
                 self._remove(key)
-            for key, head, body in added:
+                body = None if held is None else held[0].body
+                if isinstance(body, SharedMemory) and wanted[len(body)] and body not in self._read:
+                    wanted[len(body)] -= 1
+                    spare.append(body)
+            for key, head, new in added:
                 try:
-                    expiries.append(self._put(key, Record(head, self._content(body)), now))
+                    expiries.append(self._put(key, Record(head, self._content(new)), now))
                 except OverQuota:
                     expiries.append(None)
-        return expiries
+        return Exchanged(expiries, spare)
 
     def usage(self, kind: Kind, owner: str | None = None) -> Amount:
         with self._exclusive(kind):

@@ -81,6 +81,15 @@ class Upload(NamedTuple):
     body: Body | SharedMemory
 
 
+class Exchanged(NamedTuple):
+    """The result of an exchange."""
+
+    #: When each of the added records expires, None if it has no room.
+    expiries: list[float | None]
+    #: Memory that nobody reads any more, of the lengths of added bodies: for the next exchange.
+    spare: Sequence[SharedMemory] = ()
+
+
 class StoredRecord(NamedTuple):
     """A record in the store, or one that was consumed by the request ``used_by``.
 
@@ -220,11 +229,8 @@ class Store(ABC):
     def remove(self, key: Key) -> bool:
         """Delete the record of ``key``; whether there was one."""
 
-    def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> list[float | None]:
-        """Delete records, then store others of the same kind and owner.
-
-        Returns when each of these expires, None if it has no room.
-        """
+    def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> Exchanged:
+        """Delete records, then store others of the same kind and owner."""
         for key in removed:
             self.remove(key)
         expiries: list[float | None] = []
@@ -233,7 +239,9 @@ class Store(ABC):
                 expiries.append(self.put(key, Record(head, self._content(body))))
             except OverQuota:
                 expiries.append(None)
-        return expiries
+        return Exchanged(
+            expiries, [each.body for each in added if isinstance(each.body, SharedMemory)]
+        )
 
     def _content(self, body: Body | SharedMemory) -> Content:
         """The form in which this store keeps a body."""

@@ -61,6 +61,11 @@ class SharedMemory:
             self.length += written
             rest = rest[written:]
 
+    def rewrite(self, body: Body) -> None:
+        """Replace all of it by as many other bytes: faster than new memory, which is cleared."""
+        self.length = 0
+        self.append(body)
+
     def read(self, start: int = 0, length: int | None = None) -> bytes:
         """``length`` bytes from ``start``, or all."""
         return os.pread(self.descriptor, self.length if length is None else length, start)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gradwire_service.settings import Settings
-from gradwire_service.store import Key, Kind, Record, Store, StoredRecord, policies
+from gradwire_service.store import Exchanged, Key, Kind, Record, Store, StoredRecord, policies
 from gradwire_service.store.records import Amount, ListedRecord, Upload
 from gradwire_service.wire.shared import (
     LARGE_BYTES,
@@ -40,8 +40,14 @@ class Bundle(NamedTuple):
     body: Packed
 
     @classmethod
-    def of(cls, removed: Sequence[Key], added: Sequence[Upload]) -> Bundle:
-        """The bundle of the keys that are removed and the records that are added: some of both."""
+    def of(
+        cls, removed: Sequence[Key], added: Sequence[Upload], spare: Sequence[SharedMemory] = ()
+    ) -> Bundle:
+        """The bundle of the keys that are removed and the records that are added, one at least.
+
+        Large bodies are written into ``spare`` memory where that has their length.
+        """
+        unused = list(spare)
         kind, owner, _ = removed[0] if removed else added[0].key
         heads, rest, apart = list[tuple[str, str, Packed | int]](), list[Body](), 0
         room = WHOLE_BYTES
@@ -50,7 +56,7 @@ class Bundle(NamedTuple):
             length = len(body)
             is_whole = length > WHOLE_BYTES
             if (is_whole or LARGE_BYTES < length <= room) and apart < _MOST_APART:
-                heads.append((id, head, packed([body])))
+                heads.append((id, head, _apart(body, unused)))
                 apart += 1
                 room -= 0 if is_whole else length
             else:
@@ -85,6 +91,12 @@ class RemoteStore(Store):
     def __init__(self, channel: Channel, settings: Settings) -> None:
         super().__init__(policies(settings))
         self._channel = channel
+        #: Memory that the next exchange may write into.
+        self._spare: Sequence[SharedMemory] = ()
+
+    def release(self) -> None:
+        """Release what is kept for the next exchange."""
+        self._spare = ()
 
     def put(self, key: Key, record: Record) -> float:
         expires_at: float = self._call("put", key, _packed(record))
@@ -97,11 +109,13 @@ class RemoteStore(Store):
         held = self._call("find", key, body=body)
         return None if held is None else _unpacked(held)
 
-    def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> list[float | None]:
+    def exchange(self, removed: Sequence[Key], added: Sequence[Upload]) -> Exchanged:
         if not removed and not added:
-            return []
-        expiries: list[float | None] = self._call("exchange", Bundle.of(removed, added))
-        return expiries
+            return Exchanged([])
+        spare, self._spare = self._spare, ()  # the store's, also if it fails
+        exchanged: Exchanged = self._call("exchange", Bundle.of(removed, added, spare))
+        self._spare = exchanged.spare
+        return exchanged
 
     def list_records(
         self, kind: Kind, owner: str, after: str, limit: int
@@ -129,6 +143,15 @@ class RemoteStore(Store):
             raise answer.error
         assert isinstance(answer, Returned)
         return answer.value
+
+
+def _apart(body: Body, unused: list[SharedMemory]) -> Packed:
+    """A large body as it is sent, in memory of its length that is taken from ``unused``."""
+    for position, memory in enumerate(unused):
+        if len(memory) == len(body):
+            memory.rewrite(body)
+            return unused.pop(position)
+    return packed([body])
 
 
 def dispatch(store: Store, call: StoreCall) -> Returned | Raised:

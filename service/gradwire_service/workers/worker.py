@@ -65,7 +65,7 @@ class Worker:
         self._channel = channel
         self._settings = settings
         self._gpu = gpu
-        store = RemoteStore(channel, settings)
+        self._store = store = RemoteStore(channel, settings)
         share = _with_share(settings, on_gpu=gpu is not None)
         backend = None if gpu is None else gpu.backend
         self._tasks = open_tasks(share, store, codes, isolated=isolated, backend=backend)
@@ -87,6 +87,7 @@ class Worker:
         while True:
             if self._channel.is_idle(_IDLE_SECONDS):
                 self._channel.release()
+                self._store.release()
                 self._trimmer.trim_all()
             if self._trimmer.over_limit:
                 self._channel.send(Recycle())

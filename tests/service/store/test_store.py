@@ -304,11 +304,11 @@ def test_an_exchange_deletes_then_stores_what_there_is_room_for(store, clock):
         for id, size in (("b", 300), ("c", 300), ("d", 10))
     ]
     room = POLICIES["tapes"].per_owner
-    expiries = store.exchange([key("a"), key("none")], added)
+    expiries = store.exchange([key("a"), key("none")], added).expiries
     assert ids(store, "tapes") == [
         each.key.id for each, at in zip(added, expiries, strict=True) if at
     ]
     assert expiries[0] == clock.now + TTL
     assert store.find(key("b")).body == bytes(300)
     assert store.usage("tapes", ME).within(room)
-    assert None in store.exchange([], [Upload(key("e"), "", bytes(room.nbytes))])
+    assert None in store.exchange([], [Upload(key("e"), "", bytes(room.nbytes))]).expiries
