@@ -27,7 +27,9 @@ class Document:
             value = document.get(name)
             if name in given or (value is None and has_default):
                 continue
-            given[name] = None if value is None and optional else read(document[name])
+            if value is None and not optional:
+                value = document[name]
+            given[name] = value if read is None or (value is None and optional) else read(value)
         return cls(**given)
 
     @classmethod
@@ -37,7 +39,7 @@ class Document:
 
 
 @lru_cache(maxsize=64)
-def _members(kind: Any) -> list[tuple[str, Callable[[Any], Any], bool, bool]]:
+def _members(kind: Any) -> list[tuple[str, Callable[[Any], Any] | None, bool, bool]]:
     """Of each field its name and how it is read; whether it may be ``None``; has a default."""
     hints = get_type_hints(kind)
     return [
@@ -51,17 +53,17 @@ def _members(kind: Any) -> list[tuple[str, Callable[[Any], Any], bool, bool]]:
     ]
 
 
-def _reader(hint: Any) -> Callable[[Any], Any]:
-    """The function that reads a value of this type."""
+def _reader(hint: Any) -> Callable[[Any], Any] | None:
+    """The function that reads a value of this type, if it is not taken as it is."""
     inner = [option for option in get_args(hint) if option is not NoneType]
     if NoneType in get_args(hint):
         return _reader(inner[0])
     kind = get_origin(hint) or hint
     if kind is tuple:
         each = _reader(inner[0])
-        return lambda items: tuple(map(each, items))
+        return tuple if each is None else lambda items: tuple(map(each, items))
     if kind in (Any, bool, int, str) or issubclass(kind, Mapping):
-        return lambda value: value
+        return None
     if issubclass(kind, Document):
         read: Callable[[Any], Any] = kind.read
         return read

@@ -90,8 +90,9 @@ class _Reader:
 
     def value(self, level: int) -> Any:
         """The value at the current position."""
-        tag = self._body[self.at]
-        self.at += 1
+        at = self.at
+        tag = self._body[at]
+        self.at = at + 1
         if tag < 0x80:
             return tag
         if tag >= 0xE0:
@@ -99,7 +100,7 @@ class _Reader:
         if tag >= 0xC0:
             return self._long(tag, level)
         if tag >= 0xA0:
-            return str(self._taken(tag & 0x1F), "utf-8")
+            return self._text(tag & 0x1F)
         if tag >= 0x90:
             return self._list(tag & 0x0F, level)
         return self._object(tag & 0x0F, level)
@@ -114,7 +115,7 @@ class _Reader:
         if tag in _CONSTANTS:
             return _CONSTANTS[tag]
         if tag in _TEXTS:
-            return str(self._taken(self._length(_TEXTS[tag])), "utf-8")
+            return self._text(self._length(_TEXTS[tag]))
         if tag in _BYTES:
             return self._raw(self._length(_BYTES[tag]))
         if tag in _LISTS:
@@ -128,15 +129,19 @@ class _Reader:
         self.at += size
         return int(length)
 
-    def _taken(self, length: int) -> memoryview:
-        start, self.at = self.at, self.at + length
-        if self.at > self._end:
+    def _text(self, length: int) -> str:
+        start = self.at
+        self.at = end = start + length
+        if end > self._end:
             _refuse("the body is truncated")
-        return self._body[start : self.at]
+        return str(self._body[start:end], "utf-8")
 
     def _raw(self, length: int) -> memoryview:
         start = self.at
-        raw = self._taken(length)
+        self.at = end = start + length
+        if end > self._end:
+            _refuse("the body is truncated")
+        raw = self._body[start:end]
         if length < _LARGE_BYTES or self._body.readonly:
             self._free = self.at
             return raw
@@ -174,7 +179,7 @@ class _Reader:
             tag = body[self.at]
             if 0xA0 <= tag < 0xC0:  # nearly all keys are short
                 self.at += 1
-                key: Any = str(self._taken(tag & 0x1F), "utf-8")
+                key: Any = self._text(tag & 0x1F)
             else:
                 key = value(inner)
                 if type(key) is not str:

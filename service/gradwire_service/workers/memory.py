@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from mmap import PAGESIZE
 from pathlib import Path
 
 from gradwire_engine.memory import forget_buffers
@@ -97,7 +98,7 @@ class MemoryTrimmer:
     def _resident_bytes(self) -> int:
         if self._statm < 0:
             return 0
-        return int(os.pread(self._statm, 256, 0).split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(os.pread(self._statm, 256, 0).split()[1]) * PAGESIZE
 
     def _trim(self) -> None:
         forget_buffers()

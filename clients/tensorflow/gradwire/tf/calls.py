@@ -61,10 +61,9 @@ def calls(
 
 def finished(node: TensorNode, now: bool = False) -> Tensor:
     """The tensor of an operation."""
-    spec = node.spec
     result = Tensor(node)
     key = None
-    unknown = not now and not _is_complete(spec)
+    unknown = not now and (node.dtype is None or node.shape is None)
     if unknown:
         key = _kind(node)
         learned = _specs.get(key)
