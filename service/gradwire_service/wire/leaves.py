@@ -157,8 +157,7 @@ def _read_object(leaf: dict[str, Any], references: References) -> Leaf | Sparse 
 
 
 def _check_fields(leaf: dict[str, Any], known: set[str]) -> None:
-    unknown = leaf.keys() - known - {"trainable"}
-    if unknown:
+    if not leaf.keys() <= known and leaf.keys() - known != {"trainable"}:
         fields = ", ".join(sorted(known | {"trainable"}))
         raise Malformed(f"this form of a leaf has only the fields {fields}", hint=_SPLIT_HINT)
 

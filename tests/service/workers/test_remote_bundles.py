@@ -70,6 +70,7 @@ def test_memory_of_released_bodies_is_written_again():
     assert file_of(found[1].body) == file_of(spare)
     assert file_of(found[0].body) != file_of(spare)
     for n, each in enumerate(found):
+        assert isinstance(each.body, SharedMemory)
         assert bytes(each.body.whole()) == bytes([n]) * (WHOLE_BYTES + 3 - n)
 
 
@@ -89,7 +90,7 @@ def test_memory_that_was_read_is_not_written_again():
 def test_a_process_writes_its_results_into_the_memory_of_the_last_but_one():
     store, ends = store_of_results(), socket.socketpair()
     service, worker = map(Channel, ends)
-    files = []
+    files: list[int] = []
 
     def serve():
         with suppress(ChannelClosed):
@@ -107,8 +108,9 @@ def test_a_process_writes_its_results_into_the_memory_of_the_last_but_one():
         key = Key("results", "me", f"{n}")
         (expires_at,) = remote.exchange(released, [Upload(key, "", body)]).expiries
         assert expires_at is not None
-        found = store._records["results"][key][0]
-        assert bytes(found.body.whole()) == bytes(body)
+        found = store._records["results"][key][0].body
+        assert isinstance(found, SharedMemory)
+        assert bytes(found.whole()) == bytes(body)
         released = [key]
         if n == 3:
             remote.release()
