@@ -82,6 +82,8 @@ def test_each_layer_is_made_again_from_its_configuration():
         "RandomCrop": (1, 1), "RandomRotation": (0.1,), "RandomTranslation": (0.1, 0.1),
         "RandomZoom": (0.1,), "Resizing": (1, 1), "StringLookup": (None, 1, "", "?", ["a", "b"]),
         "IntegerLookup": (None, 2, 0, -1, [7, 8]), "TextVectorization": (None, "lower"),
+        "ConvLSTM1D": (1, 1), "ConvLSTM2D": (1, 1), "ConvLSTM3D": (1, 1),
+        "SpectralNormalization": (L.Dense(1),),
         "Conv1D": (1, 1), "Conv2D": (1, 1), "Conv3D": (1, 1),
         "Conv1DTranspose": (1, 1), "Conv2DTranspose": (1, 1), "Conv3DTranspose": (1, 1),
         "Dense": (1,), "DepthwiseConv1D": (1,), "DepthwiseConv2D": (1,), "Dot": (1,),

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import gradwire.tf
+import numpy as np
 import pytest
 from gradwire.tf.errors import OpError
 
@@ -54,3 +55,23 @@ def test_data_of_another_kind_is_refused(function, data):
 def test_traces_are_not_implemented(name):
     with pytest.raises(NotImplementedError, match=f"tf.summary.{name}"):
         getattr(tf.summary, name)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_callback_writes_the_figures_of_epochs_and_batches(tmp_path, monkeypatch):
+    written: list[tuple[str, int]] = []
+
+    def noted(name: str, data: Any, step: int) -> None:
+        assert np.isfinite(float(data))
+        written.append((name, step))
+
+    monkeypatch.setattr(tf.summary, "scalar", noted)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    board = tf.keras.callbacks.TensorBoard(tmp_path, histogram_freq=1, update_freq=2)
+    x, y = np.ones((6, 1)), np.ones((6, 1))
+    model.fit(x, y, 2, epochs=2, callbacks=[board], validation_data=(x, y), verbose=0)
+    of_epochs = [("epoch_loss", 0), ("epoch_learning_rate", 0), ("epoch_loss", 0)]
+    again = [(name, 1) for name, _ in of_epochs]
+    batches = [("batch_loss", 0), ("batch_loss", 2)], [("batch_loss", 4)]
+    assert written == [*batches[0], *of_epochs, *batches[1], *again]

@@ -13,7 +13,7 @@ _GIVEN: Counter[str] = Counter()
 
 def snake_case(name: str) -> str:
     """``LayerNormalization`` as ``layer_normalization``."""
-    split = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    split = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub(r"([a-z])([A-Z])", r"\1_\2", split).lower()
 
 

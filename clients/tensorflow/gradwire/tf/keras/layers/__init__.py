@@ -13,6 +13,7 @@ from gradwire.tf.keras.layers.base import Layer
 from gradwire.tf.keras.layers.borders import *
 from gradwire.tf.keras.layers.categories import *
 from gradwire.tf.keras.layers.cells import *
+from gradwire.tf.keras.layers.convlstm import *
 from gradwire.tf.keras.layers.convolution import *
 from gradwire.tf.keras.layers.core import *
 from gradwire.tf.keras.layers.einsum import *
@@ -28,6 +29,7 @@ from gradwire.tf.keras.layers.pooling import *
 from gradwire.tf.keras.layers.recurrent import *
 from gradwire.tf.keras.layers.separable import *
 from gradwire.tf.keras.layers.specs import *
+from gradwire.tf.keras.layers.spectral import *
 from gradwire.tf.keras.layers.text import *
 from gradwire.tf.keras.layers.wrapping import *
 from gradwire.tf.keras.names import listed

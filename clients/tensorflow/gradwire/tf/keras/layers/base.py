@@ -14,6 +14,7 @@ from gradwire.tf.arguments import only
 from gradwire.tf.keras import activations, constraints, initializers, regularizers
 from gradwire.tf.keras.configurable import configurable, option
 from gradwire.tf.keras.layers.describing import Described
+from gradwire.tf.keras.layers.paths import within
 from gradwire.tf.keras.layers.specs import check_inputs
 from gradwire.tf.keras.layers.tracking import as_list
 from gradwire.tf.keras.masks import is_masked, mask_of, masks_of, set_mask
@@ -161,6 +162,18 @@ class Layer(Described, _Options):
         kwargs = {name: self._converted(value) for name, value in kwargs.items()}
         first = kwargs[names[0]] if names and names[0] in kwargs else next(iter(rest), None)
         check_inputs(self.input_spec, first, self.name)
+        with within(self):
+            return self._called(names, first, kwargs, rest, len(args))
+
+    def _called(
+        self,
+        names: tuple[str, ...],
+        first: Any,
+        kwargs: dict[str, Any],
+        rest: Sequence[Any],
+        positional: int,
+    ) -> Any:
+        """The outputs, of inputs by the names of parameters and further ones."""
         if not self.built:
             self._build_for(first, kwargs)
         if not _CALLS.__dict__.get("training"):  # no layer around this one is being called
@@ -170,7 +183,7 @@ class Layer(Described, _Options):
         around: list[Any] = _CALLS.__dict__.setdefault("training", [])
         around.append(_settled_training(self, kwargs, around))
         try:
-            leading = [kwargs.pop(name) for name in names[: len(args)]]
+            leading = [kwargs.pop(name) for name in names[:positional]]
             value = self.call(*leading, *rest, **kwargs)
         finally:
             around.pop()
@@ -313,7 +326,8 @@ def _marking(build: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(build)
     def marked(self: Layer, *args: Any, **kwargs: Any) -> None:
-        build(self, *args, **kwargs)
+        with within(self):
+            build(self, *args, **kwargs)
         object.__setattr__(self, "built", True)
         shape = args[0] if args else next(iter(kwargs.values()), None)
         object.__setattr__(self, "_built_for", shape)

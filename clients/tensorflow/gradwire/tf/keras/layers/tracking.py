@@ -9,6 +9,7 @@ from typing import Any
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
 from gradwire.tf.keras import initializers, regularizers
+from gradwire.tf.keras.layers.paths import names_within
 from gradwire.tf.keras.weights import Weight
 from gradwire.tf.seeds import SEEDS
 
@@ -86,7 +87,7 @@ class Owner:
             trainable=trainable,
             name=name or "variable",
             constraint=constraint,
-            path=f"{self.name}/{name or 'variable'}",
+            path="/".join([*names_within(self), name or "variable"]),
         )
         self._weights.append(weight)
         penalty = regularizers.get(regularizer)
