@@ -230,7 +230,7 @@ class LocalProblem:
         """The Jacobian of a nested target: a derivative along every element of the sources."""
         units = np.eye(self.layout.size)
         tangents = [
-            units[:, start:stop].reshape(-1, *shape)
+            units[:, start:stop].reshape(self.layout.size, *shape)
             for _, shape, _, start, stop in self.layout.parts
         ]
         batch = {f"tangents.{i}": 0 for i in range(len(tangents))}

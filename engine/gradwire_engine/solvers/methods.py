@@ -112,8 +112,8 @@ _MINIMIZE = {
     ),
     "trust-ncg": Method(_TRUST_REGION, hessian="product"),
     "trust-krylov": Method({**_TRUST_REGION, "inexact": FLAG}, hessian="product"),
-    "trust-exact": Method(_TRUST_REGION, hessian="matrix"),
-    "dogleg": Method(_TRUST_REGION, hessian="matrix"),
+    "trust-exact": Method(_TRUST_REGION, hessian="matrix", square=True),
+    "dogleg": Method(_TRUST_REGION, hessian="matrix", square=True),
     "Newton-CG": Method({"xtol": AT_LEAST_0, "maxiter": COUNT, **_LINE_SEARCH}, hessian="product"),
     "sgd": Method(_STEPS, bounds=True, first_order=True),
     "momentum": Method(

@@ -212,7 +212,7 @@ def test_constraints_that_exclude_each_other_are_no_success(run, method):
     assert not found.success
 
 
-@pytest.mark.parametrize("method", ["BFGS", "SLSQP"])
+@pytest.mark.parametrize("method", ["BFGS", "SLSQP", "trust-exact", "dogleg"])
 def test_a_matrix_that_is_too_large_is_refused_before_it_is_made(method):
     engine = Engine(Limits(array_bytes=100_000))
     problem = LocalProblem(engine, engine.parse("sum(x*x)"), {"x": Leaf(np.ones(200))})

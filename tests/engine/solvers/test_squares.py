@@ -163,3 +163,13 @@ def test_a_start_at_bounds_is_no_end(run, data, method, high):
     variables = {"w": np.zeros(3), "X": data(matrix), "y": data(matrix @ [1.0, 2, 3])}
     found = run("least_squares", "X @ w - y", variables, method, ["w"], bounds={"w": (0, high)})
     np.testing.assert_allclose(found.solution[0], [1, 2, 3], rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "text", ["y - 1, sum(x)", "concatenate([reshape(x, [-1]), reshape(y, [1])]) - 1"]
+)
+@pytest.mark.parametrize("method", ["trf", "dogbox", "lm", "gauss-newton"])
+def test_some_sources_may_be_empty(run, text, method):
+    found = run("least_squares", text, {"x": np.zeros((0, 3)), "y": 0.5}, method)
+    assert found.solution["x"].shape == (0, 3)
+    np.testing.assert_allclose(found.solution["y"], 1)
