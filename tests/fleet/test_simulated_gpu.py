@@ -1,14 +1,17 @@
 """The service on a simulated GPU: all that a real one runs, over HTTP, without one."""
 
 import asyncio
+import json
 import re
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("llvmlite")
 
+from tests.contract.compare import differences
 from tests.fleet.simulated_gpu import open_gpu, open_until
 from tests.fleet.test_gpu import refused, served, starting, until, until_ready
 
@@ -41,6 +44,22 @@ async def test_answers_are_those_of_the_cpu(client):
     for _ in range(4):  # launched, then captured
         answer = await ask(client, NETWORK)
         np.testing.assert_allclose(answer["gradients"], exact["gradients"], rtol=1e-9, atol=1e-15)
+
+
+CASES = sorted((Path(__file__).parents[1] / "contract/cases").glob("*.json"))
+
+
+async def test_the_cases_of_the_contract(client):
+    assert len(CASES) > 50
+    found = []
+    for path in CASES:
+        case = json.loads(path.read_text())
+        for _ in range(2):
+            sent = case["request"]
+            response = await client.request(sent["method"], sent["path"], json=sent["body"])
+            document = response.json() if response.content else None
+            found += [(path.stem, *differences(case, response.status_code, document))]
+    assert [each for each in found if len(each) > 1] == []
 
 
 async def test_wrong_programs_are_problems_with_a_place(client):
