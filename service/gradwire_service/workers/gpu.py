@@ -48,9 +48,9 @@ class GpuPool(ProcessPool):
         """Start the process; it joins the queue when it is ready."""
         self._start()
 
-    def _start(self) -> None:
+    def _start(self, after_seconds: float = 0.0) -> None:
         self._starts += 1
-        super()._start()
+        super()._start(after_seconds)
 
     def _ready(self, process: WorkerProcess) -> None:
         self.warmed_up, self._starts = True, 0

@@ -87,13 +87,14 @@ class ProcessPool:
         if self.processes:
             await self._all_ended.wait()
 
-    def _start(self) -> None:
-        task = asyncio.create_task(self._started())
+    def _start(self, after_seconds: float = 0.0) -> None:
+        task = asyncio.create_task(self._started(after_seconds))
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
 
-    async def _started(self) -> None:
+    async def _started(self, after_seconds: float) -> None:
         loop = asyncio.get_running_loop()
+        await asyncio.sleep(after_seconds)
         while True:
             try:
                 started = await loop.run_in_executor(self._threads, self._make)
@@ -127,8 +128,8 @@ class ProcessPool:
             self._all_ended.set()
 
     def _replace(self, process: WorkerProcess) -> None:
-        """Start another process in place of one that has ended."""
-        self._start()
+        """Start another process in place of one that has ended, slowly if none can begin."""
+        self._start(0.0 if process.was_ready else _RETRY_SECONDS)
 
 
 class JobPool(ProcessPool):

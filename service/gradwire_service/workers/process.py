@@ -114,6 +114,7 @@ class WorkerProcess:
         self._on_progress: Callable[[Any], None] = lambda _: None
         self._killed = self._recycling = self._has_ended = False
         self.alive = True
+        self.was_ready = False
         #: Its GPU, the memory of that in use, and why no process can compute there any more.
         self.device: Device | None = None
         self.device_bytes = 0
@@ -178,7 +179,7 @@ class WorkerProcess:
         elif isinstance(message, ProgressMessage):
             self._on_progress(message)
         elif isinstance(message, Ready):
-            self.device = message.device
+            self.device, self.was_ready = message.device, True
             self._ready(self)
         elif isinstance(message, DeviceMemory):
             self.device_bytes = message.nbytes

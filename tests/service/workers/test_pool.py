@@ -9,6 +9,8 @@ import time
 import numpy as np
 import pytest
 from gradwire_service.__main__ import main
+from gradwire_service.app import create_app
+from gradwire_service.settings import Settings
 from gradwire_service.work.request import TASK_HEADERS
 
 from tests.service.workers.processes import ENDLESS, children, computing, settled
@@ -226,6 +228,16 @@ async def test_the_timeout_of_a_long_body_applies_before_parsing(served, process
         for task in busy:
             task.cancel()
         await asyncio.gather(*busy, return_exceptions=True)
+
+
+async def test_processes_that_cannot_begin_are_started_slowly(monkeypatch, caplog):
+    monkeypatch.setattr("gradwire_service.app.serve", exit)  # which takes no such arguments
+    pool = create_app(Settings(processes=1, cores=1)).state.executors
+    opening = asyncio.create_task(pool.open())
+    await asyncio.sleep(2.5)
+    opening.cancel()
+    await pool.close()
+    assert 1 <= caplog.text.count("ended unexpectedly") <= 3
 
 
 async def test_workers_have_a_lower_priority_than_the_service(pooled):
