@@ -142,7 +142,8 @@ def test_what_is_lost_is_computed_again(service_url, new_client, when):
     expected = Training()
     assert training.losses == pytest.approx(expected.steps(20), rel=1e-5)
     for found, value in zip(training.weights(), expected.weights(), strict=True):
-        assert np.allclose(found, value, rtol=1e-4, atol=1e-6)
+        # Repeated requests may differ in last digits, which Adam amplifies: a step is 1e-3.
+        assert np.allclose(found, value, rtol=1e-4, atol=1e-5)
 
 
 def test_what_is_lost_is_computed_again_where_it_is_read(service_url, new_client):
