@@ -313,7 +313,9 @@ def max_pool_with_argmax(
     flat = reshape(x, [-1])
     values = gather(flat, (chosen + start).astype(np.int64))
     index = (chosen + start if include_batch_in_index else chosen).astype(np.int64)
-    return values, tensor_of(index.astype(dtypes.as_dtype(output_dtype).storage))
+    indices = tensor_of(index.astype(dtypes.as_dtype(output_dtype).storage))
+    indices._beside = values
+    return values, indices
 
 
 def _windows(given: Any) -> list[int]:

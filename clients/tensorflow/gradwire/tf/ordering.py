@@ -58,7 +58,10 @@ def argsort(
     name: str | None = None,
 ) -> Tensor:
     """The places that sort along an axis, of equal elements the first one first."""
-    return _in_order("tf.argsort", convert_to_tensor(values), dtypes.int32, axis, direction)
+    x = convert_to_tensor(values)
+    places = _in_order("tf.argsort", x, dtypes.int32, axis, direction)
+    places._beside = x
+    return places
 
 
 def _in_order(function: str, x: Tensor, dtype: dtypes.DType, axis: int, direction: str) -> Tensor:
@@ -125,8 +128,9 @@ def top_k(
         )
     shape = (*lengths[:-1], count)
     specs = [Spec(x.dtype, shape), Spec(kind, shape)]
-    found = calls("tf.math.top_k", x, count, True, kind.storage.name, specs=specs)
-    return TopKV2(*found)
+    found = TopKV2(*calls("tf.math.top_k", x, count, True, kind.storage.name, specs=specs))
+    found.indices._beside = found.values
+    return found
 
 
 def unique(x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
@@ -250,8 +254,12 @@ def histogram_fixed_width(
 ) -> Tensor:
     """The number of elements in each of equal bins; what lies outside counts in the last ones."""
     count, kind = static.integer(nbins), dtypes.as_dtype(dtype)
-    bins = static.array(histogram_fixed_width_bins(values, value_range, nbins)).reshape(-1)
-    return tensor_of(np.bincount(bins, minlength=count).astype(kind.storage), kind)
+
+    def compute() -> Tensor:
+        bins = static.array(histogram_fixed_width_bins(values, value_range, nbins)).reshape(-1)
+        return tensor_of(np.bincount(bins, minlength=count).astype(kind.storage), kind)
+
+    return unregistered("HistogramFixedWidth", [values, value_range], compute)
 
 
 def histogram_fixed_width_bins(

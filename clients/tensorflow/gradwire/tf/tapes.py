@@ -174,8 +174,8 @@ class GradientTape:
         seeds = _seeds(output_gradients, targets)
         pairs = [
             (self._node_of(each), seed)
-            for each, seed in zip(targets, seeds, strict=True)
-            if each._dtype().is_differentiable
+            for each, seed in map(_with_gradient, targets, seeds)
+            if each is not None
         ]
         nodes, weights = [node for node, _ in pairs], [seed for _, seed in pairs]
         found = self._found(
@@ -390,3 +390,11 @@ def _composed(sources: list[Any], parts: list[Any]) -> list[Any]:
 def _warn_of_gradients_inside() -> None:
     """Log the warning once in a process, as TensorFlow does."""
     log.warning(INSIDE)
+
+
+def _with_gradient(target: Any, seed: Any) -> tuple[Any, Any]:
+    """A target and its seed; of integers, the tensor beside them with zeros, or None."""
+    if target._dtype().is_differentiable:
+        return target, seed
+    beside = getattr(target, "_beside", None)
+    return beside, None if beside is None else zeros_of(beside)

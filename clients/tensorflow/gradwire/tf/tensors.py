@@ -184,7 +184,11 @@ class Tensor(Operand):
     """
 
     #: ``_keras_mask`` says which steps of a sequence count, for layers of Keras.
-    __slots__ = ("__weakref__", "_keras_mask", "_logits", "_node")
+    __slots__ = ("__weakref__", "_beside", "_keras_mask", "_logits", "_node")
+
+    #: Of integers, a result or operand of their operation that has a gradient: as targets they
+    #: give zeros of it, where their operation gives them beside it.
+    _beside: Tensor
 
     #: The activations that it is taken for an output of, and what that was computed from.
     _logits: tuple[tuple[str, ...], Tensor]

@@ -11,7 +11,6 @@ from gradwire.tf.keras.piecewise import (
     glu,
     hard_shrink,
     hard_silu,
-    hard_swish,
     hard_tanh,
     log_sigmoid,
     soft_shrink,
@@ -21,6 +20,7 @@ from gradwire.tf.keras.piecewise import (
     tanh_shrink,
     threshold,
 )
+from gradwire.tf.keras.symbolic import with_symbols
 from gradwire.tf.logits import remember
 
 
@@ -36,14 +36,17 @@ def relu(
 
     Below a ``threshold`` it is 0, or the slope times what is missing to it.
     """
+    x = tf.convert_to_tensor(x)
+    if negative_slope and max_value is None and not threshold:
+        return tf.nn.leaky_relu(x, negative_slope)
+    missing = tf.nn.relu(threshold - x if threshold else -x) if negative_slope else None
     if threshold:
-        x = tf.convert_to_tensor(x)
-        value = tf.where(x > threshold, x, negative_slope * (x - threshold))
-        return value if max_value is None else tf.minimum(value, tf.cast(max_value, value.dtype))
-    if max_value == 6 and not negative_slope:
-        return tf.nn.relu6(x)
-    value = tf.nn.leaky_relu(x, negative_slope) if negative_slope else tf.nn.relu(x)
-    return value if max_value is None else tf.minimum(value, tf.cast(max_value, value.dtype))
+        value = tf.where(x > threshold, x, tf.zeros_like(x))
+    else:
+        value = tf.nn.relu6(x) if max_value == 6 else tf.nn.relu(x)
+    if max_value is not None and (threshold or max_value != 6):
+        value = tf.clip_by_value(value, 0.0, tf.cast(max_value, x.dtype))
+    return value if missing is None else value - negative_slope * missing
 
 
 def relu6(x: Any) -> Any:
@@ -131,14 +134,16 @@ def exponential(x: Any) -> Any:
 
 
 _BY_NAME: dict[str, Callable[..., Any]] = {
-    f.__name__: f
+    f.__name__: with_symbols(f.__name__, f)
     for f in (
         linear, relu, relu6, leaky_relu, sigmoid, hard_sigmoid, tanh, softmax, log_softmax,
         softplus, softsign, elu, selu, silu, gelu, mish, exponential,
         celu, glu, hard_shrink, hard_silu, hard_tanh, log_sigmoid, soft_shrink, sparse_plus,
         sparse_sigmoid, squareplus, tanh_shrink, threshold,
     )
-} | {"swish": silu, "hard_swish": hard_swish}  # fmt: skip
+}  # fmt: skip
+_BY_NAME |= {"swish": _BY_NAME["silu"], "hard_swish": _BY_NAME["hard_silu"]}
+globals().update(_BY_NAME)
 
 
 def get(identifier: Any) -> Callable[..., Any]:

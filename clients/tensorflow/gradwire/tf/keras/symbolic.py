@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -188,6 +189,19 @@ class Operation:
                 f"the operation {kind} is not made from configurations; {sorted(_OPERATORS)} are"
             )
         return lambda name=None: cls(kind, name)
+
+
+def with_symbols(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes symbolic values, too: then it is an operation of their graph."""
+
+    @functools.wraps(function)
+    def applied(*args: Any, **kwargs: Any) -> Any:
+        if is_symbolic((args, kwargs)):
+            kind = "".join(part.title() for part in name.split("_"))
+            return Operation(kind, function=function)(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return applied
 
 
 def is_symbolic(value: Any) -> bool:

@@ -23,23 +23,10 @@ from gradwire.tf.keras.ops import (
     reductions,
     shapes,
 )
-from gradwire.tf.keras.symbolic import Operation, is_symbolic
+from gradwire.tf.keras.symbolic import with_symbols
 
 #: The functions whose results are known for symbolic values.
 _KNOWN = ("shape", "size", "ndim")
-
-
-def _symbolic(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that takes symbolic values, too: then it is an operation of their graph."""
-
-    @functools.wraps(function)
-    def applied(*args: Any, **kwargs: Any) -> Any:
-        if is_symbolic((args, kwargs)):
-            kind = "".join(part.title() for part in name.split("_"))
-            return Operation(kind, function=function)(*args, **kwargs)
-        return function(*args, **kwargs)
-
-    return applied
 
 
 def _operations(*parts: Any) -> dict[str, Callable[..., Any]]:
@@ -53,7 +40,7 @@ def _operations(*parts: Any) -> dict[str, Callable[..., Any]]:
         }
         found |= getattr(part, "MADE", {})
     return {
-        name: function if name in _KNOWN else _symbolic(name, function)
+        name: function if name in _KNOWN else with_symbols(name, function)
         for name, function in found.items()
     }
 
