@@ -21,11 +21,6 @@ class _Values:
     def __init__(self, value: Iterable[Any] = ()) -> None:
         self.value: list[Any] = [self._checked(each) for each in value]
 
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(other) == vars(self)
-
-    __hash__ = None  # type: ignore[assignment]  # they change
-
     def _checked(self, value: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} must have a method _checked")
 

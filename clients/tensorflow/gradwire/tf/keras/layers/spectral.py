@@ -33,7 +33,7 @@ class SpectralNormalization(Wrapper):
 
     def build(self, input_shape: Any) -> None:
         super().build(input_shape)
-        self.input_spec = InputSpec(min_ndim=1, axes={-1: input_shape[-1]})
+        self.input_spec: Any = InputSpec(min_ndim=1, axes={-1: input_shape[-1]})
         kernel = getattr(self.layer, "kernel", getattr(self.layer, "embeddings", None))
         if kernel is None:
             raise ValueError(
