@@ -221,7 +221,7 @@ def test_a_matrix_that_is_too_large_is_refused_before_it_is_made(method):
     assert solve(problem, Specification("minimize", "CG"), clock=perf_counter).success
 
 
-@pytest.mark.parametrize("method", [m for m in BY_SCIPY if m not in ("dogleg", "TNC", "L-BFGS-B")])
+@pytest.mark.parametrize("method", [name for name in BY_SCIPY if name != "dogleg"])
 def test_steps_to_where_the_program_has_no_value_are_taken_back(run, data, method):
     """The likelihood of a Gaussian process: far away its matrix has no Cholesky factor."""
     rng = np.random.default_rng(0)
@@ -238,7 +238,7 @@ C = cholesky(K)
     assert found.gradient_norm < 1e-2
 
 
-@pytest.mark.parametrize("method", [name for name in BY_SCIPY if name not in ("TNC", "dogleg")])
+@pytest.mark.parametrize("method", [name for name in BY_SCIPY if name != "dogleg"])
 def test_steps_beyond_where_there_are_values_lead_back(run, method):
     found = run("minimize", "x - log(x)", {"x": 5.0}, method)
     assert found.success
