@@ -53,6 +53,8 @@ class Call(Generic[T]):
     content: bytes | None = None
     #: The idempotency key; by default each call has one of its own, and if empty none.
     key: str | None = None
+    #: Whether the answer is to be a job at once.
+    prefers_job: bool = False
     #: The time limit of each attempt, if it is not the client's.
     timeout_seconds: float | None = None
     #: If the answer is a stream of events: reads each, until one gives a result. ``read`` is then

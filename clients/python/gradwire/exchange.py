@@ -90,6 +90,8 @@ class Exchange(Generic[T]):
         if call.method == "POST" and call.key != "":
             # A tape may answer once: to each attempt at one question.
             self.headers["Idempotency-Key"] = call.key or secrets.token_hex(16)
+        if call.prefers_job:
+            self.headers["Prefer"] = "respond-async"
         home = options.home
         if home is None and call.source is not None:
             home = _home(call.source[:CHARACTERS_OF_HOME])

@@ -169,6 +169,7 @@ PARAMETERS: dict[str, Any] = {
     "Content-Encoding": "identity",
     "If-None-Match": 'W/"an-older-tag"',
     "Idempotency-Key": "step-120",
+    "Prefer": "respond-async",
     "Gradwire-Timeout-Ms": 5000,
 }
 

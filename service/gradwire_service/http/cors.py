@@ -22,6 +22,7 @@ ALLOWED_HEADERS = (
     "Gradwire-Timeout-Ms",
     "Idempotency-Key",
     "If-None-Match",
+    "Prefer",
     "X-Request-ID",
     "traceparent",
     "tracestate",

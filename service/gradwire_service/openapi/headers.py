@@ -31,6 +31,7 @@ _ASKED = {
         "So that a request may be retried: with the same key, a tape that is not persistent "
         "answers again for a minute, and an optimisation is the same job.",
     ),
+    "Prefer": _header("`respond-async` for a job at once, as `background` in the body does."),
     "If-None-Match": _header("ETags that the client has; 304 if one is that of the resource."),
 }
 #: Headers of responses.
@@ -71,6 +72,7 @@ def _add(operation: dict[str, Any]) -> None:
     asked += ["Gradwire-Timeout-Ms"] * (exchanged and not streamed)
     asked += ["Content-Encoding"] * ("requestBody" in operation) + ["If-None-Match"] * tagged
     asked += ["Idempotency-Key"] * ("409" in responses and "requestBody" in operation)
+    asked += ["Prefer"] * ("202" in responses)
     parameters = [{"$ref": f"#/components/parameters/{name}"} for name in asked]
     operation["parameters"] = [*operation.get("parameters", []), *parameters]
     for status, response in responses.items():

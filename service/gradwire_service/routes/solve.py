@@ -67,7 +67,8 @@ class Solving:
     def _waiting(self, exchange: Exchange) -> tuple[bool, float]:
         """Whether a request is a job at once, and how long it waits for its result otherwise.
 
-        Bodies that are compressed, or too long to be scanned here, wait as by default.
+        Bodies that are compressed, or too long to be scanned here, wait as by default, unless the
+        header ``Prefer`` is ``respond-async``. Source: RFC 7240, section 4.1.
         """
         request, settings = exchange.request, self._settings
         document: dict[str, Any] = {}
@@ -75,6 +76,8 @@ class Solving:
             found = waiting_of(exchange.body, request.format.reader)
             document = dict(zip(("background", "wait_ms"), found, strict=True))
         background, wait_ms = read_waiting(document)
+        preferences = request.headers.get(b"prefer", b"").lower().split(b",")
+        background |= b"respond-async" in map(bytes.strip, preferences)
         most_ms: list[float] = [settings.job_wait_ms]
         if (given := request.headers.get(b"gradwire-timeout-ms")) is not None:
             most_ms.append(timeout_of_header(given))

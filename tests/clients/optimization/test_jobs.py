@@ -270,3 +270,13 @@ def test_errors_that_stay_are_raised(script, impatient):
     server = script(json_reply(described("running", None)), refusal, refusal)
     with gradwire.Client(server.url, max_retries=0) as client, pytest.raises(gradwire.UnknownJob):
         client.jobs.result("j")
+
+
+def test_large_data_are_a_job_in_the_background_too(client):
+    def loss(w, x):
+        return (w - 1) ** 2 + 0 * np.mean(x)
+
+    job = client.minimize(loss, 0.0, np.zeros(2_500_000), background=True)
+    assert isinstance(job, gradwire.Job)
+    assert job.result().x == pytest.approx(1)
+    job.delete()

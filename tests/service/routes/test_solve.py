@@ -1,6 +1,7 @@
 """Optimisations over HTTP: short ones are answered at once, long ones as jobs."""
 
 import asyncio
+import gzip
 import json
 import time
 
@@ -118,6 +119,20 @@ async def test_results_of_jobs_come_in_any_format(served, sent):
             x = np.frombuffer(x["data"], x["dtype"]).tolist()
         assert as_json["result"]["solution"]["x"] == x
         assert as_json["result"]["value"] == as_bytes["result"]["value"]
+
+
+@pytest.mark.parametrize("preference", ["respond-async", "wait=10, Respond-Async"])
+async def test_a_long_or_compressed_body_is_a_job_at_once_by_its_header(served, preference):
+    content = gzip.compress(json.dumps(ENDLESS | {"background": True}).encode())
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    async with served() as client:
+        before = time.monotonic()
+        begun = await client.post(
+            "/v1/minimize", content=content, headers=headers | {"prefer": preference}
+        )
+        assert begun.status_code == 202
+        assert time.monotonic() - before < 2
+        assert (await client.delete(begun.headers["location"])).status_code == 204
 
 
 async def test_cancelling_stops_the_work(served, processes):

@@ -157,7 +157,9 @@ def _optimized(
 
     # Without a key, what a short run is asked for is stored nowhere.
     key = given.get("idempotency_key") or (None if background else "")
-    asked = Call("POST", f"/v1/{kind}", document, read, text_of(program), key=key)
+    asked = Call(
+        "POST", f"/v1/{kind}", document, read, text_of(program), key=key, prefers_job=background
+    )
     traced = program if isinstance(program, TracedProgram) else None
     with nullcontext() if traced is None else with_source_notes(traced.written):
         found = yield from asked
