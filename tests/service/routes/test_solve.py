@@ -227,13 +227,13 @@ async def test_one_idempotency_key_is_one_job(served, kept):
 
 
 async def test_an_idempotency_key_is_known_to_all_replicas(served, tmp_path):
-    key, long = {"idempotency-key": "fit 8"}, ENDLESS | {"max_seconds": 1}
-    store = f"sqlite:{tmp_path / 'jobs.db'}"
-    async with served(store=store) as one, served(store=store) as other:
+    key, long = {"idempotency-key": "fit 8"}, ENDLESS | {"max_seconds": 1, "wait_ms": 60_000}
+    shared = {"store": f"sqlite:{tmp_path / 'jobs.db'}", "job_wait_ms": 60_000}
+    async with served(**shared) as one, served(**shared) as other:
         clients = one, other, other, one
         asked = [client.post("/v1/minimize", json=long, headers=key) for client in clients]
         answers = await asyncio.gather(*asked)
-        assert [answer.status_code for answer in answers] == [200] * 4
+        assert [answer.status_code for answer in answers] == [200] * 4, answers[0].text
         assert len({answer.content for answer in answers}) == 1
 
 
