@@ -12,7 +12,11 @@ import numpy as np
 
 import gradwire.tf as tf
 from gradwire.tf.keras.settings import floatx
-from gradwire.tf.keras.utils.sequences import PyDataset
+from gradwire.tf.keras.utils.sequences import (
+    PyDataset,
+    pack_x_y_sample_weight,
+    unpack_x_y_sample_weight,
+)
 from gradwire.tf.random.stateful import permutation
 from gradwire.tf.seeds import SEEDS, Draws
 
@@ -109,25 +113,12 @@ def yields_batches(x: Any) -> bool:
     return not hasattr(x, "shape") and not isinstance(x, (list, tuple, dict)) and x is not None
 
 
-def unpacked(batch: Any) -> Batch:
-    """Inputs, targets and weights of what a source yields, or ``train_step`` is given."""
-    if not isinstance(batch, (tuple, list)):
-        return batch, None, None
-    if not 1 <= len(batch) <= 3:
-        raise ValueError(
-            "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, "
-            f"found: {batch}"
-        )
-    x, y, sample_weight = (*batch, None, None)[:3]
-    return x, y, sample_weight
+unpacked: Callable[[Any], Batch] = unpack_x_y_sample_weight
 
 
 def packed(batch: Batch) -> Any:
     """The argument of ``train_step``: a batch without its missing parts."""
-    x, y, sample_weight = batch
-    if y is None:
-        return (x,) if isinstance(x, (tuple, list)) else x
-    return (x, y) if sample_weight is None else batch
+    return pack_x_y_sample_weight(*batch)
 
 
 def split(batch: Batch, share: float) -> tuple[Batch, Batch]:

@@ -11,7 +11,10 @@ import numpy as np
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
 
-__all__ = ["PyDataset", "Sequence", "timeseries_dataset_from_array"]
+__all__ = [
+    "PyDataset", "Sequence", "pack_x_y_sample_weight", "timeseries_dataset_from_array",
+    "unpack_x_y_sample_weight",
+]  # fmt: skip
 
 
 class PyDataset:
@@ -108,3 +111,22 @@ def timeseries_dataset_from_array(
     if shuffle:
         dataset = dataset.shuffle(1024 if batch_size is None else batch_size * 8, seed=seed)
     return dataset if batch_size is None else dataset.batch(batch_size)
+
+
+def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
+    """Inputs, targets and weights of what ``train_step`` is given, None for those that lack."""
+    given = tuple(data) if isinstance(data, (list, tuple)) else (data,)
+    if not 1 <= len(given) <= 3:
+        raise ValueError(
+            "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, "
+            f"found: {data}"
+        )
+    x, y, sample_weight = (*given, None, None)[:3]
+    return x, y, sample_weight
+
+
+def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """Inputs, targets and weights as one, without those that are None."""
+    if y is None:
+        return (x,) if isinstance(x, (tuple, list)) else x
+    return (x, y) if sample_weight is None else (x, y, sample_weight)
