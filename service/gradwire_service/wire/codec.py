@@ -65,11 +65,15 @@ class JsonCodec(Codec):
         try:
             return orjson.loads(body)
         except orjson.JSONDecodeError as error:
-            if "memory" in error.msg:
-                raise MemoryError(error.msg) from None
+            why = error.msg
+            if "memory" in why:
+                if len(body) > _SMALL_BYTES:
+                    raise MemoryError(why) from None
+                # orjson takes room for as many values as JSON of this length can have.
+                why = "more brackets are opened than closed"
             raise RequestError(
                 "malformed_body",
-                f"not JSON: {error.msg} (line {error.lineno}, column {error.colno}, "
+                f"not JSON: {why} (line {error.lineno}, column {error.colno}, "
                 f"character {error.pos})",
                 hint=_json_hint(body, error),
             ) from None

@@ -130,6 +130,15 @@ def test_invalid_json_has_a_hint(body, hint):
     assert (caught.value.hint is None) == (hint is None)
 
 
+@pytest.mark.parametrize("number", [200, 268, 1000, 1024, 2000])
+@pytest.mark.parametrize("end", [b"", b"e", b'"'])
+def test_lists_that_are_not_closed_are_no_lack_of_memory(number, end):
+    with pytest.raises(RequestError) as caught:
+        JSON.read(b"[" * number + end)
+    assert caught.value.code == "malformed_body"
+    assert "memory" not in caught.value.detail
+
+
 def test_an_empty_body_has_its_own_error():
     with pytest.raises(RequestError, match="empty"):
         JSON.read(b"")
