@@ -16,4 +16,11 @@ class GpuLost(DeviceFailure):
 
 
 class OutOfGpuMemory(DeviceFailure):
-    """The GPU has no memory left for a replay; what was kept for later replays is free again."""
+    """The GPU has no memory left for a replay; what was kept for later replays is free again.
+
+    If that was anything, the replay may have memory now: ``freed``.
+    """
+
+    def __init__(self, message: str, *, freed: bool = False) -> None:
+        super().__init__(message)
+        self.freed = freed

@@ -62,10 +62,12 @@ class Residents:
             return None
         return copy.reshape(x.shape)
 
-    def forget(self) -> None:
-        """Free all copies."""
+    def forget(self) -> bool:
+        """Free all copies; false if there are none."""
+        held = [copy for _, copy in (*self._known.values(), *self._results.values())]
         self._known.clear()
         self._results.clear()
+        return any(copy is not None for copy in held)
 
     @staticmethod
     def _remember(kept: dict[int, tuple[Any, Any]], x: np.ndarray[Any, Any], copy: Any) -> None:
@@ -183,9 +185,9 @@ class Device:
                 with cuda.using_allocator(self.pool.malloc), lane.stream:
                     yield
             except cuda.memory.OutOfMemoryError as error:
-                self.residents.forget()
+                freed = self.residents.forget()
                 self.pool.free_all_blocks()
-                raise OutOfGpuMemory(str(error)) from error
+                raise OutOfGpuMemory(str(error), freed=freed) from error
             except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
                 if error.status not in _FATAL:
                     raise

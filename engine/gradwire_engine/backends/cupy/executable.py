@@ -26,6 +26,7 @@ from gradwire_engine.backends.cupy.device import Staged
 from gradwire_engine.backends.cupy.groups import GpuKernel, Library, Zeroed, kernels_of
 from gradwire_engine.backends.cupy.host import is_capturable, on_host
 from gradwire_engine.backends.cupy.requirements import collected
+from gradwire_engine.backends.devices import OutOfGpuMemory
 from gradwire_engine.backends.plan import plan
 from gradwire_engine.backends.quiet import quiet
 from gradwire_engine.backends.reference import loops
@@ -147,14 +148,25 @@ class CupyExecutable(Executable):
 
     def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
         """Replay on the device; on the host where values fail, as an error says there of which."""
-        staged = self._device.staged(inputs, poll)
-        with self._device.working(poll):
-            self._prepare(poll)
-            replayed = self._on_device(staged, poll)
+        freed = False
+        try:
+            replayed = self._attempted(inputs, poll)
+        except OutOfGpuMemory as error:
+            freed = error.freed
+            if not freed:
+                raise
+        if freed:  # not above, where the error keeps what the first attempt has made
+            replayed = self._attempted(inputs, poll)
         if replayed is None:
             given = [self._on_host(x, poll) for x in inputs]
             return self._host.replay(given, poll)
         return replayed
+
+    def _attempted(self, inputs: Sequence[Any], poll: Poll) -> Replayed | None:
+        staged = self._device.staged(inputs, poll)
+        with self._device.working(poll):
+            self._prepare(poll)
+            return self._on_device(staged, poll)
 
     def _prepare(self, poll: Poll) -> None:
         """Find the kernels, and load them."""

@@ -156,6 +156,24 @@ def test_results_that_come_back_are_there_already():
         assert backend.device.pool.used_bytes() <= used - 400 * 400 * 8
 
 
+def test_what_is_kept_gives_way_to_what_is_needed():
+    from gradwire_engine.gpu import OutOfGpuMemory, gpu_backend
+
+    with simulated():
+        backend: Any = gpu_backend(52 << 20, texts_alone)  # cuBLAS has 32 of them
+        x = np.zeros(500_000)  # of 4 MB
+        kept = [asked(backend, "x + 1", {"x": x}, "evaluate").replay(go_on).value for _ in range(3)]
+        used = backend.device.pool.used_bytes()
+        found = asked(backend, "sort(x + y)", {"x": x, "y": x + 1}, "evaluate").replay(go_on)
+        assert np.array_equal(found.value, x + 1)
+        assert backend.device.pool.used_bytes() < used
+        assert all(each[0] == 1 for each in kept)
+        wide = {"x": np.zeros((1000, 1000)), "y": np.zeros((1000, 1000))}
+        call = asked(backend, "sort(x + y)", wide, "evaluate")
+        with pytest.raises(OutOfGpuMemory):
+            call.replay(go_on)
+
+
 def test_more_copies_than_there_is_page_locked_memory_for(backend):
     names = "abcdefghij"
     text = "concatenate([" + ", ".join(f"{name} * {k + 1}" for k, name in enumerate(names)) + "])"
