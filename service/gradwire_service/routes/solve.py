@@ -22,7 +22,7 @@ from gradwire_service.wire.envelope import timeout_of_header
 from gradwire_service.wire.single_fields import MAX_SCANNED_BYTES, waiting_of
 from gradwire_service.wire.solving import read_waiting
 from gradwire_service.work.jobs import document_of
-from gradwire_service.work.messages import Task, TaskFailed
+from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 
 #: The headers of a request that its answer depends on, now or later.
 _HEADERS = b"content-type", b"content-encoding", b"accept"
@@ -51,24 +51,28 @@ class Solving:
 
     async def _answer(self, exchange: Exchange) -> Response:
         background, wait_seconds = self._waiting(exchange)
-        idempotency_key = exchange.request.headers.get(b"idempotency-key") or None
-        stored = background or idempotency_key is not None
+        headers = exchange.request.headers
+        preferences = headers.get(b"prefer", b"").lower().split(b",")
+        prefers_job = b"respond-async" in map(bytes.strip, preferences)
+        idempotency_key = headers.get(b"idempotency-key") or None
+        stored = background or prefers_job or idempotency_key is not None
         run = await self._runs.begin(_task(exchange), idempotency_key, stored=stored)
         if not isinstance(run, Run):
-            return await self._follow(exchange, run, 0.0 if background else wait_seconds)
+            waits = not (background or prefers_job)
+            return await self._follow(exchange, run, wait_seconds if waits else 0.0)
         if not background:
-            await self._wait(exchange, run, wait_seconds)
+            await self._wait(exchange, run, wait_seconds, until_begun=prefers_job)
         if not run.answer.done():
             await run.keep()
-        if run.answer.done() and not isinstance(run.answer.exception(), Cancelled):
+        ended = run.answer.done() and not isinstance(run.answer.exception(), Cancelled)
+        if ended and not (prefers_job and isinstance(run.answer.result(), TaskDone)):
             return self._result(exchange, run)
         return _response(exchange, await self._runs.find(run.key))
 
     def _waiting(self, exchange: Exchange) -> tuple[bool, float]:
         """Whether a request is a job at once, and how long it waits for its result otherwise.
 
-        Bodies that are compressed, or too long to be scanned here, wait as by default, unless the
-        header ``Prefer`` is ``respond-async``. Source: RFC 7240, section 4.1.
+        Bodies that are compressed, or too long to be scanned here, wait as by default.
         """
         request, settings = exchange.request, self._settings
         document: dict[str, Any] = {}
@@ -76,24 +80,25 @@ class Solving:
             found = waiting_of(exchange.body, request.format.reader)
             document = dict(zip(("background", "wait_ms"), found, strict=True))
         background, wait_ms = read_waiting(document)
-        preferences = request.headers.get(b"prefer", b"").lower().split(b",")
-        background |= b"respond-async" in map(bytes.strip, preferences)
         most_ms: list[float] = [settings.job_wait_ms]
         if (given := request.headers.get(b"gradwire-timeout-ms")) is not None:
             most_ms.append(timeout_of_header(given))
         return background, min(wait_ms, *most_ms) / 1000
 
-    async def _wait(self, exchange: Exchange, run: Run, seconds: float) -> None:
-        """Wait for the result; without the client, only a job goes on.
+    async def _wait(
+        self, exchange: Exchange, run: Run, seconds: float, *, until_begun: bool
+    ) -> None:
+        """Wait for the result, or until it is sure that there will be one, as the run has begun.
 
+        Without the client, only a job goes on.
         Raises: ``Disconnected``.
         """
         watching: asyncio.Future[Any] = asyncio.ensure_future(exchange.watch())
+        begun: asyncio.Future[Any] = asyncio.ensure_future(run.begun.wait())
         answer: asyncio.Future[Any] = run.answer
+        ends = {answer, watching, begun} if until_begun else {answer, watching}
         try:
-            done, _ = await asyncio.wait(
-                {answer, watching}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
-            )
+            done, _ = await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if watching in done and not answer.done():
                 watching.result()
         except (Disconnected, asyncio.CancelledError):
@@ -102,6 +107,7 @@ class Solving:
             raise
         finally:
             watching.cancel()
+            begun.cancel()
 
     def _result(self, exchange: Exchange, run: Run) -> Response:
         """The response with a result.

@@ -67,6 +67,8 @@ class Means(NamedTuple):
 class Run:
     """One optimisation: ``answer`` is its result, or the error that ended it.
 
+    ``begun`` is set when it has evaluated its start.
+
     It reports to the store once it is a job: state and progress, events, checkpoints and its lease.
     """
 
@@ -82,6 +84,7 @@ class Run:
         self.key = key
         self.job = job
         self.answer: asyncio.Future[TaskDone | TaskFailed] = asyncio.Future()
+        self.begun = asyncio.Event()
         self._means = means
         self._task = task
         header = task.headers.get
@@ -194,6 +197,7 @@ class Run:
 
     def _progressed(self, message: ProgressMessage) -> None:
         self._started_at = self._started_at or time()
+        self.begun.set()
         self._last_event += 1
         self._events.append((self._last_event, message.progress))
         self._progress = message.progress

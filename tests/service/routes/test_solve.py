@@ -135,6 +135,27 @@ async def test_a_long_or_compressed_body_is_a_job_at_once_by_its_header(served, 
         assert (await client.delete(begun.headers["location"])).status_code == 204
 
 
+@pytest.mark.parametrize("content", [b"\x81{", gzip.compress(b"{")])
+async def test_a_body_that_cannot_be_read_is_no_job(served, content):
+    headers = {"content-type": "application/json", "prefer": "respond-async"}
+    if content[:2] == b"\x1f\x8b":
+        headers["content-encoding"] = "gzip"
+    async with served() as client:
+        refused = await client.post("/v1/minimize", content=content, headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (400, "malformed_body")
+
+
+async def test_a_short_run_is_a_job_by_the_header_too(served):
+    async with served() as client:
+        reply = await client.post("/v1/minimize", json=ROSEN, headers={"prefer": "respond-async"})
+        assert reply.status_code == 202
+        path = reply.headers["location"]
+        while (found := (await client.get(path)).json())["state"] != "succeeded":
+            assert found["state"] in ("queued", "running")
+            await asyncio.sleep(0.02)
+        assert found["result"]["success"]
+
+
 async def test_cancelling_stops_the_work(served, processes):
     async with served(processes=processes, job_processes=1) as client:
         begun = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
