@@ -47,8 +47,7 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
     made = deserialize_keras_object(config, custom_objects)
     if not isinstance(made, Layer):
         raise ValueError(
-            "`keras.layers.deserialize` was passed a `config` object that is not a "
-            f"`keras.layers.Layer`. Received: {config}"
+            f"`config` describes {type(made).__name__}, which is not a layer; got {config}"
         )
     return made
 

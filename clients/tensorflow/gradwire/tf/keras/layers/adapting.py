@@ -34,13 +34,13 @@ class Normalization(Layer):
         axes = () if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
         if (mean is None) != (variance is None):
             raise ValueError(
-                "When setting values directly, both `mean` and `variance` must be set. Received: "
-                f"mean={mean} and variance={variance}"
+                "Give `mean` and `variance` together, or neither; "
+                f"got mean={mean}, variance={variance}"
             )
         if np.shape(mean) != np.shape(variance):
             raise ValueError(
-                "When setting values directly, `mean` and `variance` must have the same shape. "
-                f"Received: mean shape {np.shape(mean)} and variance shape {np.shape(variance)}"
+                f"`mean` of shape {np.shape(mean)} needs a `variance` of that shape; "
+                f"got {np.shape(variance)}"
             )
         self.axis: tuple[int, ...] = axes
         self.invert: bool = invert
@@ -56,8 +56,7 @@ class Normalization(Layer):
         ndim = len(input_shape)
         if any(not -ndim <= axis < ndim for axis in self.axis):
             raise ValueError(
-                "All `axis` values must be in the range [-ndim, ndim). "
-                f"Received inputs with ndim={ndim}, while axis={self.axis}"
+                f"`axis` names an axis that inputs of {ndim} axes do not have; got {self.axis}"
             )
         self._kept = tuple(sorted(axis % ndim for axis in self.axis))
         self._broadcast = tuple(n if i in self._kept else 1 for i, n in enumerate(input_shape))
@@ -72,8 +71,8 @@ class Normalization(Layer):
         """Compute mean and variance of an array, a tensor, or batches of a data set."""
         if self.input_mean is not None:
             raise ValueError(
-                "Cannot `adapt` a Normalization layer that is initialized with static `mean` and "
-                "`variance`, you passed mean and variance at construction."
+                "Normalization was made with `mean` and `variance`, so `adapt` has nothing to "
+                "compute. Make it without them first."
             )
         count, mean, square = 0.0, np.zeros(()), np.zeros(())
         for batch in _batches(data):
@@ -137,7 +136,7 @@ def _batches(data: Any) -> Iterator[Any]:
         yield np.asarray(data, np.float64)
         return
     if isinstance(data, (str, bytes)) or not isinstance(data, Iterable):
-        raise TypeError(f"Unsupported data type: {type(data)}")
+        raise TypeError(f"`data` is {type(data)}, not an array, a tensor or batches of them")
     for batch in data:
         part = np.asarray(batch[0] if isinstance(batch, tuple) else batch, np.float64)
         single = isinstance(data, tf.data.Dataset) and part.ndim == 1  # an example, not a batch

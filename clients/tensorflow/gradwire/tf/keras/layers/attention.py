@@ -34,10 +34,7 @@ class Attention(Layer):
 
     def __post_init__(self) -> None:
         if self.score_mode not in ("dot", "concat"):
-            raise ValueError(
-                "Invalid value for argument score_mode. Expected one of {'dot', 'concat'}. "
-                f"Received: score_mode={self.score_mode}"
-            )
+            raise ValueError(f"`score_mode` must be 'dot' or 'concat'; got {self.score_mode!r}")
         if self.dropout > 0:
             self.seed_generator: SeedGenerator = SeedGenerator(self.seed)
 
@@ -68,8 +65,7 @@ class Attention(Layer):
         _assert_inputs(name, inputs)
         if mask is not None and not isinstance(mask, (list, tuple)):
             raise ValueError(
-                f"{name} layer mask must be a list, namely [query_mask, value_mask]. Received: "
-                f"mask={mask}."
+                f"{name} takes as `mask` a list of two, for query and value; got {mask}"
             )
         query, value, *others = inputs
         masks = [None if each is None else tf.cast(each, tf.bool) for each in mask or (None, None)]
@@ -122,12 +118,8 @@ def causal(scores: Any) -> Any:
 
 def _assert_inputs(name: str, inputs: Any) -> None:
     if not isinstance(inputs, (list, tuple)):
-        raise ValueError(
-            f"{name} layer must be called on a list of inputs, namely [query, value] or "
-            f"[query, value, key]. Received: inputs={inputs}."
-        )
+        raise ValueError(f"{name} takes query, value and optionally key in one list; got {inputs}")
     if len(inputs) not in (2, 3):
         raise ValueError(
-            f"{name} layer accepts inputs list of length 2 or 3, namely [query, value] or "
-            f"[query, value, key]. Received length: {len(inputs)}."
+            f"{name} takes query, value and optionally key in one list; got {len(inputs)} inputs"
         )

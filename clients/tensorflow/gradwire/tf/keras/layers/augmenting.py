@@ -44,8 +44,7 @@ class _Changing(Pictured):
         pair = (-abs(factor), abs(factor)) if one else tuple(sorted(factor))
         if len(pair) != 2 or pair[1] > most or (not one and pair[0] < least):
             raise ValueError(
-                f"The `{name}` argument should be a number (or a list of two numbers) in the "
-                f"range [{least}, {most}]. Received: {name}={factor}"
+                f"`{name}` must be one number or a pair, from {least} to {most}; got {factor}"
             )
         return max(pair[0], least), pair[1]
 

@@ -82,8 +82,8 @@ class Layer(Described, _Options):
         unknown = kwargs.keys() - {"input_shape", "input_dim"}
         if unknown:
             raise ValueError(
-                "Unrecognized keyword arguments passed to "
-                f"{type(self).__name__}: { {key: kwargs[key] for key in sorted(unknown)} }"
+                f"{type(self).__name__} has no such arguments: "
+                f"{ {key: kwargs[key] for key in sorted(unknown)} }"
             )
         self._ready()
         self._trainable = bool(trainable)
@@ -137,7 +137,7 @@ class Layer(Described, _Options):
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """The output of the layer."""
-        raise NotImplementedError(f"Layer {type(self).__name__} does not have a `call()` method.")
+        raise NotImplementedError(f"{type(self).__name__} must have a method `call`")
 
     def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
         """The mask of the output, if ``supports_masking``: that of the input."""
@@ -230,9 +230,9 @@ class Layer(Described, _Options):
                     set_mask(part, mask)
         elif is_masked(masks):
             warnings.warn(
-                f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a "
-                "mask attached to it. However, this layer does not support masking and will "
-                "therefore destroy the mask information. Downstream layers will not see the mask.",
+                f"{type(self).__name__} '{self.name}' drops the mask of its input, so layers "
+                "after it count masked steps too; a layer keeps masks if it sets "
+                "`supports_masking`.",
                 stacklevel=3,
             )
 
@@ -278,7 +278,7 @@ class Layer(Described, _Options):
         for call in getattr(self, "_calls", ()):
             return call  # type: ignore[no-any-return]
         raise AttributeError(
-            f"The layer {self.name} has never been called and thus has no defined {what}."
+            f"Layer '{self.name}' gets its {what} from its first symbolic call; none was made"
         )
 
 

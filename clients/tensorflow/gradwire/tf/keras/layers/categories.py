@@ -24,8 +24,7 @@ def mode_of(name: str, owner: str, allowed: tuple[str, ...] = _MODES) -> str:
     mode = {"binary": "multi_hot", "tf-idf": "tf_idf"}.get(name, name)
     if mode not in allowed:
         raise ValueError(
-            f"Unknown value for `output_mode` argument of layer {owner}. "
-            f"Expected one of {allowed}. Received: output_mode={name}"
+            f"`output_mode` of {owner} must be one of {', '.join(allowed)}; got {name!r}"
         )
     return mode
 
@@ -67,11 +66,10 @@ class CategoryEncoding(Layer):
         only("CategoryEncoding", sparse=(sparse, False))
         if num_tokens is None:
             raise ValueError(
-                "num_tokens must be set to use this layer. If the number of tokens is not known "
-                "beforehand, use the IntegerLookup layer instead."
+                "CategoryEncoding needs `num_tokens`; IntegerLookup can find the tokens from data"
             )
         if num_tokens < 1:
-            raise ValueError(f"`num_tokens` must be >= 1. Received: num_tokens={num_tokens}.")
+            raise ValueError(f"`num_tokens` must be at least 1; got {num_tokens}")
         self.num_tokens: int = num_tokens
         self.output_mode: str = mode_of(output_mode, "CategoryEncoding", _MODES[1:])
         self.sparse: bool = sparse
@@ -79,8 +77,8 @@ class CategoryEncoding(Layer):
     def call(self, inputs: Any, count_weights: Any = None) -> Any:
         if count_weights is not None and self.output_mode != "count":
             raise ValueError(
-                "`count_weights` is not used when `output_mode` is not `'count'`. "
-                f"Received `count_weights={count_weights}`."
+                "`count_weights` needs `output_mode='count'`; got "
+                f"output_mode={self.output_mode!r} with count_weights={count_weights}"
             )
         indices = tf.cast(tf.convert_to_tensor(inputs), tf.int64)
         return encoded(indices, self.output_mode, self.num_tokens, self._dtype, count_weights)
@@ -105,13 +103,11 @@ class Discretization(Layer):
         super().__init__(dtype=dtype, name=name)
         only("Discretization", sparse=(sparse, False))
         if num_bins is not None and num_bins < 0:
-            raise ValueError(
-                f"`num_bins` must be greater than or equal to 0. Received: `num_bins={num_bins}`"
-            )
+            raise ValueError(f"`num_bins` cannot be negative; got {num_bins}")
         if (num_bins is None) == (bin_boundaries is None):
             raise ValueError(
-                "One of `num_bins` and `bin_boundaries` must be set, and not both. "
-                f"Received: `num_bins={num_bins}` and `bin_boundaries={bin_boundaries}`"
+                "Discretization takes either `num_bins` or `bin_boundaries`; "
+                f"got num_bins={num_bins}, bin_boundaries={bin_boundaries}"
             )
         self.bin_boundaries: Any = bin_boundaries
         self.num_bins: int | None = num_bins
@@ -123,8 +119,8 @@ class Discretization(Layer):
         """Compute the boundaries from an array, a tensor, or batches of a data set."""
         if self.num_bins is None:
             raise ValueError(
-                "Cannot adapt a Discretization layer that has been initialized with "
-                "`bin_boundaries`, use `num_bins` instead."
+                "The boundaries are fixed by `bin_boundaries`; for `adapt` to find them, make "
+                "Discretization with `num_bins`"
             )
         summary = np.zeros((2, 0), np.float32)
         whole = hasattr(data, "__array__")
@@ -140,8 +136,7 @@ class Discretization(Layer):
     def call(self, inputs: Any) -> Any:
         if self.bin_boundaries is None:
             raise ValueError(
-                "You need to either pass the `bin_boundaries` argument at construction time or "
-                "call `adapt(dataset)` before you can start using the `Discretization` layer."
+                "Discretization has no boundaries yet: give `bin_boundaries`, or call `adapt` first"
             )
         numbers = tf.convert_to_tensor(inputs).numpy()
         bins = np.digitize(numbers, np.asarray(self.bin_boundaries, numbers.dtype))

@@ -40,10 +40,7 @@ class Cell(Layer):
 
     def __post_init__(self) -> None:
         if self.units <= 0:
-            raise ValueError(
-                "Received an invalid value for argument `units`, expected a positive integer, got "
-                f"{self.units}"
-            )
+            raise ValueError(f"`units` must be a whole number above 0; got {self.units}")
         self.state_size = self.units
         self.output_size: int = self.units
         self.seed_generator: SeedGenerator = SeedGenerator(self.seed)
@@ -276,8 +273,7 @@ class StackedRNNCells(Layer):
         for cell in cells:
             if not hasattr(cell, "call") or not hasattr(cell, "state_size"):
                 raise ValueError(
-                    "All cells must have a `call` method and a `state_size` attribute. "
-                    f"Received cell: {cell}"
+                    f"A cell needs a method `call` and an attribute `state_size`; {cell} lacks one"
                 )
         self.cells: list[Any] = list(cells)
 

@@ -41,10 +41,7 @@ class Convolving(Spatial):
     def _option(self, name: str, value: Any) -> Any:
         value = super()._option(name, value)
         if name == "padding" and value not in self._paddings:
-            raise ValueError(
-                f"Invalid `padding` argument. Expected one of {self._paddings}. Received: "
-                f"padding={value}"
-            )
+            raise ValueError(f"`padding` must be one of {', '.join(self._paddings)}; got {value!r}")
         return value
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
@@ -99,15 +96,13 @@ class Convolution(Convolving):
     def __post_init__(self) -> None:
         if self.groups <= 0 or self.filters % self.groups:
             raise ValueError(
-                "The number of filters must be evenly divisible by the number of groups. "
-                f"Received: groups={self.groups}, filters={self.filters}."
+                f"{self.filters} `filters` do not split into {self.groups} equal `groups`"
             )
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
         if channels % self.groups:
             raise ValueError(
-                "The number of input channels must be evenly divisible by the number of groups. "
-                f"Received groups={self.groups}, but the input has {channels} channels."
+                f"{channels} channels of the input do not split into {self.groups} equal `groups`"
             )
         return (*self.kernel_size, channels // self.groups, self.filters)
 

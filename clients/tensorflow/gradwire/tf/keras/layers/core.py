@@ -94,8 +94,8 @@ class Permute(Layer):
         self.dims = tuple(self.dims)
         if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
             raise ValueError(
-                "Invalid permutation argument `dims` for Permute Layer. The set of indices in "
-                f"`dims` must be consecutive and start from 1. Received dims={self.dims}"
+                f"`dims` must have each axis from 1 to {len(self.dims)} once, in the new order; "
+                f"got {self.dims}"
             )
         self.input_spec: Any = InputSpec(ndim=len(self.dims) + 1)
 

@@ -67,9 +67,8 @@ class Described(Owner):
             }
         except NotImplementedError:
             raise NotImplementedError(
-                f"Object {type(self).__name__} was created by passing non-serializable argument "
-                "values in `__init__()`, and therefore the object must override `get_config()` in "
-                "order to be serializable. Please implement `get_config()`."
+                f"{type(self).__name__} has arguments that its configuration cannot hold; give it "
+                "a method `get_config` that describes them"
             ) from None
 
     @classmethod

@@ -74,8 +74,8 @@ def _shapes(
         given, kernel = operands.split(",")
     except ValueError:
         raise ValueError(
-            f"Invalid einsum equation '{equation}'. Equations must be in the form [X],[Y]->[Z], "
-            "...[X],[Y]->...[Z], or [X]...,[Y]->[Z]...."
+            "`equation` must have two operands and a result, such as 'ab,bc->ac' or "
+            f"'...b,bc->...c'; got '{equation}'"
         ) from None
     lengths = dict(_aligned(given, list(input_shape)))
     outputs = [None, *output_shape] if "..." not in result else list(output_shape)
@@ -84,16 +84,15 @@ def _shapes(
             continue
         if lengths.get(letter, length) != length and letter in given:
             raise ValueError(
-                f"Input shape and output shape do not match at shared dimension '{letter}'. Input "
-                f"shape is {lengths[letter]}, and output shape is {length}."
+                f"Axis '{letter}' has length {lengths[letter]} in the input but {length} in "
+                "`output_shape`"
             )
         lengths[letter] = length
     letters = result.replace("...", "")
     missing = [letter for letter in bias_axes or "" if letter not in letters]
     if missing:
         raise ValueError(
-            f"Bias dimension '{missing[0]}' was requested, but is not part of the output spec "
-            f"'{result}'"
+            f"`bias_axes` has the axis '{missing[0]}', which the result '{result}' lacks"
         )
     if not bias_axes:
         return [lengths[letter] for letter in kernel], None

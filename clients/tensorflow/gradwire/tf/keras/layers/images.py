@@ -27,8 +27,8 @@ class Pictured(Layer):
         images = tf.convert_to_tensor(inputs)
         if len(images.shape) not in (3, 4):
             raise ValueError(
-                "Expected image tensor to have rank 3 (single image) or 4 (batch of images). "
-                f"Received: data.shape={tuple(images.shape)}"
+                "An image has 3 axes and a batch of images 4; "
+                f"got a tensor of shape {tuple(images.shape)}"
             )
         return images
 

@@ -39,13 +39,11 @@ class InputLayer(Layer):
         super().__init__(name=name, dtype=dtype or floatx())
         given = shape if shape is not None else input_shape
         if given is not None and batch_shape is not None:
-            raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time.")
+            raise ValueError("`batch_shape` includes `shape`: give only one of them")
         if batch_size is not None and batch_shape is not None:
-            raise ValueError(
-                "You cannot pass both `batch_size` and `batch_shape` at the same time."
-            )
+            raise ValueError("`batch_shape` begins with `batch_size`: give only one of them")
         if given is None and batch_shape is None:
-            raise ValueError("You must pass a `shape` argument.")
+            raise ValueError("An input needs `shape` or `batch_shape`")
         given = (given,) if isinstance(given, int) else given
         self.batch_shape: tuple[Any, ...] = (
             (batch_size, *given) if batch_shape is None else tuple(batch_shape)

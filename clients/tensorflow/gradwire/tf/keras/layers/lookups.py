@@ -43,14 +43,9 @@ class _Lookup(Layer):
         name = type(self).__name__
         only(name, sparse=(sparse, False))
         if max_tokens is not None and max_tokens <= 1:
-            raise ValueError(
-                f"If set, `max_tokens` must be greater than 1. Received: max_tokens={max_tokens}"
-            )
+            raise ValueError(f"`max_tokens` must be None or at least 2; got {max_tokens}")
         if num_oov_indices < 0:
-            raise ValueError(
-                "`num_oov_indices` must be greater than or equal to 0. "
-                f"Received: num_oov_indices={num_oov_indices}"
-            )
+            raise ValueError(f"`num_oov_indices` cannot be negative; got {num_oov_indices}")
         self.max_tokens: int | None = max_tokens
         self.num_oov_indices: int = num_oov_indices
         self.mask_token: Any = mask_token
@@ -60,15 +55,9 @@ class _Lookup(Layer):
         self.sparse: bool = sparse
         self.pad_to_max_tokens: bool = pad_to_max_tokens
         if pad_to_max_tokens and max_tokens is None:
-            raise ValueError(
-                "If pad_to_max_tokens is True, must set `max_tokens`. "
-                f"Received: max_tokens={max_tokens}"
-            )
+            raise ValueError("`pad_to_max_tokens` needs a number as `max_tokens`; got None")
         if invert and self.output_mode != "int":
-            raise ValueError(
-                "`output_mode` must be `'int'` when `invert` is true. "
-                f"Received: output_mode={output_mode}"
-            )
+            raise ValueError(f"`invert` works only with `output_mode='int'`; got {output_mode!r}")
         self._is_given: bool = vocabulary is not None
         self._tokens: list[Any] = []
         self._idf: Any = None
@@ -102,43 +91,39 @@ class _Lookup(Layer):
         """
         if (idf_weights is None) == (self.output_mode == "tf_idf"):
             raise ValueError(
-                "`idf_weights` must be set if output_mode is 'tf_idf', and only then. "
-                f"Received: output_mode={self.output_mode} and idf_weights={idf_weights}"
+                "`idf_weights` belong to `output_mode='tf_idf'`, which needs them; got "
+                f"output_mode={self.output_mode!r}, idf_weights={idf_weights}"
             )
         if isinstance(vocabulary, str):
             vocabulary = Path(vocabulary).read_text(encoding="utf-8").splitlines()
         tokens = [self._token(each) for each in np.asarray(vocabulary).tolist()]
         if not tokens:
-            raise ValueError(f"Cannot set an empty vocabulary. Received: vocabulary={vocabulary}")
+            raise ValueError(f"`vocabulary` has no tokens; got {vocabulary}")
         special = self._special()
         front = len(special) if tokens[: len(special)] == special else 0
         tokens = tokens[front:]
         repeated = [each for each, count in Counter(tokens).items() if count > 1]
         if repeated:
-            raise ValueError(
-                "The passed vocabulary has at least one repeated term. Please uniquify your "
-                f"dataset. The repeated terms are: {repeated}"
-            )
+            raise ValueError(f"`vocabulary` has these tokens more than once: {repeated}")
         reserved = {self.mask_token, self.oov_token if self.invert else None} - {None}
         if reserved & {*tokens}:
             raise ValueError(
-                "Found reserved mask or OOV token at unexpected location in `vocabulary`: "
-                f"{reserved & {*tokens}}. Either remove all mask and OOV tokens, or include them "
-                f"only at the start of the vocabulary in precisely this order: {special}."
+                f"`vocabulary` has special tokens out of place: {reserved & {*tokens}}. "
+                f"Leave them out, or begin the vocabulary with {special}."
             )
         size = len(special) + len(tokens)
         if self.max_tokens is not None and size > self.max_tokens:
             raise ValueError(
-                "Attempted to set a vocabulary larger than the maximum vocab size. Received "
-                f"vocabulary size is {size}; `max_tokens` is {self.max_tokens}."
+                f"`vocabulary` has {size} tokens with the special ones, more than the "
+                f"{self.max_tokens} of `max_tokens`"
             )
         self._tokens, self._is_given = tokens, True
         if idf_weights is not None:
             weights = np.asarray(idf_weights, np.float64)
             if len(weights) != front + len(tokens):
                 raise ValueError(
-                    "`idf_weights` must be the same length as vocabulary. len(idf_weights) is "
-                    f"{len(weights)}; len(vocabulary) is {front + len(tokens)}"
+                    f"{len(weights)} `idf_weights` for {front + len(tokens)} tokens; "
+                    "each token needs one"
                 )
             self._weigh(weights, front)
 
@@ -160,8 +145,7 @@ class _Lookup(Layer):
         """Count the tokens of a batch, whose rows are documents."""
         if self._is_given:
             raise ValueError(
-                f"Cannot adapt layer '{self.name}' after setting a static vocabulary via "
-                "`vocabulary` argument or `set_vocabulary()` method."
+                f"'{self.name}' was given its vocabulary, so it does not learn one from data"
             )
         rows = data.to_list() if hasattr(data, "to_list") else np.atleast_1d(_array(data))
         if not hasattr(data, "to_list"):
@@ -241,8 +225,8 @@ class _Lookup(Layer):
             raise tf.errors.InvalidArgumentError(
                 None,
                 None,
-                "When `num_oov_indices=0` all inputs should be in vocabulary, found OOV values "
-                f"{token!r}, consider setting `num_oov_indices=1`.",
+                f"The vocabulary lacks {token!r}; `num_oov_indices=1` makes room for unknown "
+                "tokens",
             )
         first = len(self._special()) - self.num_oov_indices
         return first if self.num_oov_indices == 1 else first + self._bucket(token)

@@ -38,18 +38,14 @@ class Merge(Layer):
 
     def call(self, inputs: Any) -> Any:
         if not isinstance(inputs, (list, tuple)):
-            raise ValueError(
-                f"A merge layer should be called on a list of inputs. Received: inputs={inputs} "
-                "(not a list of tensors)"
-            )
+            raise ValueError(f"{type(self).__name__} combines a list of tensors; got {inputs}")
         most = max(len(part.shape) for part in inputs)
         return self.merged([_ranked(part, most) for part in inputs])
 
     def _two(self, inputs: Sequence[Any]) -> tuple[Any, Any]:
         if len(inputs) != 2:
             raise ValueError(
-                f"A `{type(self).__name__}` layer should be called on exactly 2 inputs. "
-                f"Received: inputs={inputs}"
+                f"{type(self).__name__} combines two tensors; got {len(inputs)}: {inputs}"
             )
         return inputs[0], inputs[1]
 

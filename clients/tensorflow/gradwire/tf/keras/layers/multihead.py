@@ -59,8 +59,7 @@ class MultiHeadAttention(Layer):
         for name in ("num_heads", "key_dim"):
             if getattr(self, name) <= 0:
                 raise ValueError(
-                    f"Received an invalid value for argument `{name}`, expected a positive "
-                    f"integer. Received: {name}={getattr(self, name)}"
+                    f"`{name}` must be a whole number above 0; got {getattr(self, name)}"
                 )
         self.value_dim = self.value_dim or self.key_dim
         shape = self.output_shape

@@ -29,10 +29,7 @@ class _Drawing(Layer):
     def __post_init__(self) -> None:
         share = getattr(self, self._share)
         if not 0 <= share <= 1:
-            raise ValueError(
-                f"Invalid value received for argument `{self._share}`. Expected a float value "
-                f"between 0 and 1. Received: {self._share}={share}"
-            )
+            raise ValueError(f"`{self._share}` must be from 0 to 1; got {share}")
         if share > 0:  # else nothing is drawn, and no seed either
             self.seed_generator: SeedGenerator = SeedGenerator(self.seed)
 

@@ -96,10 +96,7 @@ class GroupNormalization(_Scaled):
         if self.groups == -1:
             self.groups = channels
         if channels < self.groups or channels % self.groups:
-            problem = "must be a multiple of" if channels % self.groups else "cannot be more than"
-            raise ValueError(
-                f"Number of groups ({self.groups}) {problem} the number of channels ({channels})."
-            )
+            raise ValueError(f"{channels} channels do not split into {self.groups} equal `groups`")
         self.input_spec: Any = InputSpec(ndim=len(input_shape), axes={self.axis: channels})
         self._add_scale((channels,))
 
@@ -220,8 +217,8 @@ def _moments(inputs: Any, axes: Sequence[int], mask: Any) -> tuple[Any, Any]:
         return mean, variance
     if len(mask.shape) != len(inputs.shape) - 1:
         raise ValueError(
-            "The mask provided should be one dimension less than the inputs. Received: "
-            f"mask.shape={tuple(mask.shape)}, inputs.shape={tuple(inputs.shape)}"
+            "`mask` must have every axis of the inputs but the last; got shape "
+            f"{tuple(mask.shape)} for inputs of {tuple(inputs.shape)}"
         )
     counts = tf.cast(tf.expand_dims(mask, -1), inputs.dtype) * tf.ones_like(inputs)
     total = tf.reduce_sum(counts, axis=axes, keepdims=True) + epsilon()

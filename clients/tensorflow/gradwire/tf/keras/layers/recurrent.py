@@ -122,11 +122,11 @@ class RNN(Rolled):
         if isinstance(cell, (list, tuple)):
             cell = self.cell = StackedRNNCells(cell)
         if not hasattr(cell, "call"):
-            raise ValueError(f"Argument `cell` should have a `call` method. Received: cell={cell}")
+            raise ValueError(f"`cell` lacks a method `call`; got {cell}")
         if not hasattr(cell, "state_size"):
             raise ValueError(
-                "The RNN cell should have a `state_size` attribute (single integer or list of "
-                f"integers, one integer per RNN state). Received: cell={cell}"
+                "`cell` lacks an attribute `state_size`, the length of its state or a list of "
+                f"lengths; got {cell}"
             )
 
 
@@ -147,10 +147,7 @@ class Recurrent(Rolled):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.use_cudnn not in ("auto", True, False):
-            raise ValueError(
-                "Invalid valid received for argument `use_cudnn`. Expected one of "
-                f"{{'auto', True, False}}. Received: use_cudnn={self.use_cudnn}"
-            )
+            raise ValueError(f"`use_cudnn` must be True, False or 'auto'; got {self.use_cudnn!r}")
         own = [name for name in parameters(self._cell) if name not in parameters(Layer)]
         given = {name: getattr(self, name) for name in own}
         shared = {"name": snake_case(self._cell.__name__), "dtype": self._dtype}

@@ -40,21 +40,17 @@ class InputSpec:
         """The reason why an input does not fit, or None."""
         shape = tuple(value.shape)
         ndim = len(shape)
-        full = f"Full shape received: {shape}"
         if self.ndim is not None and ndim != self.ndim and not self.allow_last_axis_squeeze:
-            return f"expected ndim={self.ndim}, found ndim={ndim}. {full}"
+            return f"{self.ndim} axes are needed; got shape {shape}"
         if self.max_ndim is not None and ndim > self.max_ndim:
-            return f"expected max_ndim={self.max_ndim}, found ndim={ndim}"
+            return f"{self.max_ndim} axes at most are possible; got shape {shape}"
         if self.min_ndim is not None and ndim < self.min_ndim:
-            return f"expected min_ndim={self.min_ndim}, found ndim={ndim}. {full}"
+            return f"{self.min_ndim} axes at least are needed; got shape {shape}"
         if self.dtype is not None and value.dtype.name != self.dtype:
-            return f"expected dtype={self.dtype}, found dtype={value.dtype.name}"
+            return f"dtype {self.dtype} is needed; got {value.dtype.name}"
         for axis, length in self.axes.items():
             if length is not None and shape[axis] != length:
-                return (
-                    f"expected axis {axis} of input shape to have value {length}, but received "
-                    f"input with shape {shape}"
-                )
+                return f"length {length} is needed along axis {axis}; got shape {shape}"
         return self._other_shape(shape)
 
     def _other_shape(self, shape: tuple[Any, ...]) -> str | None:
@@ -65,7 +61,7 @@ class InputSpec:
             shape = shape[:-1] if shape and shape[-1] == 1 else shape
             wanted = wanted[:-1] if wanted and wanted[-1] == 1 else wanted
         if any(a is not None and a != b for a, b in zip(wanted, shape, strict=False)):
-            return f"expected shape={self.shape}, found shape={shape}"
+            return f"shape {self.shape} is needed; got {shape}"
         return None
 
 
@@ -77,20 +73,16 @@ def check_inputs(spec: Any, inputs: Any, layer_name: str) -> None:
     values = tf.nest.flatten(inputs)
     if len(specs) != len(values):
         raise ValueError(
-            f'Layer "{layer_name}" expects {len(specs)} input(s), but it received {len(values)} '
-            f"input tensors. Inputs received: {values}"
+            f"Layer '{layer_name}' takes {len(specs)} inputs; got {len(values)}: {values}"
         )
     for index, (each, value) in enumerate(zip(specs, values, strict=True)):
         if each is None or (value is None and each.optional):
             continue
         if not hasattr(value, "shape"):
             raise ValueError(
-                f"Inputs to a layer should be tensors. Got '{value}' (of type {type(value)}) as "
-                f"input for layer '{layer_name}'."
+                f"Layer '{layer_name}' takes tensors; got {value!r} ({type(value).__name__})"
             )
         problem = each.problem(value)
         if problem is not None:
-            raise ValueError(
-                f"Input {index} with name '{each.name}' of layer '{layer_name}' is incompatible "
-                f"with the layer: {problem}"
-            )
+            named = f" ('{each.name}')" if each.name else ""
+            raise ValueError(f"Input {index}{named} does not fit layer '{layer_name}': {problem}")

@@ -26,10 +26,7 @@ class SpectralNormalization(Wrapper):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.power_iterations <= 0:
-            raise ValueError(
-                "`power_iterations` should be greater than zero. Received: "
-                f"`power_iterations={self.power_iterations}`"
-            )
+            raise ValueError(f"`power_iterations` must be at least 1; got {self.power_iterations}")
 
     def build(self, input_shape: Any) -> None:
         super().build(input_shape)
@@ -37,7 +34,7 @@ class SpectralNormalization(Wrapper):
         kernel = getattr(self.layer, "kernel", getattr(self.layer, "embeddings", None))
         if kernel is None:
             raise ValueError(
-                f"{type(self.layer).__name__} object has no attribute 'kernel' nor 'embeddings'"
+                f"{type(self.layer).__name__} has neither `kernel` nor `embeddings` to normalize"
             )
         self.kernel: Any = kernel
         self.vector_u: Any = self.add_weight(

@@ -42,19 +42,17 @@ class TextVectorization(Layer):
         only("TextVectorization", sparse=(sparse, False))
         if not callable(standardize) and standardize not in _STANDARDIZE:
             raise ValueError(
-                "Unknown value for `standardize` argument of layer TextVectorization. Expected one "
-                f"of {_STANDARDIZE}, or a callable. Received: standardize={standardize}"
+                f"`standardize` must be a function or one of {_STANDARDIZE}; got {standardize!r}"
             )
         if not callable(split) and split not in ("whitespace", "character", None):
             raise ValueError(
-                "Unknown value for `split` argument of layer TextVectorization. Expected one of "
-                f"('whitespace', 'character'), None, or a callable. Received: split={split}"
+                f"`split` must be a function, 'whitespace', 'character' or None; got {split!r}"
             )
         mode = mode_of(output_mode, "TextVectorization", _MODES)
         if mode != "int" and (output_sequence_length is not None or ragged):
             raise ValueError(
-                "`output_sequence_length` and `ragged` must not be set if `output_mode` is not "
-                f"'int'. Received output_sequence_length={output_sequence_length}, ragged={ragged}."
+                "`output_sequence_length` and `ragged` need `output_mode='int'`; got "
+                f"{output_mode!r} with {output_sequence_length} and {ragged}"
             )
         self._standardize: Any = standardize
         self._split: Any = split
@@ -123,9 +121,8 @@ class TextVectorization(Layer):
         if len(texts.shape) > 1:
             if texts.shape[-1] != 1:
                 raise ValueError(
-                    "When using `TextVectorization` to tokenize strings, the input rank must be 1 "
-                    "or the last shape dimension must be 1. Received: "
-                    f"inputs.shape={tuple(texts.shape)} with rank={len(texts.shape)}"
+                    "TextVectorization splits texts along one axis, or with a last axis of length "
+                    f"1; got shape {tuple(texts.shape)}"
                 )
             texts = tf.squeeze(texts, axis=-1)
         if callable(self._split):

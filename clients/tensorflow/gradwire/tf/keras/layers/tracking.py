@@ -167,8 +167,8 @@ class Owner:
         """Give the weights values."""
         if len(weights) != len(self.weights):
             raise ValueError(
-                f"You called `set_weights(weights)` on layer '{self.name}' with a weight list of "
-                f"length {len(weights)}, but the layer was expecting {len(self.weights)} weights."
+                f"Layer '{self.name}' has {len(self.weights)} weights; `set_weights` got "
+                f"{len(weights)}"
             )
         for weight, value in zip(self.weights, weights, strict=True):
             weight.assign(tf.cast(tf.convert_to_tensor(value), weight.dtype))

@@ -58,10 +58,7 @@ class Wrapper(Layer):
 
     def __post_init__(self) -> None:
         if not isinstance(self.layer, Layer):
-            raise ValueError(
-                f"Please initialize `{type(self).__name__}` layer with a `keras.layers.Layer` "
-                f"instance. Received: {self.layer}"
-            )
+            raise ValueError(f"{type(self).__name__} wraps a layer; got {self.layer}")
 
     def build(self, input_shape: Any) -> None:
         if not self.layer.built:
@@ -76,8 +73,8 @@ class TimeDistributed(Wrapper):
     def build(self, input_shape: Any) -> None:
         if len(input_shape) < 3:
             raise ValueError(
-                "`TimeDistributed` Layer should be passed an `input_shape` with at least 3 "
-                f"dimensions, received: {input_shape}"
+                "TimeDistributed needs axes for the batch, the steps and at least one more; got "
+                f"shape {input_shape}"
             )
         super().build((input_shape[0], *input_shape[2:]))
 
@@ -85,8 +82,8 @@ class TimeDistributed(Wrapper):
         shape = tuple(inputs.shape)
         if mask is not None and tuple(mask.shape)[:2] != shape[:2]:
             raise ValueError(
-                f"The `mask` passed to the `TimeDistributed` layer has a shape "
-                f"{tuple(mask.shape)} that is incompatible with the input shape {shape}."
+                f"`mask` of shape {tuple(mask.shape)} does not begin with the batch and steps of "
+                f"the input, {shape[:2]}"
             )
         named = inspect.signature(self.layer.call).parameters
         values = []
@@ -119,14 +116,10 @@ class Bidirectional(Layer):
         only("Bidirectional", weights=(weights, None))
         super().__init__(**kwargs)
         if not isinstance(layer, Layer):
-            raise ValueError(
-                "Please initialize `Bidirectional` layer with a `keras.layers.Layer` instance. "
-                f"Received: {layer}"
-            )
+            raise ValueError(f"Bidirectional wraps a layer; got {layer}")
         if merge_mode not in ("sum", "mul", "ave", "concat", None):
             raise ValueError(
-                f"Invalid merge mode. Received: {merge_mode}. Merge mode should be one of "
-                '{"sum", "mul", "ave", "concat", None}'
+                f"`merge_mode` must be 'sum', 'mul', 'ave', 'concat' or None; got {merge_mode!r}"
             )
         self.merge_mode: str | None = merge_mode
         self.forward_layer: Any = _renamed(layer, "forward_")
@@ -135,17 +128,15 @@ class Bidirectional(Layer):
         self.backward_layer: Any = backward_layer
         if self.forward_layer.go_backwards == backward_layer.go_backwards:
             raise ValueError(
-                "Forward layer and backward layer should have different `go_backwards` value. "
-                f"Received: forward_layer.go_backwards {self.forward_layer.go_backwards}, "
-                f"backward_layer.go_backwards={backward_layer.go_backwards}"
+                "One of the two layers must run backwards; both have "
+                f"go_backwards={backward_layer.go_backwards}"
             )
         for name in ("return_sequences", "return_state"):
             both = getattr(self.forward_layer, name), getattr(backward_layer, name)
             if both[0] != both[1]:
                 raise ValueError(
-                    "Forward layer and backward layer are expected to have the same value for "
-                    f'attribute "{name}", got "{both[0]}" for forward layer and "{both[1]}" for '
-                    "backward layer"
+                    f"`{name}` differs: {both[0]} of the forward layer, {both[1]} of the backward "
+                    "layer"
                 )
         for each in (self.forward_layer, self.backward_layer):
             if hasattr(each, "zero_output_for_mask"):
