@@ -84,7 +84,7 @@ def test_only_arrays_are_unpickled(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     (folder / "train").write_bytes(pickle.dumps({b"data": Path("x")}))
     monkeypatch.setenv("KERAS_HOME", str(tmp_path))
-    with pytest.raises(pickle.UnpicklingError, match="Refusing to deserialize"):
+    with pytest.raises(pickle.UnpicklingError, match="may be damaged"):
         tf.keras.datasets.cifar100.load_data()
 
 
@@ -95,7 +95,7 @@ def test_get_file_checks_hashes_and_extracts(keras_home):
     origin = "https://example.org/words.txt"
     assert tf.keras.utils.get_file(origin=origin, file_hash=sha) == str(path)
     assert tf.keras.utils.get_file("words.txt", origin) == str(path)
-    with pytest.raises(ValueError, match="does not match"):
+    with pytest.raises(ValueError, match="hash"):
         tf.keras.utils.get_file(origin=origin, file_hash="0" * 64)
     shutil.make_archive(str(keras_home / "datasets" / "packed"), "zip", keras_home / "datasets",
                         "words.txt")  # fmt: skip

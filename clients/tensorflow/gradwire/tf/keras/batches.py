@@ -23,7 +23,7 @@ from gradwire.tf.seeds import SEEDS, Draws
 #: Inputs, targets and weights of examples; the last two may be missing.
 Batch: TypeAlias = tuple[Any, Any, Any]
 
-_BOTH_WEIGHTS = "`class_weight` and `sample_weight` cannot be specified at the same time."
+_BOTH_WEIGHTS = "pass `class_weight` or `sample_weight`, not both"
 
 
 class Batches:
@@ -48,8 +48,7 @@ class Batches:
         if yields_batches(x):
             if y is not None or sample_weight is not None:
                 raise ValueError(
-                    "`y` and `sample_weight` must not be passed if `x` yields batches: "
-                    "it yields (inputs, targets) or (inputs, targets, sample_weights)"
+                    "`x` yields its targets and weights itself; leave out `y` and `sample_weight`"
                 )
             self._is_dataset = isinstance(x, tf.data.Dataset)
             source = (
@@ -95,10 +94,8 @@ class Batches:
                 self._source, self._taken = None, 0
                 self.ended_unforeseen = self.count is None
                 warnings.warn(
-                    f"Your input ran out of data after {step} batches; interrupting training. "
-                    "Make sure that your dataset or generator can generate at least "
-                    "`steps_per_epoch * epochs` batches. You may need to use the `.repeat()` "
-                    "function when building your dataset.",
+                    f"the data ended after {step} batches, and so does the training. Ask for fewer "
+                    "`steps_per_epoch` or `epochs`, or end the dataset with `.repeat()`.",
                     stacklevel=3,
                 )
                 return
@@ -125,16 +122,16 @@ def split(batch: Batch, share: float) -> tuple[Batch, Batch]:
     """Data without their last rows, a share of them, and those rows."""
     if yields_batches(batch[0]):
         raise ValueError(
-            "Argument `validation_split` is only supported for tensors or NumPy arrays."
+            "`validation_split` divides arrays, not data that come in batches; pass "
+            "`validation_data` instead"
         )
     arrays = tuple(mapped(_array, part) for part in batch)
     rows = _rows(arrays)
     first = math.floor(rows * (1.0 - share))
     if first in (0, rows):
         raise ValueError(
-            f"Training data contains {rows} samples, which is not sufficient to split it into a "
-            f"validation and training set as specified by `validation_split={share}`. Either "
-            "provide more data, or a different value for the `validation_split` argument."
+            f"`validation_split={share}` of {rows} samples leaves none on one side; pass another "
+            "share or more data"
         )
     x, y, weight = (mapped(lambda part: part[:first], each) for each in arrays)
     later = (mapped(lambda part: part[first:], each) for each in arrays)
@@ -144,7 +141,7 @@ def split(batch: Batch, share: float) -> tuple[Batch, Batch]:
 def weights_by_class(y: Any, class_weight: Mapping[int, float]) -> Any:
     """A weight for each example by its class, 1 for classes that are not named."""
     if isinstance(y, (dict, list, tuple)) and not np.asarray(y).ndim:
-        raise ValueError("`class_weight` is only supported for Models with a single output.")
+        raise ValueError("`class_weight` is for one output, and `y` has several")
     classes = np.asarray(y.numpy() if hasattr(y, "numpy") else y)
     if classes.ndim > 1:
         one_hot = classes.shape[-1] != 1
@@ -203,10 +200,7 @@ def _rows(arrays: tuple[Any, ...]) -> int:
     for part in arrays:
         mapped(lambda array: counts.add(len(array)), part)
     if len(counts) != 1:
-        raise ValueError(
-            "Data cardinality is ambiguous. Make sure all arrays contain the same number of "
-            f"samples; they have {sorted(counts)}."
-        )
+        raise ValueError(f"all arrays need equally many rows; these have {sorted(counts)}")
     return counts.pop()
 
 

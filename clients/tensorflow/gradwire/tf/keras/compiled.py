@@ -67,8 +67,7 @@ class CompiledLoss:
         if isinstance(given, dict):
             if not isinstance(predicted, dict) and set(given) != set(names):
                 raise ValueError(
-                    f"Expected keys {self._names} in loss dict, but found "
-                    f"loss.keys()={list(given.keys())}"
+                    f"the keys of `loss` must be the outputs {self._names}; got {list(given)}"
                 )
             keys = {name: key for key, name in outputs}
             for name, loss in given.items():
@@ -195,9 +194,7 @@ class CompiledMetrics(Metric):
         if isinstance(given, (list, tuple)) and len(given) == len(outputs):
             return [_as_list(each) for each in given]
         raise ValueError(
-            f"Invalid `{what}`. `{what}` should contain metrics objects and either be a dict or a "
-            f"list matching the output names of the functional model {names} or match the output "
-            f"structure of the model.\nReceived: {what}={given}"
+            f"`{what}` must be nested like the outputs, or name them ({names}); got {given}"
         )
 
 
@@ -210,8 +207,8 @@ def _outputs(predicted: Any, names: Sequence[str] | None) -> list[Output]:
         return [(None, names[0] if names else None)]
     if any(tf.nest.is_nested(part) for part in predicted):
         raise NotImplementedError(
-            "Model.compile does not implement outputs nested twice; a list or a dictionary of "
-            "tensors is possible"
+            "Model.compile does not implement outputs nested twice; return one list or one "
+            "dictionary"
         )
     count = len(predicted)
     return [(i, names[i] if names and len(names) == count else None) for i in range(count)]
@@ -238,9 +235,8 @@ def _aligned(y: Any, predicted: Any, names: Sequence[str] | None, losses_given: 
     elif len(keys) == 1:
         return {keys[0]: y}
     raise ValueError(
-        "y_true and y_pred have different structures.\n"
-        f"y_true: {tf.nest.map_structure(lambda _: '*', y)}\n"
-        f"y_pred: {tf.nest.map_structure(lambda _: '*', predicted)}\n"
+        f"`y` must be nested like the outputs: it is {tf.nest.map_structure(lambda _: '*', y)}, "
+        f"and they are {tf.nest.map_structure(lambda _: '*', predicted)}"
     )
 
 
@@ -285,14 +281,8 @@ def _as_list(given: Any) -> list[Any]:
 
 
 def _missing(path: tuple[Any, ...]) -> str:
-    return (
-        f"The path: {path} in the `loss` argument, can't be found in either the model's output "
-        "(`y_pred`) or in the labels (`y_true`)."
-    )
+    return f"`loss` has an entry for the output {path}, which the model lacks"
 
 
 def _weights_text(count: int, weights: Any) -> str:
-    return (
-        f"`loss_weights` must match the number of losses, got {count} losses and {len(weights)} "
-        "weights."
-    )
+    return f"`loss_weights` has {len(weights)} entries for {count} losses"

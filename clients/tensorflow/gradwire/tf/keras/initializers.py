@@ -72,10 +72,7 @@ class Identity(Initializer):
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         lengths, kind = _lengths(shape), _kind(dtype)
         if len(lengths) != 2:
-            raise ValueError(
-                "Identity matrix initializer can only be used for 2D matrices. "
-                f"Received: shape={shape} of rank {len(lengths)}."
-            )
+            raise ValueError(f"an identity matrix has two axes; got shape {shape}")
         return tf.constant((self.gain * np.eye(*lengths)).astype(kind.as_numpy_dtype), dtype=kind)
 
 
@@ -138,10 +135,7 @@ class Orthogonal(RandomInitializer):
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:
         lengths, kind = _lengths(shape), _kind(dtype)
         if len(lengths) < 2:
-            raise ValueError(
-                "The tensor to initialize must be at least two-dimensional. "
-                f"Received: shape={shape} of rank {len(lengths)}."
-            )
+            raise ValueError(f"an orthogonal matrix needs two axes or more; got shape {shape}")
         rows, columns = math.prod(lengths[:-1]), lengths[-1]
         tall = (max(rows, columns), min(rows, columns))
         drawn = random.normal(tall, dtype=kind, seed=self.seed).numpy()
@@ -168,17 +162,14 @@ class VarianceScaling(RandomInitializer):
 
     def __post_init__(self) -> None:
         if self.scale <= 0:
-            raise ValueError(
-                f"Argument `scale` must be positive float. Received: scale={self.scale}"
-            )
+            raise ValueError(f"`scale` must be above 0; got {self.scale}")
         if self.mode not in _MODES:
-            raise ValueError(f"Invalid `mode` argument: {self.mode}. Please use one of {_MODES}")
+            raise ValueError(f"`mode` must be one of {_MODES}; got {self.mode!r}")
         distribution = self.distribution.lower()
         self.distribution = "truncated_normal" if distribution == "normal" else distribution
         if self.distribution not in _DISTRIBUTIONS:
             raise ValueError(
-                f"Invalid `distribution` argument: {distribution}."
-                f"Please use one of {_DISTRIBUTIONS}"
+                f"`distribution` must be one of {_DISTRIBUTIONS}; got {distribution!r}"
             )
 
     def __call__(self, shape: Shape, dtype: Any = None) -> tf.Tensor:

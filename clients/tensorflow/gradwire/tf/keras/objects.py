@@ -33,9 +33,8 @@ _PUBLIC = {
     "symbolic": "keras.src.ops.numpy",
 }
 _HINT = (
-    "Make sure custom classes and functions are decorated with "
-    "`@keras.saving.register_keras_serializable()`. If they are already decorated, make sure they "
-    "are all imported so that the decorator is run before trying to load them."
+    "Import its module first; your own classes and functions also need "
+    "`@keras.saving.register_keras_serializable()`."
 )
 #: The objects that users registered, by their names with packages, and the names of these.
 _REGISTERED: dict[str, Any] = {}
@@ -51,9 +50,7 @@ def register_keras_serializable(
     def registered(item: T) -> T:
         full = f"{package}>{name or getattr(item, '__name__', '')}"
         if inspect.isclass(item) and not hasattr(item, "get_config"):
-            raise ValueError(
-                f"Cannot register a class that does not have a get_config() method: {item}"
-            )
+            raise ValueError(f"{item} needs a method get_config to be registered")
         _REGISTERED[full], _NAMES[item] = item, full
         return item
 
@@ -248,7 +245,7 @@ def _located(config: Mapping[str, Any]) -> Any:
             if found is not None:
                 return found
     kind = "function" if name == "function" else "class"
-    raise TypeError(f"Could not locate {kind} '{wanted}'. {_HINT} Full object config: {config}")
+    raise TypeError(f"there is no {kind} '{wanted}'. {_HINT} Its config: {config}")
 
 
 def resolved(identifier: Any, what: str, known: Mapping[str, Any]) -> Any:

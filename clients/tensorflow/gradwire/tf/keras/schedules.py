@@ -103,9 +103,7 @@ class CosineDecay(LearningRateSchedule):
 
     def __post_init__(self) -> None:
         if self.decay_steps <= 0:
-            raise ValueError(
-                f"Argument `decay_steps` must be > 0. Received: decay_steps={self.decay_steps}"
-            )
+            raise ValueError(f"`decay_steps` must be above 0; got {self.decay_steps}")
 
     def rate(self, step: float) -> float:
         top, first = self.initial_learning_rate, 0.0
@@ -132,10 +130,7 @@ class CosineDecayRestarts(LearningRateSchedule):
 
     def __post_init__(self) -> None:
         if self.first_decay_steps <= 0:
-            raise ValueError(
-                "Argument `first_decay_steps` must be > 0. Received: "
-                f"first_decay_steps={self.first_decay_steps}"
-            )
+            raise ValueError(f"`first_decay_steps` must be above 0; got {self.first_decay_steps}")
 
     def rate(self, step: float) -> float:
         passed = step / self.first_decay_steps
@@ -163,9 +158,8 @@ class PiecewiseConstantDecay(LearningRateSchedule):
     def __post_init__(self) -> None:
         if len(self.boundaries) != len(self.values) - 1:
             raise ValueError(
-                "The length of boundaries should be 1 less than the length of values. Received: "
-                f"boundaries={self.boundaries} of length {len(self.boundaries)}, and "
-                f"values={self.values} of length {len(self.values)}."
+                f"`values` needs one entry more than `boundaries`; got {self.values} and "
+                f"{self.boundaries}"
             )
         self.boundaries, self.values = list(self.boundaries), list(self.values)
 

@@ -68,10 +68,7 @@ def checked(seed: Any) -> Any:
     """A seed as it is, if it is one."""
     known = seed is None or isinstance(seed, SeedGenerator)
     if not known and (isinstance(seed, bool) or not isinstance(seed, int)):
-        raise ValueError(
-            "`seed` argument should be an instance of `keras.random.SeedGenerator()` or an "
-            f"integer. Received: seed={seed}"
-        )
+        raise ValueError(f"`seed` is an integer, a SeedGenerator or None, not {seed!r}")
     return seed
 
 
@@ -92,10 +89,7 @@ def _reduced(pair: Any) -> Any:
 def set_random_seed(seed: int) -> None:
     """Seed everything that draws: Python, NumPy, TensorFlow's names, and Keras."""
     if not isinstance(seed, int):
-        raise ValueError(
-            "Expected `seed` argument to be an integer. "
-            f"Received: seed={seed} (of type {type(seed)})"
-        )
+        raise ValueError(f"`seed` must be an integer; got {seed!r}")
     random.seed(seed)
     np.random.seed(seed)
     tf.random.set_seed(seed)

@@ -45,10 +45,7 @@ def set_floatx(value: str) -> None:
     Layers have it too, unless one was made before: ``clear_session`` lets it apply to them.
     """
     if value not in _FLOATS:
-        raise ValueError(
-            f"Unknown `floatx` value: {value}. Expected one of "
-            "{'bfloat16', 'float16', 'float32', 'float64'}"
-        )
+        raise ValueError(f"floatx is 'bfloat16', 'float16', 'float32' or 'float64', not {value!r}")
     _SET["floatx"] = value
 
 
@@ -78,9 +75,7 @@ def set_image_data_format(data_format: str) -> None:
     name = str(data_format).lower()
     if name not in _FORMATS:
         raise ValueError(
-            "The `data_format` argument must be one of "
-            "{'channels_first', 'channels_last'}. "
-            f"Received: data_format={data_format}"
+            f"`data_format` is 'channels_last' or 'channels_first', not {data_format!r}"
         )
     if name == "channels_first":
         raise NotImplementedError(

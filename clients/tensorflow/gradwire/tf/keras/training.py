@@ -71,8 +71,7 @@ class Trainer(Layer):
         for figures in (metrics, weighted_metrics):
             if figures is not None and not isinstance(figures, (list, tuple, dict)):
                 raise ValueError(
-                    "Expected `metrics` argument to be a list, tuple, or dict. Received instead: "
-                    f"metrics={figures} of type {type(figures)}"
+                    f"metrics must be in a list, a tuple or a dictionary; got {figures!r}"
                 )
         only("Model.compile", steps_per_execution=(steps_per_execution, 1))
         self.optimizer = optimizers_module.get(optimizer)
@@ -279,10 +278,7 @@ class Trainer(Layer):
         """One step of the optimizer; the loss and the metrics before it."""
         if class_weight is not None:
             if sample_weight is not None:
-                raise ValueError(
-                    "Arguments `sample_weight` and `class_weight` cannot be specified at the same "
-                    f"time. Received: sample_weight={sample_weight}, class_weight={class_weight}"
-                )
+                raise ValueError("pass `sample_weight` or `class_weight`, not both")
             sample_weight = weights_by_class(y, class_weight)
         return self._on_batch("train", self.train_step, (x, y, sample_weight), return_dict)
 
@@ -381,7 +377,7 @@ class Trainer(Layer):
 
     def _assert_compiled(self) -> None:
         if self.optimizer is None:
-            raise ValueError("You must call `compile()` before using the model.")
+            raise ValueError("the model is not compiled; call `compile()` first")
 
 
 def _is_due(epoch: int, frequency: int | Iterable[int]) -> bool:
@@ -389,7 +385,4 @@ def _is_due(epoch: int, frequency: int | Iterable[int]) -> bool:
         return epoch % frequency == 0
     if isinstance(frequency, list):
         return epoch in frequency
-    raise ValueError(
-        "Expected `validation_freq` to be a list or int. Received: "
-        f"validation_freq={frequency} of the type {type(frequency)}."
-    )
+    raise ValueError(f"`validation_freq` is an integer or a list of epochs, not {frequency!r}")

@@ -158,8 +158,8 @@ def batch_dot(x: Any, y: Any, axes: Any = None) -> Any:
     ranks = (len(x.shape), len(y.shape))
     if ranks[0] < 2 or ranks[1] < 2:
         raise ValueError(
-            "Cannot do batch_dot on inputs with rank < 2. Received inputs with tf.shapes "
-            f"{x.shape} and {y.shape}."
+            "batch_dot takes tensors with an axis of examples and one more; got shapes "
+            f"{x.shape} and {y.shape}"
         )
     if axes is None:
         axes = (ranks[0] - 1, ranks[1] - (1 if ranks[1] == 2 else 2))
@@ -167,8 +167,8 @@ def batch_dot(x: Any, y: Any, axes: Any = None) -> Any:
     first, second = first % ranks[0], second % ranks[1]
     if 0 in (first, second):
         raise ValueError(
-            "Cannot perform batch_dot over axis 0. If your inputs are not batched, add a dummy "
-            "batch dimension to your inputs using K.expand_dims(x, 0)"
+            "`axes` must not include 0, the axis of examples; K.expand_dims(x, 0) adds one where "
+            "it is missing"
         )
     letters = "abcdefghijklmnopqrstuvwxyz"
     of_x = letters[: ranks[0]]
@@ -223,7 +223,7 @@ def tile(x: Any, n: Any) -> Any:
 def repeat(x: Any, n: int) -> Any:
     """Each row of a matrix ``n`` times, along a new axis."""
     if len(x.shape) != 2:
-        raise ValueError(f"Expected input `x` to have rank 2. Received: rank(x)={len(x.shape)}")
+        raise ValueError(f"repeat takes a matrix; got shape {x.shape}")
     return tf.tile(tf.expand_dims(x, 1), [1, n, 1])
 
 

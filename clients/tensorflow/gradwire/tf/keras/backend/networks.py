@@ -59,7 +59,7 @@ def hard_sigmoid(x: Any) -> Any:
 def softmax(x: Any, axis: int = -1) -> Any:
     """``exp(x)`` divided by its sum along an axis."""
     if len(x.shape) <= 1:
-        raise ValueError(f"Cannot apply softmax to a tensor that is 1D. Received input: {x}")
+        raise ValueError(f"softmax needs two axes or more; got {x}")
     return tf.nn.softmax(x, axis)
 
 
@@ -198,7 +198,7 @@ def pool2d(
     """The greatest or the mean of each window along two axes."""
     channels_last("keras.backend.pool2d", data_format)
     if pool_mode not in ("max", "avg"):
-        raise ValueError(f"Invalid pooling mode: {pool_mode}")
+        raise ValueError(f"`pool_mode` is 'max' or 'avg', not {pool_mode!r}")
     return tf.nn.pool(x, pool_size, pool_mode.upper(), strides, padding.upper())
 
 

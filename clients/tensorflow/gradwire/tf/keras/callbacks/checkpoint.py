@@ -33,21 +33,16 @@ class ModelCheckpoint(MonitorCallback):
 
     def __post_init__(self) -> None:
         if self.save_freq != "epoch" and not isinstance(self.save_freq, int):
-            raise ValueError(
-                f"Unrecognized save_freq: {self.save_freq}. "
-                "Expected save_freq are 'epoch' or integer values"
-            )
+            raise ValueError(f"`save_freq` counts batches, or is 'epoch'; got {self.save_freq!r}")
         self.filepath = os.fspath(self.filepath)
         if not self.save_weights_only and not self.filepath.endswith((".h5", ".keras")):
             raise ValueError(
-                "The filepath provided must end in `.keras` (Keras model format). Received: "
-                f"filepath={self.filepath}"
+                f"the name of a model's file ends in .keras; got `filepath` {self.filepath}"
             )
         if self.save_weights_only and not self.filepath.endswith(".weights.h5"):
             raise ValueError(
-                "When using `save_weights_only=True` in `ModelCheckpoint`, the filepath provided "
-                "must end in `.weights.h5` (Keras weights format). Received: "
-                f"filepath={self.filepath}"
+                "weights alone are saved to a file named .weights.h5; got `filepath` "
+                f"{self.filepath}"
             )
         self.best = self.initial_value_threshold
         self._epoch: int = 0
@@ -71,9 +66,7 @@ class ModelCheckpoint(MonitorCallback):
         try:
             path = self.filepath.format(epoch=epoch + 1, **figures)
         except KeyError as error:
-            raise KeyError(
-                f'Failed to format this callback filepath: "{self.filepath}". Reason: {error}'
-            ) from None
+            raise KeyError(f"`filepath` is {self.filepath!r}, but {error} was not logged") from None
         if not self._is_wanted(figures):
             return
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)  # noqa: PTH103, PTH120
@@ -89,7 +82,10 @@ class ModelCheckpoint(MonitorCallback):
             return True
         current = figures.get(self.monitor)
         if current is None:
-            warnings.warn(f"Can save best model only with {self.monitor} available.", stacklevel=2)
+            warnings.warn(
+                f"{self.monitor} was not logged, so no model counts as the best and none is saved",
+                stacklevel=2,
+            )
             return True
         if not self._improves(current, self.best):
             return False

@@ -30,9 +30,7 @@ class LearningRateScheduler(Callback):
         except TypeError:
             rate = self.schedule(epoch)
         if not isinstance(rate, (float, np.float32, np.float64)):
-            raise ValueError(
-                f"The output of the `schedule` function should be a float. Got: {rate}"
-            )
+            raise ValueError(f"`schedule` must return a float; got {rate}")
         optimizer.learning_rate = rate
         if self.verbose > 0:
             print(  # noqa: T201
@@ -55,11 +53,8 @@ class TerminateOnNaN(Callback):
         if loss is None or np.isfinite(loss):
             return
         if self.raise_error:
-            raise RuntimeError(
-                f"NaN or Inf loss encountered at batch {batch}. Loss value: {loss}. "
-                "Terminating training immediately."
-            )
-        print(f"Batch {batch}: Invalid loss, terminating training")  # noqa: T201
+            raise RuntimeError(f"training stops at batch {batch}, whose loss is {loss}")
+        print(f"Training stops at batch {batch}, whose loss is {loss}")  # noqa: T201
         self.model.stop_training = True
 
 

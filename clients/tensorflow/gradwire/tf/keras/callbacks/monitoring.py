@@ -23,7 +23,7 @@ class MonitorCallback(Callback):
         super().__init__()
         if mode not in ("auto", "min", "max"):
             warnings.warn(
-                f"{type(self).__name__} mode '{mode}' is unknown, fallback to auto mode.",
+                f"{type(self).__name__} has no mode '{mode}' and uses 'auto'",
                 stacklevel=3,
             )
             mode = "auto"
@@ -43,10 +43,8 @@ class MonitorCallback(Callback):
         direction = getattr(found[0], "_direction", None) if found else None
         if direction is None and name != "loss":
             raise ValueError(
-                f"{type(self).__name__} callback received monitor={self.monitor}, but Keras isn't "
-                "able to automatically determine whether that metric should be maximized or "
-                "minimized. Pass `mode='max'` in order to monitor based on the highest metric "
-                "value, or pass `mode='min'` in order to use the lowest value."
+                f"{type(self).__name__} cannot know whether {self.monitor} should rise or fall; "
+                "pass `mode='max'` or `mode='min'`"
             )
         return direction == "up"
 
@@ -63,8 +61,8 @@ class MonitorCallback(Callback):
         value = (logs or {}).get(self.monitor)
         if value is None:
             warnings.warn(
-                f"{purpose} conditioned on metric `{self.monitor}` which is not available. "
-                f"Available metrics are: {','.join(logs or ())}",
+                f"{purpose} needs `{self.monitor}`, which was not logged; the logs have "
+                f"{list(logs or ())}",
                 stacklevel=3,
             )
         return value
@@ -117,8 +115,7 @@ class EarlyStopping(MonitorCallback):
         if self.restore_best_weights and self.best_weights is not None:
             if self.verbose > 0:
                 print(  # noqa: T201
-                    "Restoring model weights from the end of the best epoch: "
-                    f"{self.best_epoch + 1}."
+                    f"Restored the weights of epoch {self.best_epoch + 1}, the best."
                 )
             self.model.set_weights(self.best_weights)
 
@@ -138,9 +135,7 @@ class ReduceLROnPlateau(MonitorCallback):
 
     def __post_init__(self) -> None:
         if self.factor >= 1.0:
-            raise ValueError(
-                f"ReduceLROnPlateau does not support a factor >= 1.0. Received factor={self.factor}"
-            )
+            raise ValueError(f"`factor` must be below 1, to lower the rate; got {self.factor}")
         self.min_delta = abs(self.min_delta)
         self.on_train_begin()
 
@@ -157,7 +152,7 @@ class ReduceLROnPlateau(MonitorCallback):
         rate = float(self.model.optimizer.learning_rate.numpy())
         if isinstance(logs, dict):
             logs["learning_rate"] = rate
-        current = self._current(logs, "Learning rate reduction is")
+        current = self._current(logs, "Lowering the rate")
         if current is None:
             return
         if self.in_cooldown():

@@ -20,9 +20,7 @@ def load_data(
     """
     found = arrays_of(path, origin=f"{ORIGIN}california_housing.npz")
     if version not in ("small", "large"):
-        raise ValueError(
-            f"Argument `version` must be one of 'small', 'large'. Received: version={version}"
-        )
+        raise ValueError(f"`version` is 'small' or 'large', not {version!r}")
     count = 600 if version == "small" else None
     x, y = shuffled(seed, found["x"][:count], found["y"][:count])
     return split_at(x, y, test_split)

@@ -17,9 +17,7 @@ def load_data(label_mode: str = "fine") -> Split:
         FileNotFoundError: says which file has to be put where.
     """
     if label_mode not in ("fine", "coarse"):
-        raise ValueError(
-            f'`label_mode` must be one of `"fine"`, `"coarse"`. Received: label_mode={label_mode}.'
-        )
+        raise ValueError(f"`label_mode` is 'fine' or 'coarse', not {label_mode!r}")
     path = folder("cifar-100-python", _ORIGIN)
     labels = f"{label_mode}_labels"
     return batch(path / "train", labels), batch(path / "test", labels)

@@ -38,10 +38,7 @@ def load_data(
         if maxlen:
             x, y = shorter(x, y, maxlen)
             if not x:
-                raise ValueError(
-                    f"After filtering for sequences shorter than maxlen={maxlen}, no sequence was "
-                    "kept. Increase maxlen."
-                )
+                raise ValueError(f"no review is shorter than `maxlen`, {maxlen}; raise it")
         texts, labels, counts = texts + x, [*labels, np.asarray(y)], [*counts, len(x)]
     texts, y = limited(texts, num_words, skip_top, oov_char), np.concatenate(labels)
     first = counts[0]

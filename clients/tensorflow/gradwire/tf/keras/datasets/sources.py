@@ -33,8 +33,8 @@ class ArrayUnpickler(pickle.Unpickler):
         """One of the few classes that are allowed."""
         if (module_name, global_name) not in _ALLOWED:
             raise pickle.UnpicklingError(
-                f"Refusing to deserialize `{module_name}.{global_name}` while loading a Keras "
-                "dataset. The file may be corrupted or malicious."
+                f"`{module_name}.{global_name}` does not belong in a file of arrays, and is not "
+                "loaded; the file may be damaged or forged"
             )
         return super().find_class(module_name, global_name)
 
@@ -80,8 +80,6 @@ def shuffled(seed: int, *arrays: Any) -> tuple[Any, ...]:
 def split_at(x: Any, y: Any, share: float) -> Split:
     """The first rows, and the last ones: a share of them."""
     if not 0 <= share < 1:
-        raise ValueError(
-            f"Invalid `test_split` argument: {share}. It must be between 0 and 1 (exclusive of 1)."
-        )
+        raise ValueError(f"`test_split` must be at least 0 and below 1; got {share}")
     first = int(len(x) * (1 - share))
     return (np.array(x[:first]), np.array(y[:first])), (np.array(x[first:]), np.array(y[first:]))

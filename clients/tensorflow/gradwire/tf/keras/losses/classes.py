@@ -46,10 +46,7 @@ class Loss(Configured):
         dtype: Any = None,
     ) -> None:
         if reduction not in _REDUCTIONS:
-            raise ValueError(
-                f"Invalid value for argument `reduction`. Expected one of {_REDUCTIONS}. "
-                f"Received: reduction={reduction}"
-            )
+            raise ValueError(f"`reduction` must be one of {_REDUCTIONS}; got {reduction!r}")
         self.reduction: str | None = reduction
         self.name: str = snake_case(type(self).__name__) if name is None else name
         self.dtype: str = floatx() if dtype is None else tf.as_dtype(dtype).name

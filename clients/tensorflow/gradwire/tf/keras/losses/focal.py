@@ -108,4 +108,4 @@ class CategoricalGeneralizedCrossEntropy(FunctionLoss, of=categorical_generalize
 
     def __post_init__(self) -> None:
         if not 0 < self.q < 1:
-            raise ValueError("q must be in the interval (0, 1)")
+            raise ValueError(f"`q` must lie between 0 and 1, and be neither; got {self.q}")

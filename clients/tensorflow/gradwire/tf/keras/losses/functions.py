@@ -210,8 +210,8 @@ def _logits(y_pred: Any, from_logits: bool, operation: str, function: str) -> tu
         return y_pred, from_logits
     if from_logits:
         warnings.warn(
-            f"`{function}` received `from_logits=True`, but the `output` argument was produced by "
-            f"a {operation} activation and thus does not represent logits. Was this intended?",
+            f"`{function}` with `from_logits=True` takes logits, not the probabilities that "
+            f"{operation} returns",
             stacklevel=3,
         )
     return logits, True

@@ -39,13 +39,11 @@ def ctc(y_true: Any, y_pred: Any) -> Any:
     y_true, y_pred = tf.convert_to_tensor(y_true), tf.convert_to_tensor(y_pred)
     if len(y_true.shape) != 2:
         raise ValueError(
-            "Targets `y_true` are expected to be a tensor of shape `(batch_size, max_length)` in "
-            f"integer format. Received: y_true.shape={tuple(y_true.shape)}"
+            f"`y_true` has an axis of examples and one of labels; got shape {tuple(y_true.shape)}"
         )
     if len(y_pred.shape) != 3:
         raise ValueError(
-            "Logits `y_pred` are expected to be a tensor of shape "
-            f"`(batch_size, max_length, num_classes)`. Received: y_pred.shape={tuple(y_pred.shape)}"
+            f"`y_pred` has axes of examples, steps and classes; got shape {tuple(y_pred.shape)}"
         )
     labels = tf.cast(y_true, tf.int32)
     return tf.nn.ctc_loss(

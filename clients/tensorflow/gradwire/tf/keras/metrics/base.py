@@ -50,7 +50,8 @@ class Metric(Configured):
         """A new variable of this metric; ``aggregation`` is for devices, of which there is one."""
         if "_own_variables" not in self.__dict__:
             raise RuntimeError(
-                "You forgot to call `super().__init__()` in the `__init__()` method. Go add it!"
+                f"{type(self).__name__}.__init__ must call `super().__init__()` before it adds "
+                "variables"
             )
         variable = state(self.name, shape, initializer, dtype or self.dtype, name)
         self._own_variables.append(variable)

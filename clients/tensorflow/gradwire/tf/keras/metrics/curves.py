@@ -51,21 +51,17 @@ class AUC(Counted):
 
     def __post_init__(self) -> None:
         if self.curve.upper() not in _CURVES:
-            raise ValueError(
-                f'Invalid AUC curve value: "{self.curve}". Expected values are {list(_CURVES)}'
-            )
+            raise ValueError(f"`curve` must be one of {list(_CURVES)}; got {self.curve!r}")
         if self.summation_method.lower() not in _HEIGHTS:
             raise ValueError(
-                f'Invalid AUC summation method value: "{self.summation_method}". '
-                f"Expected values are {list(_HEIGHTS)}"
+                f"`summation_method` must be one of {list(_HEIGHTS)}; got {self.summation_method!r}"
             )
         if self.thresholds is None and self.num_thresholds <= 1:
-            raise ValueError(
-                "Argument `num_thresholds` must be an integer > 1. "
-                f"Received: num_thresholds={self.num_thresholds}"
-            )
+            raise ValueError(f"`num_thresholds` must be at least 2; got {self.num_thresholds}")
         if self.num_labels and not self.multi_label:
-            raise ValueError("`num_labels` is needed only when `multi_label` is True.")
+            raise ValueError(
+                f"`num_labels` has no use without `multi_label=True`; got {self.num_labels}"
+            )
         self.curve = self.curve.upper()
         self.summation_method = self.summation_method.lower()
         given = self.thresholds
@@ -143,15 +139,9 @@ class _Best(Counted):
     def __post_init__(self) -> None:
         least = getattr(self, self._named)
         if not 0 <= least <= 1:
-            raise ValueError(
-                f"Argument `{self._named}` must be in the range [0, 1]. "
-                f"Received: {self._named}={least}"
-            )
+            raise ValueError(f"`{self._named}` must lie between 0 and 1; got {least}")
         if self.num_thresholds <= 0:
-            raise ValueError(
-                "Argument `num_thresholds` must be an integer > 0. "
-                f"Received: num_thresholds={self.num_thresholds}"
-            )
+            raise ValueError(f"`num_thresholds` must be at least 1; got {self.num_thresholds}")
         self._thresholds = [0.5] if self.num_thresholds == 1 else evenly(self.num_thresholds)
         self._least: float = least
         self.reset_state()

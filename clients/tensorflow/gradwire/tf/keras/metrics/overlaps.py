@@ -32,8 +32,8 @@ class _Overlap(Metric):
         self._chosen: list[int] = list(self.target_class_ids)
         if max(self._chosen) >= self.num_classes:
             raise ValueError(
-                f"Target class id {max(self._chosen)} is out of range, which is "
-                f"[0, {self.num_classes})."
+                f"`target_class_ids` names class {max(self._chosen)}, but the last one is "
+                f"{self.num_classes - 1}"
             )
         self.reset_state()
 

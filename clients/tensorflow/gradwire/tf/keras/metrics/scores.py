@@ -35,8 +35,8 @@ class _Summed(Metric):
         truth, said = same_rank(truth, said)
         if said.ndim != 2 or truth.ndim != 2:
             raise ValueError(
-                f"{type(self).__name__} expects 2D inputs with shape (batch_size, output_dim). "
-                f"Received input shapes: y_pred.shape={said.shape} and y_true.shape={truth.shape}."
+                f"{type(self).__name__} compares matrices of examples and outputs; `y_pred` has "
+                f"shape {said.shape}, `y_true` {truth.shape}"
             )
         return truth, said
 
@@ -48,21 +48,12 @@ class _FScore(_Summed):
 
     def __post_init__(self) -> None:
         if self.average not in _AVERAGES:
-            raise ValueError(
-                "Invalid `average` argument value. Expected one of: "
-                f"{ {*_AVERAGES} }. Received: average={self.average}"
-            )
+            raise ValueError(f"`average` must be one of {_AVERAGES}; got {self.average!r}")
         if not isinstance(self.beta, float) or self.beta <= 0.0:
-            raise ValueError(
-                "Invalid `beta` argument value. It should be a Python float > 0. "
-                f"Received: beta={self.beta} of type '{type(self.beta)}'"
-            )
+            raise ValueError(f"`beta` must be a float above 0; got {self.beta!r}")
         limit = self.threshold
         if limit is not None and not (isinstance(limit, float) and 0.0 < limit <= 1.0):
-            raise ValueError(
-                "Invalid `threshold` argument value. It should be a Python float and verify "
-                f"0 < threshold <= 1. Received: threshold={limit} of type '{type(limit)}'"
-            )
+            raise ValueError(f"`threshold` must be a float above 0 and at most 1; got {limit!r}")
         self.reset_state()
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
@@ -120,14 +111,11 @@ class R2Score(_Summed):
     def __post_init__(self) -> None:
         if self.class_aggregation not in _AGGREGATIONS:
             raise ValueError(
-                f"Invalid value for argument `class_aggregation`. Expected one of {_AGGREGATIONS}. "
-                f"Received: class_aggregation={self.class_aggregation}"
+                f"`class_aggregation` must be one of {_AGGREGATIONS}; got "
+                f"{self.class_aggregation!r}"
             )
         if self.num_regressors < 0:
-            raise ValueError(
-                "Invalid value for argument `num_regressors`. Expected a value >= 0. "
-                f"Received: num_regressors={self.num_regressors}"
-            )
+            raise ValueError(f"`num_regressors` must not be negative; got {self.num_regressors}")
         self.reset_state()
 
     def reset_state(self) -> None:
@@ -160,8 +148,8 @@ class R2Score(_Summed):
             return score
         if free <= 0:
             warnings.warn(
-                "Too many independent predictors for the data points in adjusted R2 score. "
-                "Falling back to standard R2 score.",
+                f"R2 is not adjusted: `num_regressors` is {self.num_regressors}, for only "
+                f"{self._elements} values",
                 stacklevel=3,
             )
             return score

@@ -28,7 +28,7 @@ def in_range(thresholds: Any) -> list[float]:
     given = list(thresholds) if np.ndim(thresholds) else [thresholds]
     invalid = [each for each in given if each is None or each < 0 or each > 1]
     if invalid:
-        raise ValueError(f"Threshold values must be in [0, 1]. Received: {invalid}")
+        raise ValueError(f"thresholds must lie between 0 and 1; got {invalid}")
     return [float(each) for each in given]
 
 
@@ -57,8 +57,7 @@ def tally(
     if class_id is not None:
         if said.ndim == 1:
             raise ValueError(
-                "When class_id is provided, y_pred must be a 2D array with shape "
-                f"(num_samples, num_classes), found shape: {said.shape}"
+                f"`class_id` picks a column, so `y_pred` must be a matrix; got shape {said.shape}"
             )
         truth, said = truth[..., class_id, None], said[..., class_id, None]
     truth = truth.reshape(said.shape) != 0

@@ -46,15 +46,10 @@ class Model(Trainer):
     def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
         """A layer by its name or by its place."""
         if index is not None and name is not None:
-            raise ValueError(
-                f"Provide only a layer name or a layer index. Received: index={index}, name={name}."
-            )
+            raise ValueError(f"pass `name` or `index`, not both; got {name!r} and {index}")
         if index is not None:
             if len(self.layers) <= index:
-                raise ValueError(
-                    f"Was asked to retrieve layer at index {index} but model only has "
-                    f"{len(self.layers)} layers."
-                )
+                raise ValueError(f"there is no layer {index}; the model has {len(self.layers)}")
             return self.layers[index]
         found = [layer for layer in self.layers if layer.name == name]
         if not found:
@@ -139,8 +134,8 @@ class Functional(Model):
             for part in tf.nest.flatten(given):
                 if not isinstance(part, KerasTensor):
                     raise ValueError(
-                        f"All `{what}` values must be KerasTensors. Received: {what}={given} "
-                        f"including invalid value {part} of type {type(part)}"
+                        f"`{what}` must be symbolic tensors, as `Input` makes them; got {part}, a "
+                        f"{type(part)}"
                     )
         self.inputs: list[KerasTensor] = symbolic_parts(inputs)
         self.outputs: list[KerasTensor] = symbolic_parts(outputs)
@@ -218,9 +213,8 @@ class Functional(Model):
             values = [inputs[0]]
         if len(values) != len(self.inputs):
             raise ValueError(
-                f'Layer "{self.name}" expects {len(names)} named input(s) with keys {names}, but '
-                f"it received {len(values)} input tensors. Pass inputs as a dict, e.g. "
-                "`layer({" + ", ".join(f"'{name}': ..." for name in names) + "})`."
+                f'model "{self.name}" has {len(names)} inputs and got {len(values)}; pass a '
+                f"dictionary with the keys {names}"
             )
         return values
 
@@ -234,10 +228,7 @@ class Functional(Model):
         elif len(shape) == len(wanted) - 1 and wanted[-1] == 1:
             value = tf.expand_dims(value, -1)
         elif len(shape) != len(wanted):
-            raise ValueError(
-                f"Invalid input shape for input {value} with name '{part.name}' and path ''. "
-                f"Expected shape {wanted}, but input has incompatible shape {shape}"
-            )
+            raise ValueError(f"input '{part.name}' has shape {wanted}, which {shape} does not fit")
         set_mask(value, mask)
         return value
 

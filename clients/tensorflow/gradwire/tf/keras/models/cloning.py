@@ -41,8 +41,7 @@ def clone_model(
     if isinstance(model, Functional):
         return _functional(model, clone_function)
     raise ValueError(
-        "Expected `model` argument to be a `Sequential` or `Functional` model; of a subclass, "
-        f"whose calls are its own, no copy can be made. Received: model={model}"
+        f"clone_model copies a Sequential or a Functional model, whose calls it knows; got {model}"
     )
 
 

@@ -49,11 +49,7 @@ def save_model(
     if path.suffix in (".h5", ".hdf5"):
         raise NotImplementedError(f"save_model does not write HDF5: {path}; .keras is possible")
     if path.suffix != ".keras":
-        raise ValueError(
-            "Invalid filepath extension for saving. Please add either a `.keras` extension for "
-            "the native Keras format (recommended) or a `.h5` extension. Received: "
-            f"filepath={path}."
-        )
+        raise ValueError(f"the name of a model's file ends in .keras; got `filepath` {path}")
     _assert_free(path, overwrite)
     metadata = {"format": "gradwire", "date_saved": time.strftime("%Y-%m-%d@%H:%M:%S")}
     arrays = {f"weight/{i}": value for i, value in enumerate(model.get_weights())}
@@ -82,10 +78,7 @@ def load_model(
     """
     path = Path(filepath)
     if path.suffix == ".keras" and not path.exists():
-        raise ValueError(
-            f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` "
-            "zip file."
-        )
+        raise ValueError(f"there is no model at `filepath` {path}")
     if not path.is_file() or not zipfile.is_zipfile(path):
         if path.suffix in (".h5", ".hdf5"):
             raise NotImplementedError(f"load_model does not read HDF5: {path}; .keras is possible")

@@ -47,13 +47,14 @@ def connected(inputs: Sequence[KerasTensor], outputs: Sequence[KerasTensor]) -> 
     known = {id(part) for part in inputs}
     for call in calls:
         if not call.inputs and id(call.outputs) not in known:
-            raise ValueError("Output with path `` is not connected to `inputs`")
+            raise ValueError(
+                f"the outputs depend on '{call.operation.name}', which is not among `inputs`"
+            )
     names = [name for name, _ in {(c.operation.name, id(c.operation)) for c in calls}]
     for name in names:
         if names.count(name) != 1:
             raise ValueError(
-                f'The name "{name}" is used {names.count(name)} times in the model. All operation '
-                "names should be unique."
+                f'{names.count(name)} operations are named "{name}"; give each its own `name`'
             )
     return calls
 

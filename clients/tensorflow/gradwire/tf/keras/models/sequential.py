@@ -47,22 +47,17 @@ class Sequential(Model):
         if isinstance(layer, KerasTensor):
             layer = layer.call.operation
         if not isinstance(layer, Layer):
-            raise ValueError(
-                "Only instances of `keras.Layer` can be added to a Sequential model. "
-                f"Received: {layer} (of type {type(layer)})"
-            )
+            raise ValueError(f"a Sequential model is made of layers; got {layer}, a {type(layer)}")
         if any(layer.name == known.name and layer is not known for known in self._tracked):
             raise ValueError(
-                "All layers added to a Sequential model should have unique names. Name "
-                f"'{layer.name}' is already the name of a layer in this model. Update the `name` "
-                "argument to pass a unique name."
+                f"the model has a layer named '{layer.name}' already; pass another `name`"
             )
         if isinstance(layer, InputLayer) and self._tracked:
             first = self._tracked[0]
             if isinstance(first, InputLayer):
                 raise ValueError(
-                    f"Sequential model '{self.name}' has already been configured to use input "
-                    f"shape {first.batch_shape}. You cannot add a different Input layer to it."
+                    f"model '{self.name}' has an input of shape {first.batch_shape} already, and "
+                    "takes no second one"
                 )
         self._tracked.append(layer)
         if rebuild:
@@ -95,10 +90,7 @@ class Sequential(Model):
 
     def build(self, input_shape: Any = None) -> None:
         if not self._tracked:
-            raise ValueError(
-                f"Sequential model {self.name} cannot be built because it has no layers. Call "
-                "`model.add(layer)`."
-            )
+            raise ValueError(f"model '{self.name}' has nothing to build; add a layer first")
         if not isinstance(input_shape, (tuple, list)) or any(
             not isinstance(length, int | None) for length in input_shape
         ):
@@ -109,8 +101,8 @@ class Sequential(Model):
             self._tracked.insert(0, first)
         elif tuple(first.batch_shape) != tuple(input_shape):
             raise ValueError(
-                f"Sequential model '{self.name}' has already been configured to use input shape "
-                f"{first.batch_shape}. You cannot build it with input_shape {input_shape}"
+                f"model '{self.name}' takes inputs of shape {first.batch_shape}; got `input_shape` "
+                f"{input_shape}"
             )
         value = first.output
         for layer in self._tracked[1:]:
@@ -194,10 +186,7 @@ class Sequential(Model):
     def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Any:
         """A model by its layers."""
         if "name" not in config:
-            raise ValueError(
-                "A Sequential model configuration must be a dictionary containing the 'name' and "
-                f"'layers' keys. Received: config={config}"
-            )
+            raise ValueError(f"the `config` of a Sequential model lacks 'name': {config}")
         made = cls(name=config["name"])
         for layer in config["layers"]:
             made.add(deserialize_keras_object(layer, custom_objects))

@@ -153,7 +153,7 @@ def where(condition: Any, x1: Any = None, x2: Any = None) -> Any:
     """``x1`` where a condition holds, else ``x2``; alone, where it holds, by axis."""
     condition = tf.cast(condition, tf.bool)
     if (x1 is None) != (x2 is None):
-        raise ValueError("`x1` and `x2` either both should be `None` or both should have non-None.")
+        raise ValueError("pass both `x1` and `x2`, or neither")
     if x1 is None:
         return tuple(tf.cast(each, tf.int32) for each in tf.unstack(tf.where(condition), axis=1))
     return tf.where(condition, *pair(x1, x2))

@@ -59,7 +59,7 @@ def scan(
 ) -> Any:
     """A carry through the rows of ``xs``, and what each row gave; ``unroll`` is about speed."""
     if not callable(f):
-        raise TypeError(f"`f` should be a callable. Received: f={f}")
+        raise TypeError(f"`f` must be a function; got {f}")
     leaves = [] if xs is None else tf.nest.flatten(xs)
     count = length if length is not None else int(leaves[0].shape[0])
     carry, rows = init, []

@@ -52,15 +52,9 @@ def affine_transform(
     """
     channels_last("keras.ops.image.affine_transform", data_format)
     if interpolation not in ("nearest", "bilinear"):
-        raise ValueError(
-            "Invalid value for argument `interpolation`. Expected of one ('nearest', 'bilinear'). "
-            f"Received: interpolation={interpolation}"
-        )
+        raise ValueError(f"`interpolation` is 'nearest' or 'bilinear', not {interpolation!r}")
     if fill_mode not in _FILLED:
-        raise ValueError(
-            f"Invalid value for argument `fill_mode`. Expected of one {tuple(_FILLED)}. "
-            f"Received: fill_mode={fill_mode}"
-        )
+        raise ValueError(f"`fill_mode` must be one of {tuple(_FILLED)}; got {fill_mode!r}")
     images = tf.convert_to_tensor(images)
     if len(images.shape) == 3:
         alone = affine_transform(images[None], transform, interpolation, fill_mode, fill_value)

@@ -138,10 +138,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = N
     """With borders: pairs by axis; for a vector also a pair or a number."""
     x = tensor(x)
     if mode != "constant" and constant_values is not None:
-        raise ValueError(
-            f"Argument `constant_values` can only be provided when `mode == 'constant'`. Received: "
-            f"mode={mode}"
-        )
+        raise ValueError(f"only mode 'constant' takes `constant_values`; got mode {mode!r}")
     widths = np.broadcast_to(pad_width, (1, 2)) if np.ndim(pad_width) < 2 else pad_width
     return tf.pad(x, widths, mode.upper(), 0 if constant_values is None else constant_values)
 

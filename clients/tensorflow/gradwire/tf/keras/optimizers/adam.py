@@ -54,7 +54,7 @@ class AdamW(Adam):
 
     def __post_init__(self) -> None:
         if self.weight_decay is None:
-            raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
+            raise ValueError("`weight_decay` must be a float; got None")
 
 
 @configurable

@@ -13,13 +13,11 @@ class Averages:
 
     def __init__(self, momentum: float, overwrite_frequency: int | None) -> None:
         if not 0 <= momentum <= 1:
-            raise ValueError(
-                f"`ema_momentum` must be in the range [0, 1]. Received: ema_momentum={momentum}"
-            )
+            raise ValueError(f"`ema_momentum` must lie between 0 and 1; got {momentum}")
         if overwrite_frequency is not None and overwrite_frequency < 1:
             raise ValueError(
-                "`ema_overwrite_frequency` must be an integer >= 1 or None. Received: "
-                f"ema_overwrite_frequency={overwrite_frequency}"
+                "`ema_overwrite_frequency` counts steps from 1, or is None; got "
+                f"{overwrite_frequency}"
             )
         self._momentum = momentum
         self._frequency = overwrite_frequency

@@ -57,14 +57,13 @@ class Optimizer(Tracking):
         }
         if sum(limit is not None for limit in limits.values()) > 1:
             raise ValueError(
-                "Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set. Received: "
+                "gradients are clipped in one way at most; got "
                 + ", ".join(f"{name}={limit}" for name, limit in limits.items())
             )
         steps = self.gradient_accumulation_steps
         if steps is not None and steps < 2:
             raise ValueError(
-                "`gradient_accumulation_steps` must be an integer >= 2. Received: "
-                f"gradient_accumulation_steps={steps}"
+                f"`gradient_accumulation_steps` must be at least 2, or None; got {steps}"
             )
         if self.name is None:
             self.name = unique_name(snake_case(type(self).__name__))
@@ -226,8 +225,8 @@ class Optimizer(Tracking):
         """Let weights be without decay: these, and those in whose names one of the words is."""
         if self._kept:
             raise ValueError(
-                "`exclude_from_weight_decay()` can only be configured before the optimizer is "
-                "built."
+                "the optimizer is built already; call `exclude_from_weight_decay()` before its "
+                "first step"
             )
         excluded = {id(variable) for variable in var_list or ()}
         words = list(var_names or ())

@@ -42,10 +42,8 @@ class Tracking:
             self._schedule = value
         elif isinstance(self._schedule, schedules.LearningRateSchedule):
             raise TypeError(
-                "This optimizer was created with a `LearningRateSchedule` object as its "
-                "`learning_rate` constructor argument, hence its learning rate is not settable. "
-                "If you need the learning rate to be settable, you should instantiate the "
-                "optimizer with a float `learning_rate` argument."
+                "the learning rate follows a schedule, so it cannot be set; for that, create the "
+                "optimizer with a float"
             )
         else:
             self._schedule = None
@@ -90,8 +88,7 @@ class Tracking:
         first = list(given) * len(names) if len(given) == 1 else list(given)
         if len(names) != len(first):
             raise ValueError(
-                "The number of provided names must match the number of provided initializers.  "
-                f"Received name='{name}', initializer='{initializer}'"
+                f"`name` and `initializer` need equal lengths; got {name!r} and {initializer!r}"
             )
         rows = [
             [

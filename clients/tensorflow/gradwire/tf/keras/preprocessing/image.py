@@ -35,8 +35,7 @@ def array_to_img(
     array = np.asarray(x, dtype=dtype or floatx())
     if array.ndim != 3:
         raise ValueError(
-            "Expected image array to have rank 3 (single image). "
-            f"Got array with shape: {array.shape}"
+            f"one image has three axes: height, width, channels; got shape {array.shape}"
         )
     if scale:
         array = array - array.min()
@@ -61,16 +60,13 @@ def load_img(
     """
     only("load_img", keep_aspect_ratio=(keep_aspect_ratio, False))
     if color_mode not in _MODES:
-        raise ValueError('color_mode must be "grayscale", "rgb", or "rgba"')
+        raise ValueError(f"`color_mode` must be one of {list(_MODES)}; got {color_mode!r}")
     image = _pillow().open(Path(path)).convert(_MODES[color_mode])
     if target_size is None or image.size == (target_size[1], target_size[0]):
         return image
     methods = {name.lower(): each for name, each in _pillow().Resampling.__members__.items()}
     if interpolation not in methods:
-        raise ValueError(
-            f"Invalid interpolation method {interpolation} specified. Supported methods are "
-            f"{', '.join(methods)}"
-        )
+        raise ValueError(f"`interpolation` must be one of {list(methods)}; got {interpolation!r}")
     return image.resize((target_size[1], target_size[0]), methods[interpolation])
 
 
@@ -91,6 +87,4 @@ def _pillow() -> ModuleType:
     try:
         return import_module("PIL.Image")
     except ImportError:
-        raise ImportError(
-            "Could not import PIL.Image. The use of `load_img` requires PIL."
-        ) from None
+        raise ImportError("images need Pillow: pip install pillow") from None

@@ -152,12 +152,12 @@ class Tokenizer:
         columns = self.num_words or (len(self.word_index) + 1 if self.word_index else 0)
         if not columns:
             raise ValueError(
-                "Specify a dimension (`num_words` argument), or fit on some text data first."
+                "the number of columns is unknown; pass `num_words`, or fit on texts first"
             )
         if mode == "tfidf" and not self.document_count:
-            raise ValueError("Fit the Tokenizer on some data before using tfidf mode.")
+            raise ValueError("mode 'tfidf' counts texts; fit the Tokenizer on some first")
         if mode not in ("binary", "count", "freq", "tfidf"):
-            raise ValueError("Unknown vectorization mode:", mode)
+            raise ValueError(f"`mode` is 'binary', 'count', 'freq' or 'tfidf', not {mode!r}")
         matrix = np.zeros((len(sequences), columns))
         for row, sequence in zip(matrix, sequences, strict=True):
             for number, count in Counter(n for n in sequence if n < columns).items():

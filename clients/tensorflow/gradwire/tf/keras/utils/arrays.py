@@ -52,18 +52,17 @@ def pad_sequences(
     the length is that of the longest sequence unless ``maxlen`` says it.
     """
     if not hasattr(sequences, "__len__"):
-        raise ValueError("`sequences` must be iterable.")
-    for name, end in (("Truncating", truncating), ("Padding", padding)):
+        raise ValueError(f"`sequences` must be a list of sequences; got {sequences}")
+    for name, end in (("truncating", truncating), ("padding", padding)):
         if end not in ("pre", "post"):
-            raise ValueError(f'{name} type "{end}" not understood')
+            raise ValueError(f"`{name}` is 'pre' or 'post', not {end!r}")
     for each in sequences:
         if not hasattr(each, "__len__"):
-            raise ValueError(f"`sequences` must be a list of iterables. Found non-iterable: {each}")
+            raise ValueError(f"`sequences` contains {each}, which has no length")
     texts = np.issubdtype(dtype, np.str_) or np.issubdtype(dtype, np.bytes_)
     if isinstance(value, str) and dtype is not object and not texts:
         raise ValueError(
-            f"`dtype` {dtype} is not compatible with `value`'s type: {type(value)}\n"
-            "You should set `dtype=object` for variable length strings."
+            f"`value` {value!r} does not fit `dtype` {dtype}; texts need `dtype=object`"
         )
     length = max(map(len, sequences)) if maxlen is None else maxlen
     inner = next((np.asarray(each).shape[1:] for each in sequences if len(each)), ())
@@ -79,7 +78,6 @@ def _fill(row: Any, sequence: Sequence[Any], index: int, leading: bool, first: b
     kept = np.asarray(sequence[:length] if first else sequence[-length:], dtype=row.dtype)
     if kept.shape[1:] != row.shape[1:]:
         raise ValueError(
-            f"Shape of sample {kept.shape[1:]} of sequence at position {index} is different from "
-            f"expected shape {row.shape[1:]}"
+            f"sequence {index} has elements of shape {kept.shape[1:]}, not {row.shape[1:]}"
         )
     row[slice(0, len(kept)) if leading else slice(length - len(kept), length)] = kept

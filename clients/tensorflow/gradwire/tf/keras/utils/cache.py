@@ -41,18 +41,14 @@ def get_file(
         ValueError: for a file whose hash is another.
     """
     if origin is None:
-        raise ValueError('Please specify the "origin" argument (URL of the file to download).')
+        raise ValueError("`origin`, the file's URL, is missing")
     only("get_file", force_download=(force_download, False))
     name = fname or Path(urlsplit(origin).path).name
     if not name:
-        raise ValueError(
-            f"Can't parse the file name from the origin provided: '{origin}'."
-            "Please specify the `fname` argument."
-        )
+        raise ValueError(f"the URL '{origin}' does not end in a file's name; pass `fname`")
     if os.sep in name:
         raise ValueError(
-            "Paths are no longer accepted as the `fname` argument. To specify the file's parent "
-            f"directory, use the `cache_dir` argument. Received: fname={name}"
+            f"`fname` must be a name without folders, which go into `cache_dir`; got {name}"
         )
     home = keras_home() if cache_dir is None else Path(cache_dir).expanduser()
     folder = home / cache_subdir
@@ -85,8 +81,7 @@ def _check(path: Path, origin: str, file_hash: str | None, algorithm: str) -> No
         digest = found(file, kind) if found else hashlib.new(kind, file.read())
     if digest.hexdigest() != file_hash:
         raise ValueError(
-            f"Incomplete or corrupted file detected. The {algorithm} file hash of {path} does not "
-            f"match the provided value of {file_hash}."
+            f"the {algorithm} hash of {path} is not {file_hash}; the file may be damaged"
         )
 
 

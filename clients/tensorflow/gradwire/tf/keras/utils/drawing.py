@@ -13,8 +13,7 @@ from gradwire.tf.keras.symbolic import Call
 __all__ = ["model_to_dot", "plot_model"]
 
 _NEEDED = (
-    "You must install graphviz (see instructions at https://graphviz.gitlab.io/download/) for "
-    "`plot_model` to work."
+    "plot_model draws with the program dot of graphviz; install it: https://graphviz.org/download/"
 )
 
 
@@ -78,10 +77,7 @@ def plot_model(
         ImportError: where there is no ``dot``.
     """
     if not model.built:
-        raise ValueError(
-            "This model has not yet been built. Build the model first by calling `build()` or by "
-            "calling the model on a batch of data."
-        )
+        raise ValueError("the model has no weights yet; build it, or call it on some data")
     text = model_to_dot(
         model,
         show_shapes=show_shapes,

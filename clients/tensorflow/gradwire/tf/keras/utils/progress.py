@@ -31,9 +31,7 @@ class Progbar:
 
     def __post_init__(self) -> None:
         if self.stateful_metrics is not None and self.stateless_metrics is not None:
-            raise ValueError(
-                "Only one of `stateful_metrics` or `stateless_metrics` can be provided."
-            )
+            raise ValueError("pass `stateful_metrics` or `stateless_metrics`, not both")
         #: For each figure, what it comes to so far and for how many steps.
         self._values: dict[str, tuple[Any, int]] = {}
         self._seen: int = 0

@@ -86,15 +86,14 @@ def timeseries_dataset_from_array(
     for name, value in (("sampling_rate", sampling_rate), ("sequence_stride", sequence_stride)):
         if not 0 < value < len(data):
             raise ValueError(
-                f"`{name}` must be higher than 0 and lower than the length of the data. "
-                f"Received: {name}={value}, for data of length {len(data)}"
+                f"`{name}` must be at least 1 and less than the {len(data)} rows of the data; got "
+                f"{value}"
             )
     first, last = start_index or 0, len(data) if end_index is None else end_index
     if not 0 <= first < last <= len(data):
         raise ValueError(
-            "`start_index` must be 0 or greater, `end_index` higher, and both lower than the "
-            f"length of the data. Received: start_index={start_index}, end_index={end_index}, for "
-            f"data of length {len(data)}"
+            f"`start_index` and `end_index` must enclose some of the {len(data)} rows of the data; "
+            f"got {start_index} and {end_index}"
         )
     rows = np.asarray(data)[first:last]
     count = len(rows) - (sequence_length - 1) * sampling_rate
@@ -117,10 +116,7 @@ def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
     """Inputs, targets and weights of what ``train_step`` is given, None for those that lack."""
     given = tuple(data) if isinstance(data, (list, tuple)) else (data,)
     if not 1 <= len(given) <= 3:
-        raise ValueError(
-            "Data is expected to be in format `x`, `(x,)`, `(x, y)`, or `(x, y, sample_weight)`, "
-            f"found: {data}"
-        )
+        raise ValueError(f"data have one to three parts: inputs, targets, weights; got {data}")
     x, y, sample_weight = (*given, None, None)[:3]
     return x, y, sample_weight
 
