@@ -75,6 +75,6 @@ def test_a_variable_made_later_that_does_not_fit_is_told_once(tmp_path):
     checkpoint = tf.train.Checkpoint()
     checkpoint.read(path)
     checkpoint.v = tf.Variable([1.0, 2.0])
-    with pytest.raises(ValueError, match="incompatible tensor"):
+    with pytest.raises(ValueError, match="in the checkpoint has shape"):
         checkpoint.v.numpy()
     assert checkpoint.v.numpy().tolist() == [1.0, 2.0]

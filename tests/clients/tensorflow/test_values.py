@@ -71,7 +71,7 @@ def test_structures_that_map_together_are_the_same(one, other):
     if outline(one) == outline(other):
         tf.nest.map_structure(lambda a, b: None, one, other)
     else:
-        with pytest.raises((ValueError, TypeError), match="same nested structure"):
+        with pytest.raises((ValueError, TypeError), match="nested differently"):
             tf.nest.map_structure(lambda a, b: None, one, other)
 
 
@@ -187,7 +187,7 @@ def test_a_function_creates_its_variables_once():
 
     model = Model()
     assert [float(model(tf.constant(x))) for x in (1.0, 3.0)] == [2.0, 6.0]
-    with pytest.raises(ValueError, match="singleton"):
+    with pytest.raises(ValueError, match="first call"):
         forgetful(tf.constant(1.0))
 
 

@@ -73,23 +73,20 @@ class ForwardAccumulator:
         flat = nest.flatten(primals)
         if len({id(primal) for primal in flat}) < len(flat):
             raise ValueError(
-                "Tensor {} was specified as a primal multiple times. This may indicate an error. "
-                "If it was intended, please sum the corresponding tangents."
+                "`primals` holds the same tensor twice; pass it once, with the sum of its tangents"
             )
         nest.map_structure(self._watch, primals, tangents)
 
     def _watch(self, primal: Any, tangent: Any) -> None:
         dtype = primal._dtype()
         if not dtype.is_floating:
-            log.warning(
-                "The dtype of the watched primal must be floating (e.g. tf.float32), got %r", dtype
-            )
+            log.warning("a primal needs a floating dtype, such as tf.float32; got %r", dtype)
         along_it = convert_to_tensor(tangent, dtype)
         of = convert_to_tensor(primal)
         if along_it._lengths() != of._lengths():
             raise ValueError(
-                f"Tangent {along_it} was expected to be of shape {of.shape} but is instead of "
-                f"shape {along_it.shape}"
+                f"a primal of shape {of.shape} needs a tangent of the same shape, got "
+                f"{along_it.shape}"
             )
         if not dtype.is_differentiable:
             return

@@ -37,15 +37,12 @@ def reshape(tensor: TensorLike, shape: Shape, name: str | None = None) -> Tensor
     if -1 in wanted:
         if known == 0 or size % known:
             raise invalid(
-                f"Input to reshape is a tensor with {size} values, but the requested shape "
-                f"requires a multiple of {known} [Op:Reshape]"
+                f"the length for -1 in {list(wanted)} is not a whole number for {size} values "
+                "[Op:Reshape]"
             )
         wanted = tuple([size // known if length == -1 else length for length in wanted])
     elif known != size:
-        raise invalid(
-            f"Input to reshape is a tensor with {size} values, but the requested shape has "
-            f"{known} [Op:Reshape]"
-        )
+        raise invalid(f"{size} values do not fill the shape {list(wanted)} of {known} [Op:Reshape]")
     if x.dtype == dtypes.string:
         return tensor_of(x._value().reshape(wanted), x.dtype)
     return call("np.reshape", x, list(wanted), spec=Spec(x.dtype, wanted))
@@ -143,10 +140,7 @@ def pad(
     x, borders = convert_to_tensor(tensor), static.array(paddings)
     lengths, kind = x._lengths(), mode.upper()
     if kind not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
-        raise ValueError(
-            "Value of argument `mode` expected to be one of 'CONSTANT', 'REFLECT', or "
-            f"'SYMMETRIC'. Received `mode` = {mode}"
-        )
+        raise ValueError(f"`mode` {mode!r} is unknown; use 'CONSTANT', 'REFLECT' or 'SYMMETRIC'")
     if borders.shape != (len(lengths), 2):
         raise invalid(
             f"The first dimension of paddings must be the rank of inputs[{len(lengths)},2] "

@@ -101,9 +101,7 @@ def _file(ckpt_dir_or_file: Any) -> str:
         return path
     latest = latest_checkpoint(path)
     if latest is None:
-        raise ValueError(
-            f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}"
-        )
+        raise ValueError(f"the directory {path} has no checkpoint")
     return latest
 
 
@@ -112,9 +110,7 @@ def _arrays(path: str) -> dict[str, np.ndarray[Any, Any]]:
     if Path(f"{path}.index").exists():
         raise NotImplementedError(f"{path} is a checkpoint of TensorFlow, which is not read")
     if not file.exists():
-        raise NotFoundError(
-            None, None, f"Error when restoring from checkpoint or SavedModel at {path}"
-        )
+        raise NotFoundError(None, None, f"there is no checkpoint at {path}")
     with np.load(file) as values:
         return dict(values)
 

@@ -29,11 +29,11 @@ class CheckpointManager:
     ) -> None:
         if max_to_keep is not None and max_to_keep <= 0:
             raise ValueError(
-                f"Expected a positive integer or `None` for `max_to_keep`, got {max_to_keep}."
+                f"`max_to_keep` must be at least 1, or None to keep all; got {max_to_keep}"
             )
         if checkpoint_interval is not None and step_counter is None:
             raise ValueError(
-                "`step_counter` should be passed if `checkpoint_interval` is not None."
+                "`checkpoint_interval` is a number of steps; pass `step_counter` to count them"
             )
         self._checkpoint: Checkpoint = checkpoint
         self._directory: str = local(directory)

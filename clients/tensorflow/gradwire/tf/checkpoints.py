@@ -45,8 +45,8 @@ class Checkpoint:
         for name, part in kwargs.items():
             if part is None or isinstance(part, (str, bytes, int, float)):
                 raise ValueError(
-                    f"`Checkpoint` was expecting {name} to be a trackable object (an object "
-                    f"derived from `Trackable`), got {part!r}."
+                    f"`{name}` must hold variables, as a tf.Module or an optimizer does; got "
+                    f"{part!r}"
                 )
         self._root: Any = root
         self._restoration: Restoration | None = None
@@ -151,8 +151,7 @@ class Restoration:
         ]
         if missing and self._values:
             raise AssertionError(
-                f"Found {len(missing)} Python objects that were not bound to checkpointed values, "
-                f"likely due to changes in the Python program: {missing}"
+                f"the checkpoint has no values for {len(missing)} variables: {missing}"
             )
         return self
 
@@ -160,7 +159,7 @@ class Restoration:
         """Refuse the same, and that the file holds what no variable has."""
         self.assert_existing_objects_matched()
         if unused := self._unused():
-            raise AssertionError(f"Unresolved object in checkpoint: {unused}")
+            raise AssertionError(f"no variable takes these values of the checkpoint: {unused}")
         return self
 
     def assert_nontrivial_match(self) -> Self:
@@ -215,11 +214,10 @@ def _attributes(value: Any) -> dict[str, Any]:
 def _check(name: str, value: np.ndarray[Any, Any], variable: Variable) -> None:
     if not variable.shape.is_compatible_with(value.shape):
         raise ValueError(
-            f"Received incompatible tensor with shape {value.shape} when attempting to restore "
-            f"variable with shape {variable.shape} and name {variable.name}."
+            f"{variable.name} has shape {variable.shape}, but its value in the checkpoint has "
+            f"shape {value.shape}"
         )
     if value.dtype != variable.dtype.storage:
         raise invalid(
-            f"tensor_name = {name}; expected dtype {variable.dtype.name} does not equal original "
-            f"dtype {value.dtype}"
+            f"expected dtype {variable.dtype.name} for {name}, but the checkpoint has {value.dtype}"
         )

@@ -50,7 +50,7 @@ def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Axis = None, name: str | N
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     """The Euclidean norm of all tensors together; those that are None count nothing."""
     if not isinstance(t_list, (list, tuple)):
-        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+        raise TypeError(f"`t_list` is a {type(t_list).__name__}; pass a list or tuple of tensors")
     parts = [
         convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t)
         for t in t_list
@@ -67,7 +67,7 @@ def clip_by_global_norm(
 ) -> tuple[list[Any], Tensor]:
     """The tensors, scaled down to a norm of at most ``clip_norm`` together; and that before."""
     if not isinstance(t_list, (list, tuple)):
-        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+        raise TypeError(f"`t_list` is a {type(t_list).__name__}; pass a list or tuple of tensors")
     norm = global_norm(t_list) if use_norm is None else convert_to_tensor(use_norm)
     bound = _beside(clip_norm, norm)
     scale = call("tf.formulas.global_norm_scale", norm, bound, spec=Spec(norm.dtype, ()))

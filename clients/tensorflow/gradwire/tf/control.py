@@ -56,13 +56,12 @@ def case(
     if isinstance(pred_fn_pairs, dict):
         if not exclusive:
             raise ValueError(
-                "Unordered dictionaries are not supported for the 'pred_fn_pairs' argument when "
-                "`exclusive=False` and eager mode is enabled."
+                "with `exclusive=False` the order counts; pass `pred_fn_pairs` as a list of pairs"
             )
         pred_fn_pairs = [(pred.deref(), f) for pred, f in pred_fn_pairs.items()]
     if not isinstance(pred_fn_pairs, (list, builtin_tuple)):
         raise TypeError(
-            f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}"
+            f"`pred_fn_pairs` must hold pairs in a list, tuple or dict; got {type(pred_fn_pairs)}"
         )
     for pred, function in pred_fn_pairs:
         if not isinstance(pred, Operand):
@@ -75,18 +74,14 @@ def case(
         raise TypeError("default must be callable.")
     holding = [function for pred, function in pred_fn_pairs if pred]
     if exclusive and len(holding) > 1:
-        raise invalid("Input error: More than one condition evaluated as True but exclusive=True.")
+        raise invalid(f"{len(holding)} conditions hold, but `exclusive=True` allows only one")
     chosen = holding[0] if holding else default
     if chosen is not None:
         result = chosen()
         decided = len(pred_fn_pairs) > 1 or default is not None
         single = isinstance(result, (list, builtin_tuple)) and len(result) == 1
         return result[0] if single and decided and not strict else result
-    shown = ", ".join("False" for _ in pred_fn_pairs)
-    raise invalid(
-        "Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. Summarized data: "
-        f"b'Input error: None of conditions evaluated as True:'\n{shown}"
-    )
+    raise invalid("no condition of `pred_fn_pairs` holds; pass `default` for this case")
 
 
 @one_operation(loop=False)
@@ -98,9 +93,9 @@ def switch_case(
 ) -> Any:
     """The result of the function of a number; of a missing one, that of ``default`` or the last."""
     if not isinstance(branch_index, Operand):
-        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+        raise TypeError(f"`branch_index` {branch_index!r} is not a tensor; pass an integer tensor")
     if not branch_index._dtype().is_integer:
-        raise TypeError(f"'branch_index' must be an integer, got {branch_index._dtype()!r}")
+        raise TypeError(f"`branch_index` has {branch_index._dtype()!r}; pass an integer tensor")
     if isinstance(branch_fns, dict):
         branches = dict(branch_fns)
     elif all(callable(each) for each in branch_fns):
@@ -108,7 +103,7 @@ def switch_case(
     else:
         branches = {int(number): function for number, function in branch_fns}
     if not branches:
-        raise ValueError("Must provide at least one item in 'branch_fns'")
+        raise ValueError("`branch_fns` is empty")
     if not all(callable(each) for each in branches.values()):
         raise TypeError("branch_fns must hold callables")
     otherwise = branches[max(branches)] if default is None else default

@@ -58,8 +58,7 @@ def convert_to_tensor(
     if isinstance(value, Tensor):
         if wanted is not None and value.dtype != wanted:
             raise ValueError(
-                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype "
-                f"{value.dtype.name}: {value!r}"
+                f"expected dtype {wanted.name}, got {value!r}; convert it with tf.cast"
             )
         return value
     if isinstance(value, Operand) or hasattr(value, "_to_tensor"):
@@ -273,8 +272,7 @@ def _shaped(tensor: Tensor, shape: tuple[int, ...], given: Any) -> Tensor:
     if have == 1:
         return tensor_of(np.broadcast_to(value.reshape(()), shape).copy(), tensor.dtype)
     raise TypeError(
-        f"Eager execution of tf.constant with unsupported shape. Tensor {value} (converted from "
-        f"{given!r}) has {have} elements, but got `shape` {shape} with {count} elements)."
+        f"`value` has {have} elements, but `shape` {shape} needs {count}, or one: {given!r}"
     )
 
 

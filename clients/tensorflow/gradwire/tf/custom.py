@@ -130,8 +130,8 @@ def _called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     variables = [each for each in made if id(each) not in given]
     if variables and not _takes_variables(gradient):
         raise TypeError(
-            "@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function "
-            f"uses variables: {variables}"
+            "the gradient function needs a parameter `variables`, as the function reads "
+            f"{variables}"
         )
     inputs = [convert_to_tensor(each)._node for each in [*flat, *variables]]
     with paused():
@@ -166,15 +166,15 @@ def _gradients(
         found, of_variables = gradient(*parts, variables=variables)
         if len(of_variables) != len(variables):
             raise ValueError(
-                "Must return gradient for each variable from @custom_gradient grad_fn."
+                f"the gradient function returned {len(of_variables)} gradients for "
+                f"{len(variables)} variables"
             )
     else:
         found = gradient(*parts)
     flat = nest.flatten(found)
     if len(flat) != count:
         raise ValueError(
-            f"custom_gradient function expected to return {count} gradients, but returned "
-            f"{len(flat)} instead."
+            f"the gradient function returned {len(flat)} gradients for {count} arguments"
         )
     return [*flat, *of_variables]
 

@@ -78,10 +78,7 @@ class Dataset(Merged):
             InvalidArgumentError: what is given is of another shape or structure.
         """
         if (output_types is None) == (output_signature is None):
-            raise TypeError(
-                "To specify the output signature you need to provide either the "
-                "`output_signature` argument or the `output_types` argument."
-            )
+            raise TypeError("pass one of `output_signature` and `output_types`")
         if not callable(generator):
             raise TypeError("`generator` must be a Python callable.")
         specs = output_signature
@@ -352,10 +349,7 @@ def _pairs(value: Any, specs: Any) -> list[tuple[Any, Any]]:
     if not nest.is_nested(specs):
         return [(value, specs)]
     if not nest.is_nested(value) or len(value) != len(specs):
-        raise invalid(
-            "TypeError: `generator` yielded an element that did not match the expected structure. "
-            f"The expected structure was {specs}, but the yielded element was {value}."
-        )
+        raise invalid(f"`generator` yielded {value}, which is not structured as {specs}")
     keys = sorted(specs) if isinstance(specs, dict) else range(len(specs))
     return [pair for key in keys for pair in _pairs(value[key], specs[key])]
 
@@ -365,13 +359,10 @@ def _as_spec(value: Any, spec: TensorSpec) -> Tensor:
         try:  # as NumPy converts, which cuts off decimals
             value = np.asarray(value, spec.dtype.storage)
         except (TypeError, ValueError) as error:
-            raise invalid(f"TypeError: `generator` yielded {value!r}: {error}") from None
+            raise invalid(f"`generator` yielded {value!r}: {error}") from None
     tensor = convert_to_tensor(value, spec.dtype)
     if not spec.shape.is_compatible_with(tensor.shape):
-        raise invalid(
-            f"TypeError: `generator` yielded an element of shape {tensor.shape} where an element "
-            f"of shape {spec.shape} was expected."
-        )
+        raise invalid(f"`generator` yielded shape {tensor.shape}, which does not fit {spec.shape}")
     return tensor
 
 

@@ -74,11 +74,10 @@ class Merged(Grouped):
         Where a dataset has come to its end, so does the result, or others are drawn.
         """
         if not datasets:
-            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+            raise ValueError("`datasets` is empty")
         if weights is not None and len(weights) != len(datasets):
             raise ValueError(
-                "Invalid `weights`. `weights` should have the same length as `datasets` but got "
-                f"`len(weights)={len(weights)}` vs. `len(datasets)={len(datasets)}`."
+                f"`weights` has {len(weights)} numbers for {len(datasets)} datasets; give each one"
             )
         shares = np.ones(len(datasets)) if weights is None else np.asarray(weights)
         with np.errstate(divide="ignore"):
@@ -98,7 +97,7 @@ class Merged(Grouped):
         Where a dataset has come to its end, so does the result, or the choice is left out.
         """
         if not datasets:
-            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+            raise ValueError("`datasets` is empty")
 
         def elements() -> Iterator[Any]:
             sources: list[Any] = [iter(each) for each in datasets]
@@ -164,9 +163,8 @@ class Merged(Grouped):
         """Batches of elements of similar length, filled up to the longest of each batch."""
         if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
             raise ValueError(
-                "`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but "
-                f"`len(bucket_batch_sizes)={len(bucket_batch_sizes)}` and "
-                f"`len(bucket_boundaries)={len(bucket_boundaries)}`."
+                f"{len(bucket_boundaries)} `bucket_boundaries` make {len(bucket_boundaries) + 1} "
+                f"buckets, but `bucket_batch_sizes` has {len(bucket_batch_sizes)} numbers"
             )
         if pad_to_bucket_boundary and padded_shapes is None:
             raise NotImplementedError(
@@ -185,8 +183,8 @@ class Merged(Grouped):
             if pad_to_bucket_boundary:
                 if int(key) == len(bucket_boundaries):
                     raise invalid(
-                        "When pad_to_bucket_boundary=True, elements must have length < "
-                        "max(bucket_boundaries)."
+                        "with `pad_to_bucket_boundary` every element must be shorter than "
+                        f"{max(bucket_boundaries)}, the last boundary"
                     )
                 shapes = _filled(padded_shapes, bucket_boundaries[int(key)] - 1)
             return window.padded_batch(size, shapes, padding_values, drop_remainder)

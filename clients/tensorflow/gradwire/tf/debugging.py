@@ -23,7 +23,7 @@ def Assert(  # noqa: N802 - TensorFlow's name
         shown = "\n".join(
             str(each.encode() if isinstance(each, str) else _shown(each)) for each in data
         )
-        raise invalid(f"Expected '{held}' to be true. Summarized data: {shown}")
+        raise invalid(f"the condition {held} does not hold: {shown}")
 
 
 def assert_equal(
@@ -86,9 +86,8 @@ def assert_near(
     one, other = left._value(), right._value()
     if not (np.abs(one - other) <= absolute + relative * np.abs(other)).all():
         raise invalid(
-            f"{_said(message)}Expected 'tf.Tensor(False, shape=(), dtype=bool)' to be true. "
-            f"Summarized data: b''\nx and y not equal to tolerance rtol = {relative}, atol = "
-            f"{absolute}\nx = {one}\ny = {other}"
+            f"{_said(message)}`x` and `y` differ by more than rtol = {relative} and atol = "
+            f"{absolute} allow\nx = {one}\ny = {other}"
         )
 
 

@@ -196,9 +196,7 @@ def as_dtype(value: Any) -> DType:
     try:
         return of_numpy(np.dtype(value))
     except (TypeError, ValueError):
-        raise TypeError(
-            f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType."
-        ) from None
+        raise TypeError(f"`type_value` {value!r} is not a dtype") from None
 
 
 def of_numpy(dtype: np.dtype[Any]) -> DType:

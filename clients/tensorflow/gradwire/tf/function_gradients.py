@@ -68,8 +68,7 @@ def _trace(what: str) -> FunctionTrace:
     trace = running_trace()
     if trace is None:
         raise RuntimeError(
-            f"tf.{what} is not supported when eager execution is enabled. "
-            "Use tf.GradientTape instead."
+            f"tf.{what} works only in a tf.function; in eager execution use tf.GradientTape"
         )
     return trace
 

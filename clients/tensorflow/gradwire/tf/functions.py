@@ -130,8 +130,8 @@ class PolymorphicFunction:
             trace.release()
         if trace.made and (self._calls > 1 or any(made() is None for made in trace.made)):
             raise ValueError(
-                "tf.function only supports singleton tf.Variables created on the first call. Make "
-                "sure the tf.Variable is only created once or created outside tf.function."
+                "a tf.function may create variables only in its first call, and must keep them; "
+                "create them outside of it"
             )
         return nest.map_structure(_as_result, result)
 
@@ -272,12 +272,10 @@ def _fitted(signature: Sequence[Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
         try:
             tensor = convert_to_tensor(value, None if isinstance(value, Operand) else spec.dtype)
         except (TypeError, ValueError) as error:
-            raise TypeError(f"Can not cast {value!r} to {spec!r}") from error
+            raise TypeError(f"{value!r} does not fit the signature's {spec!r}") from error
         if not spec.is_compatible_with(tensor):
             raise TypeError(
-                f"Binding inputs to tf.function failed due to `Can not cast "
-                f"{TensorSpec.from_tensor(tensor)!r} to {spec!r}`. Received args: {args} and "
-                f"kwargs: {{}} for signature: {tuple(signature)}."
+                f"{TensorSpec.from_tensor(tensor)!r} does not fit the signature's {spec!r}"
             )
         fitted[position] = tensor
     return tuple(fitted)

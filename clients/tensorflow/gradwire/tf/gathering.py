@@ -179,7 +179,7 @@ def where(
     if x is None and y is None:
         return tensor_of(np.argwhere(static.array(condition)).astype(np.int64))
     if x is None or y is None:
-        raise ValueError("x and y must both be non-None or both be None.")
+        raise ValueError("pass both `x` and `y`, or neither")
     chosen = convert_to_tensor(condition)
     if chosen.dtype != dtypes.bool_:
         raise checks.mismatch("SelectV2", dtypes.bool_, chosen.dtype, 0)
@@ -232,7 +232,7 @@ def one_hot(
     kind = dtypes.as_dtype(dtype) if dtype is not None else (found or [dtypes.float32])[0]
     if any(each != kind for each in found):
         raise TypeError(
-            f"dtype {found[0].name} of on_value does not match dtype {found[-1].name} of off_value"
+            f"`on_value` is {found[0].name} but `off_value` is {found[-1].name}; cast one"
         )
     count = static.integer(depth)
     if count < 0:

@@ -53,7 +53,7 @@ class GFile:
 
     def __init__(self, name: Any, mode: str = "r") -> None:
         if mode not in ("r", "w", "a", "r+", "w+", "a+", "rb", "wb", "ab", "rb+", "wb+", "ab+"):
-            raise invalid("mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'")
+            raise invalid(f"`mode` {mode!r} is unknown; use r, w or a, if needed with + or b")
         self._name: Any = name
         self._mode: str = mode
         self._file: Any = None

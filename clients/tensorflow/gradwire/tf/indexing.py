@@ -16,8 +16,8 @@ from gradwire.tf.tensors import METHODS, Operand, Tensor
 from gradwire.tracing.terms import ITEM
 
 _REFUSED = (
-    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
-    "tf.int32/tf.int64 tensors are valid indices, got {!r}"
+    "cannot index with {!r}; use integers, slices, `...`, tf.newaxis or scalar tensors of int32 "
+    "or int64"
 )
 _AT = " [Op:StridedSlice] name: strided_slice/"
 

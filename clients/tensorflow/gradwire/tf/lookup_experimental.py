@@ -60,7 +60,7 @@ class Table:
         found = convert_to_tensor(keys)
         if found.dtype != self.key_dtype:
             raise TypeError(
-                f"Dtype of argument `keys` must be {self.key_dtype!r}, received: {found.dtype!r}"
+                f"the table's keys are {self.key_dtype!r}, but `keys` has {found.dtype!r}"
             )
         return found
 

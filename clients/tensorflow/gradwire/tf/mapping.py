@@ -135,10 +135,7 @@ def _rows(elems: Any) -> tuple[list[Any], Any]:
     """The rows of nested tensors, nested alike, and their dtypes."""
     flat = nest.flatten(elems)
     if not flat:
-        raise ValueError(
-            "elems must be a Tensor or (possibly nested) sequence of Tensors. Got "
-            f"{elems}, which does not contain any Tensors."
-        )
+        raise ValueError(f"`elems` holds no tensor: {elems}")
     columns = []
     for each in flat:
         if hasattr(each, "row_splits"):
@@ -146,7 +143,7 @@ def _rows(elems: Any) -> tuple[list[Any], Any]:
             continue
         tensor = convert_to_tensor(each)
         if not tensor._lengths():
-            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+            raise ValueError(f"`elems` needs a first axis to go along, got the scalar {tensor}")
         columns.append(unstack(tensor))
     count = len(columns[0])
     for column in columns:
@@ -190,9 +187,7 @@ def _typed(wanted: Any, value: Any) -> Any:
     kind = as_dtype(wanted.dtype if hasattr(wanted, "dtype") else wanted)
     tensor = convert_to_tensor(value, preferred_dtype=kind)
     if tensor.dtype != kind:
-        raise invalid(
-            f"TensorArray dtype is {kind.name} but Op is trying to write dtype {tensor.dtype.name} "
-        )
+        raise invalid(f"the function returned {tensor.dtype.name} where {kind.name} was declared")
     return tensor
 
 

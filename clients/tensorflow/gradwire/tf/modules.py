@@ -31,10 +31,7 @@ class Module:
     def __init__(self, name: str | None = None) -> None:
         own = _snake(type(self).__name__) if name is None else name
         if not own.isidentifier():
-            raise ValueError(
-                f"{own!r} is not a valid module name. Module names must be valid Python "
-                "identifiers (e.g. a valid class name)."
-            )
+            raise ValueError(f"`name` must be a Python identifier, got {own!r}")
         self._name: str = own
         self._scope_name: str = scoped(own)
 
@@ -128,4 +125,4 @@ def _is_variable(value: Any) -> bool:
 
 
 def _snake(name: str) -> str:
-    return re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))", r"_\1", name).lower()
+    return re.sub(r"(?<=[a-z\d])(?=[A-Z])|(?<=.)(?=[A-Z][a-z])", "_", name).lower()

@@ -99,9 +99,7 @@ def assert_same_structure(
     if found is not None:
         kind, difference = found
         raise kind(
-            "The two structures don't have the same nested structure.\n\n"
-            f"First structure: {_told(nest1)}\n\nSecond structure: {_told(nest2)}\n\n"
-            f"More specifically: {difference}"
+            f"the values are nested differently: {difference}\nfirst: {nest1!r}\nsecond: {nest2!r}"
         )
 
 
@@ -109,39 +107,24 @@ def _difference(one: Any, other: Any, check_types: bool) -> tuple[type[Exception
     """The first difference of two structures, and the class of the error for it."""
     if is_nested(one) != is_nested(other):
         first, second = (one, other) if is_nested(one) else (other, one)
-        return ValueError, (
-            f'Substructure "{_told(first)}" is a sequence, while substructure '
-            f'"{_told(second)}" is not'
-        )
+        return ValueError, f"{first!r} is nested, but {second!r} is not"
     if not is_nested(one):
         return None
     alike = type(one) is type(other) or (isinstance(one, Mapping) and isinstance(other, Mapping))
     if check_types and not alike:
         return TypeError, (
-            f"The two namedtuples don't have the same sequence type. First structure {_told(one)} "
-            f"has type {type(one).__name__}, while second structure {_told(other)} has type "
-            f"{type(other).__name__}"
+            f"{one!r} is a {type(one).__name__}, but {other!r} is a {type(other).__name__}"
         )
     parts, others = _items(one), _items(other)
     if isinstance(one, Mapping):
         keys, other_keys = [key for key, _ in parts], [key for key, _ in others]
         if keys != other_keys:
-            return ValueError, (
-                "The two dictionaries don't have the same set of keys. First structure has keys "
-                f"{_told(keys)}, while second structure has keys {_told(other_keys)}"
-            )
+            return ValueError, f"one has the keys {keys!r}, the other {other_keys!r}"
     if len(parts) != len(others):
-        return ValueError, (
-            "The two structures don't have the same number of elements. First structure: "
-            f"{_told(one)}. Second structure: {_told(other)}"
-        )
+        return ValueError, f"{one!r} and {other!r} have {len(parts)} and {len(others)} parts"
     pairs = zip(parts, others, strict=True)
     found = (_difference(part, its, check_types) for (_, part), (_, its) in pairs)
     return next((difference for difference in found if difference is not None), None)
-
-
-def _told(structure: Any) -> str:
-    return f"type={type(structure).__name__} str={structure!s}"
 
 
 def _items(structure: Any) -> list[tuple[Any, Any]]:
@@ -149,7 +132,7 @@ def _items(structure: Any) -> list[tuple[Any, Any]]:
         try:
             keys = sorted(structure)
         except TypeError:
-            raise TypeError("nest only supports dicts with sortable keys") from None
+            raise TypeError(f"the keys of a dict cannot be sorted: {list(structure)}") from None
         return [(key, structure[key]) for key in keys]
     if _is_attrs(structure):
         return [(field.name, getattr(structure, field.name)) for field in structure.__attrs_attrs__]

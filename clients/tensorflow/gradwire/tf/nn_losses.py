@@ -37,13 +37,13 @@ def sigmoid_cross_entropy_with_logits(
 ) -> Tensor:
     """Cross entropy of independent classes, element by element."""
     if labels is None or logits is None:
-        raise ValueError("Both `labels` and `logits` must be provided.")
+        raise ValueError("pass `labels` and `logits`; one of them is None")
     scores = convert_to_tensor(logits)
     wanted = convert_to_tensor(labels, None if isinstance(labels, Operand) else scores.dtype)
     if wanted._lengths() != scores._lengths():
         raise ValueError(
-            "`logits` and `labels` must have the same shape, received "
-            f"({scores._lengths()} vs {wanted._lengths()})."
+            f"`labels` must be of the shape of `logits`, {scores._lengths()}; got "
+            f"{wanted._lengths()}"
         )
     multiply(scores, wanted)  # refuses what is of another dtype
     spec = Spec(scores.dtype, scores._node.shape)
@@ -81,11 +81,10 @@ def sparse_softmax_cross_entropy_with_logits(
     places, scores = convert_to_tensor(labels), convert_to_tensor(logits)
     lengths, given = scores._lengths(), places._lengths()
     if not lengths:
-        raise ValueError(f"`logits` cannot be a scalar. Received logits={scores}`")
+        raise ValueError(f"`logits` needs an axis of classes, got the scalar {scores}")
     if given != lengths[:-1]:
         raise ValueError(
-            "`labels.shape` must equal `logits.shape` except for the last dimension. Received: "
-            f"labels.shape={given} and logits.shape={lengths}"
+            f"`logits` of shape {lengths} needs `labels` of shape {lengths[:-1]}, got {given}"
         )
     if not places.dtype.is_integer:
         raise invalid(
@@ -145,14 +144,11 @@ def _for_dropout(x: Any, rate: Any) -> tuple[Tensor, float]:
     tensor = convert_to_tensor(x)
     if not tensor.dtype.is_floating:
         raise ValueError(
-            "`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
-            f"x_dtype={tensor.dtype}"
+            f"dropout scales `x`, which therefore needs a floating dtype; got {tensor.dtype}"
         )
     chance = float(static.array(rate))
     if not 0 <= chance < 1 and not isinstance(rate, Operand):
-        raise ValueError(
-            f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
-        )
+        raise ValueError(f"`rate` is a probability from 0 to below 1, got {rate}")
     return tensor, chance
 
 
@@ -237,7 +233,7 @@ def embedding_lookup_sparse(
     table = convert_to_tensor(params)
     how = combiner or "mean"
     if how not in ("mean", "sqrtn", "sum"):
-        raise ValueError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
+        raise ValueError(f"`combiner` {combiner!r} is unknown; use 'mean', 'sqrtn' or 'sum'")
     rows, ids, count = _rows_of(sp_ids)
     found = embedding_lookup(table, ids, max_norm)
     given = ones_like(ids, table.dtype) if sp_weights is None else _values_of(sp_weights)

@@ -59,7 +59,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     )
     of = [value._dtype() for value in (left, right) if isinstance(value, Operand)]
     if len(of) == 2 and of[0] != of[1]:
-        raise TypeError(f"`x` and `y` must have the same dtype, got {of[0]!r} != {of[1]!r}.")
+        raise TypeError(f"`x` is {of[0]!r} but `y` is {of[1]!r}; cast one to the other's dtype")
     if dtype.is_integer:
         wide = dtypes.float32 if dtype.size <= 2 else dtypes.float64
         left, right = (cast(value, wide) for value in (left, right))

@@ -183,7 +183,7 @@ def searchsorted(
     row, sought = static.array(sorted_sequence), static.array(values)
     where: Any = side
     if side not in ("left", "right"):
-        raise ValueError("Argument `side` must be either 'right' or 'left'. Received: `side`")
+        raise ValueError(f"`side` must be 'left' or 'right', got {side!r}")
     kind = dtypes.as_dtype(out_type)
     if row.ndim == 1:
         return tensor_of(np.searchsorted(row, sought, where).astype(kind.storage), kind)
@@ -221,9 +221,7 @@ def bincount(
     """The count of each number, or the sum of its weights."""
     flat = static.array(arr.flat_values if hasattr(arr, "flat_values") else arr)
     if axis not in (None, 0, -1):
-        raise ValueError(
-            f"Unsupported value for argument axis={axis}. Only 0 and -1 are supported."
-        )
+        raise ValueError(f"`axis` must be None, 0 or -1; got {axis}")
     rows = [flat.reshape(-1)] if axis != -1 else list(flat.reshape(-1, flat.shape[-1]))
     if flat.size and flat.min() < 0:
         raise invalid("Input arr must be non-negative! [Op:DenseBincount]")

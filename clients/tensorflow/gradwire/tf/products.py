@@ -52,13 +52,12 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: str | None = None) 
     if isinstance(axes, (int, np.integer)):
         if axes > len(left):
             raise ValueError(
-                "`axes` must not be larger than the number of dimensions of tensor "
-                f"{x}.  Received {axes}, vs tensor dimensions {len(left)}."
+                f"cannot contract {axes} `axes`: the first tensor has only {len(left)}"
             )
         pairs = [list(range(len(left) - axes, len(left))), list(range(axes))]
     else:
         if len(axes) != 2:
-            raise ValueError(f"`axes` must be an integer or have length 2. Received {axes}.")
+            raise ValueError(f"`axes` must be a number or a pair of lists, got {axes}")
         pairs = [[int(i) for i in np.atleast_1d(each)] for each in axes]
         pairs = [[i % len(n) for i in p] for p, n in zip(pairs, (left, right), strict=True)]
     for i, j in zip(*pairs, strict=True):
@@ -79,10 +78,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     if isinstance(inputs, (Operand, IndexedSlices)):
         inputs = [inputs]
     if not isinstance(inputs, (list, tuple)) or not inputs:
-        raise ValueError(
-            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype "
-            "and shape."
-        )
+        raise ValueError(f"add_n needs a list of one tensor or more, got {inputs!r}")
     parts = [convert_to_tensor(each) for each in inputs]
     checks.check_same_dtype("AddN", parts)
     shapes = [part._lengths() for part in parts]
@@ -107,8 +103,8 @@ def accumulate_n(
             raise ValueError(f"Shapes {as_shape(shape)} and {tensor.shape} are not compatible")
         if tensor_dtype is not None and tensor.dtype != as_dtype(tensor_dtype):
             raise TypeError(
-                f"The `tensor_dtype` argument is {tensor_dtype}, but `input` is of type "
-                f"{tensor.dtype}. These must be equal. Try casting the input to the desired type."
+                f"`tensor_dtype` is {tensor_dtype}, but a tensor of `inputs` is {tensor.dtype}; "
+                "cast it first"
             )
     return add_n(given)  # type: ignore[no-any-return]
 
@@ -120,14 +116,14 @@ def scalar_mul(scalar: TensorLike, x: Any, name: str | None = None) -> Any:
     tensor = convert_to_tensor(x)
     factor = convert_to_tensor(scalar, tensor.dtype)
     if factor._lengths():
-        raise ValueError(f"The input scalar must be a 0-D value. Received shape {factor.shape}.")
+        raise ValueError(f"`scalar` must be one number, got shape {factor.shape}")
     return multiply(factor, tensor)
 
 
 def polyval(coeffs: Sequence[TensorLike], x: TensorLike, name: str | None = None) -> Tensor:
     """A polynomial at ``x`` by Horner's rule; ``coeffs`` begins with the highest power."""
     if not isinstance(coeffs, list):
-        raise ValueError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+        raise ValueError(f"`coeffs` must be a list, got {type(coeffs)}")
     point = convert_to_tensor(x)
     if not coeffs:
         return multiply(point, np.zeros((), point.dtype.storage))
@@ -144,9 +140,8 @@ def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tens
     wanted = {"float32": dtypes.complex64, "float64": dtypes.complex128}
     if left.dtype != right.dtype or left.dtype.name not in wanted:
         raise TypeError(
-            "The `real` and `imag` components have incorrect types: "
-            f"{left.dtype.name} {right.dtype.name}. They must be consistent, and one of "
-            "[tf.float32, tf.float64]"
+            "`real` and `imag` must both be float32 or both float64, got "
+            f"{left.dtype.name} and {right.dtype.name}"
         )
     shape = checks.broadcast("Complex", left._node.shape, right._node.shape)
     return call("complex", left, right, spec=Spec(wanted[left.dtype.name], shape))
@@ -207,7 +202,7 @@ def reduce_variance(
 def _spread(function: str, value: Any, axis: Any, keepdims: bool) -> Tensor:
     x = convert_to_tensor(value)
     if not (x.dtype.is_floating or x.dtype.is_complex):
-        raise TypeError(f"Input must be either real or complex. Received integer type {x.dtype}.")
+        raise TypeError(f"`input_tensor` needs a floating or complex dtype, got {x.dtype}")
     along = operands.axes(axis)
     shape = checks.reduced_shape("Mean", x._node.shape, along, keepdims)
     spec = Spec(x.dtype.real_dtype, shape)

@@ -54,7 +54,7 @@ def _depth(value: Any) -> tuple[int, bool]:
     exact = {depth for depth, certain in found if certain}
     at_least = max((depth for depth, _ in found), default=0)
     if len(exact) > 1 or (exact and at_least > max(exact)):
-        raise ValueError("all scalar values must have the same nesting depth")
+        raise ValueError("the lists hold scalars at different depths")
     return at_least + 1, bool(exact)
 
 

@@ -163,7 +163,7 @@ def indexed(rows: Any, key: tuple[Any, ...]) -> Any:
 def _columns(rows: Any, key: tuple[Any, ...]) -> Any:
     first, rest = key[0], key[1:]
     if not isinstance(first, slice):
-        raise ValueError("Cannot index into an inner ragged dimension.")
+        raise ValueError(f"a ragged axis after the first takes only slices, got {first!r}")
     bounds = slice(*map(_whole, (first.start, first.stop, first.step)))
     taken_from = [np.arange(start, stop)[bounds] for start, stop in rows._ranges()]
     places = np.concatenate([*taken_from, np.zeros(0, np.int64)]).astype(np.int64)

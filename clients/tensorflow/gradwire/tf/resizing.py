@@ -57,7 +57,7 @@ def resize(
     x = convert_to_tensor(images)
     lengths = x._lengths()
     if len(lengths) not in (3, 4):
-        raise ValueError("'images' must have either 3 or 4 dimensions.")
+        raise ValueError(f"`images` must have 3 axes, or 4 for a batch; got {len(lengths)}")
     height, width = static.lengths(size)
     if preserve_aspect_ratio:
         scale = min(height / lengths[-3], width / lengths[-2])

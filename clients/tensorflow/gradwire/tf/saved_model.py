@@ -39,8 +39,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
     only("saved_model.save", signatures=(signatures, None), options=(options, None))
     if not isinstance(obj, (Module, Checkpoint)) and not hasattr(type(obj), "call"):
         raise ValueError(
-            "Expected an object of type `Trackable`, such as `tf.Module` or a subclass of the "
-            f"`Trackable` class, for export. Got {obj} with type {type(obj)}."
+            f"`obj` must be a tf.Module or a tf.train.Checkpoint, got {obj} of {type(obj)}"
         )
     saved = _Saved()
     structure = saved.of(obj, "root")

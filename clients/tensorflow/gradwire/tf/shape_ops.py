@@ -66,8 +66,8 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
     for a, b in pairs:
         if None not in (a, b, 1) and a != b and 1 not in (a, b):
             raise ValueError(
-                f"Incompatible shapes for broadcasting. Two shapes are incompatible if at least "
-                f"one of the values is not 1 and they are not equal: {shape_x} and {shape_y}."
+                f"the shapes {shape_x} and {shape_y} do not broadcast: lengths {a} and {b} differ, "
+                "and neither is 1"
             )
         lengths.append(b if a == 1 else a)
     return TensorShape(lengths)
@@ -83,9 +83,7 @@ def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
 def meshgrid(*args: TensorLike, indexing: str = "xy", name: str | None = None) -> list[Tensor]:
     """Coordinates of all points of a grid, one tensor for each axis."""
     if indexing not in ("xy", "ij"):
-        raise ValueError(
-            f'Argument `indexing` parameter must be either "xy" or "ij", got "{indexing}"'
-        )
+        raise ValueError(f"`indexing` must be 'xy' or 'ij', got {indexing!r}")
     axes = [reshape(each, [-1]) for each in args]
     lengths = [axis._lengths()[0] for axis in axes]
     order = [*range(len(axes))]

@@ -62,11 +62,11 @@ class TensorShape:
 
     def as_list(self) -> list[int | None]:
         """The lengths as a list."""
-        return list(self._known_rank("as_list() is not defined on an unknown TensorShape."))
+        return list(self._known_rank("as_list() needs a shape of known rank"))
 
     def as_tuple(self) -> tuple[int | None, ...]:
         """The lengths as a tuple."""
-        return self._known_rank("as_tuple() is not defined on an unknown TensorShape.")
+        return self._known_rank("as_tuple() needs a shape of known rank")
 
     def num_elements(self) -> int | None:
         """The number of elements, if it is known."""
@@ -162,10 +162,10 @@ class TensorShape:
         return TensorShape(part) if isinstance(key, slice) else part
 
     def __iter__(self) -> Iterator[int | None]:
-        return iter(self._known_rank("Cannot iterate over a shape with unknown rank."))
+        return iter(self._known_rank("this shape has no lengths to iterate: its rank is unknown"))
 
     def __len__(self) -> int:
-        return len(self._known_rank("Cannot take the length of shape with unknown rank."))
+        return len(self._known_rank("this shape has no len(): its rank is unknown"))
 
     def __bool__(self) -> bool:
         return self._dims is not None
@@ -209,8 +209,7 @@ def _length(value: Any) -> int | None:
         length = value.__index__()
     except AttributeError:
         raise TypeError(
-            f"Dimension value must be integer or None or have an __index__ method, got value "
-            f"'{value!r}' with type '{type(value)!r}'"
+            f"a dimension must be an integer or None, got {value!r} of {type(value)}"
         ) from None
     if length < 0:
         raise ValueError(f"Dimension {length} must be >= 0")

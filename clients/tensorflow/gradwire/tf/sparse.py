@@ -253,7 +253,7 @@ def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTenso
     """The result of a function for the values of sparse tensors that have the same indices."""
     given = [each for each in [*args, *kwargs.values()] if isinstance(each, SparseTensor)]
     if not given:
-        raise ValueError("No SparseTensor in argument list of map_values")
+        raise ValueError("map_values needs a SparseTensor among its arguments")
     found = op(*map(_values, args), **{name: _values(each) for name, each in kwargs.items()})
     return given[0].with_values(found)
 

@@ -96,9 +96,7 @@ class SparseTensor:
         return None if parts[0] is None else self.with_values(parts[0])
 
     def _refuse_gradient(self) -> None:
-        raise ValueError(
-            "Type SparseTensor is not supported as a gradient source or gradient target."
-        )
+        raise ValueError("gradients of and in a SparseTensor are not supported; use its `values`")
 
     def _check_places(self, op: str) -> None:
         lengths = np.asarray(self._lengths, np.int64)

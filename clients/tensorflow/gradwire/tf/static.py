@@ -21,7 +21,7 @@ def array(value: Any, dtype: Any = None) -> np.ndarray[Any, Any]:
 def lengths(shape: Any) -> tuple[int, ...]:
     """The lengths of a shape in any form."""
     if isinstance(shape, TensorShape) and not shape.is_fully_defined():
-        raise ValueError(f"Cannot convert a partially known TensorShape {shape} to a Tensor.")
+        raise ValueError(f"every length must be known, got the shape {shape}")
     if isinstance(shape, (list, tuple)):
         return tuple([integer(length) for length in shape])
     return tuple(integers(shape))

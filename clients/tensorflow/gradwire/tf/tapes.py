@@ -29,18 +29,14 @@ __all__ = ["GradientTape", "UnconnectedGradients"]
 log: logging.Logger = logging.getLogger("gradwire.tf")
 
 USED_UP: str = (
-    "A non-persistent GradientTape can only be used to{}compute one set of gradients (or jacobians)"
+    "this tape has been used, and its recording is gone; create it with persistent=True to use it "
+    "more than once"
 )
-NOT_PERSISTENT: str = (
-    "GradientTape must be created with persistent=True to compute the {} with eager execution "
-    "enabled and with experimental_use_pfor set to False."
-)
+NOT_PERSISTENT: str = "{}() with experimental_use_pfor=False needs a tape with persistent=True"
 INSIDE: str = (
-    "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
-    "efficient than calling it outside the context (it causes the gradient ops to be recorded on "
-    "the tape, leading to increased CPU and memory usage). Only call GradientTape.gradient inside "
-    "the context if you actually want to trace the gradient in order to compute higher order "
-    "derivatives."
+    "gradient() was called within the context of its persistent tape, which records the "
+    "gradient's operations too. Unless you need higher derivatives, call it after the context: "
+    "that takes less time and memory."
 )
 
 
@@ -87,8 +83,7 @@ class GradientTape:
     def _push(self) -> None:
         if self._is_recording:
             raise ValueError(
-                "Tape is still recording, This can happen if you try to re-enter an already-active "
-                "tape."
+                "this tape is recording already; leave its context before you enter it again"
             )
         if self._recording is None:
             self._recording = TapeRecording(watches_reads=self._watches_reads)
@@ -107,8 +102,8 @@ class GradientTape:
         for each in nest.flatten(tensor, expand_composites=True):
             if not isinstance(each, Operand):
                 raise ValueError(
-                    f"Passed in object {each} of type {type(each).__name__!r}"
-                    ", not tf.Tensor or tf.Variable or ExtensionType."
+                    f"watch() takes tensors and variables, got {each} of type "
+                    f"{type(each).__name__!r}"
                 )
             if not each._dtype().is_differentiable:
                 _warn_of_dtype(each)
@@ -126,7 +121,7 @@ class GradientTape:
     def stop_recording(self) -> Iterator[None]:
         """A context in which this tape records nothing."""
         if self._recording is None:
-            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+            raise RuntimeError("stop_recording() needs a tape that is recording")
         self._pop()
         try:
             yield
@@ -153,17 +148,14 @@ class GradientTape:
         unconnected_gradients: Any = UnconnectedGradients.NONE,
     ) -> Any:
         """The gradient of the sum of targets in each source, nested as the sources are."""
-        recording = self._begin(" ")
+        recording = self._begin()
         if self._is_recording:
             if self._persistent:
                 _warn_of_gradients_inside()
             else:
                 self._pop()
         if target is None:
-            raise TypeError(
-                "Argument `target` should be a list or nested structure of Tensors, Variables or "
-                "CompositeTensors to be differentiated, but received None."
-            )
+            raise TypeError("`target` is None; pass the tensors to differentiate")
         zero = _is_zero(unconnected_gradients)
         _check_whole([target, sources])
         targets = nest.flatten(target, expand_composites=True)
@@ -212,7 +204,7 @@ class GradientTape:
         experimental_use_pfor: bool = True,
     ) -> Any:
         """The derivative of each element of a target in each element of the sources."""
-        recording = self._begin(" ")
+        recording = self._begin()
         if not (self._persistent or experimental_use_pfor):
             raise RuntimeError(NOT_PERSISTENT.format("jacobian"))
         zero = _is_zero(unconnected_gradients)
@@ -241,7 +233,7 @@ class GradientTape:
     ) -> Any:
         """The Jacobians of the rows of a target in the same rows of a source."""
         del unconnected_gradients  # TensorFlow gives zeros in either case
-        recording = self._begin("")
+        recording = self._begin()
         if not (self._persistent or experimental_use_pfor):
             raise RuntimeError(NOT_PERSISTENT.format("batch_jacobian"))
         _check_tensors([target], "target")
@@ -274,9 +266,9 @@ class GradientTape:
         order = (axis, *(i for i in range(axis + len(inside)) if i != axis))
         return call("np.transpose", found, order, spec=Spec(found.dtype, shape))
 
-    def _begin(self, between: str) -> TapeRecording:
+    def _begin(self) -> TapeRecording:
         if self._recording is None:
-            raise RuntimeError(USED_UP.format(between))
+            raise RuntimeError(USED_UP)
         return self._recording
 
     def _end(self) -> None:

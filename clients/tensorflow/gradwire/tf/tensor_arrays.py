@@ -37,9 +37,7 @@ class TensorArray:
     ) -> None:
         only("TensorArray", handle=(handle, None), flow=(flow, None))
         if size is None:
-            raise ValueError(
-                "Size must be declared for TensorArrays when eager execution is enabled."
-            )
+            raise ValueError("`size` is missing: pass the number of elements")
         self._dtype: DType = as_dtype(dtype)
         self._dynamic: bool = bool(dynamic_size)
         self._clears: bool = True if clear_after_read is None else clear_after_read
@@ -85,19 +83,17 @@ class TensorArray:
         """The tensor at a place; it may be read once, unless ``clear_after_read`` is false."""
         place = static.integer(index)
         if place < 0:
-            raise OutOfRangeError(
-                None, None, f"Reading from negative indices (index {place}) is not allowed."
-            )
+            raise OutOfRangeError(None, None, f"cannot read at the negative index {place}")
         if place >= len(self._items):
             raise OutOfRangeError(
                 None,
                 None,
-                f"Tried to read from index {place} but array size is: {len(self._items)} ",
+                f"cannot read at index {place} of {len(self._items)}",
             )
         if self._items[place] is None and place in self._cleared:
             raise invalid(
-                f"Could not read index {place} twice because it was cleared after a previous read "
-                "(perhaps try setting clear_after_read = false?)"
+                f"the element at index {place} was read and so cleared; with "
+                "`clear_after_read=False` it can be read again"
             )
         tensor = self._filled(place)
         if self._clears and executing_eagerly():
@@ -109,15 +105,13 @@ class TensorArray:
         """The array with a tensor at a place."""
         place = static.integer(index)
         if place < 0:
-            raise OutOfRangeError(
-                None, None, f"Writing to negative indices (index {place}) is not allowed."
-            )
+            raise OutOfRangeError(None, None, f"cannot write at the negative index {place}")
         if place >= len(self._items) and not self._dynamic:
             raise OutOfRangeError(
                 None,
                 None,
-                f"Tried to write to index {place} but array is not resizeable and size is: "
-                f"{len(self._items)} ",
+                f"cannot write at index {place} of {len(self._items)}; `dynamic_size=True` would "
+                "let the array grow",
             )
         written = self._copy()
         written._items += [None] * (place + 1 - len(written._items))
@@ -145,8 +139,8 @@ class TensorArray:
         parts = unstack(convert_to_tensor(value))
         if not self._dynamic and len(parts) > len(self._items):
             raise ValueError(
-                f"Cannot unstack {len(parts)} tensors into a TensorArray of static size "
-                f"{len(self._items)} "
+                f"{len(parts)} tensors do not fit in an array of size {len(self._items)}; pass "
+                "`dynamic_size=True` or a larger `size`"
             )
         return self._holding([self._accepted(part) for part in parts])
 
@@ -165,9 +159,7 @@ class TensorArray:
     def grad(self, source: Any, flow: Any = None, name: str | None = None) -> Any:
         """Not supported: tapes differentiate what was read."""
         raise NotImplementedError(
-            "TensorArray.grad is not supported when executing eagerly; eager's gradient "
-            "implementation does not use/need this function to compute gradients of operations "
-            "that use TensorArrays."
+            "TensorArray.grad is not implemented; a tape differentiates what is read from the array"
         )
 
     def close(self, name: str | None = None) -> None:
@@ -184,12 +176,11 @@ class TensorArray:
         tensor = convert_to_tensor(value, preferred_dtype=self._dtype)
         if tensor.dtype != self._dtype:
             raise invalid(
-                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype "
-                f"{tensor.dtype.name} "
+                f"this TensorArray holds {self._dtype.name}, got a tensor of {tensor.dtype.name}"
             )
         if not self._shape.is_compatible_with(tensor.shape):
             raise ValueError(
-                f"Incompatible shape for value ({tensor.shape}), expected ({self._shape})"
+                f"this TensorArray holds tensors of shape {self._shape}, got {tensor.shape}"
             )
         if self._infers:
             self._shape = self._shape.merge_with(tensor.shape)

@@ -120,7 +120,7 @@ class Operand:
     def _scalar(self) -> Any:
         value = self._value()
         if value.ndim:
-            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+            raise TypeError(f"a tensor of shape {value.shape} is not one number")
         return value[()]
 
     __add__: ClassVar[Binary] = _operator("add")
@@ -240,8 +240,7 @@ class Tensor(Operand):
         """Check that the tensor has a shape."""
         if not self.shape.is_compatible_with(shape):
             raise ValueError(
-                f"Tensor's shape {self.shape} is not compatible with supplied shape "
-                f"{TensorShape(shape)}."
+                f"the tensor has shape {self.shape}, which does not fit {TensorShape(shape)}"
             )
 
     def cpu(self) -> Tensor:

@@ -19,10 +19,7 @@ def compute_gradient(
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """Jacobians of ``f`` in each argument, by its derivative and by differences, as matrices."""
     if not isinstance(x, (list, tuple)):
-        raise ValueError(
-            "`x` must be a list or tuple of values convertible to a Tensor (arguments to `f`), not "
-            f"a {type(x)}"
-        )
+        raise ValueError(f"`x` must be the arguments of `f` in a list or tuple, got {type(x)}")
     points = [convert_to_tensor(each) for each in x]
     exact, differences = [], []
     for place, point in enumerate(points):

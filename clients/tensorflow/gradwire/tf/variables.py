@@ -88,8 +88,7 @@ class Variable(Scattered, metaclass=Created):
         only("Variable", variable_def=(variable_def, None), import_scope=(import_scope, None))
         if initial_value is None:
             raise ValueError(
-                "The `initial_value` arg to `tf.Variable` must be specified except when you are "
-                "not providing a `variable_def`. You provided neither."
+                "`initial_value` is missing; pass a value, or a function that returns one"
             )
         if callable(initial_value) and not isinstance(initial_value, Operand):
             initial_value = initial_value()
@@ -104,8 +103,7 @@ class Variable(Scattered, metaclass=Created):
         self._declared: TensorShape = initial.shape if shape is None else as_shape(shape)
         if not self._declared.is_compatible_with(initial.shape):
             raise ValueError(
-                f"In this `tf.Variable` creation, the initial value's shape ({initial.shape}) is "
-                f"not compatible with the explicitly supplied `shape` argument ({shape})."
+                f"`initial_value` has shape {initial.shape}, which does not fit `shape` {shape}"
             )
         self._number: int = next(_numbers)
         self.constraint: Any = constraint
@@ -322,9 +320,8 @@ class Variable(Scattered, metaclass=Created):
 
 def _in_place(operator: str, method: str, value: str = "value") -> RuntimeError:
     return RuntimeError(
-        f"`variable {operator}= value` with `tf.Variable`s is not supported. Use "
-        f"`variable.{method}({value})` to modify the variable or `out = variable {operator} value` "
-        "if you need to get a new output Tensor."
+        f"a variable refuses `{operator}=`; call its `{method}({value})` to change it, or write "
+        f"`variable {operator} value` for a new tensor"
     )
 
 

@@ -54,7 +54,7 @@ def value_and_gradients_function(
     def value_and_gradients(*args: Any, **kwargs: Any) -> tuple[Any, list[Any]]:
         dy = kwargs.pop("dy", None)
         if kwargs:
-            raise ValueError("Functions to be differentiated cannot receive keyword arguments.")
+            raise ValueError(f"pass arguments by position, got the keywords {list(kwargs)}")
         value, vjp = make_vjp(f, params)(*args)
         return value, vjp(dy)
 
@@ -84,9 +84,7 @@ def implicit_value_and_gradients(
             value = _not_none(f(*args, **kwargs), f)
         variables = list(tape.watched_variables())
         if not variables:
-            raise ValueError(
-                "No trainable variables were accessed while the function was being computed."
-            )
+            raise ValueError(f"{getattr(f, '__name__', f)} reads no trainable variable")
         return value, list(zip(tape.gradient(value, variables), variables, strict=True))
 
     return value_and_gradients
@@ -138,8 +136,8 @@ val_and_grad_function = value_and_gradients_function
 def _not_none(value: Any, f: Callable[..., Any]) -> Any:
     if value is None:
         raise ValueError(
-            "Cannot differentiate a function that returns None; did you forget to return a value "
-            f"from {getattr(f, '__name__', f)}?"
+            f"{getattr(f, '__name__', f)} returned None, which has no derivative; it may lack a "
+            "return statement"
         )
     return value
 
@@ -149,7 +147,7 @@ def _positions(f: Callable[..., Any], params: Parameters, count: int) -> list[in
         return list(range(count))
     names = [name for name in params if isinstance(name, str)]
     if names and len(names) < len(params):
-        raise ValueError(f"params must be all strings or all integers; got {params}.")
+        raise ValueError(f"`params` mixes names and positions: {params}")
     if not names:
         return [int(position) for position in params]
     declared = list(inspect.signature(f).parameters)

@@ -205,8 +205,8 @@ class InputContext:
         """
         if global_batch_size % self.num_replicas_in_sync:
             raise ValueError(
-                f"The `global_batch_size` {global_batch_size} is not divisible by "
-                f"`num_replicas_in_sync` {self.num_replicas_in_sync}"
+                f"{self.num_replicas_in_sync} replicas cannot share a `global_batch_size` of "
+                f"{global_batch_size} evenly"
             )
         return global_batch_size // self.num_replicas_in_sync
 

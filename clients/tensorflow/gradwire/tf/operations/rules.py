@@ -155,10 +155,7 @@ def along_last(of: Operation, tensors: Tensors, static: Static) -> Any:
 def _check_axes(op: str, axis: Any, rank: int) -> None:
     for place in np.atleast_1d([] if axis is None else np.asarray(written(axis))).tolist():
         if not -rank <= place < rank:
-            raise invalid(
-                f"`dim` must be in the range [{-rank}, {rank}) where {rank} is the number of "
-                f"dimensions in the input. Received: dim={place} [Op:{op}]"
-            )
+            raise invalid(f"there is no axis {place} in a tensor of {rank} axes [Op:{op}]")
 
 
 def _check_bias(bias: tuple[int, ...], lengths: tuple[int, ...], data_format: Any) -> None:
@@ -225,7 +222,7 @@ def norm(of: Operation, tensors: Tensors, static: Static) -> Tensor:
         and order not in ("euclidean", np.inf)
         and (isinstance(order, str) or not order > 0)
     ):
-        raise ValueError(f"'ord' must be a supported vector norm, got {order}")
+        raise ValueError(f"`ord` {order!r} is not a norm of vectors")
     tensor = operand_of(value, of)
     axis, keepdims = axes(along), bool(static["keepdims"])
     shape = checks.reduced_shape(of.op, tensor._node.shape, axis, keepdims)

@@ -42,9 +42,7 @@ def uniform(
     kind = dtypes.as_dtype(dtype)
     if kind.name not in _FLOATING:
         accepted = ", ".join(f"tf.{each}" for each in _FLOATING)
-        raise ValueError(
-            f"Argument `dtype` got invalid value {kind}. Accepted dtypes are ({accepted})."
-        )
+        raise ValueError(f"`dtype` must be one of {accepted}; got {kind}")
     if kind.is_integer and maxval is None:
         raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
     op = f"RandomUniform{'Int' if kind.is_integer else ''}:{kind.name}"

@@ -194,12 +194,12 @@ def uniform_from(
     if kind.is_integer:
         if (minval is None) != (maxval is None):
             raise ValueError(
-                f"For integer dtype {kind!r}, minval and maxval must be both None or both non-None"
+                f"for the integer `dtype` {kind!r} pass both `minval` and `maxval`, or neither"
             )
         if minval is not None and kind.is_unsigned:
             raise ValueError(
-                f"Argument `dtype` got invalid value {kind!r} when argument `minval` is not None. "
-                "Please don't use unsigned integers in this case."
+                f"a range of the unsigned `dtype` {kind!r} is not supported; leave out `minval` "
+                "and `maxval`, or use a signed dtype"
             )
         if minval is None or maxval is None:
             return constant(laws.any_integers(source, size, kind.storage).reshape(lengths), kind)

@@ -104,8 +104,7 @@ def _write(tag: str, step: Any, value: Callable[[str], Any]) -> Tensor:
     at = state.step if step is None else step
     if at is None:
         raise ValueError(
-            "No step set. Please specify one either through the `step` argument or through "
-            "tf.summary.experimental.set_step()"
+            "the step is unknown; pass `step`, or call tf.summary.experimental.set_step() before"
         )
     if not records():
         return convert_to_tensor(False)

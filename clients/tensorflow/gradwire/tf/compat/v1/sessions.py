@@ -47,9 +47,7 @@ class Session:
         Raises:
             RuntimeError: always.
         """
-        raise RuntimeError(
-            "The Session graph is empty. Add operations to the graph before calling run()."
-        )
+        raise RuntimeError("there is no graph to run; operations run when they are called")
 
     def close(self) -> None:
         """End it."""

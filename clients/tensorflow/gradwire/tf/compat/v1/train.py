@@ -42,10 +42,7 @@ class Optimizer:
         """The gradient of a function's value in each variable, by default in all it reads."""
         del colocate_gradients_with_ops  # where on devices is computed
         if not callable(loss):
-            raise RuntimeError(
-                "`loss` passed to Optimizer.compute_gradients should be a function when eager "
-                "execution is enabled."
-            )
+            raise RuntimeError(f"`loss` must be a function that computes the loss, got {loss!r}")
         with tf.GradientTape() as tape:
             if var_list is not None:
                 tape.watch(var_list)
