@@ -51,7 +51,7 @@ def asked(backend, text, values, kind="gradient", limits=None):
 def test_operations(backend):
     """Every operation by itself: most by code of our own, others by CuPy's, some by the host."""
     wrong = {}
-    for call in few_of_each(kernel_calls(), 2):
+    for call in few_of_each(kernel_calls(), 1):
         made = tape_of(call)
         if made is None:
             continue
