@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -169,7 +169,10 @@ class Device:
 
     def brought(self, x: Any, poll: Poll) -> np.ndarray[Any, Any]:
         """A result on the host; what is large is kept here, too, until the host forgets it."""
-        copy = x.copy() if x.nbytes >= _KEPT_BYTES else None
+        copy = None
+        if x.nbytes >= _KEPT_BYTES:
+            with suppress(self.cupy.cuda.memory.OutOfMemoryError):  # then it is not kept
+                copy = x.copy()
         result = self.copy_from(x, poll)
         if copy is not None:
             self.residents.keep(result, copy)

@@ -174,6 +174,18 @@ def test_what_is_kept_gives_way_to_what_is_needed():
             call.replay(go_on)
 
 
+def test_a_result_without_room_for_another_is_not_kept():
+    from gradwire_engine.gpu import gpu_backend
+
+    with simulated():
+        backend: Any = gpu_backend(52 << 20, texts_alone)  # cuBLAS has 32 of them
+        x = np.arange(1_100_000.0)  # of 8.8 MB; with its copy and the result there is no more
+        for _ in range(2):
+            found = asked(backend, "x + 1", {"x": x}, "evaluate").replay(go_on).value
+            assert np.array_equal(found, x + 1)
+        assert found.flags.writeable
+
+
 def test_more_copies_than_there_is_page_locked_memory_for(backend):
     names = "abcdefghij"
     text = "concatenate([" + ", ".join(f"{name} * {k + 1}" for k, name in enumerate(names)) + "])"
