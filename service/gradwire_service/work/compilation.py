@@ -131,7 +131,8 @@ def compile_apart(sources: Sequence[Any]) -> Compiled:
     Raises: ``CompilationFailed``.
     """
     ours, theirs = os.pipe()
-    child = os.fork()
+    with native.alone():
+        child = os.fork()
     if not child:
         _compile(theirs, sources)
     os.close(theirs)
@@ -175,6 +176,7 @@ def _compile(connection: int, sources: Sequence[Any]) -> NoReturn:
 
         os.closerange(0, connection)
         os.closerange(connection + 1, _MOST_FILES)
+        signal.alarm(_SECONDS)  # nobody else ends it when the parent was killed
         resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
         memory = data_bytes() + _MEMORY_BYTES
         _, most = resource.getrlimit(resource.RLIMIT_DATA)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -68,6 +69,47 @@ def test_what_cannot_be_compiled_fails_here_alone(text):
     with pytest.raises(CompilationFailed):
         compile_apart([Source(ANSWER), Source(text)])
     assert descendants() == before
+
+
+def test_a_child_is_forked_when_no_other_thread_uses_llvm():
+    held = threading.Event()
+
+    def hold():
+        with native.alone():
+            held.set()
+            time.sleep(0.5)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    found, _ = compile_apart([Source(ANSWER)])
+    assert not thread.is_alive()
+    assert found[0][:4] == b"\x7fELF"
+
+
+ORPHANING = """
+import time
+from gradwire_engine import native
+from gradwire_service.work import compilation
+compilation._SECONDS = 2
+native.compile_texts = lambda sources: time.sleep(60)
+compilation.compile_apart([None])
+"""
+
+
+def test_a_child_whose_parent_was_killed_ends_by_itself():
+    parent = subprocess.Popen([sys.executable, "-c", ORPHANING])
+    children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+    while not (found := children.read_text().split()):
+        time.sleep(0.02)
+    parent.kill()
+    parent.wait()
+    ends = time.monotonic() + 20
+    while (
+        status := Path(f"/proc/{found[0]}/status")
+    ).exists() and "zombie" not in status.read_text():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
 
 
 def test_a_child_that_is_killed_fails_here_alone():
