@@ -95,7 +95,7 @@ class RemoteStore(Store):
         self._spare: Sequence[SharedMemory] = ()
 
     def release(self) -> None:
-        """Release what is kept for the next exchange."""
+        """Free the memory that the next call of ``exchange`` would write into."""
         self._spare = ()
 
     def put(self, key: Key, record: Record) -> float:
