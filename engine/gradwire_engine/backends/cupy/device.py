@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 from weakref import ref
@@ -16,6 +17,8 @@ from gradwire_engine.locks import locked
 
 #: Bytes of a result that are worth keeping.
 _KEPT_BYTES = 1 << 20
+#: Threads that copy from and to page-locked memory.
+_COPIERS = 4
 #: CUDA's errors after which nothing works: lost devices, and contexts that faults have ended.
 _FATAL = frozenset((46, 100, 101, 201, 214, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999))
 
@@ -87,12 +90,13 @@ def _is_constant(x: Any) -> bool:
 class Staged(NamedTuple):
     """Inputs on the device, and which of them later replays find in the same place.
 
-    They may be read once ``arrived`` has been waited for, and must be held until the replay ends.
+    They may be read once ``arrived`` has been waited for, if there is such an event, and must be
+    held until the replay ends.
     """
 
     arrays: Sequence[Any]
     stay: Sequence[bool]
-    arrived: Any
+    arrived: Any | None
 
 
 class Device:
@@ -122,7 +126,8 @@ class Device:
         self.residents = Residents()
         self.lost = False
         #: Where everything is computed, and where inputs come while others are.
-        self._computing, self._arriving = Lane(cupy), Lane(cupy)
+        copiers = ThreadPoolExecutor(_COPIERS, "gradwire-copies")
+        self._computing, self._arriving = Lane(cupy, copiers), Lane(cupy, copiers)
         self.stream = self._computing.stream
         self.copied, self.copy_from = self._computing.copied, self._computing.copy_from
         self.wait = self._computing.wait
@@ -147,6 +152,8 @@ class Device:
 
         Raises: ``OutOfGpuMemory``, ``GpuLost``.
         """
+        if all(isinstance(x, self.cupy.ndarray) for x in inputs):
+            return Staged(inputs, [True] * len(inputs), None)
         with self._using(self._arriving, poll):
             placed = [self._placed(x) for x in inputs]
             arrived = self.cupy.cuda.Event(block=False, disable_timing=True)

@@ -61,6 +61,8 @@ def _divided(x: Any, y: Any) -> tuple[Any, Any]:
 
     Source: The Python Language Reference, section 6.7.
     """
+    if isinstance(y, int | float):
+        y = cupy.full_like(x, y)
     rest = cupy.fmod(x, y)
     quotient = (x - rest) / y
     turns = (rest != 0) & ((rest < 0) != (y < 0))

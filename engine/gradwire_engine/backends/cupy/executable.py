@@ -54,15 +54,14 @@ _BYTES_PER_INSTRUCTION = 1000
 
 
 class Work(NamedTuple):
-    """What was begun: outputs, the memory of flags, and conditions that must hold, if any.
+    """What was begun: outputs, and flags, those of kernels first and then conditions, if any.
 
-    The first of these, so many, are ``guards``, then come those that kernels of CuPy's functions
+    The first conditions, so many, are ``guards``, then come those that kernels of CuPy's functions
     require, then whether outputs are finite that stay on the device.
     """
 
     outputs: Sequence[Any]
-    zeros: Any
-    conditions: Any | None
+    flags: Any | None
     guards: int
     required: int
 
@@ -88,7 +87,8 @@ class CupyExecutable(Executable):
         self._plan = plan(tape, poll)
         self._replayed: Tape | None = None
         self._kernels: dict[GpuKernel, Zeroed] = {}
-        self._zero_bytes = 0
+        #: The device's memory for what kernels say of values; each replay begins with zeros there.
+        self._flags: Any = None
         #: The slots that nothing reads after each.
         self._dead: Sequence[Sequence[int]] = ()
         self._constants: dict[int, Any] = {}
@@ -174,12 +174,14 @@ class CupyExecutable(Executable):
             return
         kernels = kernels_of(self.tape, poll)
         texts = [launch.text for kernel in kernels for launch in kernel.launches]
-        functions = self._library.functions(texts)
+        functions, flag_bytes = self._library.functions(texts), 0
         for kernel in kernels:
             kernel.load(self._library, functions)
             poll()
-            zeroed = self._kernels[kernel] = kernel.zeroed(self._zero_bytes)
-            self._zero_bytes = zeroed.end
+            zeroed = self._kernels[kernel] = kernel.zeroed(flag_bytes)
+            flag_bytes = zeroed.end
+        if flag_bytes:
+            self._flags = self._device.cupy.empty(flag_bytes, np.uint8)
         replayed = regrouped(self.tape, kernels, poll)
         made = replayed.instructions
         self.hosted = sorted({*_hosted(replayed, poll)})
@@ -198,7 +200,8 @@ class CupyExecutable(Executable):
     def _on_device(self, staged: Staged, poll: Poll) -> Replayed | None:
         """The outputs; none where they are of no use."""
         stream = self._device.stream
-        stream.wait_event(staged.arrived)
+        if staged.arrived is not None:
+            stream.wait_event(staged.arrived)
         pairs = [*zip(staged.arrays, staged.stay, strict=True)]
         key = tuple([x.data.ptr if stays else 0 for x, stays in pairs])
         graph = self._graphs.get(key)
@@ -249,21 +252,28 @@ class CupyExecutable(Executable):
 
     def _begun(self, inputs: Sequence[Any], poll: Poll) -> Work:
         """Launch everything, and look at no value meanwhile but where the host computes."""
-        xp = self._device.cupy
-        zeros = xp.zeros(max(self._zero_bytes, 8), np.uint8)
+        xp, stream, flags = self._device.cupy, self._device.stream, self._flags
+        if flags is not None:
+            flags.data.memset_async(0, flags.nbytes, stream)
         with collected() as requirements:
-            outputs, guards = self._launched(inputs, zeros, poll)
+            outputs, guards = self._launched(inputs, poll)
         conditions = [value == guard.expected for value, guard in guards]
         conditions += [holds for holds, _ in requirements]
         if self._stay:
             conditions += [xp.isfinite(outputs[k]).all() for k in self._unchecked]
-        listed: Any = xp.empty(len(conditions), np.bool_) if conditions else None
-        for number, condition in enumerate(conditions):
-            listed[number] = condition
-        return Work(outputs, zeros, listed, len(guards), len(requirements))
+        if conditions:
+            begin = 0 if flags is None else flags.nbytes
+            every = xp.empty(begin + len(conditions), np.uint8)
+            if flags is not None:
+                every.data.copy_from_device_async(flags.data, begin, stream)
+            listed = every[begin:].view(np.bool_)
+            for number, condition in enumerate(conditions):
+                listed[number] = condition
+            flags = every
+        return Work(outputs, flags, len(guards), len(requirements))
 
     def _launched(
-        self, inputs: Sequence[Any], zeros: Any, poll: Poll
+        self, inputs: Sequence[Any], poll: Poll
     ) -> tuple[Sequence[Any], Sequence[tuple[Any, Guard]]]:
         """Outputs, and the guards' operands."""
         tape = self.replayed
@@ -281,7 +291,7 @@ class CupyExecutable(Executable):
                 values.append(operands[0])
             else:
                 try:
-                    values.append(self._value(op, operands, zeros, poll))
+                    values.append(self._value(op, operands, poll))
                 except Exception as error:
                     note_place(error, instruction)
                     raise
@@ -289,9 +299,9 @@ class CupyExecutable(Executable):
                 values[gone] = None
         return [values[slot] for slot in tape.outputs], guards
 
-    def _value(self, op: Op, operands: Sequence[Any], zeros: Any, poll: Poll) -> Any:
+    def _value(self, op: Op, operands: Sequence[Any], poll: Poll) -> Any:
         if isinstance(op, GpuKernel):
-            return op.launch(self._device, operands, zeros, self._kernels[op])
+            return op.launch(self._device, operands, self._flags, self._kernels[op])
         return self._evaluated(op, operands, poll)
 
     def _evaluated(self, op: Op, operands: Sequence[Any], poll: Poll) -> Any:
@@ -328,25 +338,25 @@ class CupyExecutable(Executable):
     def _finished(self, work: Work, poll: Poll, *, copied: bool) -> Replayed | None:
         """Wait, look at the flags, and bring the outputs to the host, unless they stay."""
         device, finite = self._device, list[Any]()
-        if work.conditions is None:
+        if work.flags is None:
             device.wait(poll)
         else:
-            hold = device.copy_from(work.conditions, poll)
+            flags = device.copy_from(work.flags, poll)
+            own = 0 if self._flags is None else self._flags.nbytes
+            hold = flags[own:].view(np.bool_)
             known = work.guards + work.required
             if not hold[: work.guards].all():
                 return Replayed((), guard=GuardFailed)
             if not hold[:known].all():
                 return None
             finite.append(np.where(hold[known:], 0, np.nan))
-        if self._kernels:
-            zeros = device.copy_from(work.zeros, poll)
             for kernel, at in self._kernels.items():
-                failed = kernel.failed(zeros, at)
+                failed = kernel.failed(flags, at)
                 if failed is not None:
                     if issubclass(failed, GuardFailed):
                         return Replayed((), guard=failed)
                     return None
-                finite.append(kernel.finite(zeros, at))
+                finite.append(kernel.finite(flags, at))
         if self._stay:
             outputs = [x.copy() if copied and _is_array(x) else x for x in work.outputs]
             return Replayed(tuple(outputs), tuple(finite))

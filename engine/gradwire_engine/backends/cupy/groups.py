@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -64,6 +65,28 @@ class _Function:
     def __init__(self, module: Any, function: Any) -> None:
         self._module = module  # it lives as long
         self.launch = function
+
+
+class _Call(NamedTuple):
+    """A launch: the buffers that it takes, and what it takes beside them."""
+
+    function: _Function
+    grid: tuple[int]
+    block: tuple[int]
+    buffers: tuple[int, ...]
+    given: tuple[Any, ...]
+    counted: bool
+
+    @classmethod
+    def of(cls, launch: Launch, function: _Function) -> _Call:
+        given = *map(np.int64, launch.integers), *map(np.float64, launch.numbers)
+        grid, block = (launch.blocks,), (launch.threads,)
+        return cls(function, grid, block, launch.buffers, given, launch.counted)
+
+    def __call__(self, pointers: Mapping[int, int], turn: int) -> None:
+        places = [np.uint64(pointers[number]) for number in self.buffers]
+        last = (np.int64(turn),) if self.counted else ()
+        self.function.launch(self.grid, self.block, (*places, *self.given, *last))
 
 
 class Library:
@@ -130,8 +153,9 @@ class GpuKernel(FusedGroup):
             op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
             for op, args, kind, _ in self.instructions
         ]
-        self._functions: Mapping[str, _Function] = {}
         self._known: list[Any] = []
+        #: Launches that are made in each of some turns.
+        self._calls: list[tuple[Sequence[_Call], range]] = []
 
     def __str__(self) -> str:
         return f"gpu[{len(self.slots)} instructions]"
@@ -149,10 +173,26 @@ class GpuKernel(FusedGroup):
             found += order.launches if isinstance(order, Passes) else [order]
         return found
 
-    @property
+    @cached_property
     def _zeroed(self) -> list[int]:
         form = self.form
         return [*form.flags, *form.statuses, *form.faults]
+
+    @cached_property
+    def _made(self) -> list[int]:
+        """The buffers of results."""
+        given = {*range(len(self.operands) + len(self._constants)), *self._zeroed}
+        return sorted({place.buffer for place in self.form.results} - given)
+
+    @cached_property
+    def _room(self) -> tuple[Mapping[int, int], int]:
+        """Where temporaries begin in the memory of all, and how large that is."""
+        begin, room = 0, dict[int, int]()
+        for number in self._temporary:
+            room[number] = begin
+            begin += _nbytes(self.program.buffers[number])
+            begin += -begin % _LINE
+        return room, begin
 
     @property
     def _temporary(self) -> list[int]:
@@ -163,7 +203,11 @@ class GpuKernel(FusedGroup):
 
     def load(self, library: Library, functions: Mapping[str, _Function]) -> None:
         """Take the functions of its launches, and load constants."""
-        self._functions = {launch.text: functions[launch.text] for launch in self.launches}
+        for order in self.program.orders:
+            made = order if isinstance(order, Passes) else Passes((order,), 1, False)
+            turns = range(made.passes)
+            calls = [_Call.of(launch, functions[launch.text]) for launch in made.launches]
+            self._calls.append((calls, turns[::-1] if made.backward else turns))
         self._known = [library.device.copied(np.asarray(value)) for value in self._constants]
 
     def zeroed(self, begin: int) -> Zeroed:
@@ -180,52 +224,34 @@ class GpuKernel(FusedGroup):
     def launch(self, device: Device, operands: Sequence[Any], zeros: Any, at: Zeroed) -> list[Any]:
         """Compute the results; ``zeros`` is memory with its flags and such ``at`` their places."""
         xp, form = device.cupy, self.form
-        arrays: dict[int, Any] = {}
-        for number, x in enumerate(operands):
-            dtype = form.buffers[number].char
-            arrays[number] = xp.ascontiguousarray(xp.asarray(x, dtype))
+        arrays = {k: self._operand(xp, k, x) for k, x in enumerate(operands)}
         arrays |= dict(enumerate(self._known, len(self.operands)))
+        for number in self._made:
+            arrays[number] = xp.empty(form.buffers[number].shape, form.buffers[number].char)
         pointers = {number: x.data.ptr for number, x in arrays.items()}
         places = [*at.flags, *at.statuses, *at.faults]
         for number, place in zip(self._zeroed, places, strict=True):
             pointers[number] = zeros.data.ptr + place
-        for number, _ in form.results:
-            if number not in pointers:
-                made = form.buffers[number]
-                arrays[number] = xp.empty(made.shape, made.char)
-                pointers[number] = arrays[number].data.ptr
-        begin = 0
-        room: dict[int, int] = {}
-        for number in self._temporary:
-            room[number] = begin
-            begin += _nbytes(self.program.buffers[number])
-            begin += -begin % _LINE
-        if begin:
-            temporary = xp.empty(begin, np.uint8)
+        room, size = self._room
+        if size:
+            temporary = xp.empty(size, np.uint8)
             pointers |= {k: temporary.data.ptr + offset for k, offset in room.items()}
-        for order in self.program.orders:
-            if isinstance(order, Launch):
-                self._call(order, pointers)
-                continue
-            turns = range(order.passes)
-            for turn in reversed(turns) if order.backward else turns:
-                for launch in order.launches:
-                    self._call(launch, pointers, turn)
+        for calls, turns in self._calls:
+            for turn in turns:
+                for call in calls:
+                    call(pointers, turn)
         found: list[Any] = []
         for (buffer, element), shape in zip(form.results, self._shapes, strict=True):
             array = arrays[buffer]
             found.append(array.reshape(shape) if shape else array.reshape(-1)[element])
         return found
 
-    def _call(self, launch: Launch, pointers: dict[int, int], turn: int = 0) -> None:
-        given = [
-            *[np.uint64(pointers[number]) for number in launch.buffers],
-            *[np.int64(n) for n in launch.integers],
-            *[np.float64(x) for x in launch.numbers],
-            *([np.int64(turn)] if launch.counted else []),
-        ]
-        function = self._functions[launch.text]
-        function.launch((launch.blocks,), (launch.threads,), tuple(given))
+    def _operand(self, xp: Any, number: int, x: Any) -> Any:
+        """An operand as the launches take it."""
+        char = self.form.buffers[number].char
+        if isinstance(x, xp.ndarray) and x.dtype.char == char and x.flags.c_contiguous:
+            return x
+        return xp.ascontiguousarray(xp.asarray(x, char))
 
     def failed(self, zeros: np.ndarray[Any, Any], at: Zeroed) -> type[Exception] | None:
         """What the memory says that began with zeros: an index out of range, an unknown path."""

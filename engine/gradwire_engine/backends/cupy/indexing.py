@@ -121,6 +121,18 @@ def combine_rows(ufunc: Any, z: Any, ids: Any, rows: Any) -> Any:
     return cupy.where((ids[last] == own)[wide], ufunc(z, rows[last]), z)
 
 
+def sliding_window_view(x: Any, window_shape: Shape, axis: Shape) -> Any:
+    """All windows of this shape over some axes: their places instead of these, their axes last.
+
+    CuPy's copies the shape to the device, and waits until it was compared there.
+    """
+    shape = [*x.shape]
+    for number, size in zip(axis, window_shape, strict=True):
+        shape[number] -= size - 1
+    strides = *x.strides, *[x.strides[number] for number in axis]
+    return cupy.lib.stride_tricks.as_strided(x, (*shape, *window_shape), strides)
+
+
 def _writers(shape: Shape, index: Any) -> tuple[Any, Any]:
     """For each element the number of the last that writes it, from 1, else 0; and all numbers."""
     _require_range(shape, index)

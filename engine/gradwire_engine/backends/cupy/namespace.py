@@ -25,8 +25,9 @@ def namespace() -> Any:
     special = {name: getattr(cupyx.scipy.special, name) for name in dir(cupyx.scipy.special)}
     special |= {"exprel": elementwise.exprel, "logit": elementwise.logit}
     special |= {"polygamma": kernels.polygamma, "bernoulli": scipy.special.bernoulli}
+    windows = {"sliding_window_view": indexing.sliding_window_view}
     beside = {
-        "lib": cupy.lib,
+        "lib": SimpleNamespace(stride_tricks=SimpleNamespace(**windows)),
         "special": SimpleNamespace(**special),
         "scipy_linalg": cupyx.scipy.linalg,
         "quick": frozenset(),

@@ -125,6 +125,11 @@ class Pointer:
     def __add__(self, offset: int) -> Pointer:
         return Pointer(self._owner, self.ptr + offset)
 
+    def memset_async(self, value: int, size: int, stream: Any) -> None:
+        """Fill with a byte."""
+        to = MEMORY.at(self.ptr)[:size]
+        stream.add(lambda: to.fill(value))
+
     def copy_from_host_async(self, source: ctypes.c_void_p, size: int, stream: Any) -> None:
         """Copy from page-locked memory."""
         MEMORY.received += size

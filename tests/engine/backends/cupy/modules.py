@@ -138,6 +138,8 @@ def function(module: str, name: str, parameters: Any, compute: Any) -> Any:
             NOTES.found.add(f"calls cuBLAS for {name}")
         if compute is None or (name == "spherical_yn" and values(args[1]).dtype.kind == "c"):
             raise NotImplementedError(f"there is no {module}.{name} of {args}")
+        if name == "where" and isinstance(args[0], bool):
+            raise AttributeError("'bool' object has no attribute 'astype'")
         given = [values(x) for x in args], {key: values(x) for key, x in options.items()}
         if name in CHANGING:
             return Current.device.change(lambda: compute(*given[0], **given[1]))
