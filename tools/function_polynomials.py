@@ -109,15 +109,15 @@ def _exp(r: Any) -> Any:
     return mp.fsum([r**k / mp.factorial(k + 2) for k in range(40)])
 
 
+def _half_expm1(r: Any) -> Any:
+    """``(exp(2 r) - 1) / 2 = r + r² p(r)``."""
+    return 2 * _exp(2 * r)
+
+
 def _log(z: Any) -> Any:
     """``ln((1 + s) / (1 - s)) = 2 s + s z p(z)``."""
     s = mp.sqrt(z)
     return (2 * mp.atanh(s) / s - 2) / z
-
-
-def _tanh(z: Any) -> Any:
-    x = mp.sqrt(z)
-    return (mp.tanh(x) / x - 1) / z
 
 
 def _sin(z: Any) -> Any:
@@ -157,10 +157,16 @@ LONG = ("ERF", "ERFCX", "DIGAMMA")
 #: Those whose doubles other libraries have published.
 SINGLES = {
     "EXP": Wanted(_exp, (-mpf("0.35"), mpf("0.35")), 0, 6),
-    "TANH": Wanted(_series(_tanh, -mpf(1) / 3), (0, mpf("0.390625")), 0, 6),
     "LOG": Wanted(_series(_log, mpf(2) / 3), (0, mpf("0.0295")), 0, 3),
     "SIN": Wanted(_sin, (0, _TURN), 0, 3),
     "COS": Wanted(_cos, (0, _TURN), 0, 3),
+}
+
+
+#: Those of floats alone.
+SHORT = {
+    "EXP": Wanted(_exp, (-mpf("0.3467"), mpf("0.3467")), 0, 5),
+    "TANH": Wanted(_half_expm1, (-mpf("0.1734"), mpf("0.1734")), 0, 5),
 }
 
 
@@ -189,6 +195,13 @@ def write_coefficients(name: str, wanted: Wanted, count: int) -> None:
     write("    ),")
 
 
+def write_floats(name: str, wanted: Wanted) -> None:
+    """Write a polynomial of floats alone."""
+    found, error = mpmath.chebyfit(wanted.function, wanted.interval, wanted.single, error=True)
+    write(f"# within 2^{float(mp.log(error, 2)):.1f}")
+    write(f"{name} = ({', '.join([repr(float(each)) for each in found])})")
+
+
 def main() -> None:
     """Write the module."""
     write('"""Polynomials of elementary functions, the highest power first.\n')
@@ -202,10 +215,9 @@ def main() -> None:
             found = mpmath.chebyfit(wanted.function, wanted.interval, wanted.double)
             write(f"    low={float(found[-1] - mpf(float(found[-1])))!r},")
         write(")")
-    for name, wanted in SINGLES.items():
-        found, error = mpmath.chebyfit(wanted.function, wanted.interval, wanted.single, error=True)
-        write(f"# within 2^{float(mp.log(error, 2)):.1f}")
-        write(f"{name}_SINGLE = ({', '.join([repr(float(each)) for each in found])})")
+    for ending, group in (("SINGLE", SINGLES), ("SHORT", SHORT)):
+        for name, wanted in group.items():
+            write_floats(f"{name}_{ending}", wanted)
     write("#: The bits of 2 / pi after the point, in words of 64.")
     write(f"TWO_OVER_PI = ({', '.join([f'0x{word:016X}' for word in two_over_pi()])})")
 

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import math
 
-from gradwire_engine.backends.llvm.functions.coefficients import (
-    EXP_SINGLE,
-    SINH,
-    TANH_SINGLE,
-)
+from gradwire_engine.backends.llvm.functions.coefficients import EXP_SINGLE, SINH
 from gradwire_engine.backends.llvm.functions.forms import Form, Polynomial
 from gradwire_engine.backends.llvm.functions.function import (
     INF,
@@ -93,10 +89,7 @@ def expm1(form: Form) -> str:
 
 
 def tanh(form: Form) -> str:
-    """``1 - 2 / (exp(2 |x|) + 1)``, near 0 by Cephes' rational function.
-
-    Of floats that is a polynomial.
-    """
+    """``1 - 2 / (exp(2 |x|) + 1)``, near 0 by Cephes' rational function."""
     f = Function(form, "tanh")
     x = "%x0"
     size = f.abs(x)
@@ -104,12 +97,9 @@ def tanh(form: Form) -> str:
     e = f.add(e, f.c(1.0))
     far = f.with_sign(f.sub(f.c(1.0), f.div(f.c(2.0), e)), x)
     z = f.mul(x, x)
-    if form.single:
-        quotient = f.polynomial(z, TANH_SINGLE)
-    else:
-        q = f.fma(f.add(z, f.c(_TANH_Q[0])), z, f.c(_TANH_Q[1]))
-        q = f.fma(q, z, f.c(_TANH_Q[2]))
-        quotient = f.div(f.polynomial(z, _TANH_P), q)
+    q = f.fma(f.add(z, f.c(_TANH_Q[0])), z, f.c(_TANH_Q[1]))
+    q = f.fma(q, z, f.c(_TANH_Q[2]))
+    quotient = f.div(f.polynomial(z, _TANH_P), q)
     near = f.fma(f.mul(x, z), quotient, x)
     z = f.pick(f.test("ult", size, f.c(0.625)), near, far)
     return f.text(f.pick(f.test("oeq", x, f.c(0.0)), x, z))  # keeps the sign of zero

@@ -159,6 +159,14 @@ class Function:
         """The numbers that bits are."""
         return self.let(f"bitcast {self.form.integers} {x} to {self.form.numbers}")
 
+    def horner(self, x: str, coefficients: Sequence[float]) -> str:
+        """A polynomial of the highest power first, in as few instructions as there are."""
+        first, *others = coefficients
+        z = self.c(first)
+        for each in others:
+            z = self.fma(z, x, self.c(each))
+        return z
+
     def polynomial(self, x: str, coefficients: Polynomial | Sequence[float]) -> str:
         """Of the highest power first: pairs of terms, then pairs of pairs, which do not wait."""
         if isinstance(coefficients, Polynomial):

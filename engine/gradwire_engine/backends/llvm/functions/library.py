@@ -17,6 +17,7 @@ from gradwire_engine.backends.llvm.functions import (
     far_angles,
     lengths,
     logarithms,
+    singles,
     special,
     trigonometric,
 )
@@ -53,6 +54,13 @@ _WRITTEN: Mapping[str, Callable[[Form], str]] = {
     "lgamma": special.lgamma,
     "digamma": special.digamma,
 }
+#: Those that floats have in other formulas.
+_OF_FLOATS: Mapping[str, Callable[[Form], str]] = {
+    "exp": singles.exp,
+    "tanh": singles.tanh,
+    "sin": singles.sin,
+    "cos": singles.cos,
+}
 #: Functions that those of one number call.
 _PARTS: Mapping[str, Callable[[Form], str]] = {"far_rest": far_angles.rest}
 _OF_TWO = frozenset(("pow", "hypot", "atan2", "fmod"))
@@ -60,7 +68,7 @@ _OF_TWO = frozenset(("pow", "hypot", "atan2", "fmod"))
 _NOT_IN_C = frozenset(("erfcx", "digamma"))
 #: A call: the type of its value, and whom; processors' functions of more than one operand.
 _CALL = re.compile(r"call (?P<kind>[^@]+) @(?P<name>[\w.]+)\(")
-_INTRINSIC = {"fma": 3, "copysign": 2}
+_INTRINSIC = {"fma": 3, "copysign": 2, "maximum": 2, "minimum": 2}
 NAMES = tuple(_WRITTEN)
 
 
@@ -93,7 +101,8 @@ SYMBOLS = (
 @cache
 def _texts(form: Form) -> Mapping[str, str]:
     """The text of each function by its symbol."""
-    written = {**_WRITTEN, **({} if form.wide else _PARTS)}
+    of_floats, parts = (_OF_FLOATS if form.single else {}), ({} if form.wide else _PARTS)
+    written = {**_WRITTEN, **of_floats, **parts}
     return {form.prefix + name: write(form) for name, write in written.items()}
 
 
