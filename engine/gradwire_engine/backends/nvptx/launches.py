@@ -208,14 +208,14 @@ def _launched(program: Program, nest: Nest, schedule: Schedule) -> Launch:
     around = ["%pass"] if counted else []
     thread, block = code.thread(), code.block()
     if schedule.group == 1:
-        first = p.let(f"add i64 {p.let(f'mul i64 {block}, {THREADS}')}, {thread}")
         blocks = min(schedule.blocks(nest), _MOST_BLOCKS)
         if passes == 1:  # the points are shared as passes are
             printer = GpuNestPrinter(code, nest, Schedule(0), around)
             printer.at_once = at_once(nest, points)
             blocks = -(-blocks // printer.at_once)
-            printer.print_flat(first, p.integer(blocks * THREADS))
+            printer.print_flat(block, thread, blocks)
         else:
+            first = p.let(f"add i64 {p.let(f'mul i64 {block}, {THREADS}')}, {thread}")
             printer = GpuNestPrinter(code, nest, schedule, around)
             printer.print(first, p.integer(blocks * THREADS))
         return _finished(program, code, [nest], blocks, counted=counted)

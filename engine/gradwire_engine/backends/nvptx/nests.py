@@ -9,7 +9,7 @@ from math import inf
 from typing import NamedTuple
 
 from gradwire_engine.backends.llvm.elements import ElementPrinter
-from gradwire_engine.backends.llvm.writer import TYPES, constant
+from gradwire_engine.backends.llvm.writer import SUFFIXES, TYPES, constant
 from gradwire_engine.backends.nvptx.code import GpuCode
 from gradwire_engine.backends.nvptx.schedules import WARP, Schedule, adds_alone
 from gradwire_engine.kernels.form import (
@@ -79,11 +79,17 @@ class GpuNestPrinter(ElementPrinter):
         with self._flags(), self._code.loop(self._code.variable("i64", first), end, step) as point:
             self._point(point, None)
 
-    def print_flat(self, first: str, step: str) -> None:
-        """Write the passes of the only point from ``first`` on, by ``step``, which stay apart."""
+    def print_flat(self, block: str, thread: str, blocks: int) -> None:
+        """Write the passes of the only point, which stay apart, for the threads of all blocks.
+
+        A thread's passes at once are as far apart as a block has threads: code knows the distance.
+        """
+        p, threads = self._p, self._code.threads
+        share = threads * self.at_once
+        first = p.let(f"add i64 {p.let(f'mul i64 {block}, {share}')}, {thread}")
         with self._flags(), self._inside(()):
             self._compute(0)
-            self._make(first, step)
+            self._make(first, threads, p.integer(blocks * share))
 
     def print_tiles(self, thread: str, first: str, step: str) -> None:
         """Write the points of tiles from ``first`` on, each by a group of the block's threads.
@@ -120,24 +126,26 @@ class GpuNestPrinter(ElementPrinter):
                 if member is not None:
                     first = p.let(f"add i64 {first}, {member.place}")
                     first = p.let(f"select i1 {member.counts}, i64 {first}, i64 {self.end}")
-                self._make(first, str(self._schedule.group))
+                group = self._schedule.group
+                self._make(first, group, str(group * self.at_once))
             else:
                 self._finish_pass()
             for number in reduced:
                 self._finish(number, member)
 
-    def _make(self, first: str, step: str) -> None:
-        """Make passes from ``first`` to the end by ``step``: several at once, then what is left."""
+    def _make(self, first: str, apart: int, step: str) -> None:
+        """Make passes from ``first`` to the end by ``step``.
+
+        If several are made at once, they are ``apart`` from each other, and so is what is left.
+        """
         code, p = self._code, self._p
         at = code.variable("i64", first)
         if self.at_once > 1:
-            further = p.let(f"mul i64 {step}, {self.at_once - 1}")
-            last = p.let(f"sub i64 {self.end}, {further}")
-            with code.loop(at, last, p.let(f"mul i64 {step}, {self.at_once}")) as number:
-                steps = [number]
-                for _ in range(self.at_once - 1):
-                    steps.append(p.let(f"add i64 {steps[-1]}, {step}"))
-                self._pass(steps)
+            last = p.let(f"sub i64 {self.end}, {apart * (self.at_once - 1)}")
+            with code.loop(at, last, step) as number:
+                further = [p.let(f"add i64 {number}, {apart * k}") for k in range(1, self.at_once)]
+                self._pass([number, *further])
+            step = str(apart)
         with code.loop(at, self.end, step) as number:
             self._pass([number])
 
@@ -232,7 +240,7 @@ class GpuNestPrinter(ElementPrinter):
 
     def _finish_pass(self) -> None:
         """Store, and bring in what is reduced."""
-        code, p = self._code, self._p
+        code = self._code
         for number, root in enumerate(self._nest.roots):
             char = self._root_char(number)
             value = self._values[root.value]
@@ -243,10 +251,19 @@ class GpuNestPrinter(ElementPrinter):
                     self._add(root)
                 case Reduce():
                     kind, place = TYPES[char], self._sums[number]
+                    before = code.get(place, kind)
                     if root.kind == "finite":
-                        value = p.let(f"fmul {kind} {value}, {constant(0.0, char)}")
-                    both = self._combined(root.kind, code.get(place, kind), value, kind)
+                        both = self._with_zero_times(value, before, char)
+                    else:
+                        both = self._combined(root.kind, before, value, kind)
                     code.set(place, kind, both)
+
+    def _with_zero_times(self, x: str, y: str, char: str) -> str:
+        """``0 x + y``, which is NaN from when on an ``x`` was not finite."""
+        p, kind = self._p, TYPES[char]
+        name = f"llvm.fma.{SUFFIXES[kind]}"
+        p.declare(f"{kind} @{name}({kind}, {kind}, {kind})")
+        return p.let(f"call {kind} @{name}({kind} {x}, {kind} {constant(0.0, char)}, {kind} {y})")
 
     def _combined(self, kind: str, x: str, y: str, of: str) -> str:
         p = self._p
