@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from traceback import clear_frames
+
 
 class DeviceFailure(Exception):
     """The device has failed, not the program: nothing is recorded anew or computed elsewhere."""
@@ -24,3 +26,10 @@ class OutOfGpuMemory(DeviceFailure):
     def __init__(self, message: str, *, freed: bool = False) -> None:
         super().__init__(message)
         self.freed = freed
+
+    def forget_calls(self) -> None:
+        """Free what is in the variables of the calls that it has ended."""
+        error: BaseException | None = self
+        while error is not None:
+            clear_frames(error.__traceback__)
+            error = error.__cause__

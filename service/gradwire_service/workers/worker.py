@@ -10,7 +10,7 @@ from contextlib import suppress
 from time import monotonic
 from types import FrameType
 
-from gradwire_engine.gpu import GpuLost, GpuUnavailable
+from gradwire_engine.gpu import GpuLost, GpuUnavailable, OutOfGpuMemory
 from threadpoolctl import threadpool_limits
 
 from gradwire_service.allocation import KEPT_BY_PROCESS_BYTES, keep_freed_memory
@@ -171,7 +171,7 @@ def serve(
         with suppress(ChannelClosed):
             channel.send(Ready(None if gpu is None else gpu.device))
             worker.work()
-    except (GpuLost, GpuUnavailable) as error:
+    except (GpuLost, GpuUnavailable, OutOfGpuMemory) as error:
         with suppress(ChannelClosed):
             channel.send(DeviceLost(str(error)))
         signal.raise_signal(signal.SIGKILL)  # the driver's own end may hang

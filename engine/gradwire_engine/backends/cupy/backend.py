@@ -12,6 +12,7 @@ from gradwire_engine.backends.cupy.device import Device
 from gradwire_engine.backends.cupy.executable import CupyExecutable
 from gradwire_engine.backends.cupy.groups import Library
 from gradwire_engine.backends.cupy.namespace import namespace
+from gradwire_engine.backends.cupy.products import WORKSPACE_BYTES, Products
 from gradwire_engine.backends.cupy.rules import RULES
 from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND, NumpyBackend
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
@@ -46,7 +47,7 @@ class CupyBackend(NumpyBackend):
         self.device = Device(memory_bytes)
         self._compile, self._stay = compile_texts or compile_here, stay
         self._xp = namespace()
-        self._library = Library(self.device, self._compile)
+        self._library = Library(self.device, self._compile, Products(self.device))
 
     def apart(self, whose: str = "") -> CupyBackend:
         """A tenant's backend on the same device, with functions of its own."""
@@ -55,7 +56,7 @@ class CupyBackend(NumpyBackend):
         other.device, other._compile, other._stay, other._xp = (
             *(self.device, self._compile, self._stay, self._xp),
         )
-        other._library = Library(self.device, self._compile, whose)
+        other._library = Library(self.device, self._compile, self._library.products, whose)
         return other
 
     def describe(self) -> tuple[str, int, int, str]:
@@ -82,7 +83,8 @@ class CupyBackend(NumpyBackend):
             with device.working(unhurried):
                 return device.copy_from(x, unhurried)
 
-        return measured(self, NUMPY_BACKEND, (to, back), clock)
+        room_bytes = device.memory_bytes - WORKSPACE_BYTES
+        return measured(self, NUMPY_BACKEND, (to, back), room_bytes, clock)
 
     def compile(
         self, tape: Tape, poll: Poll, *, exact: bool = False, threads: int = 1

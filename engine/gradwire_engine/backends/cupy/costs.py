@@ -18,6 +18,8 @@ from gradwire_engine.tape import ArrayType, Instruction, Tape
 
 #: Elements of what is measured: as few as there are, and so many that the rest counts for nothing.
 _FEW, _MANY = 1, 1 << 22
+#: Bytes of the device for each element: the operand, the result, copies of both, and room beside.
+_BYTES_OF_EACH = 128
 _ROUNDS = 5
 #: Sizes among which the one is looked for from which on the GPU is quicker.
 _SIZES = tuple([1 << k for k in range(8, 25, 2)])
@@ -27,26 +29,29 @@ def measured(
     gpu: Backend,
     host: Backend,
     copies: tuple[Callable[..., Any], ...],
+    memory_bytes: int,
     clock: Callable[[], float],
 ) -> tuple[Any, ...]:
     """Seconds of a launch; bytes in and out and arithmetic in a second; elements that pay.
 
-    ``copies`` are functions that copy an array to the device, and one back.
+    ``copies`` are functions that copy an array to the device, and one back. Arrays are no larger
+    than fits into ``memory_bytes`` of the device.
     """
     seconds = partial(_measured, clock)
     to, back = copies
-    x = np.ones(_MANY)
-    on_device = to(x)
+    room = max(memory_bytes // _BYTES_OF_EACH, _SIZES[0])
+    many, sizes = min(_MANY, room), [n for n in _SIZES if n <= room]
+    x = np.ones(many)
     inward = x.nbytes / seconds(lambda: to(x))
-    outward = x.nbytes / seconds(lambda: back(on_device))
+    outward = x.nbytes / seconds(partial(back, to(x)))
     launch = seconds(_replay(gpu, _FEW))
-    formula = _replay(gpu, _MANY)
+    formula = _replay(gpu, many)
     computing = max(seconds(formula) - launch - x.nbytes / inward - x.nbytes / outward, 1e-6)
-    flops = gpu.compile(_formula(_MANY), unhurried).flops / computing
-    for n in _SIZES:
+    flops = gpu.compile(_formula(many), unhurried).flops / computing
+    for n in sizes:
         if seconds(_replay(gpu, n)) < seconds(_replay(host, n)):
             return launch, inward, outward, flops, n
-    return launch, inward, outward, flops, _SIZES[-1]
+    return launch, inward, outward, flops, sizes[-1]
 
 
 def _measured(clock: Callable[[], float], function: Callable[[], Any]) -> float:

@@ -120,6 +120,7 @@ class Device:
         self.name: str = properties["name"].decode()
         self.capability = int(properties["major"]), int(properties["minor"])
         self.total_bytes = int(properties["totalGlobalMem"])
+        self.memory_bytes = self.total_bytes if memory_bytes is None else memory_bytes
         self.pool = cupy.cuda.MemoryPool()
         if memory_bytes is not None:
             self.pool.set_limit(memory_bytes)

@@ -148,14 +148,12 @@ class CupyExecutable(Executable):
 
     def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
         """Replay on the device; on the host where values fail, as an error says there of which."""
-        freed = False
         try:
             replayed = self._attempted(inputs, poll)
         except OutOfGpuMemory as error:
-            freed = error.freed
-            if not freed:
+            if not error.freed:
                 raise
-        if freed:  # not above, where the error keeps what the first attempt has made
+            error.forget_calls()
             replayed = self._attempted(inputs, poll)
         if replayed is None:
             given = [self._on_host(x, poll) for x in inputs]

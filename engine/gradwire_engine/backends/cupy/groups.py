@@ -90,11 +90,16 @@ class _Call(NamedTuple):
 
 
 class Library:
-    """A tenant's functions, each loaded once, which programs of one structure share; cuBLAS."""
+    """A tenant's functions, each loaded once, which programs of one structure share.
 
-    def __init__(self, device: Device, compile_texts: Compile, whose: str = "") -> None:
+    Beside them cuBLAS, whose memory all tenants share.
+    """
+
+    def __init__(
+        self, device: Device, compile_texts: Compile, products: Products, whose: str = ""
+    ) -> None:
         self.device, self._compile, self._whose = device, compile_texts, whose
-        self.products = Products(device)
+        self.products = products
         self._functions: WeakValueDictionary[str, _Function] = WeakValueDictionary()
 
     def functions(self, texts: Iterable[str]) -> dict[str, _Function]:

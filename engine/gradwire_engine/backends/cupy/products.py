@@ -23,7 +23,7 @@ _COMPUTES = {"e": 68, "f": 68, "d": 70, "F": 68, "D": 70}
 _FACTORS: dict[str, Any] = {"d": ctypes.c_double * 1, "D": ctypes.c_double * 2}
 _FACTORS |= {"e": ctypes.c_float * 1, "f": ctypes.c_float * 1, "F": ctypes.c_float * 2}
 #: Memory that cuBLAS computes in: as much as it may want on any GPU so far.
-_WORKSPACE_BYTES = 32 << 20
+WORKSPACE_BYTES = 32 << 20
 _PLAIN, _TRANSPOSED = 0, 1
 #: Rows and columns that a processor computes together, and so many of these that all are busy.
 _TILE, _BUSY_TILES = 64, 64
@@ -62,13 +62,13 @@ class Products:
         handle = ctypes.c_void_p()
         self._call("cublasCreate_v2", ctypes.byref(handle))
         self._call("cublasSetStream_v2", handle, ctypes.c_void_p(self._device.stream.ptr))
-        pointer, size = ctypes.c_void_p(self._workspace.ptr), ctypes.c_size_t(_WORKSPACE_BYTES)
+        pointer, size = ctypes.c_void_p(self._workspace.ptr), ctypes.c_size_t(WORKSPACE_BYTES)
         self._call("cublasSetWorkspace_v2", handle, pointer, size)
         return handle
 
     @cached_property
     def _workspace(self) -> Any:
-        return self._device.cupy.cuda.alloc(_WORKSPACE_BYTES)
+        return self._device.cupy.cuda.alloc(WORKSPACE_BYTES)
 
     def _call(self, name: str, *args: Any) -> None:
         status = getattr(self._library, name)(*args)

@@ -6,6 +6,7 @@ The GPU is a simulated one and, where there is one, a real one.
 from __future__ import annotations
 
 import threading
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,27 @@ def test_what_is_kept_gives_way_to_what_is_needed():
         call = asked(backend, "sort(x + y)", wide, "evaluate")
         with pytest.raises(OutOfGpuMemory):
             call.replay(go_on)
+
+
+def test_tenants_share_the_memory_of_cublas():
+    from gradwire_engine.gpu import gpu_backend
+
+    with simulated():
+        backend: Any = gpu_backend(34 << 20, texts_alone)  # cuBLAS has 32 of them
+        for tenant in (backend, backend.apart("one"), backend.apart("other")):
+            answer = asked(tenant, "sum(x @ x)", {"x": np.ones((3, 3))}, "evaluate").replay(go_on)
+            assert answer.value == 27
+
+
+def test_costs_are_measured_in_little_memory():
+    from gradwire_engine.gpu import crossover, gpu_backend
+
+    ticks = (k * k for k in count())  # each call takes longer than the one before
+    with simulated():
+        backend: Any = gpu_backend(34 << 20, texts_alone)  # cuBLAS has 32 of them
+        found = crossover(backend, lambda: next(ticks))
+    assert found.elements == 256
+    assert min(found[:-1]) > 0
 
 
 def test_a_result_without_room_for_another_is_not_kept():
