@@ -62,6 +62,7 @@ from gradwire_service.telemetry import (
     request_logger,
 )
 from gradwire_service.work.compilation import is_compiled
+from gradwire_service.work.redirects import Redirects
 from gradwire_service.work.tasks import Tasks
 from gradwire_service.workers.gpu import GpuPool
 from gradwire_service.workers.opened_gpu import OpenGpu, open_gpu
@@ -204,7 +205,8 @@ def create_app(
         )
     else:
         tapes_here = Tapes(engines, store, resolver, settings.tape_values_bytes)
-        tasks = Tasks(engines, resolver, tapes_here, open_cluster(settings, engines))
+        cluster, redirects = open_cluster(settings, engines), Redirects(settings)
+        tasks = Tasks(engines, resolver, tapes_here, cluster, redirects)
         executors = ThreadPool(tasks, queue, settings)
         job_executors = ThreadPool(tasks, job_queue, settings, settings.job_processes)
     dependencies = Dependencies(engines, store, resolver, capacity, placement, metrics, settings)

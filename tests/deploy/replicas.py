@@ -23,11 +23,16 @@ class Server(ThreadingHTTPServer):
 
 @dataclass
 class Replica:
-    """A stand-in that answers 200, refuses with 503, holds, hangs up every time or is gone."""
+    """A stand-in that answers 200, refuses with 503, holds, hangs up every time or is gone.
+
+    One that ``redirects`` does so where nginx allows it, and else answers.
+    """
 
     behaviour: str
     asked: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    #: Where nginx allowed to redirect each answered request, if anywhere.
+    allowed: list[str | None] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
     left: threading.Event = field(default_factory=threading.Event)
     port: int = 0
@@ -54,7 +59,14 @@ class Replica:
                     return
                 if replica.behaviour == "holds":
                     replica.released.wait(10)
-                self.send_response(503 if replica.behaviour == "refuses" else 200)
+                allowed = self.headers["Gradwire-Redirect"]
+                replica.allowed.append(allowed)
+                if replica.behaviour == "redirects" and allowed:
+                    self.send_response(307)
+                    self.send_header("X-Accel-Redirect", allowed)
+                    body = b""
+                else:
+                    self.send_response(503 if replica.behaviour == "refuses" else 200)
                 self.send_header("Replica", str(replica.port))
                 for name, value in replica.headers.items():
                     self.send_header(name, value)

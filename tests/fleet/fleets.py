@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
@@ -28,6 +28,8 @@ _READ_TIMEOUT = re.compile(r"(proxy_read_timeout )\w+;")
 class Replica(Program):
     """A server process."""
 
+    command: ClassVar[Sequence[str]] = ("gradwire_service", "serve")
+
     def __init__(
         self,
         name: str,
@@ -36,7 +38,7 @@ class Replica(Program):
         cgroup: Cgroup | None = None,
     ) -> None:
         port = free_port()
-        command = [sys.executable, "-m", "gradwire_service", "serve", "--port", str(port)]
+        command = [sys.executable, "-m", *self.command, "--port", str(port)]
         super().__init__(name, command, port, folder, {**SETTINGS, **(settings or {})}, cgroup)
 
     @property
@@ -71,17 +73,33 @@ class Replica(Program):
         return client_of(self.port, **options)
 
 
+class GpuReplica(Replica):
+    """One that computes everything on a simulated GPU."""
+
+    command = ("tests.fleet.gpu_replica",)
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+
 class Nginx(Program):
-    """nginx with the shipped configuration, in front of these ports.
+    """nginx with the shipped configuration, in front of these ports, and those of GPU replicas.
 
     ``read_seconds`` replaces the timeout for silent replicas.
     """
 
-    def __init__(self, folder: Path, ports: Sequence[int], read_seconds: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        ports: Sequence[int],
+        read_seconds: int | None = None,
+        gpu_ports: Sequence[int] = (),
+    ) -> None:
         prefix = folder / "nginx"
         prefix.mkdir()
         port = free_port()
-        command = configure(prefix, ports, port)
+        command = configure(prefix, ports, port, gpu_ports)
         if read_seconds is not None:
             main = prefix / "gradwire.conf"
             text, times = _READ_TIMEOUT.subn(rf"\g<1>{read_seconds}s;", main.read_text())
@@ -91,12 +109,15 @@ class Nginx(Program):
 
 
 class Fleet:
-    """Replicas behind nginx, optionally with chaos proxies in between."""
+    """Replicas behind nginx, optionally with chaos proxies in between, and one with a GPU."""
 
-    def __init__(self, replicas: list[Replica], nginx: Nginx, chaos: list[Chaos]) -> None:
+    def __init__(
+        self, replicas: list[Replica], nginx: Nginx, chaos: list[Chaos], gpus: list[GpuReplica]
+    ) -> None:
         self.replicas = replicas
         self.nginx = nginx
         self.chaos = chaos
+        self.gpus = gpus
 
     @property
     def port(self) -> int:
@@ -123,21 +144,29 @@ async def fleet(
     size: int = 3,
     *,
     chaos: bool = False,
+    gpus: int = 0,
     read_seconds: int | None = None,
     memory_bytes: int | None = None,
     **settings: object,
 ) -> AsyncIterator[Fleet]:
-    """``size`` servers behind nginx, each with this memory limit; settings by their names."""
+    """``size`` servers behind nginx, each with this memory limit; settings by their names.
+
+    Beside them are ``gpus`` with a simulated GPU.
+    """
     async with AsyncExitStack() as stack:
         made = [
             _replica(stack, f"replica-{n}", folder, memory_bytes, settings) for n in range(size)
         ]
-        await stack.enter_async_context(_running(*made))
+        with_gpu = [
+            GpuReplica(f"gpu-replica-{n}", folder, _variables(settings)) for n in range(gpus)
+        ]
+        await stack.enter_async_context(_running(*made, *with_gpu))
         ports = [one.port for one in made]
         between = [await stack.enter_async_context(Chaos(port)) for port in ports] if chaos else []
-        nginx = Nginx(folder, [one.port for one in between] or ports, read_seconds)
+        ports = [one.port for one in between] or ports
+        nginx = Nginx(folder, ports, read_seconds, [one.port for one in with_gpu])
         await stack.enter_async_context(_running(nginx))
-        yield Fleet(made, nginx, between)
+        yield Fleet(made, nginx, between, with_gpu)
 
 
 def _replica(

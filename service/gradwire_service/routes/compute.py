@@ -152,6 +152,8 @@ class Compute:
             known.too_large |= error.problem.code == "out_of_gpu_memory"
             raise
         outcome = exchange.outcome
+        if outcome.cached is None:
+            return body  # redirected
         seconds = outcome.phases[REPLAY], outcome.next_seconds
         known.learn(outcome.cost, *seconds, on_gpu=outcome.on_gpu)
         if entry is not None and not outcome.on_gpu and self._is_short(outcome):

@@ -30,3 +30,10 @@ class GpuSettings(BaseModel):
         description="Which computations run on the GPU: those that are expected to take less time "
         "there, by the costs measured at start and by earlier calls; or all.",
     )
+    gpu_redirect_flops: int = Field(
+        default=0,
+        ge=0,
+        description="Behind the nginx of `deploy/nginx`, a replica without a GPU redirects requests "
+        "that need at least so many floating-point operations to replicas with one. 0 redirects "
+        "nothing.",
+    )

@@ -50,6 +50,12 @@ class StorageSettings(BaseModel):
         "that survives restarts and that processes on one machine may share; or a Redis that "
         "replicas share, redis://[user:password@]host:port/db, rediss:// for TLS, unix://PATH.",
     )
+
+    @property
+    def shares_store(self) -> bool:
+        """True if replicas on other machines may have the same store."""
+        return not self.store.startswith(("memory:", "sqlite:"))
+
     store_prefix: str = Field(
         default="gradwire",
         pattern=r"^[\w.-]+$",

@@ -85,6 +85,11 @@ class References:
         (self._missing if held is None else self._found)[kind, reference] = None
         return held
 
+    @property
+    def used(self) -> bool:
+        """True if the request refers to anything that is stored."""
+        return bool(self._found)
+
     def resident(self, ref: str) -> str | None:
         """The engine's name of a tensor, different for each owner; None for a result.
 

@@ -14,7 +14,8 @@ _NOT_STORED = (b"cache-control", b"no-store")
 _NOTHING_LOADED = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
 #: For responses without headers of their own on caching or content policy.
 STRICTEST = (*_ALWAYS, _NOT_STORED, _NOTHING_LOADED)
-_OVERRIDING = frozenset((b"cache-control", b"content-security-policy", b"etag"))
+_REDIRECT = b"x-accel-redirect"
+_OVERRIDING = frozenset((b"cache-control", b"content-security-policy", b"etag", _REDIRECT))
 
 
 def security_headers(headers: Collection[Header]) -> tuple[Header, ...]:
@@ -26,7 +27,8 @@ def security_headers(headers: Collection[Header]) -> tuple[Header, ...]:
         return STRICTEST  # the common case, without collecting names
     own = {name for name, _ in headers}
     added: tuple[Header, ...] = _ALWAYS
-    if b"cache-control" not in own and b"etag" not in own:
+    # nginx would add a redirect's Cache-Control to the answer, which has its own.
+    if own.isdisjoint((b"cache-control", b"etag", _REDIRECT)):
         added += (_NOT_STORED,)
     if b"content-security-policy" not in own:
         added += (_NOTHING_LOADED,)

@@ -18,6 +18,7 @@ from gradwire_service.wire.envelope import read_envelope
 from gradwire_service.wire.numbers import Array
 from gradwire_service.wire.result_references import with_references
 from gradwire_service.wire.shared import Body
+from gradwire_service.work.redirects import GPU, Redirects
 from gradwire_service.work.request import COMPILE, PARSE, REPLAY, Request
 from gradwire_service.work.tensors import tensor_document
 
@@ -37,6 +38,7 @@ class Computation:
         "_release",
         "_results",
         "call",
+        "refers",
         "request",
     )
 
@@ -59,6 +61,8 @@ class Computation:
             program, envelope.variables, envelope.query, vectors=envelope.vectors
         )
         self.request = request
+        #: Whether the request refers to anything that is stored.
+        self.refers = references.used
         self._kind = kind
         self._program_id = request.outcome.program = program.id
         self._encoding = envelope.encoding
@@ -72,16 +76,19 @@ class Computation:
         """True if the answer leaves results in the store, or deletes some: both may block."""
         return bool(self._keep or self._release)
 
+    def compile(self, poll: Poll) -> None:
+        """Compile if necessary."""
+        start = perf_counter()
+        self.call.compile(poll)
+        self.request.outcome.phases[COMPILE] += perf_counter() - start
+
     def finish(self, poll: Poll, cluster: Cluster | None = None) -> list[Body]:
         """Compile if necessary, replay, and write the response. A ``cluster`` shares long work."""
-        call, phases = self.call, self.request.outcome.phases
-        start = perf_counter()
-        call.compile(poll)
-        compiled = perf_counter()
+        self.compile(poll)
+        call, compiled = self.call, perf_counter()
         answer = None if cluster is None else cluster.batch(call, self.request.owner, poll)
         if answer is None:
             answer = call.replay(poll)
-        phases[COMPILE] += compiled - start
         return self.encode(answer, perf_counter() - compiled)
 
     def encode(self, answer: Answer, seconds: float) -> list[Body]:
@@ -107,15 +114,30 @@ class Computation:
 class ComputeHandlers:
     """Computations in an executor, where they may take long."""
 
-    def __init__(self, engines: Engines, resolver: ReferenceResolver, cluster: Cluster) -> None:
+    def __init__(
+        self,
+        engines: Engines,
+        resolver: ReferenceResolver,
+        cluster: Cluster,
+        redirects: Redirects,
+    ) -> None:
         self._engines = engines
         self._resolver = resolver
         self._cluster = cluster
+        self._redirects = redirects
 
     def compute(self, kind: Kind, request: Request) -> list[Body]:
-        """Run a computation; the outcome has the expected cost of the next replay."""
+        """Run a computation, or redirect its request to a replica with a GPU.
+
+        The outcome of what was computed has the expected cost of the next replay.
+        """
         engine = self._engines.of(request.owner)
         work = Computation(engine, self._resolver, kind, request, request.deadline)
+        if not work.changes_store and self._redirects.allowed(request, refers=work.refers):
+            work.compile(request.deadline)
+            if self._redirects.pays(work.call):
+                request.redirect(GPU)
+                return []
         pieces = work.finish(request.deadline, self._cluster)
         call, outcome = work.call, request.outcome
         outcome.next_seconds = call.seconds

@@ -30,6 +30,7 @@ TASK_HEADERS = (
     b"gradwire-timeout-ms",
     b"if-none-match",
     b"idempotency-key",
+    b"gradwire-redirect",
 )
 
 
@@ -184,6 +185,12 @@ class Request:
         if new:
             self.outcome.status = 201
             self.add((b"location", location.encode()))
+
+    def redirect(self, location: bytes) -> None:
+        """Have nginx send the request to a ``location`` of its own; nothing was computed here."""
+        self.outcome.status = 307
+        self.outcome.cached = None
+        self.add((b"x-accel-redirect", location))
 
     def add(self, *headers: Header) -> None:
         """Add headers to the response."""

@@ -29,6 +29,7 @@ from gradwire_service.work.jobs import JobHandlers
 from gradwire_service.work.messages import Task, TaskDone, TaskFailed
 from gradwire_service.work.pictures import FORMS, PictureHandlers
 from gradwire_service.work.programs import ProgramHandlers
+from gradwire_service.work.redirects import Redirects
 from gradwire_service.work.request import Listener, Outcome, Request
 from gradwire_service.work.solve import SolveHandlers
 from gradwire_service.work.tapes import TapeHandlers
@@ -59,14 +60,19 @@ class Tasks:
     """The handlers of all tasks, with their caches."""
 
     def __init__(
-        self, engines: Engines, resolver: ReferenceResolver, tapes: Tapes, cluster: Cluster
+        self,
+        engines: Engines,
+        resolver: ReferenceResolver,
+        tapes: Tapes,
+        cluster: Cluster,
+        redirects: Redirects,
     ) -> None:
         self._cluster = cluster
         tape_handlers = TapeHandlers(tapes, resolver)
         programs = ProgramHandlers(resolver)
         tensors = TensorHandlers(resolver)
         pictures = PictureHandlers(resolver, engines.limits)
-        compute = ComputeHandlers(engines, resolver, cluster)
+        compute = ComputeHandlers(engines, resolver, cluster, redirects)
         jobs = JobHandlers(resolver.store)
         solve = SolveHandlers(engines, resolver, cluster).solve
         self._handlers: dict[str, Handler] = {
@@ -147,7 +153,8 @@ def open_tasks(
     engines = open_engines(settings, isolated=isolated, backend=backend)
     resolver = ReferenceResolver(engines, store, settings.local_cache_bytes)
     tapes = Tapes(engines, store, resolver, settings.tape_values_bytes)
-    return Tasks(engines, resolver, tapes, open_cluster(settings, engines))
+    cluster, redirects = open_cluster(settings, engines), Redirects(settings)
+    return Tasks(engines, resolver, tapes, cluster, redirects)
 
 
 def divide_caches(settings: Settings, count: int) -> Settings:

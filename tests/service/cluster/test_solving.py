@@ -18,6 +18,7 @@ from gradwire_service.store.memory import MemoryStore
 from gradwire_service.tapes import Tapes
 from gradwire_service.wire.shared import packed, unpacked
 from gradwire_service.work.messages import Task, TaskFailed
+from gradwire_service.work.redirects import Redirects
 from gradwire_service.work.tasks import Tasks, execute
 
 PAGE = Path(__file__).parents[3] / "docs/how-to/large-data.md"
@@ -35,7 +36,7 @@ def solve(dask, data):
     engines, store = open_engines(settings, isolated=False), MemoryStore(policies(settings))
     resolver = ReferenceResolver(engines, store, settings.local_cache_bytes)
     tapes = Tapes(engines, store, resolver, settings.tape_values_bytes)
-    tasks = Tasks(engines, resolver, tapes, open_cluster(settings, engines))
+    tasks = Tasks(engines, resolver, tapes, open_cluster(settings, engines), Redirects(settings))
 
     def run(kind, document):
         body = packed([json.dumps(document).encode()])

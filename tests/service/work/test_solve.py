@@ -18,6 +18,7 @@ from gradwire_service.tapes import Tapes
 from gradwire_service.wire.references import References
 from gradwire_service.wire.shared import packed, unpacked
 from gradwire_service.work.messages import Task, TaskFailed
+from gradwire_service.work.redirects import Redirects
 from gradwire_service.work.solve import Reporter
 from gradwire_service.work.tasks import Tasks, execute
 from scipy.optimize import rosen
@@ -33,7 +34,7 @@ def tasks():
     engines, store = open_engines(settings, isolated=False), MemoryStore(policies(settings))
     resolver = ReferenceResolver(engines, store, settings.local_cache_bytes)
     tapes = Tapes(engines, store, resolver, settings.tape_values_bytes)
-    return Tasks(engines, resolver, tapes, open_cluster(settings, engines))
+    return Tasks(engines, resolver, tapes, open_cluster(settings, engines), Redirects(settings))
 
 
 @pytest.fixture
