@@ -137,9 +137,17 @@ def test_pods_are_replaced_when_their_configuration_changes(render: Render):
 
 def test_replicas_with_gpus_may_be_enabled(render: Render):
     released, others = render(gpu={"enabled": True}), render()
+    both = {"with": released, "without": others}
     assert released.keys() - others.keys() == GPU.keys()
     for name in GPU:
         assert bare(released[name]) == bare(GPU[name])
+    settings = {name: one["ConfigMap gradwire-settings"]["data"] for name, one in both.items()}
+    redirects = {"GRADWIRE_GPU_REDIRECT_FLOPS": "5000000000"}
+    assert settings["with"] == {**settings["without"], **redirects}
+    replicas = [one["Deployment gradwire"] for one in both.values()]
+    assert bare(replicas[0]) == bare(replicas[1])
+    checksums = [one["spec"]["template"]["metadata"]["annotations"] for one in replicas]
+    assert checksums[0] != checksums[1]  # so they are replaced
 
 
 def test_every_value_of_gpus_is_applied(render: Render):
@@ -150,6 +158,7 @@ def test_every_value_of_gpus_is_applied(render: Render):
         namespace="other",
         gpu={
             "enabled": True,
+            "redirectFlops": "7000000000",
             "image": "registry.example/gpu:1",
             "replicas": 2,
             "resources": resources,
@@ -162,6 +171,8 @@ def test_every_value_of_gpus_is_applied(render: Render):
     )
     for name in GPU:
         kubernetes_validate.validate(released[name], VERSION, strict=True)
+    settings = released["ConfigMap gradwire-settings"]["data"]
+    assert settings["GRADWIRE_GPU_REDIRECT_FLOPS"] == "7000000000"
     deployment = released["Deployment gradwire-gpu"]["spec"]
     assert deployment["replicas"] == 2
     pod = deployment["template"]["spec"]
@@ -194,6 +205,7 @@ def test_redis_and_route_may_be_disabled(render: Render):
         {"replicas": {"min": 1}},
         {"settings": {"CACHE_BYTES": "1GiB"}},
         {"resources": {"limits": None}},
+        {"gpu": {"redirectFlops": "5e9"}},
         {"gpu": {"resources": {"limits": {"nvidia.com/gpu": None}}}},
     ],
 )

@@ -33,7 +33,7 @@ class GpuSettings(BaseModel):
     gpu_redirect_flops: int = Field(
         default=0,
         ge=0,
-        description="Behind the nginx of `deploy/nginx`, a replica without a GPU redirects requests "
-        "that need at least so many floating-point operations to replicas with one. 0 redirects "
-        "nothing.",
+        description="Behind the nginx of `deploy/nginx`, a replica without a GPU redirects "
+        "computations of at least so many floating-point operations to replicas with one. 0 "
+        "redirects nothing.",
     )

@@ -10,7 +10,7 @@ from gradwire_service.work.request import Request
 #: The location of nginx that sends a request to replicas with a GPU. There is no other, so that
 #: clients that reach a service directly or by another proxy cannot choose where it redirects.
 GPU = b"@gpu"
-#: A redirected request is sent and read once more. In the time that takes for a byte, a CPU computes
+#: A redirected request is sent and read once more. In the time that takes for a byte, a CPU does
 #: fewer operations than these.
 _FLOPS_PER_BYTE = 100
 

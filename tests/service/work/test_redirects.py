@@ -7,10 +7,8 @@ from gradwire_service.settings import Settings
 OFFER = {"Gradwire-Redirect": "@gpu"}
 REDIRECTED = {"gpu_redirect_flops": 500_000}
 X = np.linspace(-1, 1, 500).tolist()
-LARGE = {
-    "program": "y = x\nfor i in range(200):\n    y = sin(y) + x * 0.01\nsum(y)",
-    "variables": {"x": X},
-}
+PROGRAM = "y = x\nfor i in range(200):\n    y = sin(y) + x * 0.01\nsum(y)"
+LARGE = {"program": PROGRAM, "variables": {"x": X}}
 
 
 @pytest.fixture(scope="module", params=[0, 1], ids=["thread", "process"])
@@ -79,7 +77,7 @@ async def test_exact_answers_are_computed_here(replica):
 
 
 async def test_errors_are_answered_here(replica):
-    wrong = {**LARGE, "program": LARGE["program"] + "\nnothing(y)"}
+    wrong = {**LARGE, "program": f"{PROGRAM}\nnothing(y)"}
     assert (await ask(replica, wrong, **OFFER)).status_code == 422
 
 
@@ -92,7 +90,7 @@ async def test_what_refers_to_a_store_that_others_do_not_have_stays(replica):
     ref = (await replica.put("/v1/tensors", json={"value": X})).json()["ref"]
     by_tensor = {**LARGE, "variables": {"x": {"ref": ref}}}
     assert not is_redirected(await ask(replica, by_tensor, **OFFER))
-    program = (await replica.post("/v1/programs", json={"program": LARGE["program"]})).json()
+    program = (await replica.post("/v1/programs", json={"program": PROGRAM})).json()
     by_program = {**LARGE, "program": {"ref": program["id"]}}
     assert not is_redirected(await ask(replica, by_program, **OFFER))
     assert is_redirected(await ask(replica, LARGE, **OFFER))

@@ -3,6 +3,9 @@
 {{- $it := .it }}{{ $root := .root }}{{ $values := .root.Values }}
 {{- $labels := dict "app.kubernetes.io/managed-by" $root.Release.Service "app.kubernetes.io/instance" $root.Release.Name }}
 {{- $_ := set $it.metadata "labels" (merge $labels ($it.metadata.labels | default dict)) }}
+{{- $settings := dict }}
+{{- if $values.gpu.enabled }}{{ $_ := set $settings "GRADWIRE_GPU_REDIRECT_FLOPS" $values.gpu.redirectFlops }}{{ end }}
+{{- range $setting, $value := $values.settings }}{{ $_ := set $settings $setting $value }}{{ end }}
 {{- $name := printf "%s %s" $it.kind $it.metadata.name }}
 {{- if has $name (list "Deployment gradwire" "Deployment gradwire-gpu") }}
 {{- $pod := $it.spec.template.spec }}{{ $container := first $pod.containers }}
@@ -21,12 +24,12 @@
 {{- range $volume := $pod.volumes }}
 {{- if eq $volume.name "keys" }}{{ $_ := set $volume.secret "secretName" $values.keysSecret }}{{ end }}
 {{- end }}
-{{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/settings" (toJson $values.settings | sha256sum)) }}
+{{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/settings" (toJson $settings | sha256sum)) }}
 {{- else if eq $name "HorizontalPodAutoscaler gradwire" }}
 {{- $_ := set $it.spec "minReplicas" (int $values.replicas.min) }}
 {{- $_ := set $it.spec "maxReplicas" (int $values.replicas.max) }}
 {{- else if eq $name "ConfigMap gradwire-settings" }}
-{{- range $setting, $value := $values.settings }}{{ $_ := set $it.data $setting (toString $value) }}{{ end }}
+{{- range $setting, $value := $settings }}{{ $_ := set $it.data $setting (toString $value) }}{{ end }}
 {{- else if eq $name "Deployment nginx" }}
 {{- $_ := set $it.spec.template.metadata "annotations" (dict "checksum/configuration" (include "gradwire.nginx" $root | sha256sum)) }}
 {{- else if eq $name "StatefulSet redis" }}
