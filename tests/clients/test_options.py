@@ -39,16 +39,17 @@ def test_the_api_key_is_sent_as_a_bearer_token(argument, environment, header):
         (None, {}, None),
         (None, {"GRADWIRE_PLACEMENT": "gpu"}, "gpu"),
         ("gpu", {}, "gpu"),
+        ("cpu", {"GRADWIRE_PLACEMENT": "gpu"}, "cpu"),
         ("any", {"GRADWIRE_PLACEMENT": "gpu"}, None),
     ],
 )
-def test_the_placement_is_sent_if_it_is_a_gpu(argument, environment, header):
+def test_the_placement_is_sent_unless_it_is_any(argument, environment, header):
     headers = resolve(placement=argument, environment=environment).headers()
     assert headers.get("Gradwire-Placement") == header
 
 
-def test_a_placement_is_a_gpu_or_any():
-    with pytest.raises(ValueError, match="placement needs 'gpu' or 'any', got 'tpu'"):
+def test_a_placement_is_a_gpu_a_cpu_or_any():
+    with pytest.raises(ValueError, match="placement needs 'gpu', 'cpu' or 'any', got 'tpu'"):
         resolve(environment={"GRADWIRE_PLACEMENT": "tpu"})
 
 

@@ -59,7 +59,8 @@ class Connection(Compute, Catalogue, ABC, Generic[Http]):
     service and then sent by reference. An ``http_client`` has its own pool, proxies or transport
     and stays open when this client is closed; its ``base_url`` takes precedence over the
     environment's. Behind a proxy, requests with the ``placement`` ``gpu`` go to replicas that have
-    a GPU, as far as these can take them; it defaults to ``GRADWIRE_PLACEMENT``, else ``any``.
+    a GPU, as far as these can take them, and those with ``cpu`` to replicas without; it defaults to
+    ``GRADWIRE_PLACEMENT``, else ``any``, with which the service chooses.
     """
 
     def __init__(

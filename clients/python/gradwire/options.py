@@ -27,8 +27,9 @@ DEFAULT_TIMEOUT = httpx.Timeout(60.0, connect=5.0)
 _KEY = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
 Timeout: TypeAlias = float | httpx.Timeout | None
-#: The replicas that compute, behind a proxy: those with a GPU, as far as they can, or any.
-Placement: TypeAlias = Literal["gpu", "any"]
+#: The replicas that compute, behind a proxy: those with a GPU, as far as they can, those without,
+#: or either, as the service chooses.
+Placement: TypeAlias = Literal["gpu", "cpu", "any"]
 
 
 class Unset(enum.Enum):
@@ -64,7 +65,7 @@ class ClientOptions:
                 hint=hints.NO_KEY,
             )
         if self.placement not in get_args(Placement):
-            raise UsageError(f"placement needs 'gpu' or 'any', got {self.placement!r}")
+            raise UsageError(f"placement needs 'gpu', 'cpu' or 'any', got {self.placement!r}")
         if not isinstance(timeout, httpx.Timeout | None) and not (
             isinstance(timeout, int | float) and 0 < timeout < threading.TIMEOUT_MAX
         ):
@@ -94,8 +95,8 @@ class ClientOptions:
             "Content-Type": codec.MEDIA_TYPE,
             "User-Agent": USER_AGENT,
         }
-        if self.placement == "gpu":
-            headers["Gradwire-Placement"] = "gpu"
+        if self.placement != "any":
+            headers["Gradwire-Placement"] = self.placement
         if self.api_key is not None:
             headers["Authorization"] = f"Bearer {self.api_key}"
         return headers

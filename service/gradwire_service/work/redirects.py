@@ -18,8 +18,8 @@ _FLOPS_PER_BYTE = 100
 class Redirects:
     """Which requests a replica without a GPU redirects.
 
-    The decision is by the arithmetic of the compiled program, and not by measured times: so a
-    program does not move, and its answers keep their last digits.
+    The decision is by the arithmetic of the tape, and not by measured times: so a query does not
+    move, and its answers keep their last digits.
     """
 
     def __init__(self, settings: Settings) -> None:
