@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from gradwire_service.problems import MEDIA_TYPE
 
 from tests.deploy.replicas import Replica, Start, asking, until
 from tests.deploy.test_routing import MOST_ON_GPU
@@ -121,6 +122,18 @@ def test_what_a_gpus_replica_lost_is_not_computed_by_the_others(proxy: Start):
     reply = proxy(other, with_gpus=gpus).post("/v1/gradient", content=asking("x"))
     assert (reply.status_code, reply.json()["code"]) == (503, "overloaded")
     assert [len(replica.asked) for replica in (other, *gpus)] == [1, 1, 1]
+
+
+def test_a_gpus_replica_that_is_late_is_a_problem(proxy: Start):
+    other, gpu = Replica("redirects"), Replica("holds")
+    client = proxy(other, with_gpus=[gpu], proxy_read_timeout="1s")
+    try:
+        reply = client.post("/v1/gradient", content=asking("x"))
+    finally:
+        gpu.released.set()
+    assert (reply.status_code, reply.json()["code"]) == (504, "deadline_exceeded")
+    assert reply.headers["Content-Type"] == MEDIA_TYPE
+    assert (len(other.asked), len(gpu.asked)) == (1, 1)
 
 
 def test_what_may_not_be_repeated_is_not_repeated_by_a_redirect(proxy: Start):
