@@ -109,15 +109,26 @@ def _exp(r: Any) -> Any:
     return mp.fsum([r**k / mp.factorial(k + 2) for k in range(40)])
 
 
+def _exp2(r: Any) -> Any:
+    """``2^r = 1 + r p(r)``."""
+    return mp.expm1(r * mp.ln(2)) / r if r else mp.ln(2)
+
+
+def _log1p(r: Any) -> Any:
+    """``ln(1 + r) = r + r² p(r)``."""
+    if abs(r) < mpf(10) ** -15:
+        return r / 3 - mpf(1) / 2
+    return (mp.log1p(r) - r) / (r * r)
+
+
+def _erf_slope(z: Any) -> Any:
+    """``erf x = x + x p(z)`` with ``z = x²``."""
+    return _erf(z) - 1 if z else 2 / mp.sqrt(mp.pi) - 1
+
+
 def _half_expm1(r: Any) -> Any:
     """``(exp(2 r) - 1) / 2 = r + r² p(r)``."""
     return 2 * _exp(2 * r)
-
-
-def _log(z: Any) -> Any:
-    """``ln((1 + s) / (1 - s)) = 2 s + s z p(z)``."""
-    s = mp.sqrt(z)
-    return (2 * mp.atanh(s) / s - 2) / z
 
 
 def _sin(z: Any) -> Any:
@@ -157,7 +168,6 @@ LONG = ("ERF", "ERFCX", "DIGAMMA")
 #: Those whose doubles other libraries have published.
 SINGLES = {
     "EXP": Wanted(_exp, (-mpf("0.35"), mpf("0.35")), 0, 6),
-    "LOG": Wanted(_series(_log, mpf(2) / 3), (0, mpf("0.0295")), 0, 3),
     "SIN": Wanted(_sin, (0, _TURN), 0, 3),
     "COS": Wanted(_cos, (0, _TURN), 0, 3),
 }
@@ -166,6 +176,10 @@ SINGLES = {
 #: Those of floats alone.
 SHORT = {
     "EXP": Wanted(_exp, (-mpf("0.3467"), mpf("0.3467")), 0, 5),
+    "ERF": Wanted(_erf_slope, (0, mpf("0.81")), 0, 6),
+    "ERFC": Wanted(lambda x: mp.log(mp.erfc(x)), (mpf("0.9"), 4), 0, 9),
+    "EXP2": Wanted(_exp2, (-mpf("0.5"), mpf("0.5")), 0, 6),
+    "LOG": Wanted(_log1p, (-mpf(1) / 3, mpf(1) / 3), 0, 9),
     "TANH": Wanted(_half_expm1, (-mpf("0.1734"), mpf("0.1734")), 0, 5),
 }
 

@@ -23,6 +23,7 @@ import llvmlite.binding as llvm  # noqa: E402
 from gradwire_engine.backends.llvm.compiler import _machine  # noqa: E402
 from gradwire_engine.backends.llvm.functions.forms import (  # noqa: E402
     DOUBLES,
+    SINGLES,
     Form,
 )
 from gradwire_engine.backends.llvm.functions.library import (  # noqa: E402
@@ -157,6 +158,29 @@ def test_errors_at_moderate_sizes(name):
 @given(x=st.floats(allow_nan=False, allow_infinity=False))
 def test_error_at_any_number(name, x):
     assert_near(name, np.array([x]))
+
+
+#: Functions of which NumPy or SciPy has doubles that are as good as exact beside floats.
+IN_DOUBLES = {
+    **{name: getattr(np, name) for name in ("exp", "exp2", "expm1", "log", "log1p", "log2")},
+    **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    "erf": special.erf,
+    "erfc": special.erfc,
+}
+
+
+@pytest.mark.parametrize("name", IN_DOUBLES)
+def test_errors_of_floats_at_every_so_many_bits(name):
+    bits = np.arange(0, 1 << 32, (1 << 32) // share(1_000_003), dtype=np.uint64)
+    x = bits.astype(np.uint32).view(np.float32)
+    with np.errstate(all="ignore"):
+        true = IN_DOUBLES[name](x.astype(np.float64))
+        nearest = true.astype(np.float32)
+    found = arrays(name, (SINGLES, ""))(x)
+    finite = np.isfinite(nearest) & np.isfinite(found)
+    np.testing.assert_array_equal(found[~finite], nearest[~finite])
+    off = np.abs(found[finite] - true[finite]) / np.spacing(np.abs(nearest[finite]))
+    assert off.max() <= MOST_ULPS["float"], x[finite][off.argmax()]
 
 
 def neighbours(xs: np.ndarray) -> np.ndarray:

@@ -159,19 +159,17 @@ class Function:
         """The numbers that bits are."""
         return self.let(f"bitcast {self.form.integers} {x} to {self.form.numbers}")
 
-    def horner(self, x: str, coefficients: Sequence[float]) -> str:
-        """A polynomial of the highest power first, in as few instructions as there are."""
-        first, *others = coefficients
-        z = self.c(first)
-        for each in others:
-            z = self.fma(z, x, self.c(each))
-        return z
-
     def polynomial(self, x: str, coefficients: Polynomial | Sequence[float]) -> str:
-        """Of the highest power first: pairs of terms, then pairs of pairs, which do not wait."""
+        """Of the highest power first: pairs of terms, then pairs of pairs, which do not wait.
+
+        Of floats by Horner's rule: GPUs need not wait, and it takes the fewest instructions.
+        """
         if isinstance(coefficients, Polynomial):
             coefficients = coefficients.of(self.form)
         terms = [self.c(each) for each in reversed(coefficients)]
+        while self.form.single and len(terms) > 1:
+            *terms, second, first = terms
+            terms.append(self.fma(first, x, second))
         while len(terms) > 1:
             pairs = [
                 self.fma(terms[k + 1], x, terms[k]) if k + 1 < len(terms) else terms[k]

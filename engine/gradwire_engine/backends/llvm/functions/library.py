@@ -57,9 +57,16 @@ _WRITTEN: Mapping[str, Callable[[Form], str]] = {
 #: Those that floats have in other formulas.
 _OF_FLOATS: Mapping[str, Callable[[Form], str]] = {
     "exp": singles.exp,
+    "exp2": singles.exp2,
+    "expm1": singles.expm1,
+    "sinh": singles.sinh,
+    "cosh": singles.cosh,
     "tanh": singles.tanh,
+    "log": singles.log,
+    "log1p": singles.log1p,
     "sin": singles.sin,
     "cos": singles.cos,
+    "erf": singles.erf,
 }
 #: Functions that those of one number call.
 _PARTS: Mapping[str, Callable[[Form], str]] = {"far_rest": far_angles.rest}

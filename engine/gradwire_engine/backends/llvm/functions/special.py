@@ -77,7 +77,7 @@ def erf(form: Form) -> str:
     """``x p(x²)`` below 1, else ``1 - erfc x``."""
     f = Function(form, "erf")
     x = "%x0"
-    size = f.most(f.abs(x), 6.0, 4.0)
+    size = f.most(f.abs(x), 6.0)
     far = f.with_sign(f.sub(f.c(1.0), _complement(f, size)), x)
     near = f.add(*_near(f, x))
     z = passing_nan(f, x, f.pick(f.test("olt", size, f.c(1.0)), near, far))
