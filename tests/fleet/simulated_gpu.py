@@ -32,6 +32,6 @@ def open_until(path: Path, settings: Settings, compile_texts: Compile) -> Opened
     def used_bytes() -> int:
         if path.exists():
             machine.fails = _ILLEGAL_ADDRESS
-        return 0
+        return gpu.describe(backend).free_bytes
 
     return OpenedGpu(backend, DEVICE, used_bytes)

@@ -135,8 +135,12 @@ class Device:
 
     @property
     def free_bytes(self) -> int:
-        """Bytes that neither this process nor another has."""
-        free, _ = self.cupy.cuda.runtime.memGetInfo()
+        """Bytes that neither this process nor another has.
+
+        Raises: ``GpuLost``.
+        """
+        with self._failing():
+            free, _ = self.cupy.cuda.runtime.memGetInfo()
         return int(free)
 
     @contextmanager
@@ -193,14 +197,21 @@ class Device:
                 raise GpuLost("the GPU was lost before")
             cuda = self.cupy.cuda
             try:
-                with cuda.using_allocator(self.pool.malloc), lane.stream:
+                with cuda.using_allocator(self.pool.malloc), lane.stream, self._failing():
                     yield
             except cuda.memory.OutOfMemoryError as error:
                 freed = self.residents.forget()
                 self.pool.free_all_blocks()
                 raise OutOfGpuMemory(str(error), freed=freed) from error
-            except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
-                if error.status not in _FATAL:
-                    raise
-                self.lost = True
-                raise GpuLost(str(error)) from error
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Say of CUDA's errors when nothing works after them."""
+        cuda = self.cupy.cuda
+        try:
+            yield
+        except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
+            if error.status not in _FATAL:
+                raise
+            self.lost = True
+            raise GpuLost(str(error)) from error

@@ -277,11 +277,15 @@ class Machine:
                 CUDARuntimeError=CudaError,
                 getDeviceCount=lambda: 1,
                 getDeviceProperties=lambda _: properties,
-                memGetInfo=lambda: (1 << 29, 1 << 30),
+                memGetInfo=self._memory,
                 runtimeGetVersion=lambda: 13000,
             ),
             using_allocator=self.using_allocator,
         )
+
+    def _memory(self) -> tuple[int, int]:
+        self.check()
+        return 1 << 29, 1 << 30
 
 
 class _Nothing:
