@@ -17,8 +17,6 @@ from gradwire_engine.answer import Poll
 _PIECE, _PIECES = 2 << 20, 16
 #: Looks at the GPU without pause, which take some milliseconds in all, and seconds between others.
 _BUSY, _PAUSE = 4000, 5e-5
-_DONE = Future[None]()
-_DONE.set_result(None)
 
 
 class Lane:
@@ -59,15 +57,18 @@ class Lane:
     def copy_to(self, source: np.ndarray[Any, Any], target: Any) -> None:
         """Copy from the host; what is copied may be changed when this returns."""
         flat = np.asarray(source, order="C").reshape(-1).view(np.uint8)
+        if flat.nbytes <= _PIECE:
+            place, memory = self._piece(flat.nbytes)
+            memory[:] = flat
+            self._send(place, target.data, flat.nbytes)
+            return
         filled = deque[tuple[int, int, int, Future[None]]]()
 
         def send() -> None:
             place, begin, size, done = filled[0]
             done.result()
             filled.popleft()
-            to = target.data + begin
-            to.copy_from_host_async(_pointer(self._pieces[place]), size, self.stream)
-            self._copied[place].record(self.stream)
+            self._send(place, target.data + begin, size)
 
         try:
             for begin in range(0, flat.nbytes, _PIECE):
@@ -75,7 +76,7 @@ class Lane:
                     send()
                 piece = flat[begin : begin + _PIECE]
                 place, memory = self._piece(piece.nbytes)
-                done = self._copy(piece, memory, alone=flat.nbytes <= _PIECE)
+                done = self._copiers.submit(np.copyto, memory, piece)
                 filled.append((place, begin, piece.nbytes, done))
             while filled:
                 send()
@@ -85,8 +86,15 @@ class Lane:
     def copy_from(self, source: Any, poll: Poll) -> np.ndarray[Any, Any]:
         """A copy on the host."""
         target = np.empty(source.shape, source.dtype)
-        source = self._cupy.ascontiguousarray(source)
+        if not source.flags.c_contiguous:
+            source = self._cupy.ascontiguousarray(source)
         flat = target.reshape(-1).view(np.uint8)
+        if flat.nbytes <= _PIECE:
+            place, memory = self._piece(flat.nbytes)
+            self._fetch(place, source.data, flat.nbytes)
+            self._await(self._copied[place], poll)
+            flat[:] = memory
+            return target
         begun = deque[tuple[int, int, np.ndarray[Any, Any]]]()
         emptied = deque[Future[None]]()
 
@@ -94,7 +102,7 @@ class Lane:
             place, begin, memory = begun.popleft()
             self._await(self._copied[place], poll)
             piece = flat[begin : begin + _PIECE]
-            emptied.append(self._copy(memory, piece, alone=flat.nbytes <= _PIECE))
+            emptied.append(self._copiers.submit(np.copyto, piece, memory))
 
         try:
             for begin in range(0, flat.nbytes, _PIECE):
@@ -104,9 +112,7 @@ class Lane:
                     emptied.popleft().result()
                 size = min(_PIECE, flat.nbytes - begin)
                 place, memory = self._piece(size)
-                to = _pointer(self._pieces[place])
-                (source.data + begin).copy_to_host_async(to, size, self.stream)
-                self._copied[place].record(self.stream)
+                self._fetch(place, source.data + begin, size)
                 begun.append((place, begin, memory))
             while begun:
                 take()
@@ -114,14 +120,13 @@ class Lane:
             wait(emptied)
         return target
 
-    def _copy(
-        self, source: np.ndarray[Any, Any], target: np.ndarray[Any, Any], *, alone: bool
-    ) -> Future[None]:
-        """Copy by another thread, unless there is nothing else to copy."""
-        if not alone:
-            return self._copiers.submit(np.copyto, target, source)
-        np.copyto(target, source)
-        return _DONE
+    def _send(self, place: int, to: Any, size: int) -> None:
+        to.copy_from_host_async(_pointer(self._pieces[place]), size, self.stream)
+        self._copied[place].record(self.stream)
+
+    def _fetch(self, place: int, of: Any, size: int) -> None:
+        of.copy_to_host_async(_pointer(self._pieces[place]), size, self.stream)
+        self._copied[place].record(self.stream)
 
     def _piece(self, size: int) -> tuple[int, np.ndarray[Any, Any]]:
         """Page-locked memory that no copy is using any more."""
