@@ -32,7 +32,7 @@ _TWO_THIRDS = 0.6666666666666666, 3.700743415417188e-17
 _PER_LN_2 = 1.4426950408889634, 2.0355273740931033e-17
 _PER_LN_10 = 0.4342944819032518, 1.098319650216765e-17
 #: The bits of a number near the root of 1/2, of a double and of a float.
-_ROOT_OF_HALF = 0x3FE6A09E00000000, 0x3F3504F3
+ROOT_OF_HALF = 0x3FE6A09E00000000, 0x3F3504F3
 
 
 def _unbiased(f: Function, biased: str) -> str:
@@ -47,7 +47,7 @@ def _apart(f: Function, x: str) -> tuple[str, str]:
     form = f.form
     tiny = f.test("olt", x, f.c(form.least_normal))
     y = f.pick(tiny, f.mul(x, f.c(2.0**54, 2.0**24)), x)
-    above = f.i("sub", f.bits(y), f.ci(_ROOT_OF_HALF[form.single]))
+    above = f.i("sub", f.bits(y), f.ci(ROOT_OF_HALF[form.single]))
     one = form.bias << form.digits
     biased = f.i("lshr", f.i("add", above, f.ci(one)), f.ci(form.digits))
     k = _unbiased(f, biased)
@@ -74,11 +74,15 @@ def _logarithm(f: Function, x: str, correction: str | None = None) -> str:
 
 
 def long_logarithm(f: Function, x: str, low: str | None = None) -> Pair:
-    """Of positive ``x + low``, with 65 digits: by ``s = (m - 1) / (m + 1)``, in pairs.
+    """Of positive ``x + low``, with 65 digits."""
+    return long_logarithm_of(f, *_apart(f, x), low)
+
+
+def long_logarithm_of(f: Function, k: str, m: str, low: str | None = None) -> Pair:
+    """Of ``2^k m + low``, with 65 digits: by ``s = (m - 1) / (m + 1)``, in pairs.
 
     ``ln m = 2 s + s z (2/3 + z p(z))`` with ``z = s²``.  Source: DLMF 4.6.4.
     """
-    k, m = _apart(f, x)
     d = f.add(m, f.c(1.0))
     n, d_low = Pair(f.sub(m, f.c(1.0)), f.c(0.0)), f.sub(m, f.sub(d, f.c(1.0)))
     if low is not None:
@@ -145,12 +149,16 @@ def log1p(form: Form) -> str:
 
 
 def power(form: Form) -> str:
+    """``x^y``."""
+    f = Function(form, "pow", 2)
+    return f.text(any_power(f, "%x0", "%x1"))
+
+
+def any_power(f: Function, x: str, y: str) -> str:
     """``exp(y ln |x|)``, and signs and ends as C's ``pow`` has them.
 
     Source: ISO C, annex F.10.4.4.
     """
-    f = Function(form, "pow", 2)
-    x, y = "%x0", "%x1"
     size = f.abs(x)
     of = long_logarithm(f, size)
     bounded = f.most(f.least(y, -(2.0**65), -(2.0**36)), 2.0**65, 2.0**36)
@@ -175,7 +183,7 @@ def power(form: Form) -> str:
     z = f.pick(fractional, f.c(NAN), z)
     z = f.pick(f.test("uno", x, y), f.c(NAN), z)
     one = f.either(f.test("oeq", x, f.c(1.0)), f.test("oeq", y, f.c(0.0)))
-    return f.text(f.pick(one, f.c(1.0), z))
+    return f.pick(one, f.c(1.0), z)
 
 
 def cbrt(form: Form) -> str:

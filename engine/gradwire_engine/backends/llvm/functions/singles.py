@@ -8,6 +8,8 @@ arguments.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from gradwire_engine.backends.llvm.functions.coefficients import (
     COS_SINGLE,
     ERF_SHORT,
@@ -22,7 +24,12 @@ from gradwire_engine.backends.llvm.functions.coefficients import (
 from gradwire_engine.backends.llvm.functions.far_angles import far_rest
 from gradwire_engine.backends.llvm.functions.forms import Form
 from gradwire_engine.backends.llvm.functions.function import Function
-from gradwire_engine.backends.llvm.functions.logarithms import with_ends
+from gradwire_engine.backends.llvm.functions.logarithms import (
+    ROOT_OF_HALF,
+    any_power,
+    long_logarithm_of,
+    with_ends,
+)
 from gradwire_engine.backends.llvm.functions.trigonometric import SINGLE_FAR
 
 #: ``ln 2`` and ``pi / 2`` as sums of floats; those of the latter are positive, which keeps the
@@ -69,10 +76,12 @@ def _scaled(f: Function, z: str, n: str) -> str:
     return f.mul(f.mul(z, _power_of_two(f, half)), _power_of_two(f, f.i("sub", n, half)))
 
 
-def _exponential(f: Function, x: str, more: int = 0) -> str:
-    """``2^more exp x``."""
+def _exponential(f: Function, x: str, more: int = 0, low: str | None = None) -> str:
+    """``2^more exp(x + low)``."""
     n, bits = _rounded(f, x, _PER_LN_2, more)
     r = _less(f, x, n, *_LN_2)
+    if low is not None:
+        r = f.add(r, low)
     return _scaled(f, f.polynomial(r, (*EXP_SHORT, 1.0, 1.0)), bits)
 
 
@@ -142,7 +151,7 @@ def tanh(form: Form) -> str:
     f = Function(form, "tanh")
     x = f.most(f.abs("%x0"), _MOST_TANH)
     n, bits = _rounded(f, x, 2 * _PER_LN_2)
-    r = _less(f, x, n, *[each / 2 for each in _LN_2])
+    r = _less(f, x, n, _LN_2[0] / 2)
     # (exp(2 r) - 1) / 2
     s = f.fma(f.mul(r, r), f.polynomial(r, TANH_SHORT), r)
     power = _power_of_two(f, bits)
@@ -157,36 +166,70 @@ def _is_special(f: Function, bits: str, most: int) -> str:
     return f.let(f"icmp uge {f.form.integers} {above}, {most - least}")
 
 
-def _apart(f: Function, bits: str) -> str:
-    """The bits of ``k`` where an exponent is stored: ``x = 2^k m`` with ``2/3 <= m < 4/3``."""
-    above = f.i("sub", bits, f.ci(_TWO_THIRDS))
+def _apart(f: Function, bits: str, least: int = _TWO_THIRDS) -> str:
+    """The bits of ``k`` where an exponent is stored: ``x = 2^k m`` and ``least <= m``."""
+    above = f.i("sub", bits, f.ci(least))
     return f.i("and", above, f.ci(-1 << f.form.digits))
 
 
-def _from_rest(f: Function, k: str, rest: str, fewer: float = 0.0) -> str:
-    """``ln(1 + rest) + (k - fewer) ln 2``."""
-    form, unit = f.form, 2.0**f.form.digits
+class _Base(NamedTuple):
+    """The logarithms of 2 and of e to a base, as sums of floats."""
+
+    of_two: tuple[float, ...]
+    of_e: tuple[float, float]
+
+
+_NATURAL = _Base(_LN_2[:1], (1.0, 0.0))
+_BINARY = _Base((1.0,), (1.4426950216293335, 1.925963033500011e-08))
+_DECIMAL = _Base(
+    (0.3010300099849701, -1.432098883924482e-08), (0.4342944920063019, -1.0103049952192578e-08)
+)
+
+
+def _from_rest(f: Function, k: str, rest: str, base: _Base, fewer: float = 0.0) -> str:
+    """The logarithm of ``2^(k - fewer) (1 + rest)``."""
+    form, unit, (high, low) = f.form, 2.0**f.form.digits, base.of_e
     exponent = f.let(f"sitofp {form.integers} {k} to {form.numbers}")
     if fewer:
         exponent = f.sub(exponent, f.c(fewer * unit))
-    z = f.fma(f.mul(rest, rest), f.polynomial(rest, LOG_SHORT), rest)
-    return f.fma(exponent, f.c(_LN_2[0] / unit), z)
+    if base == _NATURAL:
+        z = f.fma(f.mul(rest, rest), f.polynomial(rest, LOG_SHORT), rest)
+    else:
+        tail = f.polynomial(rest, (*[each * (high + low) for each in LOG_SHORT], low))
+        z = f.fma(rest, f.c(high), f.mul(rest, tail))
+    for part in reversed(base.of_two):
+        z = f.fma(exponent, f.c(part / unit), z)
+    return z
 
 
-def _logarithm(f: Function, x: str, fewer: float = 0.0) -> str:
-    """``ln x - fewer ln 2`` of normal numbers."""
+def _logarithm(f: Function, x: str, base: _Base, fewer: float = 0.0) -> str:
+    """The logarithm of ``x / 2^fewer``, of normal numbers."""
     bits = f.bits(x)
     k = _apart(f, bits)
-    return _from_rest(f, k, f.sub(f.number(f.i("sub", bits, k)), f.c(1.0)), fewer)
+    return _from_rest(f, k, f.sub(f.number(f.i("sub", bits, k)), f.c(1.0)), base, fewer)
+
+
+def _to_base(form: Form, name: str, base: _Base) -> str:
+    f = Function(form, name)
+    x = "%x0"
+    f.return_unless(_is_special(f, f.bits(x), _INF), _logarithm(f, x, base))
+    subnormal = _logarithm(f, f.mul(x, f.c(2.0**24)), base, 24.0)
+    return f.text(with_ends(f, x, subnormal))
 
 
 def log(form: Form) -> str:
     """``ln x``."""
-    f = Function(form, "log")
-    x = "%x0"
-    f.return_unless(_is_special(f, f.bits(x), _INF), _logarithm(f, x))
-    subnormal = _logarithm(f, f.mul(x, f.c(2.0**24)), 24.0)
-    return f.text(with_ends(f, x, subnormal))
+    return _to_base(form, "log", _NATURAL)
+
+
+def log2(form: Form) -> str:
+    """``ln x / ln 2``, exact for powers of two."""
+    return _to_base(form, "log2", _BINARY)
+
+
+def log10(form: Form) -> str:
+    """``ln x / ln 10``."""
+    return _to_base(form, "log10", _DECIMAL)
 
 
 def log1p(form: Form) -> str:
@@ -197,9 +240,28 @@ def log1p(form: Form) -> str:
     bits = f.bits(u)
     k = _apart(f, bits)
     power = f.number(f.i("sub", f.ci(_ONE), k))
-    z = _from_rest(f, k, f.fma(x, power, f.sub(power, f.c(1.0))))
+    z = _from_rest(f, k, f.fma(x, power, f.sub(power, f.c(1.0))), _NATURAL)
     f.return_unless(_is_special(f, bits, _LARGE), f.with_sign(z, x))
-    return f.text(with_ends(f, u, _logarithm(f, u)))
+    return f.text(with_ends(f, u, _logarithm(f, u, _NATURAL)))
+
+
+def power(form: Form) -> str:
+    """``exp(y ln x)`` of normal ``x > 0``."""
+    f = Function(form, "pow", 2)
+    x, y = "%x0", "%x1"
+    bits = f.bits(x)
+    exponent = _apart(f, bits, ROOT_OF_HALF[1])
+    k = f.let(f"sitofp {form.integers} {exponent} to {form.numbers}")
+    m = f.number(f.i("sub", bits, exponent))
+    of = long_logarithm_of(f, f.mul(k, f.c(2.0**-form.digits)), m)
+    factor = _bounded(f, y, -(2.0**31), 2.0**31)
+    high = f.mul(of.high, factor)
+    low = f.fma(of.low, factor, f.fma(of.high, factor, f.negative(high)))
+    low = f.pick(f.test("olt", f.abs(high), f.c(105.0)), low, f.c(0.0))
+    z = _exponential(f, _bounded(f, high, -105.0, 90.0), low=low)
+    special = f.either(_is_special(f, bits, _INF), f.test("uno", y, y))
+    f.return_unless(special, z)
+    return f.text(any_power(f, x, y))
 
 
 def erf(form: Form) -> str:
@@ -216,34 +278,35 @@ def erf(form: Form) -> str:
     return f.text(f.with_sign(f.pick(f.test("olt", x, f.c(0.9)), near, far), "%x0"))
 
 
-def _reduced(f: Function, x: str, more: int) -> tuple[str, str]:
-    """What is left of an angle after quarter turns, NaN of infinite ones; those turns + more."""
-    n, quarters = _rounded(f, x, _PER_HALF_PI, more)
-    y = _less(f, x, n, *_HALF_PI)
-
-    def far() -> tuple[str, str]:
-        high, _, turns = far_rest(f, x)
-        return f.add(high, f.sub(x, x)), f.i("add", turns, f.ci(more))
-
-    beyond = f.test("uge", f.abs(x), f.c(SINGLE_FAR))
-    kinds = f.form.numbers, f.form.integers
-    y, quarters = f.instead(beyond, kinds, (y, quarters), far)
-    return y, quarters
-
-
-def _sine(form: Form, name: str, quarter_turns: int) -> str:
-    """``sin(x + quarter_turns pi / 2)``."""
-    f = Function(form, name)
-    y, quarters = _reduced(f, "%x0", quarter_turns)
+def _turned(f: Function, y: str, quarters: str, quarter_turns: int) -> str:
+    """``sin(y + (quarters + quarter_turns) pi / 2)`` of ``|y| <= pi / 4``."""
+    form = f.form
     z = f.mul(y, y)
     sine = f.fma(f.mul(y, z), f.polynomial(z, SIN_SINGLE), y)
     cosine = f.polynomial(z, (*COS_SINGLE, -0.5, 1.0))
-    if not quarter_turns:
+    if quarter_turns:
+        quarters = f.i("add", quarters, f.ci(quarter_turns))
+    else:
         sine = f.with_sign(sine, y)  # which the sum of zeros has lost
     odd = f.let(f"trunc {form.integers} {quarters} to {form.truths}")
     z = f.pick(odd, cosine, sine)
     sign = f.i("shl", f.i("and", quarters, f.ci(2)), f.ci(form.bits - 2))
-    return f.text(f.number(f.i("xor", f.bits(z), sign)))
+    return f.number(f.i("xor", f.bits(z), sign))
+
+
+def _sine(form: Form, name: str, quarter_turns: int) -> str:
+    """``sin(x + quarter_turns pi / 2)``.
+
+    But for the last steps, a sine and a cosine of one angle are the same code, which LLVM finds.
+    """
+    f = Function(form, name)
+    x = "%x0"
+    n, bits = _rounded(f, x, _PER_HALF_PI)
+    z = _turned(f, _less(f, x, n, *_HALF_PI), bits, quarter_turns)
+    f.return_unless(f.test("uge", f.abs(x), f.c(SINGLE_FAR)), z)
+    y, _, quarters = far_rest(f, x)
+    # infinite angles less themselves are NaN
+    return f.text(_turned(f, f.add(y, f.sub(x, x)), quarters, quarter_turns))
 
 
 def sin(form: Form) -> str:
