@@ -10,13 +10,19 @@ from importlib import import_module
 from typing import NamedTuple
 
 from gradwire_engine.backends.base import Backend
-from gradwire_engine.backends.devices import GpuLost, GpuUnavailable, OutOfGpuMemory
+from gradwire_engine.backends.devices import (
+    GpuLost,
+    GpuUnavailable,
+    MatmulPrecision,
+    OutOfGpuMemory,
+)
 
 __all__ = [
     "Crossover",
     "GpuDevice",
     "GpuLost",
     "GpuUnavailable",
+    "MatmulPrecision",
     "OutOfGpuMemory",
     "compile_texts",
     "crossover",
@@ -33,6 +39,8 @@ class GpuDevice(NamedTuple):
     memory_bytes: int
     free_bytes: int
     compute_capability: str
+    #: What factors of products of single precision are rounded to.
+    matmul_precision: str
 
 
 class Crossover(NamedTuple):
@@ -54,6 +62,7 @@ def gpu_backend(
     memory_bytes: int | None = None,
     compile_texts: Callable[[Sequence[str], str], Sequence[bytes]] | None = None,
     *,
+    matmul_precision: MatmulPrecision = "float32",
     stay: bool = False,
 ) -> Backend:
     """A backend that computes on the GPU, and on the host what has no form for GPUs.
@@ -61,6 +70,8 @@ def gpu_backend(
     Arrays take up to ``memory_bytes`` of the GPU's memory, by default most of what is free.
     ``compile_texts`` makes PTX of texts in LLVM's intermediate representation and of the tenant
     whose they are, and may keep it for another process; by default it is the function below.
+    Products of matrices of single precision are computed from factors rounded to another
+    ``matmul_precision`` if that is asked for, and summed in single precision.
     Outputs ``stay`` on the device as CuPy's arrays, if that is asked for; variables may be such in
     any case. Of outputs of a megabyte and more the device keeps a copy as long as they live, so
     these cannot be written to. Its replays may raise ``GpuLost`` and ``OutOfGpuMemory``; its
@@ -71,7 +82,9 @@ def gpu_backend(
         module = import_module("gradwire_engine.backends.cupy.backend")
     except ImportError as error:
         raise GpuUnavailable(f"CuPy cannot be imported: {error}") from error
-    backend: Backend = module.CupyBackend(memory_bytes, compile_texts, stay=stay)
+    backend: Backend = module.CupyBackend(
+        memory_bytes, compile_texts, matmul_precision=matmul_precision, stay=stay
+    )
     return backend
 
 

@@ -141,6 +141,7 @@ async def test_the_service_is_ready_when_the_gpu_is_warm(tmp_path):
     assert shown == {
         "name": "NumPy",
         "compute_capability": "0.0",
+        "matmul_precision": "float32",
         "memory_bytes": 100 << 20,
         "room_bytes": 80 << 20,
         "launch_seconds": 0.05,

@@ -101,6 +101,10 @@ class GpuDocument(BaseModel):
 
     name: str
     compute_capability: str
+    matmul_precision: str = Field(
+        description="What factors of float32 products are rounded to: float32 leaves them as they "
+        "are."
+    )
     memory_bytes: Whole
     room_bytes: Whole = Field(description="The part of it that arrays may take.")
     launch_seconds: Real = Field(description="The time of a replay that computes nothing.")
@@ -118,6 +122,7 @@ class GpuDocument(BaseModel):
         return cls(
             name=gpu.name,
             compute_capability=gpu.compute_capability,
+            matmul_precision=gpu.matmul_precision,
             memory_bytes=gpu.memory_bytes,
             room_bytes=room_bytes,
             launch_seconds=costs.launch_seconds,

@@ -32,7 +32,9 @@ def open_gpu(settings: Settings, compile_texts: Compile) -> OpenedGpu:
 
     Raises: ``GpuUnavailable``, ``GpuLost``.
     """
-    backend = gpu.gpu_backend(settings.gpu_bytes or None, compile_texts)
+    backend = gpu.gpu_backend(
+        settings.gpu_bytes or None, compile_texts, matmul_precision=settings.gpu_matmul_precision
+    )
     found = gpu.describe(backend)
 
     def used_bytes() -> int:

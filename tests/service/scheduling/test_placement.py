@@ -14,7 +14,7 @@ from gradwire_service.scheduling.placement import (
 )
 
 DEVICE = Device(
-    GpuDevice("a GPU", 80 << 30, 79 << 30, "9.0"),
+    GpuDevice("a GPU", 80 << 30, 79 << 30, "9.0", "float32"),
     Crossover(20e-6, 10e9, 5e9, 1e12, 30_000),
     room_bytes=70 << 30,
 )

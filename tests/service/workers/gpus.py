@@ -14,7 +14,7 @@ from gradwire_service.workers.opened_gpu import OpenedGpu
 
 MEBIBYTE = 1 << 20
 DEVICE = Device(
-    GpuDevice("NumPy", 100 * MEBIBYTE, 90 * MEBIBYTE, "0.0"),
+    GpuDevice("NumPy", 100 * MEBIBYTE, 90 * MEBIBYTE, "0.0", "float32"),
     Crossover(0.05, 1e9, 1e9, 1e12, 1000),
     room_bytes=80 * MEBIBYTE,
 )

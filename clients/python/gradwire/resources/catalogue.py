@@ -32,6 +32,8 @@ class Gpu(Document):
 
     name: str
     compute_capability: str
+    #: What factors of float32 products are rounded to: float32, tensorfloat32 or bfloat16.
+    matmul_precision: str
     memory_bytes: int
     #: The part of the memory that arrays may take.
     room_bytes: int

@@ -14,6 +14,7 @@ from gradwire_engine.backends.cupy.groups import Library
 from gradwire_engine.backends.cupy.namespace import namespace
 from gradwire_engine.backends.cupy.products import WORKSPACE_BYTES, Products
 from gradwire_engine.backends.cupy.rules import RULES
+from gradwire_engine.backends.devices import MatmulPrecision
 from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND, NumpyBackend
 from gradwire_engine.backends.numpy.executable import NumpyExecutable
 from gradwire_engine.backends.nvptx.compiler import Compile, compile_here
@@ -27,8 +28,9 @@ class CupyBackend(NumpyBackend):
     """CuPy, and code of our own for what it would compute element by element.
 
     Exact replays, and those whose values fail, are NumPy's. Of the GPU's memory at most
-    ``memory_bytes`` are taken; ``compile_texts`` makes PTX of a tenant's texts. Outputs ``stay`` on
-    the device as CuPy's arrays if that is asked for, and inputs may be such.
+    ``memory_bytes`` are taken; ``compile_texts`` makes PTX of a tenant's texts. Contractions round
+    factors of single precision to ``matmul_precision``. Outputs ``stay`` on the device as CuPy's
+    arrays if that is asked for, and inputs may be such.
     Raises: ``GpuUnavailable``.
     """
 
@@ -41,13 +43,14 @@ class CupyBackend(NumpyBackend):
         memory_bytes: int | None = None,
         compile_texts: Compile | None = None,
         *,
+        matmul_precision: MatmulPrecision = "float32",
         stay: bool = False,
     ) -> None:
         super().__init__()
         self.device = Device(memory_bytes)
         self._compile, self._stay = compile_texts or compile_here, stay
         self._xp = namespace()
-        self._library = Library(self.device, self._compile, Products(self.device))
+        self._library = Library(self.device, self._compile, Products(self.device, matmul_precision))
 
     def apart(self, whose: str = "") -> CupyBackend:
         """A tenant's backend on the same device, with functions of its own."""
@@ -59,14 +62,15 @@ class CupyBackend(NumpyBackend):
         other._library = Library(self.device, self._compile, self._library.products, whose)
         return other
 
-    def describe(self) -> tuple[str, int, int, str]:
-        """The device's name, its memory in all and what of it is free, its compute capability."""
+    def describe(self) -> tuple[Any, ...]:
+        """The fields of ``gpu.GpuDevice``."""
         device = self.device
         return (
             device.name,
             device.total_bytes,
             device.free_bytes,
             "{}.{}".format(*device.capability),
+            self._library.products.precision,
         )
 
     def crossover(self, clock: Callable[[], float]) -> tuple[Any, ...]:

@@ -14,11 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradwire_engine.backends.cupy.device import Device
+from gradwire_engine.backends.devices import MatmulPrecision
 from gradwire_engine.ops.linalg.contraction import Contract
 
 #: cuBLAS's numbers of dtypes, and those of the types that it computes with.
 _TYPES = {"e": 2, "f": 0, "d": 1, "F": 4, "D": 5}
 _COMPUTES = {"e": 68, "f": 68, "d": 70, "F": 68, "D": 70}
+#: Those that round factors of single precision before.
+_ROUNDING = {"tensorfloat32": 77, "bfloat16": 75}
 #: The types of factors, which are of the types that are computed with.
 _FACTORS: dict[str, Any] = {"d": ctypes.c_double * 1, "D": ctypes.c_double * 2}
 _FACTORS |= {"e": ctypes.c_float * 1, "f": ctypes.c_float * 1, "F": ctypes.c_float * 2}
@@ -43,10 +46,17 @@ class _Matrices(NamedTuple):
 
 
 class Products:
-    """cuBLAS on a device, with a handle and memory of its own."""
+    """cuBLAS on a device, with a handle and memory of its own.
 
-    def __init__(self, device: Device) -> None:
+    Factors of single precision are rounded to ``precision``, and sums are of single precision.
+    """
+
+    def __init__(self, device: Device, precision: MatmulPrecision = "float32") -> None:
         self._device = device
+        self.precision = precision
+        self._computes = dict(_COMPUTES)
+        if precision != "float32":
+            self._computes |= dict.fromkeys("fF", _ROUNDING[precision])
         self._vectors: dict[tuple[int, str], Any] = {}
 
     @cached_property
@@ -99,7 +109,7 @@ class Products:
         z = xp.empty((count, m, n), x.dtype)
         parts = _parts(count, m, n, k)
         if parts == 1:
-            self._multiply(char, (count, m, n, k), a, b, z)
+            self._multiply(char, (count, m, n, k), a, b, z, self._computes[char])
         else:
             self._multiply_by_parts(char, (count, m, n, k), parts, a, b, z)
         made = batch + rows + columns
@@ -138,10 +148,11 @@ class Products:
                 x._replace(array=x.array.reshape(-1)[number * x.stride :], stride=step)
                 for x, step in zip((a, b), steps, strict=True)
             ]
-            self._multiply(char, (parts, m, n, each), own[0], own[1], sums[number])
+            sizes = parts, m, n, each
+            self._multiply(char, sizes, own[0], own[1], sums[number], self._computes[char])
         ones = _Matrices(self._ones(parts, z.dtype), False, parts, 0)
         terms = _Matrices(sums, False, m * n, parts * m * n)
-        self._multiply(char, (count, 1, m * n, parts), ones, terms, z)
+        self._multiply(char, (count, 1, m * n, parts), ones, terms, z, _COMPUTES[char])
 
     def _ones(self, count: int, dtype: Any) -> Any:
         """A vector of ones, which stays in memory."""
@@ -151,7 +162,7 @@ class Products:
         return self._vectors[key]
 
     def _multiply(
-        self, char: str, sizes: Sequence[int], a: _Matrices, b: _Matrices, z: Any
+        self, char: str, sizes: Sequence[int], a: _Matrices, b: _Matrices, z: Any, computes: int
     ) -> None:
         count, m, n, k = sizes
         kind, factor = ctypes.c_int(_TYPES[char]), _FACTORS[char]
@@ -167,7 +178,7 @@ class Products:
             ctypes.byref(nothing),
             *_given(_Matrices(z, False, n, m * n), kind),
             count,
-            _COMPUTES[char],
+            computes,
             _DEFAULT_ALGORITHM,
         )
 

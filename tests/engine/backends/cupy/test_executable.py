@@ -6,6 +6,7 @@ The GPU is a simulated one and, where there is one, a real one.
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -29,17 +30,26 @@ RNG = np.random.default_rng(11)
 ROOM_BYTES = 1 << 28
 
 
-@pytest.fixture(scope="module", params=["simulated", pytest.param("real", marks=pytest.mark.gpu)])
-def backend(request):
+@contextmanager
+def opened(device, **options):
     from gradwire_engine.gpu import gpu_backend
 
-    if request.param == "simulated":
+    if device == "simulated":
         with simulated():
-            yield gpu_backend(ROOM_BYTES, texts_alone)
+            yield gpu_backend(ROOM_BYTES, texts_alone, **options)
         return
     if reason := missing():
         pytest.skip(reason)
-    yield gpu_backend(ROOM_BYTES)
+    yield gpu_backend(ROOM_BYTES, **options)
+
+
+DEVICES = "simulated", pytest.param("real", marks=pytest.mark.gpu)
+
+
+@pytest.fixture(scope="module", params=DEVICES)
+def backend(request):
+    with opened(request.param) as backend:
+        yield backend
 
 
 def asked(backend, text, values, kind="gradient", limits=None):
@@ -173,6 +183,21 @@ def test_what_is_kept_gives_way_to_what_is_needed():
         call = asked(backend, "sort(x + y)", wide, "evaluate")
         with pytest.raises(OutOfGpuMemory):
             call.replay(go_on)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    ("precision", "digits"), [("float32", 24), ("tensorfloat32", 11), ("bfloat16", 8)]
+)
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_factors_of_products_are_rounded_if_asked(device, precision, digits, dtype):
+    n = 64
+    kept = [1 + 2.0 ** (1 - digits), 1 + 2.0**-digits]  # as it is; rounded to 1
+    with opened(device, matmul_precision=precision) as backend:
+        for value, expected in zip(kept, (kept[0], 1 if digits < 24 else kept[1]), strict=True):
+            values = {"x": np.full((n, n), value, dtype), "y": np.ones((n, n), dtype)}
+            found = asked(backend, "x @ y", values, "evaluate").replay(go_on).value
+            np.testing.assert_allclose(found, n * np.float32(expected), rtol=1e-6 / n)
 
 
 def test_tenants_share_the_memory_of_cublas():
