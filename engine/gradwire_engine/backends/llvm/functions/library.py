@@ -17,11 +17,13 @@ from gradwire_engine.backends.llvm.functions import (
     far_angles,
     lengths,
     logarithms,
-    singles,
     special,
     trigonometric,
 )
 from gradwire_engine.backends.llvm.functions.forms import DOUBLES, VECTORS, Form
+from gradwire_engine.backends.llvm.functions.singles import angles as single_angles
+from gradwire_engine.backends.llvm.functions.singles import exponentials as single_exponentials
+from gradwire_engine.backends.llvm.functions.singles import logarithms as single_logarithms
 
 _WRITTEN: Mapping[str, Callable[[Form], str]] = {
     "exp": exponentials.exp,
@@ -56,20 +58,20 @@ _WRITTEN: Mapping[str, Callable[[Form], str]] = {
 }
 #: Those that floats have in other formulas.
 _OF_FLOATS: Mapping[str, Callable[[Form], str]] = {
-    "exp": singles.exp,
-    "exp2": singles.exp2,
-    "expm1": singles.expm1,
-    "sinh": singles.sinh,
-    "cosh": singles.cosh,
-    "tanh": singles.tanh,
-    "log": singles.log,
-    "log1p": singles.log1p,
-    "log2": singles.log2,
-    "log10": singles.log10,
-    "pow": singles.power,
-    "sin": singles.sin,
-    "cos": singles.cos,
-    "erf": singles.erf,
+    "exp": single_exponentials.exp,
+    "exp2": single_exponentials.exp2,
+    "expm1": single_exponentials.expm1,
+    "sinh": single_exponentials.sinh,
+    "cosh": single_exponentials.cosh,
+    "tanh": single_exponentials.tanh,
+    "log": single_logarithms.log,
+    "log1p": single_logarithms.log1p,
+    "log2": single_logarithms.log2,
+    "log10": single_logarithms.log10,
+    "pow": single_logarithms.power,
+    "sin": single_angles.sin,
+    "cos": single_angles.cos,
+    "erf": single_exponentials.erf,
 }
 #: Functions that those of one number call.
 _PARTS: Mapping[str, Callable[[Form], str]] = {"far_rest": far_angles.rest}

@@ -1,0 +1,55 @@
+"""Sines and cosines."""
+
+from __future__ import annotations
+
+from gradwire_engine.backends.llvm.functions.coefficients import COS_SINGLE, SIN_SINGLE
+from gradwire_engine.backends.llvm.functions.far_angles import far_rest
+from gradwire_engine.backends.llvm.functions.forms import Form
+from gradwire_engine.backends.llvm.functions.function import Function
+from gradwire_engine.backends.llvm.functions.singles.reduction import less, rounded_multiple
+from gradwire_engine.backends.llvm.functions.trigonometric import SINGLE_FAR
+
+#: ``pi / 2`` as a sum of floats that are positive, which keeps the sign of an angle of -0.
+_HALF_PI = 1.570796251296997, 7.549789415861596e-08, 5.390302953474238e-15
+_PER_HALF_PI = 0.6366197723675814
+
+
+def _turned(f: Function, y: str, quarters: str, quarter_turns: int) -> str:
+    """``sin(y + (quarters + quarter_turns) pi / 2)`` of ``|y| <= pi / 4``."""
+    form = f.form
+    z = f.mul(y, y)
+    sine = f.fma(f.mul(y, z), f.polynomial(z, SIN_SINGLE), y)
+    cosine = f.polynomial(z, (*COS_SINGLE, -0.5, 1.0))
+    if quarter_turns:
+        quarters = f.i("add", quarters, f.ci(quarter_turns))
+    else:
+        sine = f.with_sign(sine, y)  # which the sum of zeros has lost
+    odd = f.let(f"trunc {form.integers} {quarters} to {form.truths}")
+    z = f.pick(odd, cosine, sine)
+    sign = f.i("shl", f.i("and", quarters, f.ci(2)), f.ci(form.bits - 2))
+    return f.number(f.i("xor", f.bits(z), sign))
+
+
+def _sine(form: Form, name: str, quarter_turns: int) -> str:
+    """``sin(x + quarter_turns pi / 2)``.
+
+    But for the last steps, a sine and a cosine of one angle are the same code, which LLVM finds.
+    """
+    f = Function(form, name)
+    x = "%x0"
+    n, bits = rounded_multiple(f, x, _PER_HALF_PI)
+    z = _turned(f, less(f, x, n, *_HALF_PI), bits, quarter_turns)
+    f.return_unless(f.test("uge", f.abs(x), f.c(SINGLE_FAR)), z)
+    y, _, quarters = far_rest(f, x)
+    # infinite angles less themselves are NaN
+    return f.text(_turned(f, f.add(y, f.sub(x, x)), quarters, quarter_turns))
+
+
+def sin(form: Form) -> str:
+    """``sin x``."""
+    return _sine(form, "sin", 0)
+
+
+def cos(form: Form) -> str:
+    """``cos x``."""
+    return _sine(form, "cos", 1)

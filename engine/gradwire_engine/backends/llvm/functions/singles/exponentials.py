@@ -1,0 +1,132 @@
+"""Exponentials, hyperbolic functions, and the error function by them."""
+
+from __future__ import annotations
+
+from gradwire_engine.backends.llvm.functions.coefficients import (
+    ERF_SHORT,
+    ERFC_SHORT,
+    EXP2_SHORT,
+    EXP_SHORT,
+    SINH,
+    TANH_SHORT,
+)
+from gradwire_engine.backends.llvm.functions.forms import Form
+from gradwire_engine.backends.llvm.functions.function import Function
+from gradwire_engine.backends.llvm.functions.singles.reduction import (
+    LN_2,
+    PER_LN_2,
+    bounded,
+    less,
+    power_of_two,
+    rounded_multiple,
+)
+
+#: From here on tanh is 1.
+_MOST_TANH = 9.02
+#: The bits of a number less those of ``y`` are a number ``r`` for which ``1 <= r y <= 9/8``; this
+#: is the quadratic polynomial nearest to ``1 / (r y)``: within 2^-14, DLMF 3.11.2.
+_INVERSE = 0x7F000000
+_RECIPROCAL = (16384 / 19601, -3072 / 1153, 55440 / 19601)
+
+
+def _scaled(f: Function, z: str, n: str) -> str:
+    """``2^n z`` by two factors: beyond the ends it overflows, or is 0."""
+    half = f.i("lshr", n, f.ci(1))
+    return f.mul(f.mul(z, power_of_two(f, half)), power_of_two(f, f.i("sub", n, half)))
+
+
+def exponential(f: Function, x: str, more: int = 0, low: str | None = None) -> str:
+    """``2^more exp(x + low)``."""
+    n, bits = rounded_multiple(f, x, PER_LN_2, more)
+    r = less(f, x, n, *LN_2)
+    if low is not None:
+        r = f.add(r, low)
+    return _scaled(f, f.polynomial(r, (*EXP_SHORT, 1.0, 1.0)), bits)
+
+
+def exp(form: Form) -> str:
+    """``exp x``."""
+    f = Function(form, "exp")
+    return f.text(exponential(f, bounded(f, "%x0", -105.0, 90.0)))
+
+
+def exp2(form: Form) -> str:
+    """``2^x``, exact for whole ``x``."""
+    f = Function(form, "exp2")
+    x = bounded(f, "%x0", -152.0, 129.0)
+    n, bits = rounded_multiple(f, x, 1.0)
+    return f.text(_scaled(f, f.polynomial(f.sub(x, n), (*EXP2_SHORT, 1.0)), bits))
+
+
+def expm1(form: Form) -> str:
+    """``2^n s + 2^n - 1`` with ``s = exp(r) - 1``, by halves, which do not overflow."""
+    f = Function(form, "expm1")
+    x = bounded(f, "%x0", -18.0, 89.0)
+    n, bits = rounded_multiple(f, x, PER_LN_2, -1)
+    r = less(f, x, n, *LN_2)
+    s = f.fma(f.mul(r, r), f.polynomial(r, EXP_SHORT), r)
+    power = power_of_two(f, bits)
+    half = f.fma(power, s, f.sub(power, f.c(0.5)))
+    tiny = f.test("olt", f.abs("%x0"), f.c(2.0**-25))
+    return f.text(f.pick(tiny, "%x0", f.add(half, half)))
+
+
+def _halves(f: Function, size: str) -> tuple[str, str]:
+    """``exp(x) / 2`` and the reciprocal of that, which is ``2 exp(-x)``, for ``x >= 0``."""
+    large = exponential(f, f.most(size, 91.0), -1)
+    return large, f.div(f.c(1.0), large)
+
+
+def sinh(form: Form) -> str:
+    """``(exp(x) - exp(-x)) / 2``, by a polynomial below 1."""
+    f = Function(form, "sinh")
+    x = "%x0"
+    size = f.abs(x)
+    large, inverse = _halves(f, size)
+    far = f.fma(inverse, f.c(-0.25), large)
+    z = f.mul(size, size)
+    near = f.fma(f.mul(size, z), f.polynomial(z, SINH), size)
+    return f.text(f.with_sign(f.pick(f.test("olt", size, f.c(1.0)), near, far), x))
+
+
+def cosh(form: Form) -> str:
+    """``(exp(x) + exp(-x)) / 2``."""
+    f = Function(form, "cosh")
+    large, inverse = _halves(f, f.abs("%x0"))
+    return f.text(f.fma(inverse, f.c(0.25), large))
+
+
+def _share(f: Function, m: str) -> str:
+    """``m / (m + 1)``, as good as rounded once, of ``m`` between 0 and 2^100."""
+    d = f.add(m, f.c(1.0))
+    r = f.number(f.i("sub", f.ci(_INVERSE), f.bits(d)))
+    r = f.mul(r, f.polynomial(f.mul(r, d), _RECIPROCAL))
+    q = f.mul(m, r)
+    return f.fma(f.fma(f.negative(q), m, f.sub(m, q)), r, q)
+
+
+def tanh(form: Form) -> str:
+    """``m / (m + 1)`` with ``m = (exp(2 |x|) - 1) / 2``, and the sign of ``x``."""
+    f = Function(form, "tanh")
+    x = f.most(f.abs("%x0"), _MOST_TANH)
+    n, bits = rounded_multiple(f, x, 2 * PER_LN_2)
+    r = less(f, x, n, LN_2[0] / 2)
+    # (exp(2 r) - 1) / 2
+    s = f.fma(f.mul(r, r), f.polynomial(r, TANH_SHORT), r)
+    power = power_of_two(f, bits)
+    m = f.fma(power, s, f.fma(power, f.c(0.5), f.c(-0.5)))
+    return f.text(f.with_sign(_share(f, m), "%x0"))
+
+
+def erf(form: Form) -> str:
+    """``x + x p(x²)`` below 0.9, else ``1 - exp(p(x))``."""
+    f = Function(form, "erf")
+    x = f.most(f.abs("%x0"), 4.0)
+    z = f.mul(x, x)
+    near = f.fma(x, f.polynomial(z, ERF_SHORT), x)
+    below = f.polynomial(x, ERFC_SHORT)
+    n, bits = rounded_multiple(f, below, PER_LN_2)
+    # further digits of ln 2 would not count
+    share = f.polynomial(less(f, below, n, LN_2[0]), (*EXP_SHORT, 1.0, 1.0))
+    far = f.fma(f.negative(power_of_two(f, bits)), share, f.c(1.0))
+    return f.text(f.with_sign(f.pick(f.test("olt", x, f.c(0.9)), near, far), "%x0"))
