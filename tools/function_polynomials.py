@@ -1,7 +1,9 @@
-"""Derives the polynomials of ``backends/llvm/coefficients.py`` and writes that module.
+"""Derives the polynomials of ``backends/llvm/functions/`` and writes their modules.
 
 Each is the Chebyshev interpolant of a function, computed with 60 digits and written in powers, the
-highest first. Run: ``python tools/function_polynomials.py > .../coefficients.py``, and format that.
+highest first. Run ``python tools/function_polynomials.py > .../functions/coefficients.py`` and
+``python tools/function_polynomials.py floats > .../functions/singles/coefficients.py``, and format
+both.
 """
 
 from __future__ import annotations
@@ -173,8 +175,9 @@ SINGLES = {
 }
 
 
-#: Those of floats alone.
+#: Those of floats that have formulas of their own.
 SHORT = {
+    "ATAN": Wanted(_series(_atan, -mpf(1) / 3), (0, 1), 0, 9),
     "EXP": Wanted(_exp, (-mpf("0.3467"), mpf("0.3467")), 0, 5),
     "ERF": Wanted(_erf_slope, (0, mpf("0.81")), 0, 6),
     "ERFC": Wanted(lambda x: mp.log(mp.erfc(x)), (mpf("0.9"), 4), 0, 9),
@@ -216,8 +219,16 @@ def write_floats(name: str, wanted: Wanted) -> None:
     write(f"{name} = ({', '.join([repr(float(each)) for each in found])})")
 
 
-def main() -> None:
-    """Write the module."""
+def write_singles() -> None:
+    """Write the module of floats that have formulas of their own."""
+    write('"""Polynomials of functions of one float, the highest power first.\n')
+    write('Written by ``tools/function_polynomials.py``, where they are derived.\n"""\n')
+    for name, wanted in SHORT.items():
+        write_floats(name, wanted)
+
+
+def write_all() -> None:
+    """Write the module of doubles, and of floats that share their formulas."""
     write('"""Polynomials of elementary functions, the highest power first.\n')
     write('Written by ``tools/function_polynomials.py``, where they are derived.\n"""\n')
     write("from gradwire_engine.backends.llvm.functions.forms import Polynomial\n")
@@ -229,12 +240,11 @@ def main() -> None:
             found = mpmath.chebyfit(wanted.function, wanted.interval, wanted.double)
             write(f"    low={float(found[-1] - mpf(float(found[-1])))!r},")
         write(")")
-    for ending, group in (("SINGLE", SINGLES), ("SHORT", SHORT)):
-        for name, wanted in group.items():
-            write_floats(f"{name}_{ending}", wanted)
+    for name, wanted in SINGLES.items():
+        write_floats(f"{name}_SINGLE", wanted)
     write("#: The bits of 2 / pi after the point, in words of 64.")
     write(f"TWO_OVER_PI = ({', '.join([f'0x{word:016X}' for word in two_over_pi()])})")
 
 
 if __name__ == "__main__":
-    main()
+    write_singles() if sys.argv[1:] == ["floats"] else write_all()

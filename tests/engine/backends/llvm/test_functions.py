@@ -164,6 +164,8 @@ def test_error_at_any_number(name, x):
 IN_DOUBLES = {
     **{name: getattr(np, name) for name in ("exp", "exp2", "expm1", "log", "log1p", "log2")},
     **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    "log10": np.log10,
+    "atan": np.arctan,
     "erf": special.erf,
     "erfc": special.erfc,
 }

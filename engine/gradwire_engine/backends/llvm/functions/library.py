@@ -71,6 +71,8 @@ _OF_FLOATS: Mapping[str, Callable[[Form], str]] = {
     "pow": single_logarithms.power,
     "sin": single_angles.sin,
     "cos": single_angles.cos,
+    "atan": single_angles.atan,
+    "atan2": single_angles.atan2,
     "erf": single_exponentials.erf,
 }
 #: Functions that those of one number call.

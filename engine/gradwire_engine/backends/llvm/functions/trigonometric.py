@@ -218,11 +218,17 @@ def atan(form: Form) -> str:
 
 
 def atan2(form: Form) -> str:
-    """The angle of ``x + i y``, between -pi and pi; ends as C's ``atan2``.
+    """The angle of ``x + i y``, between -pi and pi."""
+    f = Function(form, "atan2", 2)
+    return f.text(any_angle(f))
+
+
+def any_angle(f: Function) -> str:
+    """The angle of ``%x1 + i %x0``; ends as C's ``atan2``.
 
     Source: ISO C, annex F.10.1.4.
     """
-    f = Function(form, "atan2", 2)
+    form = f.form
     y, x = f.abs("%x0"), f.abs("%x1")
     infinite = [f.test("oeq", each, f.c(INF)) for each in (y, x)]
     some = f.either(*infinite)
@@ -238,7 +244,7 @@ def atan2(form: Form) -> str:
     negative = f.let(f"icmp slt {form.integers} {f.bits('%x1')}, zeroinitializer")
     z = _from_tangent(f, f.mul(y, scale), f.mul(x, scale), turned=negative)
     z = f.with_sign(z, "%x0")
-    return f.text(f.pick(f.test("uno", "%x0", "%x1"), f.c(NAN), z))
+    return f.pick(f.test("uno", "%x0", "%x1"), f.c(NAN), z)
 
 
 def _arcsine(f: Function, size: str) -> tuple[str, str, str]:

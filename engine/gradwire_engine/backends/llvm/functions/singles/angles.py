@@ -1,16 +1,21 @@
-"""Sines and cosines."""
+"""Sines and cosines, and angles from tangents."""
 
 from __future__ import annotations
 
-from gradwire_engine.backends.llvm.functions.coefficients import COS_SINGLE, SIN_SINGLE
+from gradwire_engine.backends.llvm.functions.coefficients import (
+    COS_SINGLE,
+    SIN_SINGLE,
+)
 from gradwire_engine.backends.llvm.functions.far_angles import far_rest
 from gradwire_engine.backends.llvm.functions.forms import Form
-from gradwire_engine.backends.llvm.functions.function import Function
+from gradwire_engine.backends.llvm.functions.function import INF, Function
+from gradwire_engine.backends.llvm.functions.singles.coefficients import ATAN
 from gradwire_engine.backends.llvm.functions.singles.reduction import less, rounded_multiple
-from gradwire_engine.backends.llvm.functions.trigonometric import SINGLE_FAR
+from gradwire_engine.backends.llvm.functions.trigonometric import SINGLE_FAR, any_angle
 
 #: ``pi / 2`` as a sum of floats that are positive, which keeps the sign of an angle of -0.
 _HALF_PI = 1.570796251296997, 7.549789415861596e-08, 5.390302953474238e-15
+_HALF_PI_LONG = 1.5707963267948966, 6.123233995736766e-17
 _PER_HALF_PI = 0.6366197723675814
 
 
@@ -53,3 +58,38 @@ def sin(form: Form) -> str:
 def cos(form: Form) -> str:
     """``cos x``."""
     return _sine(form, "cos", 1)
+
+
+def _from_tangent(f: Function, t: str, base: str, low: str) -> str:
+    """``base + low + atan t`` of ``|t| <= 1``."""
+    z = f.mul(t, t)
+    tail = f.fma(f.mul(t, z), f.polynomial(z, ATAN), low)
+    return f.add(base, f.add(t, tail))
+
+
+def atan(form: Form) -> str:
+    """The angle whose tangent is ``x``, beyond 1 by that of ``-1 / x``."""
+    f = Function(form, "atan")
+    size, zero, half_pi = f.abs("%x0"), f.c(0.0), f.long(*_HALF_PI_LONG)
+    steep = f.test("ogt", size, f.c(1.0))
+    t = f.pick(steep, f.div(f.c(-1.0), size), size)
+    base, low = [f.pick(steep, part, zero) for part in half_pi]
+    return f.text(f.with_sign(_from_tangent(f, t, base, low), "%x0"))
+
+
+def atan2(form: Form) -> str:
+    """The angle of ``x + i y``, by the quotient of the smaller one and the larger one."""
+    f = Function(form, "atan2", 2)
+    y, x, zero = f.abs("%x0"), f.abs("%x1"), f.c(0.0)
+    large, small = f.intrinsic("maximum", y, x), f.intrinsic("minimum", y, x)
+    steep = f.test("ogt", y, x)
+    left = f.let(f"icmp slt {form.integers} {f.bits('%x1')}, 0")
+    t = f.div(small, large)
+    falls = f.let(f"xor {form.truths} {steep}, {left}")
+    parts = zip(f.long(*_HALF_PI_LONG), f.long(*[2 * each for each in _HALF_PI_LONG]), strict=True)
+    base, low = [f.pick(steep, half, f.pick(left, whole, zero)) for half, whole in parts]
+    z = _from_tangent(f, f.pick(falls, f.negative(t), t), base, low)
+    # not zeros, infinities, NaN
+    plain = f.both(f.test("ogt", large, zero), f.test("olt", large, f.c(INF)))
+    f.return_unless(f.let(f"xor {form.truths} {plain}, true"), f.with_sign(z, "%x0"))
+    return f.text(any_angle(f))

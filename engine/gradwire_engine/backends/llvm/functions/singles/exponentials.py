@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from gradwire_engine.backends.llvm.functions.coefficients import (
-    ERF_SHORT,
-    ERFC_SHORT,
-    EXP2_SHORT,
-    EXP_SHORT,
-    SINH,
-    TANH_SHORT,
-)
+from gradwire_engine.backends.llvm.functions.coefficients import SINH
 from gradwire_engine.backends.llvm.functions.forms import Form
 from gradwire_engine.backends.llvm.functions.function import Function
+from gradwire_engine.backends.llvm.functions.singles.coefficients import ERF, ERFC, EXP, EXP2, TANH
 from gradwire_engine.backends.llvm.functions.singles.reduction import (
     LN_2,
     PER_LN_2,
@@ -41,7 +35,7 @@ def exponential(f: Function, x: str, more: int = 0, low: str | None = None) -> s
     r = less(f, x, n, *LN_2)
     if low is not None:
         r = f.add(r, low)
-    return _scaled(f, f.polynomial(r, (*EXP_SHORT, 1.0, 1.0)), bits)
+    return _scaled(f, f.polynomial(r, (*EXP, 1.0, 1.0)), bits)
 
 
 def exp(form: Form) -> str:
@@ -55,7 +49,7 @@ def exp2(form: Form) -> str:
     f = Function(form, "exp2")
     x = bounded(f, "%x0", -152.0, 129.0)
     n, bits = rounded_multiple(f, x, 1.0)
-    return f.text(_scaled(f, f.polynomial(f.sub(x, n), (*EXP2_SHORT, 1.0)), bits))
+    return f.text(_scaled(f, f.polynomial(f.sub(x, n), (*EXP2, 1.0)), bits))
 
 
 def expm1(form: Form) -> str:
@@ -64,7 +58,7 @@ def expm1(form: Form) -> str:
     x = bounded(f, "%x0", -18.0, 89.0)
     n, bits = rounded_multiple(f, x, PER_LN_2, -1)
     r = less(f, x, n, *LN_2)
-    s = f.fma(f.mul(r, r), f.polynomial(r, EXP_SHORT), r)
+    s = f.fma(f.mul(r, r), f.polynomial(r, EXP), r)
     power = power_of_two(f, bits)
     half = f.fma(power, s, f.sub(power, f.c(0.5)))
     tiny = f.test("olt", f.abs("%x0"), f.c(2.0**-25))
@@ -112,7 +106,7 @@ def tanh(form: Form) -> str:
     n, bits = rounded_multiple(f, x, 2 * PER_LN_2)
     r = less(f, x, n, LN_2[0] / 2)
     # (exp(2 r) - 1) / 2
-    s = f.fma(f.mul(r, r), f.polynomial(r, TANH_SHORT), r)
+    s = f.fma(f.mul(r, r), f.polynomial(r, TANH), r)
     power = power_of_two(f, bits)
     m = f.fma(power, s, f.fma(power, f.c(0.5), f.c(-0.5)))
     return f.text(f.with_sign(_share(f, m), "%x0"))
@@ -123,10 +117,10 @@ def erf(form: Form) -> str:
     f = Function(form, "erf")
     x = f.most(f.abs("%x0"), 4.0)
     z = f.mul(x, x)
-    near = f.fma(x, f.polynomial(z, ERF_SHORT), x)
-    below = f.polynomial(x, ERFC_SHORT)
+    near = f.fma(x, f.polynomial(z, ERF), x)
+    below = f.polynomial(x, ERFC)
     n, bits = rounded_multiple(f, below, PER_LN_2)
     # further digits of ln 2 would not count
-    share = f.polynomial(less(f, below, n, LN_2[0]), (*EXP_SHORT, 1.0, 1.0))
+    share = f.polynomial(less(f, below, n, LN_2[0]), (*EXP, 1.0, 1.0))
     far = f.fma(f.negative(power_of_two(f, bits)), share, f.c(1.0))
     return f.text(f.with_sign(f.pick(f.test("olt", x, f.c(0.9)), near, far), "%x0"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gradwire_engine.backends.llvm.functions.coefficients import LOG_SHORT
 from gradwire_engine.backends.llvm.functions.forms import Form
 from gradwire_engine.backends.llvm.functions.function import Function
 from gradwire_engine.backends.llvm.functions.logarithms import (
@@ -13,6 +12,7 @@ from gradwire_engine.backends.llvm.functions.logarithms import (
     long_logarithm_of,
     with_ends,
 )
+from gradwire_engine.backends.llvm.functions.singles.coefficients import LOG
 from gradwire_engine.backends.llvm.functions.singles.exponentials import exponential
 from gradwire_engine.backends.llvm.functions.singles.reduction import LN_2, ONE, bounded
 
@@ -54,9 +54,9 @@ def _from_rest(f: Function, k: str, rest: str, base: _Base, fewer: float = 0.0) 
     if fewer:
         exponent = f.sub(exponent, f.c(fewer * unit))
     if base == _NATURAL:
-        z = f.fma(f.mul(rest, rest), f.polynomial(rest, LOG_SHORT), rest)
+        z = f.fma(f.mul(rest, rest), f.polynomial(rest, LOG), rest)
     else:
-        tail = f.polynomial(rest, (*[each * (high + low) for each in LOG_SHORT], low))
+        tail = f.polynomial(rest, (*[each * (high + low) for each in LOG], low))
         z = f.fma(rest, f.c(high), f.mul(rest, tail))
     for part in reversed(base.of_two):
         z = f.fma(exponent, f.c(part / unit), z)
