@@ -128,6 +128,12 @@ def _erf_slope(z: Any) -> Any:
     return _erf(z) - 1 if z else 2 / mp.sqrt(mp.pi) - 1
 
 
+def _tan(z: Any) -> Any:
+    """``tan x = x + x z p(z)`` with ``z = x²``."""
+    x = mp.sqrt(z)
+    return (mp.tan(x) / x - 1) / z
+
+
 def _half_expm1(r: Any) -> Any:
     """``(exp(2 r) - 1) / 2 = r + r² p(r)``."""
     return 2 * _exp(2 * r)
@@ -183,6 +189,7 @@ SHORT = {
     "ERFC": Wanted(lambda x: mp.log(mp.erfc(x)), (mpf("0.9"), 4), 0, 9),
     "EXP2": Wanted(_exp2, (-mpf("0.5"), mpf("0.5")), 0, 6),
     "LOG": Wanted(_log1p, (-mpf(1) / 3, mpf(1) / 3), 0, 9),
+    "TAN": Wanted(_series(_tan, mpf(1) / 3), (0, _TURN), 0, 7),
     "TANH": Wanted(_half_expm1, (-mpf("0.1734"), mpf("0.1734")), 0, 5),
 }
 

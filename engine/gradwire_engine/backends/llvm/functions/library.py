@@ -71,6 +71,7 @@ _OF_FLOATS: Mapping[str, Callable[[Form], str]] = {
     "pow": single_logarithms.power,
     "sin": single_angles.sin,
     "cos": single_angles.cos,
+    "tan": single_angles.tan,
     "atan": single_angles.atan,
     "atan2": single_angles.atan2,
     "erf": single_exponentials.erf,

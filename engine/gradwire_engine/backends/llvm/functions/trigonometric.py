@@ -78,8 +78,8 @@ class _Rest(NamedTuple):
     quarters: str
 
 
-def _rest(f: Function, x: str) -> _Rest:
-    """Of angles that are not large."""
+def near_rest(f: Function, x: str) -> _Rest:
+    """The rest of an angle that is not large."""
     half_pi, rounder = _half_pi(f.form), f.c(f.form.rounder)
     t = f.fma(x, f.c(2 / math.pi), rounder)
     n = f.sub(t, rounder)
@@ -95,7 +95,7 @@ def _rest(f: Function, x: str) -> _Rest:
 
 def _reduced(f: Function, x: str) -> _Turned:
     """Of any angle; of vectors that are not large."""
-    (y, low), quarters = _rest(f, x)
+    (y, low), quarters = near_rest(f, x)
     form = f.form
     if not form.wide:
         kinds = form.numbers, form.numbers, form.integers
@@ -126,7 +126,7 @@ def _odd(f: Function, quarters: str) -> str:
 
 
 def _far(f: Function) -> str:
-    return f.c(FAR, SINGLE_FAR)
+    return f.c(FAR)
 
 
 def _finished(f: Function, name: str, z: str) -> str:

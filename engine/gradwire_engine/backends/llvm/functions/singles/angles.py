@@ -1,4 +1,4 @@
-"""Sines and cosines, and angles from tangents."""
+"""Sines, cosines, tangents, and angles from them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gradwire_engine.backends.llvm.functions.coefficients import (
 from gradwire_engine.backends.llvm.functions.far_angles import far_rest
 from gradwire_engine.backends.llvm.functions.forms import Form
 from gradwire_engine.backends.llvm.functions.function import INF, Function
-from gradwire_engine.backends.llvm.functions.singles.coefficients import ATAN
+from gradwire_engine.backends.llvm.functions.singles.coefficients import ATAN, TAN
 from gradwire_engine.backends.llvm.functions.singles.reduction import less, rounded_multiple
-from gradwire_engine.backends.llvm.functions.trigonometric import SINGLE_FAR, any_angle
+from gradwire_engine.backends.llvm.functions.trigonometric import SINGLE_FAR, any_angle, near_rest
 
 #: ``pi / 2`` as a sum of floats that are positive, which keeps the sign of an angle of -0.
 _HALF_PI = 1.570796251296997, 7.549789415861596e-08, 5.390302953474238e-15
@@ -58,6 +58,31 @@ def sin(form: Form) -> str:
 def cos(form: Form) -> str:
     """``cos x``."""
     return _sine(form, "cos", 1)
+
+
+def _tangent(f: Function, y: str, low: str, quarters: str) -> str:
+    """``tan(y + low + quarters pi / 2)``: after an odd number of turns the reciprocal, negative."""
+    form, z = f.form, f.mul(y, y)
+    slope = f.fma(z, f.c(1.5), f.c(1.0))  # near enough to that of tan
+    tail = f.fma(f.mul(y, z), f.polynomial(z, TAN), f.mul(slope, low))
+    tangent, lost = f.ordered_sum(y, tail)
+    inverse = f.div(f.c(-1.0), tangent)
+    rest = f.fma(inverse, lost, f.fma(inverse, tangent, f.c(1.0)))
+    turned = f.fma(inverse, rest, inverse)
+    odd = f.let(f"trunc {form.integers} {quarters} to {form.truths}")
+    return f.pick(odd, turned, tangent)
+
+
+def tan(form: Form) -> str:
+    """``tan x``."""
+    f = Function(form, "tan")
+    x = "%x0"
+    (y, low), quarters = near_rest(f, x)
+    z = _tangent(f, y, low, quarters)
+    z = f.pick(f.test("oeq", x, f.c(0.0)), x, z)  # keeps the sign of zero
+    f.return_unless(f.test("uge", f.abs(x), f.c(SINGLE_FAR)), z)
+    y, low, quarters = far_rest(f, x)
+    return f.text(_tangent(f, f.add(y, f.sub(x, x)), low, quarters))
 
 
 def _from_tangent(f: Function, t: str, base: str, low: str) -> str:
