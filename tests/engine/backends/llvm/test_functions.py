@@ -165,6 +165,8 @@ IN_DOUBLES = {
     **{name: getattr(np, name) for name in ("exp", "exp2", "expm1", "log", "log1p", "log2")},
     **{name: getattr(np, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     "log10": np.log10,
+    "asin": np.arcsin,
+    "acos": np.arccos,
     "atan": np.arctan,
     "erf": special.erf,
     "erfc": special.erfc,

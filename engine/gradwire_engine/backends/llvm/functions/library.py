@@ -72,6 +72,8 @@ _OF_FLOATS: Mapping[str, Callable[[Form], str]] = {
     "sin": single_angles.sin,
     "cos": single_angles.cos,
     "tan": single_angles.tan,
+    "asin": single_angles.asin,
+    "acos": single_angles.acos,
     "atan": single_angles.atan,
     "atan2": single_angles.atan2,
     "erf": single_exponentials.erf,

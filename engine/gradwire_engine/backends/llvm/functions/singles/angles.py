@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradwire_engine.backends.llvm.functions.coefficients import (
+    ASIN,
     COS_SINGLE,
     SIN_SINGLE,
 )
@@ -118,3 +119,42 @@ def atan2(form: Form) -> str:
     plain = f.both(f.test("ogt", large, zero), f.test("olt", large, f.c(INF)))
     f.return_unless(f.let(f"xor {form.truths} {plain}, true"), f.with_sign(z, "%x0"))
     return f.text(any_angle(f))
+
+
+def _is_near(f: Function, size: str) -> tuple[str, str, str]:
+    """True if a sine is at most 1/2; ``z``, and beyond twice its root: ``asin s = s + s z p(z)``.
+
+    Beyond, it is that of ``sqrt((1 - size) / 2)``, NaN of more than 1.  Source: DLMF 4.24.1.
+    """
+    near = f.test("ole", size, f.c(0.5))
+    half = f.fma(size, f.c(-0.5), f.c(0.5))
+    root = f.intrinsic("sqrt", half)
+    return near, f.pick(near, f.mul(size, size), half), f.add(root, root)
+
+
+def _from_sine(f: Function, s: str, z: str, base: str, low: str) -> str:
+    """``base + low - s - s z p(z)``."""
+    tail = f.fma(f.negative(f.mul(s, z)), f.polynomial(z, ASIN), low)
+    return f.add(base, f.sub(tail, s))
+
+
+def asin(form: Form) -> str:
+    """The angle whose sine is ``x``; beyond 1/2 it is pi / 2 less twice another one."""
+    f = Function(form, "asin")
+    size, zero = f.abs("%x0"), f.c(0.0)
+    near, z, twice = _is_near(f, size)
+    base, low = [f.pick(near, zero, part) for part in f.long(*_HALF_PI_LONG)]
+    s = f.pick(near, f.negative(size), twice)
+    return f.text(f.with_sign(_from_sine(f, s, z, base, low), "%x0"))
+
+
+def acos(form: Form) -> str:
+    """``pi / 2 - asin x``, beyond 1/2 twice another angle, below -1/2 pi less that."""
+    f = Function(form, "acos")
+    x, zero = "%x0", f.c(0.0)
+    near, z, twice = _is_near(f, f.abs(x))
+    right = f.test("ogt", x, zero)
+    parts = zip(f.long(*_HALF_PI_LONG), f.long(*[2 * each for each in _HALF_PI_LONG]), strict=True)
+    base, low = [f.pick(near, half, f.pick(right, zero, whole)) for half, whole in parts]
+    s = f.pick(near, x, f.pick(right, f.negative(twice), twice))
+    return f.text(_from_sine(f, s, z, base, low))
