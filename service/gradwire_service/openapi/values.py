@@ -29,6 +29,13 @@ _Dtype = Literal[
     "complex128",
 ]
 Dtype = TypeAliasType("Dtype", _Dtype)
+SentDtype = TypeAliasType(
+    "SentDtype",
+    Annotated[
+        Literal[_Dtype, "bfloat16"],
+        Field(description="The dtype of values in a request. Those sent as bfloat16 are float32."),
+    ],
+)
 ComplexDtype = Literal["complex64", "complex128"]
 #: An integer with a format, for schemas that FastAPI makes; else some generators read 32 bits.
 Whole = Annotated[int, Field(json_schema_extra={"format": "int64"})]
@@ -92,7 +99,7 @@ class Valued(Changeable):
     """Numbers with a dtype."""
 
     value: Numbers
-    dtype: Dtype | None = None
+    dtype: SentDtype | None = None
 
 
 class ComplexParts(Document):
@@ -125,7 +132,7 @@ class ComplexNumbers(ComplexParts, Leaf):
 class RawBytes(Leaf):
     """The array's little-endian C-order bytes."""
 
-    dtype: Dtype
+    dtype: SentDtype
     shape: Shape
     base64: str = Field(json_schema_extra={"contentEncoding": "base64"})
 
@@ -133,7 +140,7 @@ class RawBytes(Leaf):
 class RawData(Leaf):
     """The same bytes, in MessagePack."""
 
-    dtype: Dtype
+    dtype: SentDtype
     shape: Shape
     data: _Bytes
 
@@ -172,7 +179,7 @@ class SparseTensor(Leaf):
     indices: list[Annotated[list[Index], Field(min_length=1)]] | IntegerArray
     values: list[Numbers] | ArrayLeaf
     shape: Annotated[list[Index], Field(min_length=1, max_length=MAX_DEPTH)] | IntegerArray
-    dtype: Dtype | None = None
+    dtype: SentDtype | None = None
 
 
 class RaggedTensor(Leaf):
@@ -180,7 +187,7 @@ class RaggedTensor(Leaf):
 
     values: list[Numbers] | ArrayLeaf
     row_splits: Annotated[list[Index], Field(min_length=1)] | IntegerArray
-    dtype: Dtype | None = None
+    dtype: SentDtype | None = None
 
 
 Value = TypeAliasType(

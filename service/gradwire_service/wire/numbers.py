@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire_service.wire.bfloat16 import BFLOAT16, rounded, widened
+
 #: NumPy's limit on dimensions, and ours on nesting.
 MAX_DEPTH = 64
 WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -24,7 +26,7 @@ DTYPES = {
         "float16 float32 float64 complex64 complex128"
     ).split()
 }
-FLOAT64 = DTYPES["float64"]
+FLOAT32, FLOAT64 = DTYPES["float32"], DTYPES["float64"]
 
 Dtype = np.dtype[Any]
 Array = NDArray[Any]
@@ -71,8 +73,19 @@ def dtype_named(name: Any) -> Dtype | None:
     if type(name) is str and (dtype := DTYPES.get(name)) is not None:
         return dtype
     if name == "bfloat16":
-        raise Malformed("bfloat16 is not supported", "dtype", hint="send float32")
+        hint = "write float32"
+        raise Malformed("values that are sent as bfloat16 are float32", "dtype", hint=hint)
     raise Malformed("unknown dtype", "dtype", hint=f"one of {', '.join(DTYPES)}")
+
+
+def dtype_sent(name: Any) -> Dtype | None:
+    """The dtype in which values are sent: also bfloat16, which is read as float32."""
+    return BFLOAT16 if name == "bfloat16" else dtype_named(name)
+
+
+def name_of(dtype: Dtype) -> str:
+    """The name of a dtype in which values are sent."""
+    return "bfloat16" if dtype is BFLOAT16 else dtype.name
 
 
 def list_array(value: list[Any], dtype: Dtype | None = None) -> Array:
@@ -154,13 +167,15 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
     needed = math.prod(shape) * dtype.itemsize
     if len(raw) != needed:
         wanted = f"{needed} bytes" if needed <= sys.maxsize else "more bytes than can exist"
-        raise Malformed(f"{dtype} of this shape has {wanted}, got {len(raw)}", name)
+        raise Malformed(f"{name_of(dtype)} of this shape has {wanted}, got {len(raw)}", name)
     try:
         read = np.frombuffer(raw, little_endian(dtype)).reshape(shape)
     except ValueError:
         raise Malformed("no array can have this shape", "shape") from None
     if dtype.kind == "b" and read.size and read.view(np.uint8).max() > 1:
         raise Malformed("the bytes of a bool are 0 and 1", name)
+    if dtype is BFLOAT16:
+        return widened(read["bfloat16"])
     return read.astype(dtype, copy=not read.flags.aligned)
 
 
@@ -227,11 +242,16 @@ def _flat_array(flat: list[Any], kinds: set[type], dtype: Dtype | None, shape: l
                 raise _malformed_at("a bool is 0, 1, true or false", i, shape)
     wide = np.array(flat, DTYPES["bool"] if dtype.kind == "b" else FLOAT64)
     with np.errstate(over="ignore"):
-        narrow = wide.astype(dtype, copy=False)
-    if dtype.kind in "fc" and dtype.itemsize < 8 * (1 + (dtype.kind == "c")):
+        if dtype is BFLOAT16:
+            narrow = rounded(wide).astype(FLOAT32)
+        else:
+            narrow = wide.astype(dtype, copy=False)
+    kind = narrow.dtype.kind
+    if kind in "fc" and narrow.itemsize < 8 * (1 + (kind == "c")):
         lost = np.isinf(narrow) & np.isfinite(wide)
         if lost.any():
-            raise _malformed_at(f"the number is too large for {dtype}", int(lost.argmax()), shape)
+            detail = f"the number is too large for {name_of(dtype)}"
+            raise _malformed_at(detail, int(lost.argmax()), shape)
     return narrow
 
 

@@ -92,6 +92,11 @@ async def test_npy_files_in_any_memory_order_are_the_same_tensor(new_client, sto
         ([True, False], np.array([True, False])),
         ({"value": [1, "NaN"], "dtype": "float32"}, np.array([1, np.nan], np.float32)),
         ({"re": [1], "im": [-1]}, np.array([1 - 1j])),
+        ({"value": [1, 0.1], "dtype": "bfloat16"}, np.array([1, 0.10009765625], np.float32)),
+        (
+            {"dtype": "bfloat16", "shape": [2], "base64": "gD8AwA=="},
+            np.array([1, -2], np.float32),
+        ),
     ],
 )
 async def test_any_array_value_can_be_stored(client, document, array):
