@@ -18,7 +18,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-#: The dtypes of the protocol.
+from gradwire.bfloat16 import BFLOAT16, widened
+
+#: The dtypes of the protocol, in which arrays are computed with and answered.
 DTYPES: Mapping[str, np.dtype[Any]] = {
     name: np.dtype(name)
     for name in (
@@ -169,12 +171,13 @@ def _plain(value: Any) -> Any:
 @lru_cache(maxsize=1024)
 def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[bytes, np.dtype[Any]]:
     """All of an array but its bytes, and the dtype of these."""
-    if dtype.name not in DTYPES:
+    name = "bfloat16" if dtype == BFLOAT16 else dtype.name
+    if name not in DTYPES and dtype != BFLOAT16:
         raise TypeError(f"a document cannot contain an array of dtype {dtype}")
     size = dtype.itemsize
     for length in shape:
         size *= length
-    parts = b"".join((b"\x83", _text("dtype"), _text(dtype.name), _text("shape"), pack(shape)))
+    parts = b"".join((b"\x83", _text("dtype"), _text(name), _text("shape"), pack(shape)))
     return parts + _text("data") + _head(size, _BYTES_TAGS), dtype.newbyteorder("<")
 
 
@@ -292,5 +295,7 @@ class _Reader:
 def _array(parts: Mapping[str, Any]) -> NDArray[Any]:
     """The array of these parts, in memory of its own and in the machine's byte order."""
     name = parts["dtype"]
+    if name == "bfloat16":
+        return widened(np.frombuffer(parts["data"], BFLOAT16).reshape(parts["shape"]))
     raw = np.frombuffer(parts["data"], _WRITTEN[name])
     return raw.reshape(parts["shape"]).astype(DTYPES[name])

@@ -1,7 +1,8 @@
 """NumPy values as the protocol's leaves, and back.
 
 What is sent keeps its dtype: NumPy arrays and scalars carry theirs; Python's numbers and lists of
-them are float64, complex128, or bool where all are booleans. An ``int`` is float64 too, since
+them are float64, complex128, or bool where all are booleans. Arrays of bfloat16 are sent in two
+bytes a number, and are float32 for the program and in the answer. An ``int`` is float64 too, since
 ``3`` stands for 3.0: send ``np.int64(3)`` for an integer. In a document a float64 without axes is
 a number, and any other array is an array.
 
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.bfloat16 import computed, is_bfloat16, packed, rounded, widened
 from gradwire.chunked import is_dask, published
 from gradwire.errors import UsageError
 from gradwire.messagepack import DTYPES
@@ -201,11 +203,16 @@ def as_array(value: Any, name: str) -> NDArray[Any] | None:
         raise UsageError(f"{name} is not an array: its rows have unequal lengths") from None
     except Exception as error:  # the array's own, as of a tensor of PyTorch that needs a gradient
         raise UsageError(f"{name} cannot be sent: {error}") from error
+    if is_bfloat16(array.dtype):
+        kept = dtype is None or dtype == "bfloat16"
+        return packed(array) if kept else widened(array).astype(dtype)
     if array.dtype.name not in DTYPES:
         raise UsageError(
             f"{name} cannot be sent: expected numbers, booleans or arrays of them, "
             f"got {type(value).__name__} of dtype {array.dtype}"
         )
+    if dtype == "bfloat16":
+        return rounded(array)
     return array if dtype is None else array.astype(dtype)
 
 
@@ -235,7 +242,7 @@ def type_of(leaf: Any) -> str:
     if isinstance(leaf, RemoteArray):
         return f"{leaf.dtype}{_shape(leaf.shape)}"
     array = np.asarray(leaf)
-    return f"{array.dtype}{_shape(array.shape)}"
+    return f"{computed(array.dtype)}{_shape(array.shape)}"
 
 
 def _shape(shape: tuple[int, ...]) -> str:

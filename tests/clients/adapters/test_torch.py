@@ -152,6 +152,30 @@ def test_python_numbers_take_the_dtype_of_the_tensors(client):
         torch.testing.assert_close(x.grad, torch.full((3,), 0.1, dtype=dtype))
 
 
+def test_tensors_of_bfloat16_are_computed_with_in_float32(client):
+    adapted = gradwire.adapters.torch.function(loss, client=client)
+    narrow = [torch.tensor(array, dtype=torch.bfloat16) for array in (W, X, Y)]
+    wide = [tensor.to(torch.float32) for tensor in narrow]
+    for tensor in (narrow[0], wide[0]):
+        tensor.requires_grad_()
+    value, expected = adapted(*narrow), plain(*wide)
+    value.backward()
+    expected.backward()
+    close(value, expected)
+    close(narrow[0].grad, wide[0].grad.to(torch.bfloat16))
+    exact = [tensor.detach() for tensor in narrow]
+    found = grad(adapted, argnums=(1, 2))(*exact)
+    gradients = grad(plain, argnums=(1, 2))(*[tensor.detach() for tensor in wide])
+    close(found, tuple(gradient.to(torch.bfloat16) for gradient in gradients))
+    strided = exact[1].T.contiguous().T
+    close(
+        vmap(adapted, (None, 0, 0))(exact[0], strided, exact[2]),
+        vmap(plain, (None, 0, 0))(
+            *[tensor.to(torch.float32) for tensor in (exact[0], strided, exact[2])]
+        ),
+    )
+
+
 def test_complex_gradients_follow_torch_s_convention(client):
     adapted = gradwire.adapters.torch.function(lambda z: np.sum(np.abs(z) ** 2), client=client)
     z = torch.tensor([1 + 2j, -3j], requires_grad=True)

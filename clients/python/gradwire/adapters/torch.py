@@ -17,6 +17,7 @@ import numpy as np
 
 from gradwire.adapters.requirements import blocking_client, needs
 from gradwire.adapters.routines import Nested, Routine
+from gradwire.bfloat16 import packed
 from gradwire.tracing.functions import Runs, leaf_names
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import flatten, unflatten
@@ -28,7 +29,8 @@ with needs("torch"):
 def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[..., Any]:
     """A Python function, or one of Gradwire's, as a function of nested tensors.
 
-    What it gives is where its first tensor is.
+    What it gives is where its first tensor is. Tensors of bfloat16 are sent in two bytes a number,
+    the function computes with them in float32, and their gradients are bfloat16.
 
     >>> torch.func.vmap(torch.func.grad(gradwire.adapters.torch.function(loss)), (None, 0, 0))
     """
@@ -73,7 +75,7 @@ class _Request(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(routine: Routine, *leaves: Any) -> tuple[Any, ...]:
         device = next((leaf.device for leaf in leaves if not _is_plain(leaf)), None)
-        given = [leaf if _is_plain(leaf) else leaf.numpy(force=True) for leaf in leaves]
+        given = [leaf if _is_plain(leaf) else _array(leaf) for leaf in leaves]
         return tuple([torch.from_numpy(_own(part)).to(device) for part in routine(*given)])
 
     @staticmethod
@@ -162,7 +164,16 @@ def _is_inexact(tensor: Any) -> bool:
 def _aval(leaf: Any) -> Aval:
     if _is_plain(leaf):
         return Aval((), np.asarray(leaf).dtype)
+    if leaf.dtype == torch.bfloat16:
+        return Aval(tuple(leaf.shape), np.dtype(np.float32))
     return Aval(tuple(leaf.shape), np.dtype(str(leaf.dtype).removeprefix("torch.")))
+
+
+def _array(tensor: Any) -> Any:
+    """The array that is sent for a tensor: of bfloat16 the bits, since NumPy has no such dtype."""
+    if tensor.dtype == torch.bfloat16:
+        return packed(tensor.view(torch.int16).numpy(force=True))
+    return tensor.numpy(force=True)
 
 
 def _own(array: Any) -> Any:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.bfloat16 import BFLOAT16, widened
+
 
 def spelled(part: Any) -> Any:
     """A part of a document with its arrays as leaves that are lists."""
@@ -23,6 +25,8 @@ def spelled(part: Any) -> Any:
 
 def leaf(array: NDArray[Any], always: bool = False) -> Any:
     """An array as numbers with the same bits; an object if needed, or ``always``."""
+    if array.dtype == BFLOAT16:
+        return leaf(widened(array), always=True) | {"dtype": "bfloat16"}
     dtype = array.dtype.name
     if array.size == 0 and array.ndim > 1:  # lists would lose the shape
         return {"dtype": dtype, "shape": list(array.shape), "base64": ""}

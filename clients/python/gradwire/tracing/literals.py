@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.bfloat16 import computed
 from gradwire.errors import NotTraceable
 from gradwire.tracing.terms import ITEM, NOTHING, Term, user_place
 
@@ -84,7 +85,7 @@ def literal(value: Any) -> str:
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return repr(np.dtype(value).name)
     if isinstance(value, np.generic):
-        return f"np.{value.dtype.name}({literal(value.item())})"
+        return f"np.{computed(value.dtype).name}({literal(value.item())})"
     if isinstance(value, int):
         return str(int(value))
     if isinstance(value, float):

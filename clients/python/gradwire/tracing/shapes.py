@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.bfloat16 import computed
 from gradwire.tracing.terms import Term
 from gradwire.tracing.traces import Trace, unknown_inside
 
@@ -181,5 +182,5 @@ def _kind(value: Any) -> Any:
     if isinstance(value, (bool, np.generic, np.ndarray)) or not isinstance(
         value, (int, float, complex)
     ):
-        return value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype
+        return computed(value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype)
     return type(value)
