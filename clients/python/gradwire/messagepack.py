@@ -172,7 +172,7 @@ def _plain(value: Any) -> Any:
 def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[bytes, np.dtype[Any]]:
     """All of an array but its bytes, and the dtype of these."""
     name = "bfloat16" if dtype == BFLOAT16 else dtype.name
-    if name not in DTYPES and dtype != BFLOAT16:
+    if dtype != BFLOAT16 and name not in DTYPES:
         raise TypeError(f"a document cannot contain an array of dtype {dtype}")
     size = dtype.itemsize
     for length in shape:
