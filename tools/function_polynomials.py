@@ -134,11 +134,6 @@ def _tan(z: Any) -> Any:
     return (mp.tan(x) / x - 1) / z
 
 
-def _half_expm1(r: Any) -> Any:
-    """``(exp(2 r) - 1) / 2 = r + r² p(r)``."""
-    return 2 * _exp(2 * r)
-
-
 def _sin(z: Any) -> Any:
     return mp.fsum([(-1) ** (k + 1) * z**k / mp.factorial(2 * k + 3) for k in range(30)])
 
@@ -190,7 +185,6 @@ SHORT = {
     "EXP2": Wanted(_exp2, (-mpf("0.5"), mpf("0.5")), 0, 6),
     "LOG": Wanted(_log1p, (-mpf(1) / 3, mpf(1) / 3), 0, 9),
     "TAN": Wanted(_series(_tan, mpf(1) / 3), (0, _TURN), 0, 7),
-    "TANH": Wanted(_half_expm1, (-mpf("0.1734"), mpf("0.1734")), 0, 5),
 }
 
 

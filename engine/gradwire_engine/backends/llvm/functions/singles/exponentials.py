@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gradwire_engine.backends.llvm.functions.coefficients import SINH
 from gradwire_engine.backends.llvm.functions.forms import Form
 from gradwire_engine.backends.llvm.functions.function import Function
-from gradwire_engine.backends.llvm.functions.singles.coefficients import ERF, ERFC, EXP, EXP2, TANH
+from gradwire_engine.backends.llvm.functions.singles.coefficients import ERF, ERFC, EXP, EXP2
 from gradwire_engine.backends.llvm.functions.singles.reduction import (
     LN_2,
     PER_LN_2,
@@ -15,8 +17,8 @@ from gradwire_engine.backends.llvm.functions.singles.reduction import (
     rounded_multiple,
 )
 
-#: From here on tanh is 1.
-_MOST_TANH = 9.02
+#: Twice what tanh is 1 from.
+_MOST_TANH = 18.04
 #: The bits of a number less those of ``y`` are a number ``r`` for which ``1 <= r y <= 9/8``; this
 #: is the quadratic polynomial nearest to ``1 / (r y)``: within 2^-14, DLMF 3.11.2.
 _INVERSE = 0x7F000000
@@ -52,15 +54,19 @@ def exp2(form: Form) -> str:
     return f.text(_scaled(f, f.polynomial(f.sub(x, n), (*EXP2, 1.0)), bits))
 
 
-def expm1(form: Form) -> str:
-    """``2^n s + 2^n - 1`` with ``s = exp(r) - 1``, by halves, which do not overflow."""
-    f = Function(form, "expm1")
-    x = bounded(f, "%x0", -18.0, 89.0)
+def _half_expm1(f: Function, x: str, ln_2: Sequence[float]) -> str:
+    """``(exp x - 1) / 2 = 2^n s + 2^n - 1/2`` with ``s = exp(r) - 1``, which does not overflow."""
     n, bits = rounded_multiple(f, x, PER_LN_2, -1)
-    r = less(f, x, n, *LN_2)
+    r = less(f, x, n, *ln_2)
     s = f.fma(f.mul(r, r), f.polynomial(r, EXP), r)
     power = power_of_two(f, bits)
-    half = f.fma(power, s, f.sub(power, f.c(0.5)))
+    return f.fma(power, s, f.sub(power, f.c(0.5)))
+
+
+def expm1(form: Form) -> str:
+    """``exp x - 1``, twice its half, near 0 ``x``."""
+    f = Function(form, "expm1")
+    half = _half_expm1(f, bounded(f, "%x0", -18.0, 89.0), LN_2)
     tiny = f.test("olt", f.abs("%x0"), f.c(2.0**-25))
     return f.text(f.pick(tiny, "%x0", f.add(half, half)))
 
@@ -102,13 +108,9 @@ def _share(f: Function, m: str) -> str:
 def tanh(form: Form) -> str:
     """``m / (m + 1)`` with ``m = (exp(2 |x|) - 1) / 2``, and the sign of ``x``."""
     f = Function(form, "tanh")
-    x = f.most(f.abs("%x0"), _MOST_TANH)
-    n, bits = rounded_multiple(f, x, 2 * PER_LN_2)
-    r = less(f, x, n, LN_2[0] / 2)
-    # (exp(2 r) - 1) / 2
-    s = f.fma(f.mul(r, r), f.polynomial(r, TANH), r)
-    power = power_of_two(f, bits)
-    m = f.fma(power, s, f.fma(power, f.c(0.5), f.c(-0.5)))
+    size = f.abs("%x0")
+    # further digits of ln 2 would not count
+    m = _half_expm1(f, f.most(f.add(size, size), _MOST_TANH), LN_2[:1])
     return f.text(f.with_sign(_share(f, m), "%x0"))
 
 
