@@ -89,6 +89,19 @@ def test_answers_and_gradients_are_those_of_float32(client):
         np.testing.assert_array_equal(found.gradients[name], expected.gradients[name])
 
 
+def test_they_may_be_the_values_of_sparse_and_ragged_arrays(client):
+    values = narrow(0.1, 2)
+    rows = gradwire.RaggedArray(values, np.array([0, 0, 2]))
+    diagonal = gradwire.SparseArray(np.array([[0, 0], [1, 1]]), values, (2, 2))
+    variables = {"rows": rows, "diagonal": diagonal}
+    found = client.gradient("sum(sum(rows, axis=1)) + sum(diagonal @ [1, 3])", variables)
+    wide = values.astype(np.float32).astype(np.float64)
+    np.testing.assert_allclose(found.value, wide.sum() + wide @ [1, 3], rtol=1e-6)
+    assert found.gradients["diagonal"].values.dtype == np.float32
+    assert found.gradients["diagonal"].values.tolist() == [1, 3]
+    assert found.gradients["rows"].values.tolist() == [1, 1]
+
+
 def test_functions_record_them_as_float32(client):
     constant = narrow(0.1, 0.2)
     kinds = []

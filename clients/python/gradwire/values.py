@@ -171,7 +171,10 @@ def _in_parts(value: Any) -> dict[str, Any] | None:
 
 def _part(array: Any) -> Any:
     """A part of a sparse or ragged array, which may be stored."""
-    return {"ref": array.ref} if isinstance(array, StoredTensor) else array
+    if isinstance(array, StoredTensor):
+        return {"ref": array.ref}
+    narrow = isinstance(array, np.ndarray) and is_bfloat16(array.dtype)
+    return packed(array) if narrow else array
 
 
 def _encode_leaf(value: Any, name: str) -> Any:
