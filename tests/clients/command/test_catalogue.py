@@ -33,7 +33,12 @@ def test_similar_names_are_suggested(run):
 
 def test_a_gpu_is_listed_with_the_limits(run, service_url, script):
     limits = httpx.get(f"{service_url}/v1/limits").json()
-    gpu = {"name": "H100", "compute_capability": "9.0", "matmul_precision": "float32", "launch_seconds": 1.25e-5}
+    gpu = {
+        "name": "H100",
+        "compute_capability": "9.0",
+        "matmul_precision": "float32",
+        "launch_seconds": 1.25e-5,
+    }
     gpu |= dict.fromkeys(("bytes_per_second_in", "bytes_per_second_out"), 3000000000.0)
     gpu |= {"flops_per_second": 1e13, "crossover_elements": 30_000}
     gpu |= {"memory_bytes": 85_000_000_000, "room_bytes": 60_000_000_000}
