@@ -332,6 +332,8 @@ def compare(name, document):
         assert BEYOND.search(refused), "only the decoder refuses it"
 
 
+#: A failing example is shown whole, be it long.
+pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 names = pytest.mark.parametrize("name", READERS)
 unhurried = settings(suppress_health_check=list(HealthCheck))
 
