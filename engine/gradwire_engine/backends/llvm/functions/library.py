@@ -77,6 +77,7 @@ _OF_FLOATS: Mapping[str, Callable[[Form], str]] = {
     "atan": single_angles.atan,
     "atan2": single_angles.atan2,
     "erf": single_exponentials.erf,
+    "erfc": single_exponentials.erfc,
 }
 #: Functions that those of one number call.
 _PARTS: Mapping[str, Callable[[Form], str]] = {"far_rest": far_angles.rest}

@@ -29,7 +29,8 @@ from gradwire_engine.backends.llvm.functions.function import (
 from gradwire_engine.backends.llvm.functions.logarithms import long_logarithm
 from gradwire_engine.backends.llvm.functions.trigonometric import sine_and_cosine
 
-_K = 3.75
+#: What maps 0 to infinity on -1 to 1: ``t = (x - k) / (x + k)``.
+ERFCX_K = 3.75
 _GAMMA_0 = 0.42278433509846713, 4.942915152430645e-18
 _GAMMA_1 = 0.3224670334241132
 _HALF_LN_2_PI = 0.9189385332046728
@@ -47,8 +48,8 @@ _TO_ROOT = 0.28836785503163764, 1.5522348162858677e-17
 
 def _scaled_erfc(f: Function, x: str) -> Pair:
     """``exp(x²) erfc x`` for ``x`` of at least 0, in ``t = (x - k) / (x + k)``."""
-    d = f.exact_sum(x, f.c(_K))
-    t, low = f.quotient(f.exact_sum(x, f.c(-_K)), d)
+    d = f.exact_sum(x, f.c(ERFCX_K))
+    t, low = f.quotient(f.exact_sum(x, f.c(-ERFCX_K)), d)
     high, lost = f.long_polynomial(t, ERFCX)
     lost = f.fma(low, f.polynomial(t, ERFCX_SLOPE), lost)
     return f.quotient(Pair(high, lost), f.ordered_sum(f.c(1.0), f.add(x, x)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradwire_engine.backends.llvm.functions.coefficients import SINH
+from gradwire_engine.backends.llvm.functions.coefficients import ERFCX, SINH
 from gradwire_engine.backends.llvm.functions.forms import Form
 from gradwire_engine.backends.llvm.functions.function import Function
 from gradwire_engine.backends.llvm.functions.singles.coefficients import ERF, ERFC, EXP, EXP2
@@ -16,6 +16,7 @@ from gradwire_engine.backends.llvm.functions.singles.reduction import (
     power_of_two,
     rounded_multiple,
 )
+from gradwire_engine.backends.llvm.functions.special import ERFCX_K
 
 #: Twice what tanh is 1 from.
 _MOST_TANH = 18.04
@@ -96,11 +97,15 @@ def cosh(form: Form) -> str:
     return f.text(f.fma(inverse, f.c(0.25), large))
 
 
+def _inverse(f: Function, d: str) -> str:
+    """``1 / d`` of ``d`` between 2^-100 and 2^100, within 2^-14."""
+    r = f.number(f.i("sub", f.ci(_INVERSE), f.bits(d)))
+    return f.mul(r, f.polynomial(f.mul(r, d), _RECIPROCAL))
+
+
 def _share(f: Function, m: str) -> str:
     """``m / (m + 1)``, as good as rounded once, of ``m`` between 0 and 2^100."""
-    d = f.add(m, f.c(1.0))
-    r = f.number(f.i("sub", f.ci(_INVERSE), f.bits(d)))
-    r = f.mul(r, f.polynomial(f.mul(r, d), _RECIPROCAL))
+    r = _inverse(f, f.add(m, f.c(1.0)))
     q = f.mul(m, r)
     return f.fma(f.fma(f.negative(q), m, f.sub(m, q)), r, q)
 
@@ -126,3 +131,29 @@ def erf(form: Form) -> str:
     share = f.polynomial(less(f, below, n, LN_2[0]), (*EXP, 1.0, 1.0))
     far = f.fma(f.negative(power_of_two(f, bits)), share, f.c(1.0))
     return f.text(f.with_sign(f.pick(f.test("olt", x, f.c(0.9)), near, far), "%x0"))
+
+
+def erfc(form: Form) -> str:
+    """``1 - erf x``, beyond 3/4 ``exp(-x²) p(t) / (1 + 2 x)`` with ``t = (x - k) / (x + k)``."""
+    f = Function(form, "erfc")
+    one, given = f.c(1.0), "%x0"
+    x = f.most(f.abs(given), 10.5)
+    square = f.exact_product(x, x)
+    near = f.fma(f.negative(given), f.polynomial(square.high, ERF), f.sub(one, given))
+    below = f.negative(square.high)
+    n, bits = rounded_multiple(f, below, PER_LN_2)
+    r = f.sub(less(f, below, n, *LN_2), square.low)
+    s = f.fma(f.mul(r, r), f.polynomial(r, EXP), r)
+    t = f.div(f.sub(x, f.c(ERFCX_K)), f.add(x, f.c(ERFCX_K)))
+    high, low = f.long_polynomial(t, ERFCX)
+    whole = f.fma(high, s, high)
+    # what that has lost, and what it lacks
+    low = f.fma(high, s, f.add(f.sub(high, whole), f.fma(low, s, low)))
+    d = f.fma(x, f.c(2.0), one)
+    lost = f.sub(one, f.fma(x, f.c(-2.0), d))
+    inverse = _inverse(f, d)
+    q = f.mul(whole, inverse)
+    rest = f.fma(f.negative(q), lost, f.add(low, f.fma(f.negative(q), d, whole)))
+    far = _scaled(f, f.fma(rest, inverse, q), bits)
+    far = f.pick(f.test("olt", given, f.c(0.0)), f.sub(f.c(2.0), far), far)
+    return f.text(f.pick(f.test("olt", x, f.c(0.75)), near, far))
