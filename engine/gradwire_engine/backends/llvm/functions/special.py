@@ -89,7 +89,7 @@ def erfc(form: Form) -> str:
     """``1 - erf x``; from 3/4 on in its own form, in which nothing cancels."""
     f = Function(form, "erfc")
     x = "%x0"
-    size = f.most(f.abs(x), 28.0, 10.5)
+    size = f.most(f.abs(x), 28.0)
     z = _complement(f, size)
     z = f.pick(f.test("olt", x, f.c(0.0)), f.sub(f.c(2.0), z), z)
     z = f.pick(f.test("olt", size, f.c(_NEAR)), f.add(*_near_complement(f, x)), z)

@@ -212,9 +212,9 @@ def _from_tangent(f: Function, y: str, x: str, *, turned: str | None = None) -> 
 def atan(form: Form) -> str:
     """``atan x``."""
     f = Function(form, "atan")
-    size = f.most(f.abs("%x0"), 2.0**70, 2.0**30)
+    size = f.most(f.abs("%x0"), 2.0**70)
     z = f.with_sign(_from_tangent(f, size, f.c(1.0)), "%x0")
-    return f.text(f.pick(f.test("ult", size, f.c(2.0**-30, 2.0**-13)), "%x0", z))
+    return f.text(f.pick(f.test("ult", size, f.c(2.0**-30)), "%x0", z))
 
 
 def atan2(form: Form) -> str:
@@ -272,7 +272,7 @@ def asin(form: Form) -> str:
     high, lost = f.ordered_sum(half_pi.high, f.negative(f.mul(two, s)))
     far = f.add(high, f.add(lost, f.fma(f.negative(two), rest, half_pi.low)))
     z = f.with_sign(f.pick(near, f.add(s, rest), far), "%x0")
-    z = f.pick(f.test("ult", size, f.c(2.0**-30, 2.0**-13)), "%x0", z)
+    z = f.pick(f.test("ult", size, f.c(2.0**-30)), "%x0", z)
     return f.text(f.pick(f.test("ogt", size, f.c(1.0)), f.c(NAN), z))
 
 
