@@ -5,8 +5,8 @@ from __future__ import annotations
 from traceback import clear_frames
 from typing import Literal, TypeAlias
 
-#: What a GPU rounds the factors of products of single precision to: to 24, 11 or 8 digits.
-MatmulPrecision: TypeAlias = Literal["float32", "tensorfloat32", "bfloat16"]
+#: What a GPU may round the factors of products of single precision to: to 24 or 11 digits.
+MatmulPrecision: TypeAlias = Literal["float32", "tensorfloat32"]
 
 
 class DeviceFailure(Exception):

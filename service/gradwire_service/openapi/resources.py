@@ -102,8 +102,8 @@ class GpuDocument(BaseModel):
     name: str
     compute_capability: str
     matmul_precision: str = Field(
-        description="What factors of float32 products are rounded to: float32 leaves them as they "
-        "are."
+        description="What factors of float32 products may be rounded to: float32 leaves them as "
+        "they are."
     )
     memory_bytes: Whole
     room_bytes: Whole = Field(description="The part of it that arrays may take.")

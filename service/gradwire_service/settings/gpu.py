@@ -30,11 +30,11 @@ class GpuSettings(BaseModel):
         description="Which computations run on the GPU: those that are expected to take less time "
         "there, by the costs measured at start and by earlier calls; or all.",
     )
-    gpu_matmul_precision: Literal["float32", "tensorfloat32", "bfloat16"] = Field(
+    gpu_matmul_precision: Literal["float32", "tensorfloat32"] = Field(
         default="float32",
-        description="What the GPU rounds the factors to where float32 and complex64 matrices are "
-        "multiplied: `tensorfloat32` keeps 11 of 24 binary digits, `bfloat16` 8, and both are "
-        "several times as fast. Sums are float32's.",
+        description="What the GPU may round the factors to where float32 and complex64 matrices "
+        "are multiplied: `tensorfloat32` keeps 11 of 24 binary digits, and is up to six times as "
+        "fast. Sums are float32's.",
     )
     gpu_redirect_flops: int = Field(
         default=0,

@@ -32,7 +32,7 @@ class Gpu(Document):
 
     name: str
     compute_capability: str
-    #: What factors of float32 products are rounded to: float32, tensorfloat32 or bfloat16.
+    #: What factors of float32 products may be rounded to: float32 or tensorfloat32.
     matmul_precision: str
     memory_bytes: int
     #: The part of the memory that arrays may take.

@@ -20,8 +20,8 @@ from gradwire_engine.ops.linalg.contraction import Contract
 #: cuBLAS's numbers of dtypes, and those of the types that it computes with.
 _TYPES = {"e": 2, "f": 0, "d": 1, "F": 4, "D": 5}
 _COMPUTES = {"e": 68, "f": 68, "d": 70, "F": 68, "D": 70}
-#: Those that round factors of single precision before.
-_ROUNDING = {"tensorfloat32": 77, "bfloat16": 75}
+#: That which may round factors of single precision to TF32.
+_ROUNDING = 77
 #: The types of factors, which are of the types that are computed with.
 _FACTORS: dict[str, Any] = {"d": ctypes.c_double * 1, "D": ctypes.c_double * 2}
 _FACTORS |= {"e": ctypes.c_float * 1, "f": ctypes.c_float * 1, "F": ctypes.c_float * 2}
@@ -48,7 +48,7 @@ class _Matrices(NamedTuple):
 class Products:
     """cuBLAS on a device, with a handle and memory of its own.
 
-    Factors of single precision are rounded to ``precision``, and sums are of single precision.
+    Factors of single precision may be rounded to ``precision``; sums are of single precision.
     """
 
     def __init__(self, device: Device, precision: MatmulPrecision = "float32") -> None:
@@ -56,7 +56,7 @@ class Products:
         self.precision = precision
         self._computes = dict(_COMPUTES)
         if precision != "float32":
-            self._computes |= dict.fromkeys("fF", _ROUNDING[precision])
+            self._computes |= dict.fromkeys("fF", _ROUNDING)
         self._vectors: dict[tuple[int, str], Any] = {}
 
     @cached_property

@@ -12,17 +12,15 @@ import numpy as np
 Memory: TypeAlias = Callable[[int], np.ndarray[Any, Any]]
 #: By cuBLAS's numbers.
 _DTYPES = {2: "e", 0: "f", 1: "d", 4: "F", 5: "D"}
-#: Digits that factors lose, by cuBLAS's numbers of what is computed with.
-_LOST = {75: 16, 77: 13}
+#: Digits of single precision that TF32 has not.
+_LOST = 13
 
 
-def _rounded(x: np.ndarray[Any, Any], lost: int) -> np.ndarray[Any, Any]:
-    """Numbers of single precision with so many digits less."""
-    if not lost:
-        return x
+def _rounded(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Numbers of single precision rounded to TF32."""
     bits = np.ascontiguousarray(x).view(np.uint32)
-    half = (1 << lost - 1) - 1 + (bits >> lost & 1)
-    return ((bits + half.astype(np.uint32)) >> lost << lost).view(x.dtype)
+    half = ((1 << _LOST - 1) - 1 + (bits >> _LOST & 1)).astype(np.uint32)
+    return ((bits + half) >> _LOST << _LOST).view(x.dtype)
 
 
 class Cublas:
@@ -60,8 +58,8 @@ class Cublas:
         assert alpha._obj[0] == 1
         assert beta._obj[0] == 0
         wide = np.result_type(_DTYPES[of_a[1].value], "f")
-        assert {68: "fF", 70: "dD", 75: "fF", 77: "fF"}[computes].find(wide.char) >= 0
-        lost = _LOST.get(computes, 0)
+        assert {68: "fF", 70: "dD", 77: "fF"}[computes].find(wide.char) >= 0
+        rounds = computes == 77
         a = self._matrices(of_a, (k, m) if turned_a else (m, k), count)
         b = self._matrices(of_b, (n, k) if turned_b else (k, n), count)
         c = self._matrices(of_c, (m, n), count)
@@ -69,8 +67,8 @@ class Cublas:
         def multiply() -> None:
             left, right = a.swapaxes(1, 2) if turned_a else a, b.swapaxes(1, 2) if turned_b else b
             with np.errstate(all="ignore"):
-                factors = [_rounded(x.astype(wide), lost) for x in (left, right)]
-                c[...] = np.matmul(*factors)
+                factors = [x.astype(wide) for x in (left, right)]
+                c[...] = np.matmul(*map(_rounded, factors) if rounds else factors)
 
         self._streams[handle.value].add(multiply)
         return 0
