@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.containers.podman import Podman
-from tests.containers.stack import REPLICAS, Stack, services, started, until
+from tests.containers.stack import REPLICAS, Stack, answers, services, started, until
 
 PROGRAM = "y = x * x * x\ngrad(y, x)"
 
@@ -74,7 +74,8 @@ def test_records_survive_a_restart_of_redis(stack: Stack, podman: Podman):
     program = registered(stack)
     podman("restart", "--time", "5", stack.container("redis"))
     evaluate(stack.client, PROGRAM, 2)  # needs no store
-    until(lambda: stack.client.get("/v1/programs").status_code == 200, 15)
+    # Each replica that has missed Redis asks for it again a moment later.
+    until(lambda: all(answers(stack.client, "/v1/programs") for _ in range(3 * len(REPLICAS))), 15)
     held = [entry["id"] for entry in stack.client.get("/v1/programs").json()["programs"]]
     assert program["ref"] in held
     ask_of_all(stack, program)
