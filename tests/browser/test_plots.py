@@ -236,13 +236,15 @@ def test_the_zeros_of_a_banded_hessian_are_counted_and_shown(plot):
     expect(page.locator("#matrix-counts")).to_have_text(
         f"8 × 8: {zeros} of 64 elements are zero ({percent} %)"
     )
-    drawn = page.evaluate(
+    drawn = page.wait_for_function(
         """() => {
           const canvas = document.querySelector(".matrix-plot canvas");
+          if (!canvas?.width) return false;
           const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-          return Array.from({ length: data.length / 4 }, (_, i) => data[4 * i + 3] > 0);
+          const drawn = Array.from({ length: data.length / 4 }, (_, i) => data[4 * i + 3] > 0);
+          return drawn.includes(true) && drawn;
         }"""
-    )
+    ).json_value()
     expected = [i == j or (i < 7 and j < 7 and abs(i - j) == 1) for i in range(8) for j in range(8)]
     assert drawn == expected
     picture = page.get_by_role("application", name="Hessian matrix")

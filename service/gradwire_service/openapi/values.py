@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypeAliasType
@@ -29,13 +29,12 @@ _Dtype = Literal[
     "complex128",
 ]
 Dtype = TypeAliasType("Dtype", _Dtype)
-SentDtype = TypeAliasType(
-    "SentDtype",
-    Annotated[
-        Literal[_Dtype, "bfloat16"],
-        Field(description="The dtype of values in a request. Those sent as bfloat16 are float32."),
-    ],
-)
+#: In the schema it has no name: generators of clients in Go and C make one constant of equal words
+#: of two enumerations that have names.
+SentDtype: TypeAlias = Annotated[
+    Literal[_Dtype, "bfloat16"],
+    Field(description="The dtype of values in a request. Those sent as bfloat16 are float32."),
+]
 ComplexDtype = Literal["complex64", "complex128"]
 #: An integer with a format, for schemas that FastAPI makes; else some generators read 32 bits.
 Whole = Annotated[int, Field(json_schema_extra={"format": "int64"})]

@@ -57,6 +57,8 @@ class Lane:
     def copy_to(self, source: np.ndarray[Any, Any], target: Any) -> None:
         """Copy from the host; what is copied may be changed when this returns."""
         flat = np.asarray(source, order="C").reshape(-1).view(np.uint8)
+        if not flat.nbytes:
+            return
         if flat.nbytes <= _PIECE:
             place, memory = self._piece(flat.nbytes)
             memory[:] = flat
@@ -86,6 +88,8 @@ class Lane:
     def copy_from(self, source: Any, poll: Poll) -> np.ndarray[Any, Any]:
         """A copy on the host."""
         target = np.empty(source.shape, source.dtype)
+        if not target.nbytes:
+            return target
         if not source.flags.c_contiguous:
             source = self._cupy.ascontiguousarray(source)
         flat = target.reshape(-1).view(np.uint8)
