@@ -51,6 +51,7 @@ serve: $(RUNTIME) ## Start the service on 127.0.0.1:8000 (installs only the runt
 
 # Long proof of what ordinary mistakes do not break first: `make test` leaves it to `make test-rest`.
 LONG := tests/clients/tensorflow/test_corpus.py tests/clients/tensorflow/test_scripts.py \
+	tests/test_command_page.py tests/engine/frontends/test_printed.py \
 	tests/engine/test_extreme_integers.py tests/engine/test_interrupted.py \
 	tests/engine/backends/cupy tests/engine/backends/nvptx tests/engine/backends/llvm/test_functions.py \
 	tests/service/cluster/test_lost_scheduler.py \
