@@ -18,14 +18,13 @@ from gradwire_engine.backends.cupy.products import Products
 from gradwire_engine.backends.nvptx.compiler import Compile
 from gradwire_engine.backends.nvptx.launches import Launch, Passes, Program, program_of
 from gradwire_engine.kernels.build import KernelBuilder
-from gradwire_engine.kernels.form import COMPLEX, FAILED, FLOATS, Buffer
+from gradwire_engine.kernels.form import COMPLEX, FLOATS, Buffer
 from gradwire_engine.kernels.partition import Part, parts
 from gradwire_engine.kernels.scope import is_kernel
 from gradwire_engine.kernels.stacks import settled
 from gradwire_engine.kernels.views import Views
 from gradwire_engine.ops.arrays.indexing import SetItem
 from gradwire_engine.ops.base import Op
-from gradwire_engine.ops.constants import UnrecordedPath
 from gradwire_engine.ops.patterns import ARRAY
 from gradwire_engine.ops.sequences.cumulative import CumProd, CumSum
 from gradwire_engine.tape import ArrayType, Instruction, Tape, Type
@@ -178,6 +177,11 @@ class GpuKernel(FusedGroup):
             found += order.launches if isinstance(order, Passes) else [order]
         return found
 
+    @property
+    def launched(self) -> int:
+        """How many launches compute it."""
+        return sum([len(calls) * len(turns) for calls, turns in self._calls])
+
     @cached_property
     def _zeroed(self) -> list[int]:
         form = self.form
@@ -257,19 +261,6 @@ class GpuKernel(FusedGroup):
         if isinstance(x, xp.ndarray) and x.dtype.char == char and x.flags.c_contiguous:
             return x
         return xp.ascontiguousarray(xp.asarray(x, char))
-
-    def failed(self, zeros: np.ndarray[Any, Any], at: Zeroed) -> type[Exception] | None:
-        """What the memory says that began with zeros: an index out of range, an unknown path."""
-        for place in at.statuses:
-            if zeros[place : place + 8].view(np.int64)[0] == FAILED:
-                return UnrecordedPath
-        if any(zeros[place] for place in at.faults):
-            return IndexError
-        return None
-
-    def finite(self, zeros: np.ndarray[Any, Any], at: Zeroed) -> np.ndarray[Any, Any]:
-        """Numbers that are finite if what is checked is."""
-        return np.array([zeros[place : place + 8].view(np.float64)[0] for place in at.flags])
 
     @property
     def passes(self) -> Callable[..., tuple[Any, ...]]:

@@ -28,10 +28,8 @@ DEPENDING = frozenset(
 )
 #: A library of CUDA's is called, for which the host waits, be it to see whether it has failed.
 WAITING = frozenset(
-    "argsort cholesky cofactors det eigh eigvalsh inv log_absolute_determinant "
-    "order_statistic orthonormal_complement pseudoinverse reduced_qr reduced_svd segment_max_rows "
-    "segment_min_rows segment_prod_rows slogdet solution sort svdvals "
-    "unitary_factor".split()
+    "cholesky cofactors det eigh eigvalsh inv log_absolute_determinant orthonormal_complement "
+    "pseudoinverse reduced_qr reduced_svd slogdet solution svdvals unitary_factor".split()
 )
 #: CuPy calls no cuBLAS while a graph is captured, nor puts a list of arrays together.
 UNCAPTURED = frozenset("congruence matmul sampled_product stacked triangular_solution".split())
@@ -44,12 +42,12 @@ def on_host(op: Op, types: Sequence[Type] = ()) -> bool:
     return op.name in ABSENT or op.name in OTHERWISE
 
 
-def is_capturable(op: Op) -> bool:
-    """True if the kernel neither waits for the device nor copies to it nor calls cuBLAS.
+def is_capturable(op: Op, types: Sequence[Type] = ()) -> bool:
+    """True if a graph captures the kernel, for operands of these types.
 
-    A contraction is captured by other means than its kernel. A loop that is no kernel asks how many
-    passes it makes.
+    The kernel neither waits for the device nor copies to it nor calls cuBLAS: a contraction is
+    captured by other means. A loop that is no kernel asks how many passes it makes.
     """
     if isinstance(op, Loop):
         return False
-    return not (op.name in DEPENDING | WAITING | UNCAPTURED or on_host(op))
+    return not (op.name in DEPENDING | WAITING | UNCAPTURED or on_host(op, types))

@@ -17,7 +17,7 @@ import numpy as np
 
 RECORDED = json.loads(Path(__file__).with_name("names.json").read_text())
 #: Functions for whose results the host waits, or that CUDA's libraries do not let be captured.
-WAITING = {"argsort", "nonzero", "sliding_window_view", "sort", "unique"}
+WAITING = {"nonzero", "sliding_window_view", "unique"}
 #: Methods and functions that write into an array.
 CHANGING = {"copyto", "fill", "fill_diagonal", "place", "put", "put_along_axis", "putmask"}
 

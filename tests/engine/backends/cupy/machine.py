@@ -68,6 +68,11 @@ class Stream:
             self._waiting.append(work)
             self.asked += 1
 
+    @property
+    def capturing(self) -> bool:
+        """True while work is noted for a graph."""
+        return self._captured is not None
+
     def finish(self, number: int | None = None) -> None:
         """Do what was asked for, or only as much of it."""
         with self._lock:
@@ -209,7 +214,7 @@ class Machine:
                 x.on_device = x.on_device.copy()
         fresh = [x.on_device for x in new]
         for root in {id(root): root for root in map(root_of, fresh)}.values():
-            MEMORY.add(root, self._pool)
+            self._take(root)
 
         def again() -> None:
             with np.errstate(all="ignore"):
@@ -242,8 +247,18 @@ class Machine:
     def empty(self, shape: Any, dtype: Any = float) -> Array:
         """An array that nobody has written."""
         array = np.empty(shape, dtype)
-        MEMORY.add(array, self._pool)
+        self._take(array)
         return Array(array)
+
+    def _take(self, root: np.ndarray[Any, Any]) -> None:
+        """Take an array as memory, of which work that is waiting still holds some here alone."""
+        try:
+            MEMORY.add(root, self._pool)
+        except OutOfMemoryError:
+            if self.stream.capturing:
+                raise
+            self.stream.finish()
+            MEMORY.add(root, self._pool)
 
     def alloc(self, size: int) -> Pointer:
         """Memory of the allocator in use."""

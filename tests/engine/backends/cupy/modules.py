@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from inspect import Parameter, Signature
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -214,6 +214,7 @@ PATCHED: dict[str, dict[str, Any]] = {
         "ndim": lambda x: np.ndim(values(x)),
         "result_type": lambda *args: np.result_type(*map(values, args)),
     },
+    "cupy.fft": {"config": SimpleNamespace(get_plan_cache=list)},
     "cupyx": {
         "errstate": _errstate,
         "scatter_add": _scatter("scatter_add", np.add),

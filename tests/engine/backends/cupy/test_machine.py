@@ -13,7 +13,7 @@ from tests.engine.backends.cupy.machine import simulated
 from tests.engine.backends.cupy.memory import CudaError, OutOfMemoryError, alloc_pinned_memory
 
 #: What only the simulation has.
-OWN = {"add", "asked", "finish", "finished", "give", "take"}
+OWN = {"add", "asked", "capturing", "finish", "finished", "give", "take"}
 
 
 def public(owner):
