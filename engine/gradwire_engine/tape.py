@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 DType: TypeAlias = np.dtype[Any]
 Shape: TypeAlias = tuple[int, ...]
 
+#: NumPy's letters for kinds of dtypes: floating numbers, of which bfloat16 alone is ``V`` as it is
+#: none of NumPy's; and what gradients are for.
+FLOATING, INEXACT = "fV", "fVc"
+
 #: A list's brackets, and the comma after it.
 _LIST_BYTES = 3
 
@@ -54,7 +58,7 @@ class ArrayType(NamedTuple):
     @property
     def differentiable(self) -> bool:
         """True if values of this type form a vector space that gradients live in."""
-        return self.dtype.kind in "fc"
+        return self.dtype.kind in INEXACT
 
     def __str__(self) -> str:
         return f"{self.dtype.name}{list(self.shape)}"

@@ -13,6 +13,7 @@ from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, GuardFailed, Input
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.optimize.costs import Costs
+from gradwire_engine.optimize.half_precision import evaluated as in_half_precision
 from gradwire_engine.optimize.target import Rules
 from gradwire_engine.polling import polled
 from gradwire_engine.tape import ArrayType, Instruction, Tape, TupleType, Type, answer_bytes
@@ -175,12 +176,16 @@ class Backend(ABC):
     rules: Rules
     costs: Costs
 
-    @abstractmethod
     def evaluate(self, op: Op, poll: Poll, *operands: Any) -> Any:
         """The result of one operation: of a loop, that of all its passes.
 
         Raises: ``GuardFailed``, and what kernels raise.
         """
+        return in_half_precision(op, lambda op, *given: self.compute(op, poll, *given), operands)
+
+    @abstractmethod
+    def compute(self, op: Op, poll: Poll, *operands: Any) -> Any:
+        """The same of operands that are neither float16 nor bfloat16, but for conversions."""
 
     @abstractmethod
     def fold(self, op: Op, *constants: Any) -> Any:

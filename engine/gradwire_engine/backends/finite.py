@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.backends.quiet import quiet
+from gradwire_engine.tape import INEXACT
 
 
 def all_finite(values: Sequence[Any]) -> bool:
@@ -18,7 +19,7 @@ def all_finite(values: Sequence[Any]) -> bool:
 
 def _is_finite(x: Any) -> bool:
     """The same of an array's elements, which decide where their sum overflows."""
-    if x.dtype.kind not in "fc":
+    if x.dtype.kind not in INEXACT:
         return True
     total = sum_of_squares(x) if x.flags.forc else np.add.reduce(x, None)
     return isfinite(total) or bool(np.isfinite(x).all())

@@ -11,6 +11,7 @@ from gradwire_engine.answer import Array
 from gradwire_engine.autodiff.batching import batch
 from gradwire_engine.check.recordings import Finding, Recorded, check_results, interpret
 from gradwire_engine.ops.builder import Var
+from gradwire_engine.tape import INEXACT
 
 _EXAMPLES = 3
 _TOLERANCES = {"float16": 3e-2, "float32": 2e-4, "complex64": 2e-4}
@@ -45,7 +46,7 @@ def _examples(v: Array) -> Array:
 
     The others are scaled a little, or hold integers in another order.
     """
-    if v.dtype.kind in "fc":
+    if v.dtype.kind in INEXACT:
         with np.errstate(invalid="ignore"):  # an infinite complex number times a real one
             scales = [np.asarray(1 - k / 128, dtype=v.dtype) for k in range(1, _EXAMPLES)]
             return np.stack([v, *[v * scale for scale in scales]])
@@ -57,7 +58,7 @@ def _examples(v: Array) -> Array:
 def _close(got: Any, expected: Array) -> bool:
     if np.shape(got) == expected.shape and (got == expected).all():
         return True
-    if expected.dtype.kind not in "fc":
+    if expected.dtype.kind not in INEXACT:
         return False
     tolerance = _TOLERANCES.get(expected.dtype.name, _TOLERANCE)
     size = np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected))

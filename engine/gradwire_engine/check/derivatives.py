@@ -19,6 +19,7 @@ from gradwire_engine.check.recordings import (
     interpret,
 )
 from gradwire_engine.ops.builder import Var
+from gradwire_engine.tape import FLOATING
 
 _TOLERANCES = {"float16": 3e-2, "float32": 1e-4, "complex64": 1e-4}
 _TOLERANCE = 1e-7
@@ -138,7 +139,7 @@ def _differentiable(outputs: Sequence[Var]) -> list[Var]:
 def _doubled(v: Array) -> Array:
     if v.dtype.kind == "c":
         return v.astype(np.complex128, copy=False)
-    return v.astype(np.float64, copy=False) if v.dtype.kind == "f" else v
+    return v.astype(np.float64, copy=False) if v.dtype.kind in FLOATING else v
 
 
 def _random(rng: np.random.Generator, like: Array) -> Array:

@@ -7,6 +7,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from gradwire_engine.answer import Check, Query
@@ -174,4 +175,4 @@ def _paired(x: Var, y: Var) -> Var:
 
 
 def _precision(x: Var) -> float:
-    return float(np.finfo(x.dtype).eps)
+    return float(ml_dtypes.finfo(x.dtype).eps)

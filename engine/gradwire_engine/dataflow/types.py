@@ -18,7 +18,7 @@ from gradwire_engine.record.concrete import Concrete
 from gradwire_engine.record.recorder import Recorder
 from gradwire_engine.record.scope import State
 from gradwire_engine.record.variables import flatten, lay_out
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.tape import INEXACT, ArrayType
 
 #: Kinds of vertices that only pass on what they read.
 _PASSING = frozenset({"input", "result", "merge", "output"})
@@ -74,7 +74,7 @@ class _Watcher(Recorder):
 def _ones(kind: ArrayType, limits: Limits) -> Leaf:
     if kind.nbytes > limits.array_bytes:
         raise OverBudget(f"an array of {kind.nbytes} bytes is more than is allowed")
-    one = np.array(kind.dtype.kind in "fc", kind.dtype)
+    one = np.array(kind.dtype.kind in INEXACT, kind.dtype)
     try:
         return Leaf(np.broadcast_to(one, kind.shape))
     except ValueError:

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, dataclass_transform
 
 from gradwire_engine.errors import InternalError
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import ArrayType, DType, Type
 
 if TYPE_CHECKING:
     from typing import Self
@@ -50,6 +50,9 @@ class Op:
     elementwise: ClassVar[bool] = False
     #: The derivative does not depend on the operands' values, so a zero cotangent gives zero.
     linear: ClassVar[bool] = False
+    #: False: the elements of the result are some of the operands', or 0, or such with another sign,
+    #: or whole numbers near them, so no dtype rounds them.
+    rounds: ClassVar[bool] = True
     #: Its results are its first operands, each by its number.
     forwards: ClassVar[bool] = False
     #: The result may share the first operand's memory, which is then kept as long.
@@ -93,6 +96,13 @@ class Op:
     def nbytes(self) -> int:
         """Predicted bytes of what a ``composite`` one makes, but for what is read as an item."""
         raise InternalError(f"{self.name} is no composite")
+
+    def in_single(self, half: DType) -> Op | None:
+        """The operation on float32 that is this one on a ``half`` dtype but for rounding.
+
+        None where it must see the dtype itself.
+        """
+        return self
 
     @property
     def is_ufunc(self) -> bool:

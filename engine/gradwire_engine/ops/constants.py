@@ -73,6 +73,7 @@ class Item(Op):
     """Result number ``index`` of an instruction with several."""
 
     index: int
+    rounds = False
     linear = True
     batch = over_stacks
 
@@ -98,6 +99,7 @@ class Item(Op):
 class Pack(Op):
     """The operands as the results of one instruction: what ``Item`` takes apart again."""
 
+    rounds = False
     linear = forwards = True
     batch = over_stacks  # not asked: ``BatchTrace`` notes which of the operands differ
 
@@ -124,6 +126,7 @@ class Guard(Op):
     """Stop the replay unless the operand still is ``expected``, as when the tape was recorded."""
 
     expected: bool | int
+    rounds = False
     differentiable = False
 
     def infer(self, *types: ArrayType) -> Type:
@@ -165,6 +168,7 @@ class UnrecordedPath(GuardFailed):
 class Identity(Op):
     """Give the operand itself."""
 
+    rounds = False
     views = True
     template = "{0}"
     batch = over_stacks

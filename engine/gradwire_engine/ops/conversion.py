@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.promotion import DTYPES, dtype_of
-from gradwire_engine.tape import ArrayType, DType, Type
+from gradwire_engine.tape import FLOATING, ArrayType, DType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -42,7 +42,7 @@ class AsType(Op):
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Convert; the operand itself where nothing changes."""
         (x,) = operands
-        return xp.asarray(xp.real(x) if self.dtype.kind in "iuf" else x, dtype=self.dtype)
+        return xp.asarray(xp.real(x) if self.dtype.kind in "iu" + FLOATING else x, dtype=self.dtype)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar`` in the operand's dtype."""

@@ -41,6 +41,7 @@ FormulaRule = Callable[..., Cotangents]
 class ByFormula(Op):
     """The first operand, elementwise a function of the others that ``rule`` differentiates."""
 
+    rounds = False
     elementwise = True
     rule: str
     batch = over_stacks

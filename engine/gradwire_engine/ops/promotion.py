@@ -1,23 +1,34 @@
-"""Dtypes by name, and NumPy 2's promotion, in which literals are weak."""
+"""Dtypes by name, and NumPy 2's promotion, in which literals are weak.
+
+bfloat16 is none of NumPy's dtypes: it meets others as float32 does, and stays what it is where it
+holds all of their numbers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch
-from gradwire_engine.tape import DType
+from gradwire_engine.tape import INEXACT, DType
 
 _NAMES = (
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
-    "float16 float32 float64 complex64 complex128"
+    "float16 bfloat16 float32 float64 complex64 complex128"
 ).split()
-DTYPES: dict[str, DType] = {name: np.dtype(name) for name in _NAMES}
+BFLOAT16: DType = np.dtype(ml_dtypes.bfloat16)
+DTYPES: dict[str, DType] = {
+    name: BFLOAT16 if name == "bfloat16" else np.dtype(name) for name in _NAMES
+}
+#: Dtypes of which bfloat16 holds all numbers.
+_HELD = frozenset(DTYPES[name] for name in ("bool", "int8", "uint8", "bfloat16"))
 _ALIASES = {"float": "float64", "int": "int64", "complex": "complex128", "double": "float64"}
 _PYTHON: dict[str, bool | int | float | complex] = {"b": False, "i": 0, "u": 0, "f": 0.0, "c": 0j}
-_RANK = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+_RANK = {"b": 0, "i": 1, "u": 1, "f": 2, "V": 2, "c": 3}
 
 #: Dtype and weakness of an operand.
 Kind = tuple[DType, bool]
@@ -40,7 +51,21 @@ def promoted(kinds: tuple[Kind, ...]) -> Kind:
     if not strong:
         return np.result_type(*[dtype for dtype, _ in kinds]), True
     literals = [_PYTHON[dtype.kind] for dtype, weak in kinds if weak]
-    return np.result_type(*strong, *literals), False
+    common = _common(strong)
+    if common == BFLOAT16:
+        if not any(isinstance(literal, complex) for literal in literals):
+            return common, False
+        common = DTYPES["float32"]
+    return np.result_type(common, *literals), False
+
+
+def _common(dtypes: Sequence[DType]) -> DType:
+    """The dtype of what meets without literals."""
+    if BFLOAT16 not in dtypes:
+        return np.result_type(*dtypes)
+    if _HELD.issuperset(dtypes):
+        return BFLOAT16
+    return np.result_type(np.float32, *[dtype for dtype in dtypes if dtype != BFLOAT16])
 
 
 @lru_cache(maxsize=4096)
@@ -62,7 +87,7 @@ def check_strict(kinds: tuple[Kind, ...]) -> None:
 def inexact(kind: Kind) -> Kind:
     """The dtype of ``exp`` and its like: floats stay, integers widen as NumPy's ufuncs do."""
     dtype, weak = kind
-    if dtype.kind in "fc":
+    if dtype.kind in INEXACT:
         return kind
     if dtype.itemsize >= 4:
         return DTYPES["float64"], weak
@@ -74,16 +99,16 @@ def inexact_promoted(kinds: tuple[Kind, ...]) -> Kind:
     """As ``inexact`` for several operands: each integer widens by itself, then they promote."""
     dtype, weak = promoted(kinds)
     strong = [kind for kind, is_weak in kinds if not is_weak]
-    if dtype.kind in "fc" or not strong or np.result_type(*strong) != dtype:
+    if dtype.kind in INEXACT or not strong or _common(strong) != dtype:
         return inexact((dtype, weak))
-    return np.result_type(*[inexact((kind, False))[0] for kind in strong]), False
+    return _common([inexact((kind, False))[0] for kind in strong]), False
 
 
 @lru_cache(maxsize=4096)
 def quotient_promoted(kinds: tuple[Kind, ...]) -> Kind:
     """The dtype in which NumPy divides: integers of all sizes in float64."""
     dtype, weak = promoted(kinds)
-    return (dtype if dtype.kind in "fc" else DTYPES["float64"]), weak
+    return (dtype if dtype.kind in INEXACT else DTYPES["float64"]), weak
 
 
 @lru_cache(maxsize=4096)

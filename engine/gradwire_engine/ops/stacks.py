@@ -21,6 +21,7 @@ class Rows(Op):
     """The stack of the parts of an array along ``axis``."""
 
     axis: int
+    rounds = False
     linear = True
     views = True
 
@@ -56,6 +57,7 @@ class Stacked(Op):
 
     length: int
     axis: int
+    rounds = False
     linear = True
 
     def infer(self, *types: Any) -> ArrayType:

@@ -21,6 +21,7 @@ from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.pointwise.arithmetic import Add, Divide, Multiply, Subtract
 from gradwire_engine.optimize.distribution import distribute
 from gradwire_engine.optimize.expressions import NOTED, Expression, Rule, Settled, ValueTable
+from gradwire_engine.optimize.half_precision import in_single
 from gradwire_engine.optimize.liveness import readers, shrunk
 from gradwire_engine.optimize.placements import placed
 from gradwire_engine.optimize.target import Target
@@ -48,6 +49,7 @@ def optimize(
     An ``exact`` one gives the same bits. What depends on the inputs of the numbers ``residents``
     alone is taken to cost nothing.
     """
+    tape = in_single(tape, poll)
     looped = shrunk(tape, lambda body: optimize(body, target, poll, exact=exact), poll)
     if looped is not None:
         tape = replace(tape, instructions=tuple(looped))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
@@ -41,6 +42,7 @@ from gradwire_engine.ops.random.keys import (
 from gradwire_engine.ops.reductions.norms import Norm
 from gradwire_engine.ops.reductions.reductions import Sum, spread
 from gradwire_engine.prelude.compiler import OPERATORS, TRUE
+from gradwire_engine.tape import FLOATING
 
 #: Those that record one instruction on two arrays of one floating dtype.
 _ALONE = frozenset(
@@ -62,7 +64,7 @@ def _binary(name: str) -> Callable[..., Any]:
     def apply(b: Builder, x: Any, y: Any) -> Any:
         if type(x) is Var:
             of_x = x.type
-            if op is not None and of_x.dtype.kind == "f":
+            if op is not None and of_x.dtype.kind in FLOATING:
                 if type(y) is Var:
                     if y.type.dtype is of_x.dtype:
                         return b.emit(op, x, y)
@@ -70,7 +72,12 @@ def _binary(name: str) -> Callable[..., Any]:
                     return b.emit(op, x, b.scalar(y, of_x.dtype))
         elif type(y) is Var:
             of_y = y.type
-            if op is not None and of_y.dtype.kind == "f" and type(x) in _REAL and not of_y.weak:
+            if (
+                op is not None
+                and of_y.dtype.kind in FLOATING
+                and type(x) in _REAL
+                and not of_y.weak
+            ):
                 return b.emit(op, b.scalar(x, of_y.dtype), y)
         elif isinstance(x, kinds) and isinstance(y, kinds):
             return known(x, y)
@@ -162,9 +169,9 @@ CONSTANTS: dict[str, Any] = {
     "swapped": swap_last,
     "conjugated": conj,
     # Of dtypes.
-    "kind": lambda x: x.dtype.kind,
-    "tiny": lambda dtype: float(np.finfo(dtype).tiny),
-    "eps": lambda dtype: float(np.finfo(dtype).eps),
+    "kind": lambda x: "f" if x.dtype.kind in FLOATING else x.dtype.kind,
+    "tiny": lambda dtype: float(ml_dtypes.finfo(dtype).tiny),
+    "eps": lambda dtype: float(ml_dtypes.finfo(dtype).eps),
     **{
         function.__name__: function
         for function in (

@@ -25,6 +25,7 @@ from gradwire_engine.record.sequences import Counter, SideBySide
 from gradwire_engine.record.solvers import SOLVERS
 from gradwire_engine.record.sparse import SPARSE
 from gradwire_engine.record.transformations import TRANSFORMATIONS
+from gradwire_engine.tape import FLOATING
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -103,7 +104,7 @@ def _side_by_side(r: Recorder, *sequences: Sequence[Any]) -> Sequence[Any]:
 def _int(r: Recorder, x: Any) -> int:
     """The integer part, known from here on."""
     if isinstance(x, Var):
-        return r.integer(r.b.cast(x, DTYPES["int64"]) if x.dtype.kind == "f" else x)
+        return r.integer(r.b.cast(x, DTYPES["int64"]) if x.dtype.kind in FLOATING else x)
     if isinstance(x, float) and not math.isfinite(x):
         raise BadArgument(f"int of {x}")
     if isinstance(x, bool | int | float):

@@ -45,6 +45,7 @@ from gradwire_engine.record.scope import (
     Transformed,
 )
 from gradwire_engine.record.sequences import Counter, RowsOf, SideBySide
+from gradwire_engine.tape import FLOATING
 from gradwire_engine.traversal import ancestors
 
 #: Deepest nesting of calls of the program's own functions.
@@ -181,7 +182,7 @@ class Recorder:
         (variable,) = variables
         found = np.asarray(self.concrete.value(variable))
         whole = np.isfinite(found) & (found == np.rint(found))
-        if variable.dtype.kind != "f" or not whole.all():
+        if variable.dtype.kind not in FLOATING or not whole.all():
             return "make it one: int(round(x))" if value.type.size == 1 else "use astype"
         if np.abs(found).max(initial=0) >= 2**63:
             return "integers have at most 64 bits"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import ml_dtypes
 
 from gradwire_engine.autodiff import matrices
 from gradwire_engine.autodiff.retrace import Retrace, reads
@@ -17,6 +17,7 @@ from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Copy, StopGradient
 from gradwire_engine.record.functions.loops import repeat
 from gradwire_engine.record.transformations import ruled
+from gradwire_engine.tape import FLOATING
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -63,7 +64,7 @@ def implicit(
 
 def _newton(r: Recorder, f: Any, x: Var, tolerance: Any) -> Var:
     """Newton's method, in a loop: all examples of mapped functions go on until the last is done."""
-    do, least = r.operation, 4 * float(np.finfo(x.dtype).eps)
+    do, least = r.operation, 4 * float(ml_dtypes.finfo(x.dtype).eps)
     limit = do("maximum", tolerance, least)
 
     def step(number: Any, at: Any, row: Any) -> tuple[Any, Any]:
@@ -91,7 +92,7 @@ def _newton(r: Recorder, f: Any, x: Var, tolerance: Any) -> Var:
 
 def _real(r: Recorder, x: Any) -> Var:
     var = r.b.inexact(x)
-    if var.dtype.kind != "f":
+    if var.dtype.kind not in FLOATING:
         raise DtypeMismatch(f"a root is real, got {var.type}")
     return var
 

@@ -22,7 +22,7 @@ from gradwire_engine.ops.pointwise.arithmetic import Divide, Multiply
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.stacks import AddStacks
 from gradwire_engine.sharding.values import Division, Part, Value
-from gradwire_engine.tape import Type
+from gradwire_engine.tape import INEXACT, Type
 
 #: Operations that are linear in all operands together.
 _TOGETHER = (Concatenate, Stack, Placed, Progression, AddStacks, Pack)
@@ -70,7 +70,7 @@ def _terms(op: Op, count: int) -> range | None:
     """The operands in which an operation is linear together; None of another one."""
     if isinstance(op, Where):
         return range(1, 3)
-    if isinstance(op, AsType) and op.dtype.kind not in "fc":
+    if isinstance(op, AsType) and op.dtype.kind not in INEXACT:
         return None  # it rounds
     if not (op.linear or isinstance(op, StopGradient)):
         return None

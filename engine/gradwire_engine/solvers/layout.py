@@ -14,6 +14,7 @@ from gradwire_engine.errors import EngineError, InputError, Place, UnknownName
 from gradwire_engine.ops.composites import Composite
 from gradwire_engine.record.calculus import rebuild
 from gradwire_engine.record.variables import below, flatten
+from gradwire_engine.tape import FLOATING, INEXACT
 
 #: Arrays, one for each path, to the variables of a request.
 Fill: TypeAlias = Callable[[Sequence[Array]], Any]
@@ -119,7 +120,7 @@ class Layout:
         """Number the trainable arrays of a variable, without integers, booleans and strings."""
         if isinstance(value, Leaf):
             kind = "U" if isinstance(value.value, str) else value.value.dtype.kind
-            return self._number(value, path) if value.trainable and kind in "fc" else None
+            return self._number(value, path) if value.trainable and kind in INEXACT else None
         if isinstance(value, Composite):
             return self._refused(value, path) if value["values"].trainable else None
         if isinstance(value, Mapping):
@@ -151,7 +152,7 @@ class Layout:
         if isinstance(leaf.value, str):
             raise InputError("a string cannot be optimised", at=at)
         kind = leaf.value.dtype.kind
-        if kind != "f":
+        if kind not in FLOATING:
             hint = "optimise real and imaginary part as two variables" if kind == "c" else None
             hint = hint or "send it as floats, or leave it out of sources"
             raise InputError(f"{leaf.value.dtype} cannot be optimised", at=at, hint=hint)

@@ -16,6 +16,7 @@ from gradwire_engine.solvers.layout import Layout
 from gradwire_engine.solvers.methods import METHODS, Method, SolveKind
 from gradwire_engine.solvers.options import check
 from gradwire_engine.solvers.schedules import schedule_of
+from gradwire_engine.tape import FLOATING
 
 #: The tolerances of least squares, and their default.
 _TOLERANCES, _TOLERANCE = ("ftol", "xtol", "gtol"), 1e-8
@@ -157,7 +158,7 @@ def bound(given: float | Array, shape: tuple[int, ...], at: Place) -> Array:
     Raises: ``InputError`` for another shape, and for what is NaN.
     """
     array = np.asarray(given)
-    if array.dtype.kind not in "fiub":
+    if array.dtype.kind not in "iub" + FLOATING:
         raise InputError(f"a bound is a real number, got {array.dtype}", at=at)
     if array.ndim and array.shape != shape:
         detail = f"a bound is a number or an array of shape {shape}, got {array.shape}"

@@ -30,7 +30,7 @@ class NumpyBackend(ReferenceBackend):
         """Another one, with functions of loops of its own."""
         return NumpyBackend()
 
-    def evaluate(self, op: Op, poll: Poll, *operands: Any) -> Any:
+    def compute(self, op: Op, poll: Poll, *operands: Any) -> Any:
         """The result of a kernel, of a loop by its function."""
         return bound(op, poll, self._loops)(*operands)
 

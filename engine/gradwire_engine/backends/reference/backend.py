@@ -74,10 +74,10 @@ class ReferenceBackend(Backend):
     rules = rules(EXACT_IDENTITIES)
     costs = COSTS
 
-    def evaluate(self, op: Op, poll: Poll, *operands: Any) -> Any:
+    def compute(self, op: Op, poll: Poll, *operands: Any) -> Any:
         """The result of a kernel."""
         if isinstance(op, Loop):
-            return loops.run(op, operands, poll, lambda op, *given: self.evaluate(op, poll, *given))
+            return loops.run(op, operands, poll, lambda op, *given: self.compute(op, poll, *given))
         return op.kernel(self.xp, *operands)
 
     def fold(self, op: Op, *constants: Any) -> Any:

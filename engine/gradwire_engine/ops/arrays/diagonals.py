@@ -61,6 +61,7 @@ class OnDiagonal(Op):
     rows: int
     columns: int
     offset: int
+    rounds = False
     linear = True
     batch = over_stacks
 
@@ -90,6 +91,7 @@ class Triangle(Op):
     """Each matrix with zeros on one side of diagonal ``k``."""
 
     k: int
+    rounds = False
     linear = True
     batch = over_stacks
 

@@ -67,6 +67,7 @@ class GetItem(Indexed):
     """Elements selected by NumPy's rules: ``z = x[pattern]``."""
 
     pattern: Pattern
+    rounds = False
     linear = True
     views = True
 
@@ -143,6 +144,7 @@ class SetItem(Indexed):
     """``x`` with the selected elements replaced by ``v``; of repeated ones the last stays."""
 
     pattern: Pattern
+    rounds = False
     linear = True
 
     def infer(self, *types: ArrayType) -> ArrayType:

@@ -36,6 +36,7 @@ class Concatenate(Op):
     """Arrays end to end along ``axis``; with axis None, all their elements in a row."""
 
     axis: int
+    rounds = False
     linear = True
     batch = along_axes
 
@@ -87,6 +88,7 @@ class Stack(Op):
     """Arrays of one shape along a new axis of the result."""
 
     axis: int
+    rounds = False
     linear = True
     batch = along_axes
 

@@ -30,6 +30,7 @@ class Placed(Op):
 
     patterns: tuple[Pattern, ...]
     shape: Shape
+    rounds = False
     linear = True
 
     def infer(self, *types: ArrayType) -> ArrayType:

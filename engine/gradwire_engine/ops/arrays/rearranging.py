@@ -65,6 +65,7 @@ class Roll(Op):
 
     shift: tuple[int, ...]
     axes: tuple[int, ...]
+    rounds = False
     linear = True
     batch = along_axes
 

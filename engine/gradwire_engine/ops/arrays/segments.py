@@ -22,7 +22,7 @@ from gradwire_engine.ops.pointwise.selection import Maximum
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.sequences.cumulative import LinearRecurrence, shifted
 from gradwire_engine.ops.sequences.sorting import ArgSort
-from gradwire_engine.tape import ArrayType, DType, Type
+from gradwire_engine.tape import FLOATING, ArrayType, DType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -89,11 +89,13 @@ def added_at_ids(x: Var, ids: Var, count: int) -> Var:
 class SegmentExtreme(SegmentReduction):
     """The outermost of each segment."""
 
+    rounds = False
+
     sign: ClassVar[int]
 
     def of_none(self, dtype: DType) -> Any:
         """The least of the dtype for a maximum, the largest for a minimum."""
-        if dtype.kind == "f":
+        if dtype.kind in FLOATING:
             return -self.sign * math.inf
         if dtype.kind not in "iu":
             raise DtypeMismatch(f"{self.name} does not take {dtype.name}")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class View(Op):
     """The operand's elements seen with another shape; no arithmetic."""
 
+    rounds = False
     linear = True
     views = True
 

@@ -53,6 +53,7 @@ class Pad(Op):
 
     before: tuple[int, ...]
     after: tuple[int, ...]
+    rounds = False
     linear = True
 
     def infer(self, *types: ArrayType) -> ArrayType:

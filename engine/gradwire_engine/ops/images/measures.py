@@ -21,6 +21,7 @@ from gradwire_engine.ops.pointwise.exponential import Log
 from gradwire_engine.ops.pointwise.selection import Maximum
 from gradwire_engine.ops.promotion import inexact_promoted
 from gradwire_engine.ops.reductions.reductions import Sum
+from gradwire_engine.tape import FLOATING
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def _image(x: Var, name: str) -> Var:
     if x.ndim < 3:
         raise ShapeMismatch(f"{name} needs images (..., h, w, channels), got {x.type}")
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in FLOATING:
         raise DtypeMismatch(f"{name} takes real numbers, got {x.type}")
     return x
 

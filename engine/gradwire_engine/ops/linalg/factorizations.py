@@ -22,7 +22,7 @@ from gradwire_engine.ops.linalg.singular import OfMatrices, completed
 from gradwire_engine.ops.linalg.solving import SolveTriangular, adjoint
 from gradwire_engine.ops.pointwise.comparison import Equal
 from gradwire_engine.ops.promotion import DTYPES, real_of
-from gradwire_engine.tape import ArrayType, TupleType, Type
+from gradwire_engine.tape import FLOATING, ArrayType, TupleType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -143,7 +143,7 @@ class Lu(OfMatrices):
         solve = xp.scipy_linalg.lu
         for place in xp.ndindex(*a.shape[:-2]) if min(a.shape[-2:]) else ():
             for part, found in zip(parts, solve(a[place], check_finite=False), strict=True):
-                part[place] = found.real if part.dtype.kind == "f" else found
+                part[place] = found.real if part.dtype.kind in FLOATING else found
         return tuple(parts)
 
     def vjp(self, z_bar: Any, z: Var, *operands: Var) -> Cotangents:

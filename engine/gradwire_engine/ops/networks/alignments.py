@@ -17,7 +17,7 @@ from gradwire_engine.ops.pointwise.comparison import Greater, NotEqual
 from gradwire_engine.ops.pointwise.exponential import LogAddExp
 from gradwire_engine.ops.pointwise.selection import Maximum, Where
 from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.tape import FLOATING, ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -40,7 +40,7 @@ def ctc_loss(
     Source: Graves, Fernández, Gomez and Schmidhuber, Connectionist Temporal Classification (2006).
     """
     logs, labels = floating(b, log_probs), _integers(b, targets, 2, "targets")
-    if logs.dtype.kind != "f":
+    if logs.dtype.kind not in FLOATING:
         raise DtypeMismatch(f"ctc_loss takes real numbers, got {logs.type}")
     if logs.ndim != 3 or not all(logs.shape):
         raise ShapeMismatch(f"ctc_loss needs steps, items and classes, got {logs.type}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import ml_dtypes
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import swap_last
@@ -17,6 +17,7 @@ from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.selection import Where, zero_unless
 from gradwire_engine.ops.promotion import inexact_promoted
 from gradwire_engine.ops.reductions.normalized import Softmax
+from gradwire_engine.tape import FLOATING
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -44,7 +45,7 @@ def attention_weights(
         scores = scores + added
     # A row of all -inf would give NaN: its weights are made finite, and then not taken.
     reached = NotEqual()(scores, lowest)
-    floor = b.scalar(float(np.finfo(scores.dtype).min), scores.dtype)
+    floor = b.scalar(float(ml_dtypes.finfo(scores.dtype).min), scores.dtype)
     return zero_unless(reached, softmax(Where()(reached, scores, floor)))
 
 
@@ -69,7 +70,7 @@ def scaled_dot_product_attention(
     shapes = f"got {q.type}, {k.type} and {v.type}"
     if min(q.ndim, k.ndim, v.ndim) < 2:
         raise ShapeMismatch(f"attention needs matrices, {shapes}")
-    if q.dtype.kind != "f":
+    if q.dtype.kind not in FLOATING:
         raise DtypeMismatch(f"attention takes real numbers, {shapes}")
     if q.type.shape[-1] != k.type.shape[-1] or k.type.shape[-2] != v.type.shape[-2]:
         hint = "queries and keys have as many features, keys and values are as many"

@@ -75,6 +75,7 @@ class Divide(InexactBinary):
 class Negative(Unary):
     """Opposite: ``z = -x``; not for booleans."""
 
+    rounds = False
     template = "-{0}"
     ufunc = "negative"
     kinds = "iufc"
@@ -186,6 +187,7 @@ class Reciprocal(InexactUnary):
 class Absolute(Unary):
     """Absolute value: ``z = |x|``, real for complex ``x``.  Convention: derivative 0 at 0."""
 
+    rounds = False
     ufunc = "absolute"
     scalar = "math.fabs({0})"
 

@@ -27,6 +27,7 @@ def complex_of(dtype: DType) -> DType:
 class Conjugate(Unary):
     """Complex conjugate: ``z = x*``."""
 
+    rounds = False
     ufunc = "conjugate"
     kinds = "iufc"
     linear = True
@@ -39,6 +40,7 @@ class Conjugate(Unary):
 class Part(Unary):
     """One of the two real numbers in a complex one."""
 
+    rounds = False
     linear = True
     views = True
 
@@ -92,7 +94,9 @@ class Complex(Binary):
         """Broadcast the parts; the complex dtype that holds them."""
         kind = super().infer(*types)
         if kind.dtype.itemsize == 2:
-            raise DtypeMismatch("complex does not take float16", hint="convert with astype")
+            raise DtypeMismatch(
+                f"complex does not take {kind.dtype.name}", hint="convert with astype"
+            )
         return kind._replace(dtype=complex_of(kind.dtype))
 
     def kernel(self, xp: Any, *operands: Any) -> Any:

@@ -59,6 +59,7 @@ class CopySign(RealBinary):
     Convention: derivative 0 in ``x`` at 0, as of ``|x|``; 0 in ``y`` everywhere.
     """
 
+    rounds = False
     ufunc = "copysign"
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwire_engine.errors import DtypeMismatch
 from gradwire_engine.ops.base import Cotangents, register
 from gradwire_engine.ops.elementwise import Binary, Predicate, RealBinary, RealUnary
 from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.exponential import Exp2
 from gradwire_engine.ops.pointwise.selection import zero_unless
-from gradwire_engine.ops.promotion import DTYPES
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.ops.promotion import BFLOAT16, DTYPES
+from gradwire_engine.tape import ArrayType, DType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -59,6 +60,16 @@ class NextAfter(RealBinary):
     """
 
     ufunc = "nextafter"
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """A dtype of NumPy's."""
+        kind = super().infer(*types)
+        if kind.dtype == BFLOAT16:
+            raise DtypeMismatch("nextafter does not take bfloat16", hint="convert with astype")
+        return kind
+
+    def in_single(self, half: DType) -> None:
+        """The numbers of the dtype are further apart."""
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar`` where ``x != y``."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import ml_dtypes
+
 from gradwire_engine.errors import BadArgument, DtypeMismatch
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
@@ -16,7 +18,7 @@ from gradwire_engine.ops.elementwise import (
     broadcast_shapes,
 )
 from gradwire_engine.ops.pointwise.comparison import GreaterEqual, IsFinite, LessEqual, NotEqual
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.tape import ArrayType, DType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -32,6 +34,7 @@ class Where(Elementwise):
     Convention: what was not chosen gets exactly 0, whatever it computes.
     """
 
+    rounds = False
     ufunc = "where"
     scalar = "{1} if {0} else {2}"
     scalar_dtypes = "d?"
@@ -72,6 +75,7 @@ class Extremum(Binary):
     Convention: at a tie the derivative belongs to the first operand.
     """
 
+    rounds = False
     wins: ClassVar[type[Op]]
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
@@ -127,6 +131,7 @@ def clip(
 class Sign(Unary):
     """Sign: ``z = x / |x|``, and 0 at 0.  Convention: derivative 0 everywhere for real ``x``."""
 
+    rounds = False
     ufunc = "sign"
     scalar = "1.0 if {0} > 0.0 else -1.0 if {0} < 0.0 else {0} + 0.0"
     kinds = "iufc"
@@ -157,6 +162,7 @@ class Rounding(Unary):
 class Floor(Rounding):
     """Largest whole number that is at most ``x``; piecewise constant, so no gradient."""
 
+    rounds = False
     ufunc = "floor"
     scalar = "math.copysign(math.floor({0}), {0})"
 
@@ -165,6 +171,7 @@ class Floor(Rounding):
 class Ceil(Rounding):
     """Smallest whole number that is at least ``x``; piecewise constant, so no gradient."""
 
+    rounds = False
     ufunc = "ceil"
     scalar = "math.copysign(math.ceil({0}), {0})"
 
@@ -173,6 +180,7 @@ class Ceil(Rounding):
 class Trunc(Rounding):
     """Whole part of ``x``, rounded toward 0; piecewise constant, so no gradient."""
 
+    rounds = False
     ufunc = "trunc"
     scalar = "math.copysign(math.trunc({0}), {0})"
 
@@ -181,6 +189,7 @@ class Trunc(Rounding):
 class Rint(InexactUnary):
     """Nearest whole number, halves to even, as a float; piecewise constant, so no gradient."""
 
+    rounds = False
     ufunc = "rint"
     scalar = "math.copysign(round({0}), {0})"
     flops_per_element = 1
@@ -235,6 +244,13 @@ class NanToNum(Unary):
             if value is not None and not isinstance(value, int | float):
                 raise BadArgument("nan_to_num needs numbers in place of infinities, or None")
         return cls(nan, posinf, neginf)(b.array(x))
+
+    def in_single(self, half: DType) -> NanToNum:
+        """With its largest and smallest numbers."""
+        limits = ml_dtypes.finfo(half)
+        posinf = float(limits.max) if self.posinf is None else self.posinf
+        neginf = float(limits.min) if self.neginf is None else self.neginf
+        return NanToNum(self.nan, posinf, neginf)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """NumPy's own replacement."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
@@ -22,7 +23,7 @@ from gradwire_engine.ops.base import Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.elementwise import broadcast_shapes
 from gradwire_engine.ops.promotion import DTYPES, dtype_of, inexact_promoted
-from gradwire_engine.tape import ArrayType, DType, Shape, Type
+from gradwire_engine.tape import FLOATING, ArrayType, DType, Shape, Type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,16 +84,22 @@ class Uniform(Stream):
 
     shape: Shape
     dtype: DType
+    #: How many bits, if not as many as the dtype resolves.
+    bits: int | None = None
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """Floating numbers."""
-        if self.dtype.kind != "f":
+        if self.dtype.kind not in FLOATING:
             raise DtypeMismatch(f"a draw gives floating numbers, not {self.dtype.name}")
         return super().infer(*types)._replace(dtype=self.dtype)
 
+    def in_single(self, half: DType) -> Uniform:
+        """As coarse as the dtype, so that nothing is rounded to 1."""
+        return Uniform(self.shape, DTYPES["float32"], ml_dtypes.finfo(half).nmant)
+
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Shift, centre and scale."""
-        bits = np.finfo(self.dtype).nmant
+        bits = np.finfo(self.dtype).nmant if self.bits is None else self.bits
         z = (super().kernel(xp, *operands) >> (64 - bits)) + 0.5
         z *= 0.5**bits
         return z.astype(self.dtype, copy=False)
@@ -125,7 +132,7 @@ class Key(Op):
 def place_of(b: Builder, key: Any) -> Var:
     """The place at which ``key`` begins to draw."""
     x = b.array(key)
-    if x.dtype.kind == "f":
+    if x.dtype.kind in FLOATING:
         x = Key()(x)
     if x.dtype.kind not in "iu":
         raise DtypeMismatch(f"a random key must be of integers, got {x.type}")
@@ -156,7 +163,7 @@ def real_parameters(b: Builder, op: str, *parameters: Any) -> list[Var]:
     """A distribution's parameters as floating numbers of one dtype."""
     operands = b.promote(*parameters, rule=inexact_promoted)
     for x in operands:
-        if x.dtype.kind != "f":
+        if x.dtype.kind not in FLOATING:
             raise DtypeMismatch(f"{op} takes real parameters, got {x.type}")
     return operands
 
@@ -164,7 +171,7 @@ def real_parameters(b: Builder, op: str, *parameters: Any) -> list[Var]:
 def drawn_dtype(dtype: Any, natural: DType) -> DType:
     """The floating dtype asked for, or the ``natural`` one."""
     target = natural if dtype is None else dtype_of(dtype)
-    if target.kind != "f":
+    if target.kind not in FLOATING:
         raise DtypeMismatch(f"a draw gives floating numbers, not {target.name}")
     return target
 

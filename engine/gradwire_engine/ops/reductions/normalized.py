@@ -12,7 +12,7 @@ from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.elementwise import RealUnary
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.reductions.reductions import Reduction, Sum
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import FLOATING, ArrayType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -96,6 +96,6 @@ class LogTotal(RealUnary):
 
 
 def _real(x: ArrayType, name: str) -> ArrayType:
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in FLOATING:
         raise DtypeMismatch(f"{name} takes real floating numbers, got {x}")
     return x

@@ -102,6 +102,7 @@ class OrderStatistic(Op):
     derivative evenly.
     """
 
+    rounds = False
     workspace = 1.5
 
     def infer(self, *types: ArrayType) -> ArrayType:

@@ -168,6 +168,7 @@ class Prod(Accumulation):
 class Extreme(Reduction):
     """The element that compares as the outermost; NaN if there is one."""
 
+    rounds = False
     workspace = 1.0
     has_identity = False
 

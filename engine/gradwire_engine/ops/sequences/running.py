@@ -17,7 +17,7 @@ from gradwire_engine.ops.pointwise.exponential import Exp
 from gradwire_engine.ops.pointwise.selection import zero_unless
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.sequences.cumulative import backwards
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import FLOATING, ArrayType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -97,7 +97,7 @@ class CumLogSumExp(Op):
     def infer(self, *types: ArrayType) -> ArrayType:
         """Same type; real."""
         (x,) = types
-        if x.dtype.kind != "f":
+        if x.dtype.kind not in FLOATING:
             raise DtypeMismatch(f"cumlogsumexp takes real floating numbers, got {x}")
         return x
 

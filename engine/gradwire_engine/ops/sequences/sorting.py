@@ -45,6 +45,7 @@ class Sort(Ordering):
     """
 
     axis: int
+    rounds = False
 
     @classmethod
     def record(
@@ -108,6 +109,7 @@ class Permute(Op):
     """
 
     axis: int
+    rounds = False
     linear = True
     batch = along_axes
 

@@ -18,7 +18,7 @@ from gradwire_engine.ops.builder import describe
 from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.reductions.norms import vector_norm
 from gradwire_engine.ops.reductions.reductions import Sum
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import FLOATING, ArrayType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -94,7 +94,7 @@ def _by_element(xp: Any, best: Any, index: Any, axis: Axis, along: int) -> tuple
         column = xp.where((place >= 0) & (place < axis.length), place, first)
         other = best.take(column, axis=along)
         better = other > value
-        if best.dtype.kind == "f":
+        if best.dtype.kind in FLOATING:
             better |= (other != other) & (value == value)
         # Unpredictable branches cost more than the arithmetic that does without them.
         number += (index.take(column, axis=along) - number) * better.astype("int64")

@@ -13,7 +13,7 @@ from gradwire_engine.ops.base import Cotangents, Op, register
 from gradwire_engine.ops.batching import along_axes
 from gradwire_engine.ops.pointwise.complex import complex_of
 from gradwire_engine.ops.promotion import real_of
-from gradwire_engine.tape import ArrayType, Type
+from gradwire_engine.tape import FLOATING, ArrayType, Type
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Var
@@ -66,7 +66,7 @@ class RealFourier(Transform):
     def infer(self, *types: ArrayType) -> ArrayType:
         """Half the length and one; complex."""
         (x,) = types
-        if x.dtype.kind != "f" or x.dtype.itemsize == 2:
+        if x.dtype.kind not in FLOATING or x.dtype.itemsize == 2:
             raise DtypeMismatch(f"rfft needs real numbers of single precision at least, got {x}")
         n = x.shape[self.axis] // 2 + 1
         shape = (*x.shape[: self.axis], n, *x.shape[self.axis + 1 :])

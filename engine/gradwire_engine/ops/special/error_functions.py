@@ -12,6 +12,7 @@ from gradwire_engine.ops.pointwise.complex import complex_of
 from gradwire_engine.ops.pointwise.exponential import Exp, Log1p
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.promotion import special_promoted
+from gradwire_engine.tape import FLOATING
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -133,7 +134,7 @@ class Wofz(SpecialUnary):
     def record(cls, b: Builder, x: Any) -> Any:
         """Record on one array, made complex."""
         (x,) = b.promote(x, rule=special_promoted)
-        return cls()(b.cast(x, complex_of(x.dtype)) if x.dtype.kind == "f" else x)
+        return cls()(b.cast(x, complex_of(x.dtype)) if x.dtype.kind in FLOATING else x)
 
     def vjp(self, z_bar: Var, z: Var, *operands: Var) -> Cotangents:
         """``x_bar = z_bar (2 i / sqrt(π) - 2 x z)*``."""

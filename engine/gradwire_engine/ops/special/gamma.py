@@ -14,7 +14,7 @@ from gradwire_engine.ops.elementwise import Special, SpecialBinary, SpecialUnary
 from gradwire_engine.ops.pointwise.selection import Where
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Sin
 from gradwire_engine.ops.promotion import special_promoted
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.tape import FLOATING, ArrayType
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -53,7 +53,7 @@ class LogGamma(SpecialUnary):
         """``x_bar = z_bar ψ(x)*``, NaN as ``z``."""
         (x,) = operands
         slope = conj(Digamma()(x))
-        if x.dtype.kind == "f":
+        if x.dtype.kind in FLOATING:
             slope = slope + z * 0
         return (z_bar * slope,)
 

@@ -14,6 +14,7 @@ from gradwire_engine.ops.pointwise.selection import Where, zero_unless
 from gradwire_engine.ops.pointwise.trigonometric import Cos, Cosh, Sin, Sinc, Sinh
 from gradwire_engine.ops.promotion import special_promoted
 from gradwire_engine.ops.special.hypergeometric import Hyp0f1, Hyp2f1
+from gradwire_engine.tape import FLOATING
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -219,7 +220,7 @@ class LambertW(Special):
         """SciPy's routine; of real numbers less what is not real."""
         (x,) = operands
         z = xp.special.lambertw(x, self.k)
-        if x.dtype.kind == "f":
+        if x.dtype.kind in FLOATING:
             z = xp.where(z.imag == 0, z.real, math.nan)
         return xp.asarray(z, dtype=x.dtype)
 
