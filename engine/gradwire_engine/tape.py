@@ -25,6 +25,12 @@ Shape: TypeAlias = tuple[int, ...]
 #: none of NumPy's; and what gradients are for.
 FLOATING, INEXACT = "fV", "fVc"
 
+
+def kind_of(dtype: DType) -> str:
+    """NumPy's letter for the kind of a dtype: ``f`` for bfloat16."""
+    return "f" if dtype.kind in FLOATING else dtype.kind
+
+
 #: A list's brackets, and the comma after it.
 _LIST_BYTES = 3
 

@@ -21,7 +21,7 @@ from gradwire_engine.check.recordings import (
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.tape import FLOATING
 
-_TOLERANCES = {"float16": 3e-2, "float32": 1e-4, "complex64": 1e-4}
+_TOLERANCES = {"float16": 3e-2, "bfloat16": 2.5e-1, "float32": 1e-4, "complex64": 1e-4}
 _TOLERANCE = 1e-7
 _STEP = 1e-4
 

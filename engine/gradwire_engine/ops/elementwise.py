@@ -9,7 +9,7 @@ from gradwire_engine.errors import DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.base import SINGLETONS, Op
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.promotion import DTYPES, inexact_promoted, special_promoted
-from gradwire_engine.tape import ArrayType, Shape, Type
+from gradwire_engine.tape import ArrayType, Shape, Type, kind_of
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -59,7 +59,7 @@ class Elementwise(Op):
             weak = weak and kind.weak
             if kind.shape != shape:
                 shape = broadcast_shapes(shape, kind.shape)
-        if first.dtype.kind not in self.kinds:
+        if kind_of(first.dtype) not in self.kinds:
             raise DtypeMismatch(f"{self.name} does not take {first.dtype.name}", hint=self.advice)
         if shape == first.shape and weak == first.weak:
             return first

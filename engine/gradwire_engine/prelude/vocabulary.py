@@ -42,7 +42,7 @@ from gradwire_engine.ops.random.keys import (
 from gradwire_engine.ops.reductions.norms import Norm
 from gradwire_engine.ops.reductions.reductions import Sum, spread
 from gradwire_engine.prelude.compiler import OPERATORS, TRUE
-from gradwire_engine.tape import FLOATING
+from gradwire_engine.tape import FLOATING, kind_of
 
 #: Those that record one instruction on two arrays of one floating dtype.
 _ALONE = frozenset(
@@ -169,7 +169,7 @@ CONSTANTS: dict[str, Any] = {
     "swapped": swap_last,
     "conjugated": conj,
     # Of dtypes.
-    "kind": lambda x: "f" if x.dtype.kind in FLOATING else x.dtype.kind,
+    "kind": lambda x: kind_of(x.dtype),
     "tiny": lambda dtype: float(ml_dtypes.finfo(dtype).tiny),
     "eps": lambda dtype: float(ml_dtypes.finfo(dtype).eps),
     **{

@@ -40,7 +40,7 @@ def test_gradients_are_right(ask, text, variables):
     assert all(check.ok for check in found.values()), found
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
 def test_tolerances_are_those_of_the_dtype(ask, dtype):
     x = np.array([0.3, -1.2, 2.0], dtype)
     (right,) = checks(ask, "sum(tanh(x)**2 * x)", {"x": x}).values()

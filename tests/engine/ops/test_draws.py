@@ -75,7 +75,7 @@ def test_many_keys_draw_for_each_example_and_one_for_all_alike():
 
 def test_coarser_dtypes_get_the_same_numbers_and_never_an_end():
     exact = draw("uniform", KEY, MANY)
-    for dtype, bits in (("float16", 10), ("float32", 23)):
+    for dtype, bits in (("float16", 10), ("bfloat16", 7), ("float32", 23)):
         u = draw("uniform", KEY, MANY, dtype)
         assert u.dtype == dtype
         assert 0 < u.min() <= u.max() < 1
