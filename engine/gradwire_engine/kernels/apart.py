@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradwire_engine.kernels.form import DTYPES
+from gradwire_engine.kernels.form import DTYPES, HALVES
 from gradwire_engine.kernels.maps import is_view
 from gradwire_engine.kernels.scope import MOST_INSTRUCTIONS, is_kernel
 from gradwire_engine.ops.constants import Guard
@@ -30,7 +30,7 @@ def why_alone(made: Sequence[Instruction], slot: int) -> str:
     for each in (kind, *types):
         if not isinstance(each, ArrayType):
             return "several values"
-        if each.dtype.char not in DTYPES:
+        if each.dtype.char not in DTYPES + HALVES:
             return f"dtype {each.dtype}"
         if not each.size:
             return "no elements"

@@ -29,6 +29,7 @@ from gradwire_engine.kernels.form import (
     Step,
     Value,
     Within,
+    real_char,
 )
 from gradwire_engine.kernels.maps import times
 from gradwire_engine.kernels.scalar import char_of
@@ -93,7 +94,7 @@ class _Expansion:
         return at._replace(terms=tuple([(self._real(value), f) for value, f in at.terms]))
 
     def _expanded(self, node: Node) -> Parts:
-        char = node.char.lower()
+        char = real_char(node.char)
         match node:
             case Load(_, at, guard, _):
                 at = self._index(at)
@@ -120,7 +121,7 @@ class _Expansion:
         if char == "?":
             one, *others = [self.apply("not_equal", x, self.number(0.0, x)) for x in parts]
             return (self.apply("or", one, *others) if others else one,)
-        made = [self._to(x, char.lower()) for x in parts]
+        made = [self._to(x, real_char(char)) for x in parts]
         if char not in COMPLEX:
             return (made[0],)
         return made[0], made[1] if len(made) == 2 else self.number(0.0, made[0])

@@ -12,7 +12,10 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from gradwire_engine.tape import Shape
+import numpy as np
+
+from gradwire_engine.ops.promotion import BFLOAT16
+from gradwire_engine.tape import DType, Shape
 
 #: The value of a node: its number among those of its nest.
 Value: TypeAlias = int
@@ -20,8 +23,20 @@ Value: TypeAlias = int
 FLOATS, INTEGERS, COMPLEX = "df", "li", "DF"
 REAL = FLOATS + INTEGERS + "?"
 DTYPES = REAL + COMPLEX
+#: float16 and bfloat16: kernels load, store and convert them, and compute in float32.
+HALVES = "eE"
 #: Whole numbers from this on are arguments of machine code, smaller ones are part of it.
 LEAST_ARGUMENT = 17
+
+
+def dtype_of(char: str) -> DType:
+    """The dtype of elements."""
+    return BFLOAT16 if char == BFLOAT16.char else np.dtype(char)
+
+
+def real_char(char: str) -> str:
+    """The dtype of real parts."""
+    return char.lower() if char in COMPLEX else char
 
 
 class Affine(NamedTuple):

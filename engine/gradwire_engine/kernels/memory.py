@@ -19,6 +19,7 @@ from gradwire_engine.kernels.form import (
     Place,
     Repeat,
     Step,
+    dtype_of,
     nests_of,
 )
 from gradwire_engine.tape import Shape
@@ -139,7 +140,7 @@ class Memory:
         total = 0
         for key in keys:
             buffer = self._buffers[key]
-            size = math.prod(buffer.shape, start=np.dtype(buffer.char).itemsize)
+            size = math.prod(buffer.shape, start=dtype_of(buffer.char).itemsize)
             if size <= _LOCAL_BYTES and total + size <= _ALL_LOCAL_BYTES:
                 total += size
                 found.add(key)

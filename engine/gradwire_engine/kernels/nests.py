@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gradwire_engine.kernels.form import (
+    HALVES,
     Add,
     Affine,
     Apply,
@@ -93,6 +94,8 @@ class NestBuilder(Nodes):
                 value = self._defined(slot, index, None)
                 roots.append(Store(*group.target(slot, index, self._loops), value))
                 if (flag := group.flag(slot)) is not None:
+                    if self.nodes[value].char in HALVES:
+                        value = self.convert(value, "f")
                     roots.append(Reduce("finite", flag, self._nowhere(), value))
                 continue
             index = tuple(loops[: root.kept])

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from gradwire_engine.kernels.definitions import FUNCTIONS, PLAIN, TAKEN
-from gradwire_engine.kernels.form import COMPLEX, DTYPES, FLOATS, INTEGERS
+from gradwire_engine.kernels.form import COMPLEX, DTYPES, FLOATS, HALVES, INTEGERS, REAL
 from gradwire_engine.operators import OPERATORS
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Copy
@@ -75,15 +75,27 @@ def _known(node: ast.AST) -> bool:
     )
 
 
+def is_conversion(source: str, char: str) -> bool:
+    """True if kernels can convert elements between two dtypes.
+
+    float64 is rounded to float16 once, which processors do by way of float32, and twice.
+    """
+    if char == "e" and source == "d":
+        return False
+    if char in HALVES or source in HALVES:
+        return {source, char} <= {*REAL, *HALVES}
+    return source in DTYPES and char in DTYPES
+
+
 def has_expression(op: Op, kind: Any, types: Sequence[Any]) -> bool:
     """True if an operation on operands of these types is an expression over numbers."""
+    if isinstance(op, AsType):
+        return is_conversion(types[0].dtype.char, kind.dtype.char)
     if not isinstance(kind, ArrayType) or kind.dtype.char not in DTYPES:
         return False
     chars: list[str] = [each.dtype.char for each in types]
     if not {*chars}.issubset(DTYPES):
         return False
-    if type(op) is AsType:
-        return True
     if not (op.elementwise or type(op) is Copy) or _read(_text(op, chars[-1])) is None:
         return False
     if op.name == "where":

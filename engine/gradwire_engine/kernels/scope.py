@@ -17,6 +17,7 @@ from gradwire_engine.kernels.views import Views
 from gradwire_engine.kernels.writes import index_slots, is_written
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Item
+from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import ArrayType, Instruction, StackType, Type
@@ -31,7 +32,11 @@ MOST_INSTRUCTIONS = 600
 
 def is_kernel(op: Op, kind: Type, types: Sequence[Type]) -> bool:
     """True if a kernel can compute an instruction."""
-    if not isinstance(kind, ArrayType) or kind.dtype.char not in DTYPES or not kind.size:
+    if not isinstance(kind, ArrayType) or not kind.size:
+        return False
+    if isinstance(op, AsType):
+        return has_expression(op, kind, types)
+    if kind.dtype.char not in DTYPES:
         return False
     for each in types:
         if not isinstance(each, ArrayType) or not each.size or each.dtype.char not in DTYPES:

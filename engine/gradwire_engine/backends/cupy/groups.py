@@ -18,7 +18,7 @@ from gradwire_engine.backends.cupy.products import Products
 from gradwire_engine.backends.nvptx.compiler import Compile
 from gradwire_engine.backends.nvptx.launches import Launch, Passes, Program, program_of
 from gradwire_engine.kernels.build import KernelBuilder
-from gradwire_engine.kernels.form import COMPLEX, FLOATS, Buffer
+from gradwire_engine.kernels.form import COMPLEX, FLOATS, HALVES, Buffer, dtype_of
 from gradwire_engine.kernels.partition import Part, parts
 from gradwire_engine.kernels.scope import is_kernel
 from gradwire_engine.kernels.stacks import settled
@@ -274,8 +274,8 @@ class GpuKernel(FusedGroup):
 
 
 def _nbytes(buffer: Buffer) -> int:
-    return math.prod(buffer.shape, start=np.dtype(buffer.char).itemsize)
+    return math.prod(buffer.shape, start=dtype_of(buffer.char).itemsize)
 
 
 def _is_floating(kind: Type) -> bool:
-    return isinstance(kind, ArrayType) and kind.dtype.char in FLOATS + COMPLEX
+    return isinstance(kind, ArrayType) and kind.dtype.char in FLOATS + COMPLEX + HALVES

@@ -35,7 +35,7 @@ from gradwire_engine.backends.numpy.buffers import POOL, POOLED_BYTES
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.numpy.threads import on_threads
 from gradwire_engine.errors import InternalError
-from gradwire_engine.kernels.form import FAILED, Buffer, Kernel, Nest, Repeat
+from gradwire_engine.kernels.form import FAILED, Buffer, Kernel, Nest, Repeat, dtype_of
 from gradwire_engine.ops.constants import UnrecordedPath
 from gradwire_engine.tape import Shape
 
@@ -82,7 +82,7 @@ class Given(NamedTuple):
 
 def nbytes(buffer: Buffer) -> int:
     """Bytes of its elements."""
-    return math.prod(buffer.shape, start=np.dtype(buffer.char).itemsize)
+    return math.prod(buffer.shape, start=dtype_of(buffer.char).itemsize)
 
 
 class Whole:
@@ -122,7 +122,7 @@ class Whole:
             char, place = buffers[buffer].char, pointers[buffer]
             scratch = None
             if isinstance(place, Scratch):
-                scratch = place.offset + element * np.dtype(char).itemsize
+                scratch = place.offset + element * dtype_of(char).itemsize
             results.append(Made(char, shapes[k], k in checked, scratch))
         ordered = [pointers[number] for number in range(kernel.passed)]
         frame = Frame([*ordered, *tables(kernel)], results, end, len(kernel.flags))
@@ -303,7 +303,7 @@ def tables(kernel: Kernel, bounded: int = 1) -> tuple[Array, Array]:
 
 def _memory(buffer: Buffer, text: Text, *, zeroed: bool = False) -> str:
     """Code that makes room for a result or a temporary."""
-    dtype = text.bind(np.dtype(buffer.char), np.dtype(buffer.char).name)
+    dtype = text.bind(dtype_of(buffer.char), dtype_of(buffer.char).name)
     if zeroed:
         return f"{text.bind(np.zeros, 'zeros')}({buffer.shape}, {dtype})"
     if nbytes(buffer) >= POOLED_BYTES:

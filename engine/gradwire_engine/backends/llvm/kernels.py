@@ -16,7 +16,7 @@ from gradwire_engine.backends.numpy.buffers import POOLED_BYTES
 from gradwire_engine.backends.numpy.contraction import lowered
 from gradwire_engine.backends.reference.loops import stack_check
 from gradwire_engine.kernels.build import KernelBuilder
-from gradwire_engine.kernels.form import COMPLEX, FLOATS, Kernel
+from gradwire_engine.kernels.form import COMPLEX, FLOATS, HALVES, Kernel
 from gradwire_engine.kernels.partition import Part
 from gradwire_engine.kernels.stacks import passes_of
 from gradwire_engine.kernels.views import Views
@@ -62,7 +62,8 @@ class NativeKernel(FusedGroup):
         self.form = form._replace(local=0) if self._is_long else form
         checked = [*builder.checked]
         if not self._is_long:  # what a call makes it looks through
-            checked += [s for s in returned if made[s].type.nbytes < POOLED_BYTES]
+            small = [s for s in returned if made[s].type.nbytes < POOLED_BYTES]
+            checked += [s for s in small if made[s].type.dtype.char not in HALVES]  # type: ignore[union-attr]
         self.checked = frozenset([part.results.index(slot) for slot in checked])
         self.each = [
             op.flops(kind, *[made[a].type for a in args])  # type: ignore[arg-type]
@@ -168,4 +169,4 @@ def _order_of(made: Sequence[Instruction], slot: int) -> tuple[int, ...] | None:
 
 
 def _is_floating(kind: Type) -> bool:
-    return isinstance(kind, ArrayType) and kind.dtype.char in FLOATS + COMPLEX
+    return isinstance(kind, ArrayType) and kind.dtype.char in FLOATS + COMPLEX + HALVES

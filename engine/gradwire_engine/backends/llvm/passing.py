@@ -10,7 +10,7 @@ import numpy as np
 from gradwire_engine.answer import Array
 from gradwire_engine.backends.llvm.spans import STEPS_BETWEEN_POLLS
 from gradwire_engine.backends.numpy.text import Text
-from gradwire_engine.kernels.form import Kernel, Place, Repeat
+from gradwire_engine.kernels.form import Kernel, Place, Repeat, dtype_of
 from gradwire_engine.tape import Shape
 
 #: Passes for which there is room at first, and most that are made.
@@ -51,7 +51,7 @@ class Passing(NamedTuple):
         yield 1, f"most = {'total' if self.total else min(rows, _FEW_PASSES)}"
         for number in stacks:
             shape, char = kernel.buffers[number].shape[1:], kernel.buffers[number].char
-            dtype = text.bind(np.dtype(char), np.dtype(char).name)
+            dtype = text.bind(dtype_of(char), dtype_of(char).name)
             yield 1, f"b{number} = {room}(None, most, {shape}, {dtype})"
         yield 1, f"n = {text.bind(call.integers)}.copy(); n[2] = total; at = 0"
         yield 1, "while at < total:"

@@ -28,6 +28,7 @@ from gradwire_engine.kernels.form import (
     Nest,
     Repeat,
     Step,
+    real_char,
 )
 
 
@@ -83,7 +84,7 @@ class Printer:
         buffer = self.kernel.buffers[number]
         size = math.prod(buffer.shape) * (2 if buffer.char in COMPLEX else 1)
         size = size if size < LEAST_ARGUMENT else 1 << (size - 1).bit_length()
-        memory = MEMORY[buffer.char.lower()]
+        memory = MEMORY[real_char(buffer.char)]
         return f"%b{number} = alloca [{size} x {memory}], align 64"
 
     def _print(self, steps: Sequence[Step], around: _Around) -> None:

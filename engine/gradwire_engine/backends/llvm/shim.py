@@ -20,6 +20,7 @@ import numpy as np
 from gradwire_engine.answer import Array
 from gradwire_engine.backends.llvm import entry
 from gradwire_engine.backends.llvm.compiler import Code, load_text
+from gradwire_engine.kernels.form import dtype_of, real_char
 from gradwire_engine.tape import Shape
 
 
@@ -136,10 +137,10 @@ def _rows(code: Code, frame: Frame, *, releases: bool) -> tuple[list[int], list[
         else:
             found += [_KINDS[type(pointer)], *pointer]
     for char, shape, checked, scratch in frame.results:
-        dtype, lengths = np.dtype(char), np.array(shape, np.int64)
+        dtype, lengths = dtype_of(char), np.array(shape, np.int64)
         kept += [dtype, lengths]
         axes, place = (len(shape), lengths.ctypes.data) if scratch is None else (-1, scratch)
-        check = entry.CHECKS.get(char.lower(), 0) if checked else 0
+        check = entry.CHECKS.get(real_char(char), 0) if checked else 0
         numbers = prod(shape) * (2 if dtype.kind == "c" else 1)
         found += [axes, dtype.num, place, id(dtype), numbers, check]
     return found, kept

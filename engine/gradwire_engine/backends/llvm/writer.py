@@ -12,12 +12,19 @@ from gradwire_engine.kernels.form import LEAST_ARGUMENT, Kernel, Nest, Repeat, S
 BOUNDS = 3
 #: Elements of a vector.
 LANES = forms.LANES
-#: LLVM's types of elements in registers and in memory.
-TYPES = {"d": "double", "f": "float", "l": "i64", "i": "i32", "?": "i1"}
+#: LLVM's types of elements in registers and in memory, of halves as bits.
+TYPES = {"d": "double", "f": "float", "e": "i16", "E": "i16", "l": "i64", "i": "i32", "?": "i1"}
 MEMORY = {**TYPES, "?": "i8"}
 #: Endings of names of LLVM's functions that take elements in memory, and their bytes.
-SUFFIXES = {"double": "f64", "float": "f32", "i64": "i64", "i32": "i32", "i8": "i8"}
-SIZES = {"double": 8, "float": 4, "i64": 8, "i32": 4, "i8": 1}
+SUFFIXES = {
+    "double": "f64",
+    "float": "f32",
+    "i64": "i64",
+    "i32": "i32",
+    "i16": "i16",
+    "i8": "i8",
+}
+SIZES = {"double": 8, "float": 4, "i64": 8, "i32": 4, "i16": 2, "i8": 1}
 
 
 def constant(value: float, char: str) -> str:

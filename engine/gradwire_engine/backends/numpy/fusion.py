@@ -21,7 +21,7 @@ from gradwire_engine.backends.numpy.sweeps import JOINS
 from gradwire_engine.backends.numpy.text import Text
 from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.kernels.build import KernelBuilder
-from gradwire_engine.kernels.form import Reduce, Within, nests_of
+from gradwire_engine.kernels.form import Reduce, Within, dtype_of, nests_of
 from gradwire_engine.kernels.maps import is_map, is_view
 from gradwire_engine.kernels.partition import Part, parts
 from gradwire_engine.kernels.roots import is_reduction
@@ -83,7 +83,7 @@ class SweptKernel(FusedGroup):
         form, results = self.form, {place.buffer for place in self.form.results}
         own = [form.buffers[b] for b in {*range(form.operands, len(form.buffers))} - results]
         stored: int = sum(
-            [prod(buffer.shape, start=np.dtype(buffer.char).itemsize) for buffer in own]
+            [prod(buffer.shape, start=dtype_of(buffer.char).itemsize) for buffer in own]
         )
         return stored + self._written[1] * self._threads
 
@@ -108,7 +108,7 @@ class SweptKernel(FusedGroup):
             text.write(f"{name} = {text.bind(_flat, 'flat')}({name})")
         for number in range(form.operands, len(form.buffers)):
             buffer = form.buffers[number]
-            shape, dtype = (prod(buffer.shape),), text.bind(np.dtype(buffer.char))
+            shape, dtype = (prod(buffer.shape),), text.bind(dtype_of(buffer.char))
             text.write(f"b{number} = {text.bind(POOL.empty, 'empty')}({shape}, {dtype})")
         reduced = {
             (root.buffer, root.at.offset): (JOINS[root.kind], number)

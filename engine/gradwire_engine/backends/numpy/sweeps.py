@@ -31,6 +31,7 @@ from gradwire_engine.kernels.form import (
     Number,
     Reduce,
     Store,
+    dtype_of,
 )
 from gradwire_engine.kernels.windows import Rows, Windows
 from gradwire_engine.ops.base import SINGLETONS
@@ -175,7 +176,7 @@ class Sweep:
         for k in lists:
             text.write(f"q{k} = []", indent=2)
         names = "".join([f"t{k}, " for k in range(len(self._buffers))])
-        kinds = [((rows + more, *shape), np.dtype(char)) for char, more, shape in self._buffers]
+        kinds = [((rows + more, *shape), dtype_of(char)) for char, more, shape in self._buffers]
         key = " ".join(f"{dtype.str}{shape}" for shape, dtype in kinds)
         text.write(f"({names}) = taken = {text.bind(partial(POOL.take, key, kinds))}()", indent=2)
         text.write(f"for lo in {text.bind(range, 'range')}(begin, end, {rows}):", indent=2)
@@ -229,7 +230,7 @@ class Sweep:
         low, high = rows
         own = [n for n, c in zip(self._nest.lengths[1:], at.coefficients[1:], strict=True) if c]
         moves = at.coefficients[0] != 0
-        self._row_bytes += moves * prod(own, start=np.dtype(char).itemsize)
+        self._row_bytes += moves * prod(own, start=dtype_of(char).itemsize)
         lengths, name = self._nest.lengths, f"x{number}"
         view = self._text.bind(partial(viewed, at=at, lengths=lengths, low=low, more=high - low))
         self._before.append(f"{name}{self._own} = {view}(b{buffer})")
@@ -352,4 +353,4 @@ def _plus(name: str, rows: int) -> str:
 
 def _nbytes(kind: _Kind, rows: int = 1) -> int:
     char, _, shape = kind
-    return rows * prod(shape, start=np.dtype(char).itemsize)
+    return rows * prod(shape, start=dtype_of(char).itemsize)

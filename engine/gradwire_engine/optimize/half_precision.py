@@ -1,0 +1,184 @@
+"""float16 and bfloat16: operations on float32 whose results are rounded.
+
+This is what IEEE 754 asks of a single operation on them, and what processors do that have none;
+sums and products are put together in float32 and rounded once. Of a tape only inputs, outputs and
+conversions are left that have these dtypes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from gradwire_engine.answer import Poll
+from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.constants import Constant, Input
+from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.loops import Body, Loop
+from gradwire_engine.ops.promotion import BFLOAT16, DTYPES
+from gradwire_engine.polling import polled
+from gradwire_engine.tape import ArrayType, DType, Instruction, StackType, Tape, TupleType, Type
+
+HALVES = DTYPES["float16"], BFLOAT16
+_SINGLE = DTYPES["float32"]
+
+
+def in_single(tape: Tape, poll: Poll) -> Tape:
+    """The tape with all arithmetic on float16 and bfloat16 in float32."""
+    kinds = {*map(itemgetter(2), polled(tape.instructions, poll))}
+    if not any(map(_has_half, kinds)):
+        return tape
+    return _Widening(tape, ends=True).tape(poll)
+
+
+def evaluated(op: Op, compute: Callable[..., Any], operands: Sequence[Any]) -> Any:
+    """The result of one operation, by the one that ``compute`` computes of operands in float32."""
+    types = [_type_of(x) for x in operands]
+    gives_half = getattr(op, "dtype", _SINGLE) in HALVES
+    if isinstance(op, AsType) or not (gives_half or any(map(_has_half, _touched(op, types)))):
+        return compute(op, *operands)
+    result = op.infer(*types)  # type: ignore[arg-type]
+    single = _single_op(op, (result, *types))
+    if single is None:
+        return compute(op, *operands)
+    given = [_as_type(x, _wide(kind)) for x, kind in zip(operands, types, strict=True)]
+    return _as_type(compute(single, *given), result)
+
+
+class _Widening:
+    """Makes the tape anew; what comes in and goes out at its ``ends`` keeps its dtype."""
+
+    def __init__(self, tape: Tape, *, ends: bool) -> None:
+        self._tape, self._ends = tape, ends
+        self._made: list[Instruction] = []
+        #: By slots of old: where the value is, in float32 if its dtype was half, and where it is
+        #: in its own dtype, if it is.
+        self._slots: list[int] = []
+        self._halves: dict[int, int] = {}
+
+    def tape(self, poll: Poll) -> Tape:
+        """The new tape."""
+        for slot, instruction in enumerate(polled(self._tape.instructions, poll)):
+            self._slots.append(self._widened(slot, instruction))
+        if not self._ends:
+            outputs = [self._slots[slot] for slot in self._tape.outputs]
+            return Tape(tuple(self._made), self._inputs(), tuple(outputs))
+        outputs = [self._own(slot) for slot in self._tape.outputs]
+        return Tape(tuple(self._made), self._inputs(), tuple(outputs))
+
+    def _inputs(self) -> tuple[int, ...]:
+        return tuple([self._halves.get(s, self._slots[s]) for s in self._tape.inputs])
+
+    def _widened(self, slot: int, instruction: Instruction) -> int:
+        """Where the value is that an instruction gives."""
+        op, args, kind, origin = instruction
+        old = self._tape.instructions
+        kinds = kind, *[old[arg].type for arg in args]
+        if not any(map(_has_half, _touched(op, kinds))):
+            return self._keep(op, [self._slots[arg] for arg in args], kind, origin)
+        half = kind.dtype if isinstance(kind, ArrayType) and _has_half(kind) else None
+        if isinstance(op, Input):
+            if not self._ends:
+                return self._keep(op, (), _wide(kind), origin)
+            self._halves[slot] = self._keep(op, (), kind, origin)
+            return self._cast(self._halves[slot], kind, _SINGLE, origin)
+        if isinstance(op, Constant):
+            return self._keep(Constant.of(np.asarray(op.value, _SINGLE)), (), _wide(kind), origin)
+        if isinstance(op, AsType):
+            return self._converted(slot, instruction)
+        single = _single_op(op, kinds)
+        if single is None:
+            own = [self._own(arg) for arg in args]
+            self._halves[slot] = self._keep(op, own, kind, origin)
+            return self._cast(self._halves[slot], kind, _SINGLE, origin) if half else own[0]
+        made = self._keep(single, [self._slots[arg] for arg in args], _wide(kind), origin)
+        return self._rounded(slot, made, kind, origin) if half and op.rounds else made
+
+    def _converted(self, slot: int, instruction: Instruction) -> int:
+        """A conversion from a half dtype, or to one."""
+        op, (x,), kind, origin = instruction
+        assert isinstance(kind, ArrayType)
+        of = self._slots[x]
+        if not _has_half(kind):
+            return of if kind.dtype == _SINGLE else self._keep(op, (of,), kind, origin)
+        return self._rounded(slot, of, kind, origin)
+
+    def _rounded(self, slot: int, made: int, kind: Type, origin: int) -> int:
+        """A value that is in the dtype of ``kind``, in float32."""
+        half = self._halves[slot] = self._cast(made, kind, kind.dtype, origin)  # type: ignore[union-attr]
+        return self._cast(half, kind, _SINGLE, origin)
+
+    def _own(self, slot: int) -> int:
+        """Where a value is in its own dtype."""
+        kind = self._tape.instructions[slot].type
+        if not _has_half(kind):
+            return self._slots[slot]
+        found = self._halves.get(slot)
+        if found is None:
+            assert isinstance(kind, ArrayType), kind
+            origin = self._tape.instructions[slot].origin
+            found = self._halves[slot] = self._cast(self._slots[slot], kind, kind.dtype, origin)
+        return found
+
+    def _cast(self, x: int, kind: Type, dtype: DType, origin: int) -> int:
+        assert isinstance(kind, ArrayType)
+        return self._keep(AsType(dtype), (x,), kind._replace(dtype=dtype, weak=False), origin)
+
+    def _keep(self, op: Op, args: Iterable[int], kind: Type, origin: int) -> int:
+        self._made.append(Instruction(op, tuple(args), kind, origin))
+        return len(self._made) - 1
+
+
+def _single_op(op: Op, kinds: Sequence[Type]) -> Op | None:
+    """The operation on float32; None if there is none."""
+    if isinstance(op, Loop):
+        return replace(op, body=Body(_Widening(op.body.tape, ends=False).tape(lambda: None)))
+    half = next(
+        (kind.dtype for kind in kinds if isinstance(kind, ArrayType) and _has_half(kind)), None
+    )
+    return op if half is None else op.in_single(half)
+
+
+def _touched(op: Op, kinds: Sequence[Type]) -> Sequence[Type]:
+    """The types that an instruction has to do with."""
+    return [*kinds, *[i.type for i in op.body.tape.instructions]] if isinstance(op, Loop) else kinds
+
+
+def _has_half(kind: Type) -> bool:
+    if isinstance(kind, TupleType):
+        return any(map(_has_half, kind.items))
+    return kind.dtype in HALVES
+
+
+def _wide(kind: Any) -> Any:
+    """The type with float32 in place of half dtypes."""
+    if isinstance(kind, TupleType):
+        return TupleType(tuple(map(_wide, kind.items)))
+    if isinstance(kind, StackType):
+        return StackType(_wide(kind.item))
+    return kind._replace(dtype=_SINGLE) if _has_half(kind) else kind
+
+
+def _type_of(value: Any) -> Type:
+    """The type of a value; of an empty stack, that of no half dtype."""
+    if isinstance(value, tuple):
+        return TupleType(tuple(map(_type_of, value)))  # type: ignore[arg-type]
+    if isinstance(value, list):
+        return StackType(_type_of(value[0]) if value else ArrayType(_SINGLE, ()))  # type: ignore[arg-type]
+    x = np.asarray(value)
+    return ArrayType(x.dtype, x.shape)
+
+
+def _as_type(value: Any, kind: Type) -> Any:
+    """A value in the dtypes of a type."""
+    if value is None:  # what nothing reads of a loop
+        return None
+    if isinstance(kind, TupleType):
+        return tuple([_as_type(x, each) for x, each in zip(value, kind.items, strict=True)])
+    if isinstance(kind, StackType) and isinstance(value, list):
+        return [_as_type(x, kind.item) for x in value]
+    return value if value.dtype == kind.dtype else value.astype(kind.dtype)
