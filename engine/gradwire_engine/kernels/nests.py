@@ -37,7 +37,7 @@ from gradwire_engine.kernels.roots import REDUCTIONS
 from gradwire_engine.kernels.scalar import expression, has_expression
 from gradwire_engine.kernels.scans import scanned
 from gradwire_engine.kernels.writes import Check, Write, index_slots, target
-from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.conversion import AsType, Rounded
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.reductions.reductions import Sum
 from gradwire_engine.tape import ArrayType, Shape
@@ -225,6 +225,9 @@ class NestBuilder(Nodes):
         if isinstance(op, AsType):
             x = self.element(args[0], index, guard)
             return x if types[0].dtype == kind.dtype else self.convert(x, kind.dtype.char)  # type: ignore[union-attr]
+        if isinstance(op, Rounded):
+            half = self.convert(self.element(args[0], index, guard), op.dtype.char)
+            return self.convert(half, kind.dtype.char)
         whole = self._group.by_arrays and op.elementwise
         if whole or has_expression(op, kind, types):
             operands = [

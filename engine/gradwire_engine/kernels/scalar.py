@@ -15,7 +15,7 @@ from gradwire_engine.kernels.form import COMPLEX, DTYPES, FLOATS, HALVES, INTEGE
 from gradwire_engine.operators import OPERATORS
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Copy
-from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.conversion import AsType, Rounded
 from gradwire_engine.tape import ArrayType
 
 #: Numbers of values that an expression's operands have, and what applies functions to them.
@@ -91,6 +91,8 @@ def has_expression(op: Op, kind: Any, types: Sequence[Any]) -> bool:
     """True if an operation on operands of these types is an expression over numbers."""
     if isinstance(op, AsType):
         return is_conversion(types[0].dtype.char, kind.dtype.char)
+    if isinstance(op, Rounded):
+        return True
     if not isinstance(kind, ArrayType) or kind.dtype.char not in DTYPES:
         return False
     chars: list[str] = [each.dtype.char for each in types]

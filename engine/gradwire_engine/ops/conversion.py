@@ -56,6 +56,31 @@ class AsType(Op):
         return types[0].size
 
 
+@register("rounded", public=False)
+class Rounded(Op):
+    """Each number of float32 as the nearest of ``dtype``, float16 or bfloat16, still in float32.
+
+    Only optimised tapes have it, of which nobody asks derivatives.
+    """
+
+    dtype: DType
+    differentiable = False
+    elementwise = True
+    batch = over_stacks
+
+    def infer(self, *types: ArrayType) -> ArrayType:
+        """The same."""
+        return types[0]
+
+    def kernel(self, xp: Any, *operands: Any) -> Any:
+        """Convert there and back."""
+        return xp.rounded(operands[0], self.dtype)
+
+    def flops(self, result: Type, *types: ArrayType) -> int:
+        """Two conversions per element."""
+        return 2 * types[0].size
+
+
 @macro("array", "asarray", "convert_to_tensor")
 def array(b: Builder, object: Any, dtype: Static = None) -> Any:
     """An array of ``object``: numbers, arrays, or nested lists of them, which are stacked."""

@@ -17,7 +17,7 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
-from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.conversion import AsType, Rounded
 from gradwire_engine.ops.loops import Body, Loop
 from gradwire_engine.ops.promotion import BFLOAT16, DTYPES
 from gradwire_engine.polling import polled
@@ -55,9 +55,10 @@ class _Widening:
     def __init__(self, tape: Tape, *, ends: bool) -> None:
         self._tape, self._ends = tape, ends
         self._made: list[Instruction] = []
-        #: By slots of old: where the value is, in float32 if its dtype was half, and where it is
-        #: in its own dtype, if it is.
+        #: By slots of old: where the value is, in float32 if its dtype was half; where it is before
+        #: it is rounded; and where it is in its own dtype, if it is.
         self._slots: list[int] = []
+        self._exact: dict[int, int] = {}
         self._halves: dict[int, int] = {}
 
     def tape(self, poll: Poll) -> Tape:
@@ -102,15 +103,19 @@ class _Widening:
         """A conversion from a half dtype, or to one."""
         op, (x,), kind, origin = instruction
         assert isinstance(kind, ArrayType)
-        of = self._slots[x]
+        of, dtype = self._slots[x], self._made[self._slots[x]].type.dtype  # type: ignore[union-attr]
         if not _has_half(kind):
             return of if kind.dtype == _SINGLE else self._keep(op, (of,), kind, origin)
-        return self._rounded(slot, of, kind, origin)
+        if dtype == DTYPES["float64"] and kind.dtype == DTYPES["float16"]:  # rounded once
+            self._halves[slot] = self._keep(op, (of,), kind, origin)
+            return self._cast(self._halves[slot], kind, _SINGLE, origin)
+        single = of if dtype == _SINGLE else self._cast(of, kind, _SINGLE, origin)
+        return self._rounded(slot, single, kind, origin)
 
     def _rounded(self, slot: int, made: int, kind: Type, origin: int) -> int:
-        """A value that is in the dtype of ``kind``, in float32."""
-        half = self._halves[slot] = self._cast(made, kind, kind.dtype, origin)  # type: ignore[union-attr]
-        return self._cast(half, kind, _SINGLE, origin)
+        """A value of float32 as one in the dtype of ``kind``, in float32."""
+        self._exact[slot] = made
+        return self._keep(Rounded(kind.dtype), (made,), _wide(kind), origin)  # type: ignore[union-attr]
 
     def _own(self, slot: int) -> int:
         """Where a value is in its own dtype."""
@@ -121,7 +126,8 @@ class _Widening:
         if found is None:
             assert isinstance(kind, ArrayType), kind
             origin = self._tape.instructions[slot].origin
-            found = self._halves[slot] = self._cast(self._slots[slot], kind, kind.dtype, origin)
+            made = self._exact.get(slot, self._slots[slot])
+            found = self._halves[slot] = self._cast(made, kind, kind.dtype, origin)
         return found
 
     def _cast(self, x: int, kind: Type, dtype: DType, origin: int) -> int:

@@ -18,6 +18,7 @@ __all__ = [
     "extreme",
     "random_words",
     "require",
+    "rounded",
     "solve_triangular",
 ]
 
@@ -25,6 +26,11 @@ __all__ = [
 _SHORT_ROW, _MANY_ROWS = 32, 32
 #: Fewest rows of matrices for which LAPACK's congruences take less time than substituting twice.
 _FEWEST_CONGRUENT = 80
+
+
+def rounded(x: Any, dtype: Any) -> Any:
+    """Each number as the nearest of a coarser dtype."""
+    return x.astype(dtype).astype(x.dtype)
 
 
 def extreme(ufunc: Any, x: Any, axes: tuple[int, ...], **initial: Any) -> Any:
