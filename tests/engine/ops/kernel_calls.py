@@ -18,11 +18,13 @@ from gradwire_engine.errors import EngineError
 from gradwire_engine.ops.arrays.indexing import NonzeroIndices
 from gradwire_engine.ops.arrays.placements import Placed
 from gradwire_engine.ops.base import PRIMITIVES, SINGLETONS, Op
+from gradwire_engine.ops.conversion import Rounded
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.linalg.determinants import LogAbsDet
 from gradwire_engine.ops.linalg.pivoting import OrderOfSwaps, SwapsOfOrder
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.patterns import FULL, Span
+from gradwire_engine.ops.promotion import DTYPES
 from gradwire_engine.ops.random.keys import Key
 from gradwire_engine.ops.stacks import Rows, Stacked
 from gradwire_engine.polling import unhurried
@@ -43,6 +45,9 @@ COMPUTING = [
 ]
 
 _MATRIX = np.array([[2.0, -1.0, 0.5], [0.25, 3.0, 1.0], [1.0, 0.5, -4.0]])
+#: Between neighbours in float16 and bfloat16, beyond both, and what is no number.
+_TIES = np.float32([1 + 2**-11, 1 + 3 * 2**-11, 1 + 2**-8, 1 + 3 * 2**-8, -1.1, 3e-8, 1e-40, 65520])
+_TIES = np.append(_TIES, np.float32([3.4e38, -np.inf, np.nan, -0.0]))
 #: Operations that are not recorded for a sample, but by rules of the optimiser and in loops.
 OTHERS: Sequence[tuple[Op, Sequence[Any]]] = (
     (Contract("ab,bc->ca"), (_MATRIX, _MATRIX)),
@@ -56,6 +61,7 @@ OTHERS: Sequence[tuple[Op, Sequence[Any]]] = (
     (Stacked(4, 1), ([_MATRIX[0], _MATRIX[1]],)),
     (OrderOfSwaps(3), (np.array([[2, 3, 3], [3, 2, 3]]),)),
     (SwapsOfOrder(3), (np.array([[1, 2, 0], [2, 1, 0]]),)),
+    *[(Rounded(DTYPES[name]), (_TIES,)) for name in ("float16", "bfloat16")],
 )
 
 
@@ -91,7 +97,9 @@ def kernel_calls(samples: Sequence[Call] = SAMPLES) -> Iterator[KernelCall]:
                 seen.add(call.kind)
                 yield call
     for op, operands in OTHERS:
-        yield KernelCall(op, operands, REFERENCE.evaluate(op, unhurried, *operands))
+        with np.errstate(all="ignore"):
+            result = REFERENCE.evaluate(op, unhurried, *operands)
+        yield KernelCall(op, operands, result)
 
 
 #: Values at which functions differ between libraries, if anywhere.

@@ -109,5 +109,10 @@ class HostExecutable(NumpyExecutable):
 
     def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
         """Compute the outputs on the host."""
-        array = self._device.cupy.ndarray
-        return super().replay([x.get() if isinstance(x, array) else x for x in inputs], poll)
+        array, made = self._device.cupy.ndarray, self.tape.instructions
+        kinds = [made[slot].type for slot in self.tape.inputs]
+        given = [
+            x.get().view(kind.dtype) if isinstance(x, array) else x
+            for x, kind in zip(inputs, kinds, strict=True)
+        ]
+        return super().replay(given, poll)

@@ -14,6 +14,7 @@ from gradwire_engine.answer import Poll
 from gradwire_engine.backends.cupy.lanes import Lane
 from gradwire_engine.backends.devices import GpuLost, GpuUnavailable, OutOfGpuMemory
 from gradwire_engine.locks import locked
+from gradwire_engine.tape import DType
 
 #: Bytes of a result that are worth keeping.
 _KEPT_BYTES = 1 << 20
@@ -179,13 +180,13 @@ class Device:
                 return resident, True
         return upload(np.asarray(x)), False
 
-    def brought(self, x: Any, poll: Poll) -> np.ndarray[Any, Any]:
+    def brought(self, x: Any, poll: Poll, dtype: DType | None = None) -> np.ndarray[Any, Any]:
         """A result on the host; what is large is kept here, too, until the host forgets it."""
         copy = None
         if x.nbytes >= _KEPT_BYTES:
             with suppress(self.cupy.cuda.memory.OutOfMemoryError):  # then it is not kept
                 copy = x.copy()
-        result = self.copy_from(x, poll)
+        result = self.copy_from(x, poll, dtype)
         if copy is not None:
             self.residents.keep(result, copy)
         return result

@@ -35,10 +35,12 @@ from gradwire_engine.backends.reference.namespace import NUMPY
 from gradwire_engine.backends.regroup import regrouped
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Guard, Input, Item, Pack
+from gradwire_engine.ops.conversion import AsType
 from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.promotion import BFLOAT16
 from gradwire_engine.polling import polled, unhurried
-from gradwire_engine.tape import ArrayType, Instruction, Tape
+from gradwire_engine.tape import ArrayType, DType, Instruction, Tape, Type
 from gradwire_engine.traversal import dead_after
 
 #: Predicted seconds of a launch, of a byte in the device's memory and of an arithmetic operation.
@@ -47,7 +49,7 @@ SECONDS_PER_LAUNCH, SECONDS_PER_BYTE, SECONDS_PER_FLOP = 4e-6, 5e-13, 1e-12
 #: which on launching costs less.
 _LARGE_BYTES = 1 << 24
 #: From the device to the host.
-Copy: TypeAlias = Callable[[Any, Poll], Any]
+Copy: TypeAlias = Callable[[Any, Poll, DType | None], Any]
 _BYTES_PER_INSTRUCTION = 1000
 
 
@@ -130,7 +132,8 @@ class CupyExecutable(Executable):
                 raise
             replayed = self._attempted(inputs, poll)
         if replayed is None:
-            given = [self._on_host(x, poll) for x in inputs]
+            pairs = zip(inputs, self._kinds(self.tape.inputs), strict=True)
+            given = [self._on_host(x, poll, kind=kind) for x, kind in pairs]
             return self._host.replay(given, poll)
         return replayed
 
@@ -169,8 +172,9 @@ class CupyExecutable(Executable):
         guards = [slot for slot, i in enumerate(made) if isinstance(i.op, Guard)]
         requiring = [slot for slot, i in enumerate(made) if _may_require(i.op)]
         self._unchecked = _unchecked(replayed)
-        looked_through = {replayed.outputs[k]: None for k in self._unchecked} if self._stay else ()
-        self._flags = Flags(device, kernels, guards, requiring, [*looked_through])
+        through = {replayed.outputs[k]: None for k in self._unchecked} if self._stay else ()
+        numbers = {k: self._xp.of_bfloat16 if _is_bits(made[k].type) else None for k in through}
+        self._flags = Flags(device, kernels, guards, requiring, numbers)
         self._library.products.prepare()
         self._dead = dead_after(replayed, poll)
         self._segments = segments(replayed, self._dead, self.peak_bytes, poll)
@@ -220,7 +224,8 @@ class CupyExecutable(Executable):
                     values[slot] = operands[0]
                 elif not isinstance(op, Input | Constant):
                     try:
-                        values[slot] = self._value(op, operands, poll)
+                        of = made[args[0]].type if args else None
+                        values[slot] = self._value(op, operands, of, poll)
                     except Exception as error:
                         note_place(error, instruction)
                         raise
@@ -231,10 +236,15 @@ class CupyExecutable(Executable):
                     values[gone] = None
         flags.look_through(values, begin, end)
 
-    def _value(self, op: Op, operands: Sequence[Any], poll: Poll) -> Any:
+    def _value(self, op: Op, operands: Sequence[Any], of: Type | None, poll: Poll) -> Any:
+        """The result of an operation, of which the first operand is of the type ``of``."""
         if isinstance(op, GpuKernel):
             flags = self._flags
             return op.launch(self._device, operands, flags.memory, flags.zeroed[op])
+        if isinstance(op, AsType) and op.dtype == BFLOAT16:
+            return self._xp.to_bfloat16(*operands)
+        if isinstance(op, AsType) and _is_bits(of):
+            operands = [self._xp.of_bfloat16(*operands)]
         return self._evaluated(op, operands, poll)
 
     def _evaluated(self, op: Op, operands: Sequence[Any], poll: Poll) -> Any:
@@ -258,12 +268,15 @@ class CupyExecutable(Executable):
             return value
         return self._device.copied(np.asarray(value))
 
-    def _on_host(self, x: Any, poll: Poll, copy: Copy | None = None) -> Any:
+    def _on_host(
+        self, x: Any, poll: Poll, copy: Copy | None = None, kind: Type | None = None
+    ) -> Any:
         """An array on the host, or a list of such; a number without axes is none."""
         if isinstance(x, tuple | list):
             return [self._on_host(each, poll, copy) for each in x]
         if isinstance(x, self._device.cupy.ndarray):
-            x = (copy or self._device.copy_from)(x, poll)
+            dtype = kind.dtype if isinstance(kind, ArrayType) else None
+            x = (copy or self._device.copy_from)(x, poll, dtype)
         return x if isinstance(x, list) or x.ndim else x[()]
 
     def _finished(self, outputs: Sequence[Any], poll: Poll, *, copied: bool) -> Replayed | None:
@@ -278,8 +291,14 @@ class CupyExecutable(Executable):
         if self._stay:
             kept = [x.copy() if copied and _is_array(x) else x for x in outputs]
             return Replayed(tuple(kept), unsure)
-        brought = [self._on_host(x, poll, self._device.brought) for x in outputs]
+        bring, kinds = self._device.brought, self._kinds(self.tape.outputs)
+        pairs = zip(outputs, kinds, strict=True)
+        brought = [self._on_host(x, poll, bring, kind) for x, kind in pairs]
         return Replayed(tuple(brought), (*unsure, *[brought[k] for k in self._unchecked]))
+
+    def _kinds(self, slots: Sequence[int]) -> list[Type]:
+        """The types at slots of the tape as it was given."""
+        return [self.tape.instructions[slot].type for slot in slots]
 
 
 def _may_require(op: Op) -> bool:
@@ -294,7 +313,7 @@ def _unchecked(tape: Tape) -> list[int]:
     found: list[int] = []
     for number, slot in enumerate(tape.outputs):
         op, args, kind, _ = made[slot]
-        if isinstance(kind, ArrayType) and kind.dtype.kind not in "fc":
+        if isinstance(kind, ArrayType) and not kind.differentiable:
             continue
         of = made[args[0]].op if args else None
         if not (isinstance(of, GpuKernel) and op.index in of.checked):  # type: ignore[attr-defined]
@@ -310,6 +329,11 @@ def _hosted(tape: Tape, poll: Poll) -> Iterator[str]:
             yield from _hosted(op.body.tape, poll)
         elif on_host(op, [made[arg].type for arg in args]):
             yield op.name
+
+
+def _is_bits(kind: Type | None) -> bool:
+    """True if arrays on the device hold the bits of what is of this type."""
+    return isinstance(kind, ArrayType) and kind.dtype == BFLOAT16
 
 
 def _type(x: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate
 from operator import and_
@@ -33,7 +33,8 @@ class Flags:
     """The flags of ``kernels``, then a byte for each of some slots, which are 1 where values fail.
 
     These are ``guards``, then operations of CuPy's that may be ``requiring`` something, then the
-    ``unchecked`` outputs, which no kernel looks through for values that are not finite.
+    ``unchecked`` outputs, which no kernel looks through for values that are not finite: with what
+    makes numbers of those that are bits.
     """
 
     def __init__(
@@ -42,9 +43,9 @@ class Flags:
         kernels: Iterable[GpuKernel],
         guards: Sequence[int],
         requiring: Sequence[int],
-        unchecked: Sequence[int],
+        unchecked: Mapping[int, Callable[[Any], Any] | None],
     ) -> None:
-        self._device = device
+        self._device, self._numbers_of = device, unchecked
         end = 0
         #: Where each kernel writes.
         self.zeroed: dict[GpuKernel, Zeroed] = {}
@@ -82,7 +83,9 @@ class Flags:
         """Write which of the outputs between two slots are not finite."""
         for slot, place in self._finite.items():
             if begin <= slot < end:
-                self.memory[place] = self._device.cupy.isfinite(values[slot]).all() == 0
+                of = self._numbers_of[slot]
+                x = values[slot] if of is None else of(values[slot])
+                self.memory[place] = self._device.cupy.isfinite(x).all() == 0
 
     def read(self, poll: Poll) -> Found | None:
         """Wait for the replay; what it has found, unless nothing was looked for."""

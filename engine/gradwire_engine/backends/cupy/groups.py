@@ -14,6 +14,7 @@ import numpy as np
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.base import FusedGroup, Line
 from gradwire_engine.backends.cupy.device import Device
+from gradwire_engine.backends.cupy.lanes import device_dtype
 from gradwire_engine.backends.cupy.products import Products
 from gradwire_engine.backends.nvptx.compiler import Compile
 from gradwire_engine.backends.nvptx.launches import Launch, Passes, Program, program_of
@@ -150,6 +151,7 @@ class GpuKernel(FusedGroup):
         builder = KernelBuilder(made, views, part.slots, part.results, returned)
         self.program: Program = program_of(builder.kernel()._replace(local=0))
         self.form = self.program.kernel
+        self._dtypes = [device_dtype(dtype_of(buffer.char)) for buffer in self.form.buffers]
         self.operands = [operand.slot for operand in builder.memory.operands]
         self._constants = builder.memory.constants
         self.checked = frozenset([part.results.index(slot) for slot in builder.checked])
@@ -236,7 +238,7 @@ class GpuKernel(FusedGroup):
         arrays = {k: self._operand(xp, k, x) for k, x in enumerate(operands)}
         arrays |= dict(enumerate(self._known, len(self.operands)))
         for number in self._made:
-            arrays[number] = xp.empty(form.buffers[number].shape, form.buffers[number].char)
+            arrays[number] = xp.empty(form.buffers[number].shape, self._dtypes[number])
         pointers = {number: x.data.ptr for number, x in arrays.items()}
         places = [*at.flags, *at.statuses, *at.faults]
         for number, place in zip(self._zeroed, places, strict=True):
@@ -257,10 +259,10 @@ class GpuKernel(FusedGroup):
 
     def _operand(self, xp: Any, number: int, x: Any) -> Any:
         """An operand as the launches take it."""
-        char = self.form.buffers[number].char
-        if isinstance(x, xp.ndarray) and x.dtype.char == char and x.flags.c_contiguous:
+        dtype = self._dtypes[number]
+        if isinstance(x, xp.ndarray) and x.dtype == dtype and x.flags.c_contiguous:
             return x
-        return xp.ascontiguousarray(xp.asarray(x, char))
+        return xp.ascontiguousarray(xp.asarray(x, dtype))
 
     @property
     def passes(self) -> Callable[..., tuple[Any, ...]]:

@@ -12,11 +12,18 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.ops.promotion import BFLOAT16
+from gradwire_engine.tape import DType
 
 #: Bytes that are copied at a time, and pieces of page-locked memory that copies go through.
 _PIECE, _PIECES = 2 << 20, 16
 #: Looks at the GPU without pause, which take some milliseconds in all, and seconds between others.
 _BUSY, _PAUSE = 4000, 5e-5
+
+
+def device_dtype(dtype: DType) -> DType:
+    """The dtype of arrays on a device: CuPy has no bfloat16, whose bits are held instead."""
+    return np.dtype(np.uint16) if dtype == BFLOAT16 else dtype
 
 
 class Lane:
@@ -50,7 +57,7 @@ class Lane:
 
     def copied(self, x: Any) -> Any:
         """A copy of an array on the device."""
-        copy = self._cupy.empty(x.shape, x.dtype)
+        copy = self._cupy.empty(x.shape, device_dtype(x.dtype))
         self.copy_to(x, copy)
         return copy
 
@@ -85,9 +92,11 @@ class Lane:
         finally:
             wait([done for _, _, _, done in filled])
 
-    def copy_from(self, source: Any, poll: Poll) -> np.ndarray[Any, Any]:
-        """A copy on the host."""
-        target = np.empty(source.shape, source.dtype)
+    def copy_from(
+        self, source: Any, poll: Poll, dtype: DType | None = None
+    ) -> np.ndarray[Any, Any]:
+        """A copy on the host, of what is of the ``dtype``."""
+        target = np.empty(source.shape, source.dtype if dtype is None else dtype)
         if not target.nbytes:
             return target
         if not source.flags.c_contiguous:

@@ -19,7 +19,7 @@ def namespace() -> Any:
     import cupy
     import cupyx.scipy.special
 
-    from gradwire_engine.backends.cupy import elementwise, indexing, kernels, linalg
+    from gradwire_engine.backends.cupy import elementwise, halves, indexing, kernels, linalg
 
     names = {name: getattr(cupy, name) for name in np.__all__ if hasattr(cupy, name)}
     special = {name: getattr(cupyx.scipy.special, name) for name in dir(cupyx.scipy.special)}
@@ -32,6 +32,6 @@ def namespace() -> Any:
         "scipy_linalg": cupyx.scipy.linalg,
         "quick": frozenset(),
     }
-    parts = elementwise, indexing, kernels, linalg
+    parts = elementwise, halves, indexing, kernels, linalg
     ours = {name: getattr(part, name) for part in parts for name in part.__all__}
     return SimpleNamespace(**{**names, **beside, **ours})

@@ -80,6 +80,44 @@ def test_operations(backend):
     assert wrong == {}
 
 
+HALF = {
+    "chain": "y = x\nfor i in range(3):\n  y = tanh(y) * 1.5 + sin(y)\nsum(exp(-y * y) + y[::-1])",
+    "layers": "mean(tanh(x[None, :] * 0.1 @ w) ** 2)",
+    "sorted": "s = sort(x)\nsum(s * arange(40)) + s[3]",
+    "decided": "sum(x) if max(x) > 0 else sum(x * x)",
+    "passes": "s = x[0]\nwhile s < 100:\n  s = s * 1.5 + 1\ns",
+    "others": "sum(astype(x, 'float32') * linspace(0.1, 1, 40)) + sum(x * w[:, 0])",
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", HALF)
+def test_half_precision(backend, name, dtype):
+    """As on the host, but where sums are added up in another order."""
+    rng = np.random.default_rng(5)
+    values = {"x": rng.normal(size=40).astype(dtype), "w": rng.normal(size=(40, 3)).astype(dtype)}
+    expected = asked(NUMPY_BACKEND, HALF[name], values).replay(go_on).gradients
+    for _ in range(3):
+        got = asked(backend, HALF[name], values).replay(go_on).gradients
+        assert got["x"].dtype == dtype
+        for x, y in [(got[key], expected[key]) for key in values if expected[key] is not None]:
+            np.testing.assert_allclose(x.astype(float), y.astype(float), rtol=2e-2, atol=1e-2)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_half_precision_is_checked_and_kept(backend):
+    """What is not finite is replayed by the host; there may be no elements, and no arithmetic."""
+    text = "z = x * x\nz"
+    for dtype in ("float16", "bfloat16"):
+        large = np.array([1.0, 3e38], "float32").astype(dtype)
+        found = asked(backend, text, {"x": large}, "evaluate").replay(go_on)
+        assert np.array_equal(found.values["result"].astype(float), [1, np.inf])
+        for x in (large[:0], large):
+            (same_x,) = asked(backend, "x", {"x": x}, "evaluate").replay(go_on).values.values()
+            assert same_x.dtype == dtype
+            assert same_x.tobytes() == x.tobytes()
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(backend, name):
     """The first replay, and that of a graph."""
