@@ -7,7 +7,6 @@ from functools import reduce
 from operator import add
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from gradwire_engine.answer import Check, Query
@@ -21,6 +20,7 @@ from gradwire_engine.ops.boundaries import CustomVjp
 from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Assigned, Copy, Item, StopGradient, UnrecordedPath
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.promotion import finfo
 from gradwire_engine.tape import ArrayType
 from gradwire_engine.traversal import ancestors
 
@@ -175,4 +175,4 @@ def _paired(x: Var, y: Var) -> Var:
 
 
 def _precision(x: Var) -> float:
-    return float(ml_dtypes.finfo(x.dtype).eps)
+    return float(finfo(x.dtype).eps)

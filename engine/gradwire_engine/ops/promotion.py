@@ -118,6 +118,11 @@ def special_promoted(kinds: tuple[Kind, ...]) -> Kind:
     return (DTYPES["float32"] if dtype.itemsize == 2 else dtype), weak
 
 
+def finfo(dtype: DType) -> Any:
+    """The limits of a floating dtype, as NumPy's ``finfo``."""
+    return ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
+
+
 def real_of(dtype: DType) -> DType:
     """The dtype of the real part."""
     return {"c8": DTYPES["float32"], "c16": DTYPES["float64"]}.get(dtype.str[1:], dtype)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
@@ -32,6 +31,7 @@ from gradwire_engine.ops.elementwise import (
 )
 from gradwire_engine.ops.promotion import (
     dtype_of,
+    finfo,
     inexact_promoted,
     real_of,
 )
@@ -170,8 +170,8 @@ CONSTANTS: dict[str, Any] = {
     "conjugated": conj,
     # Of dtypes.
     "kind": lambda x: kind_of(x.dtype),
-    "tiny": lambda dtype: float(ml_dtypes.finfo(dtype).tiny),
-    "eps": lambda dtype: float(ml_dtypes.finfo(dtype).eps),
+    "tiny": lambda dtype: float(finfo(dtype).tiny),
+    "eps": lambda dtype: float(finfo(dtype).eps),
     **{
         function.__name__: function
         for function in (

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-import ml_dtypes
-
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.batching import reshaped
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.pointwise.arithmetic import Sqrt
+from gradwire_engine.ops.promotion import finfo
 from gradwire_engine.record.functions.loops import repeat
 from gradwire_engine.tape import ArrayType
 
@@ -125,7 +124,7 @@ class Least:
                 parts = do("matmul", do("conj", basis), rest)
                 rest, column = rest - do("matmul", parts, basis), column + parts
             length = norm(self.r, rest)
-            least = do("multiply", norm(self.r, image), 10 * float(ml_dtypes.finfo(dtype).eps))
+            least = do("multiply", norm(self.r, image), 10 * float(finfo(dtype).eps))
             length = self.r.b.cast(do("where", do("less", length, least), 0, length), dtype)
             new = unit(do("add", number, 1))
             basis = basis + do("outer", new, do("divide_no_nan", rest, length))

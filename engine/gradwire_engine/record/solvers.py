@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
-
 from gradwire_engine.autodiff import matrices
 from gradwire_engine.autodiff.retrace import Retrace, reads
 from gradwire_engine.autodiff.reverse import pullback
@@ -15,6 +13,7 @@ from gradwire_engine.ops.base import Cotangents
 from gradwire_engine.ops.batching import reshaped
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.ops.constants import Copy, StopGradient
+from gradwire_engine.ops.promotion import finfo
 from gradwire_engine.record.functions.loops import repeat
 from gradwire_engine.record.transformations import ruled
 from gradwire_engine.tape import FLOATING
@@ -64,7 +63,7 @@ def implicit(
 
 def _newton(r: Recorder, f: Any, x: Var, tolerance: Any) -> Var:
     """Newton's method, in a loop: all examples of mapped functions go on until the last is done."""
-    do, least = r.operation, 4 * float(ml_dtypes.finfo(x.dtype).eps)
+    do, least = r.operation, 4 * float(finfo(x.dtype).eps)
     limit = do("maximum", tolerance, least)
 
     def step(number: Any, at: Any, row: Any) -> tuple[Any, Any]:

@@ -46,8 +46,11 @@ COMPUTING = [
 
 _MATRIX = np.array([[2.0, -1.0, 0.5], [0.25, 3.0, 1.0], [1.0, 0.5, -4.0]])
 #: Between neighbours in float16 and bfloat16, beyond both, and what is no number.
-_TIES = np.float32([1 + 2**-11, 1 + 3 * 2**-11, 1 + 2**-8, 1 + 3 * 2**-8, -1.1, 3e-8, 1e-40, 65520])
-_TIES = np.append(_TIES, np.float32([3.4e38, -np.inf, np.nan, -0.0]))
+_TIES = np.array(
+    [1 + k * 2.0**-n for k in (1, 3) for n in (8, 11)]
+    + [-1.1, 3e-8, 1e-40, 65520.0, 3.4e38, -np.inf, np.nan, -0.0],
+    np.float32,
+)
 #: Operations that are not recorded for a sample, but by rules of the optimiser and in loops.
 OTHERS: Sequence[tuple[Op, Sequence[Any]]] = (
     (Contract("ab,bc->ca"), (_MATRIX, _MATRIX)),

@@ -75,16 +75,16 @@ def converted(x, dtype):
 
 def compare(name, *args, half=None, **kwargs):
     """Beside NumPy; in bfloat16, which it has not, beside float32 that is rounded."""
-    theirs = args
+    given = args
     if half == "bfloat16":
-        args = [converted(x, half) for x in args]
-        theirs = [converted(x, "float32") for x in args]
+        args = tuple([converted(x, half) for x in args])
+        given = tuple([converted(x, "float32") for x in args])
     call = Call.of(name, *args, **kwargs)
     assert check(call.record, call.values, order=0) == []
     ours = evaluate(call.record, call.values)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        theirs = attrgetter(name)(np)(*theirs, **kwargs)
+        theirs = attrgetter(name)(np)(*given, **kwargs)
     theirs = list(theirs) if isinstance(theirs, tuple | list) else [theirs]
     assert len(ours) == len(theirs)
     for one, other in zip(ours, map(np.asarray, theirs), strict=True):

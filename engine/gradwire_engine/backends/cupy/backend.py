@@ -112,7 +112,7 @@ class HostExecutable(NumpyExecutable):
         array, made = self._device.cupy.ndarray, self.tape.instructions
         kinds = [made[slot].type for slot in self.tape.inputs]
         given = [
-            x.get().view(kind.dtype) if isinstance(x, array) else x
+            x.get().view(kind.dtype) if isinstance(x, array) else x  # type: ignore[union-attr]
             for x, kind in zip(inputs, kinds, strict=True)
         ]
         return super().replay(given, poll)

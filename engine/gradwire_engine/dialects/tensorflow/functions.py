@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
 from gradwire_engine.dialects.base import recorded
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.ops.base import Static
-from gradwire_engine.ops.promotion import dtype_of, inexact_promoted
+from gradwire_engine.ops.promotion import dtype_of, finfo, inexact_promoted
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder
@@ -36,6 +35,6 @@ def polygamma(b: Builder, a: Any, x: Any) -> Any:
 def saturate_cast(b: Builder, value: Any, dtype: Static) -> Any:
     """The array in another dtype, with what that cannot hold at its least or largest number."""
     x, target = b.array(value), dtype_of(dtype)
-    limits = np.iinfo(target) if target.kind in "iu" else ml_dtypes.finfo(target)
+    limits = np.iinfo(target) if target.kind in "iu" else finfo(target)
     held = recorded("clip")(b, x, x.dtype.type(limits.min).item(), x.dtype.type(limits.max).item())
     return recorded("astype")(b, held, target)

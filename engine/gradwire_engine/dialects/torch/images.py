@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
 from gradwire_engine.dialects.base import recorded
@@ -21,6 +20,7 @@ from gradwire_engine.ops.images.resampling import (
     kernel_weights,
     weighed,
 )
+from gradwire_engine.ops.promotion import finfo
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -177,5 +177,5 @@ def rms_norm(
     shape = integers(normalized_shape, "normalized_shape")
     if not shape or x.type.shape[-len(shape) :] != shape:
         raise ShapeMismatch(f"rms_norm over {shape} of an array of shape {x.type.shape}")
-    least = float(ml_dtypes.finfo(x.dtype).eps) if eps is None else eps
+    least = float(finfo(x.dtype).eps) if eps is None else eps
     return recorded("rms_norm")(b, x, weight, tuple(range(-len(shape), 0)), least)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
-
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 from gradwire_engine.ops.arrays.shape import swap_last
 from gradwire_engine.ops.axes import flag
@@ -15,7 +13,7 @@ from gradwire_engine.ops.elementwise import BOOL
 from gradwire_engine.ops.linalg.products import MatMul
 from gradwire_engine.ops.pointwise.comparison import NotEqual
 from gradwire_engine.ops.pointwise.selection import Where, zero_unless
-from gradwire_engine.ops.promotion import inexact_promoted
+from gradwire_engine.ops.promotion import finfo, inexact_promoted
 from gradwire_engine.ops.reductions.normalized import Softmax
 from gradwire_engine.tape import FLOATING
 
@@ -45,7 +43,7 @@ def attention_weights(
         scores = scores + added
     # A row of all -inf would give NaN: its weights are made finite, and then not taken.
     reached = NotEqual()(scores, lowest)
-    floor = b.scalar(float(ml_dtypes.finfo(scores.dtype).min), scores.dtype)
+    floor = b.scalar(float(finfo(scores.dtype).min), scores.dtype)
     return zero_unless(reached, softmax(Where()(reached, scores, floor)))
 
 

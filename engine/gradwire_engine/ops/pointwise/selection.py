@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import ml_dtypes
-
 from gradwire_engine.errors import BadArgument, DtypeMismatch
 from gradwire_engine.ops.axes import integer
 from gradwire_engine.ops.base import Cotangents, Op, Static, macro, register
@@ -18,6 +16,7 @@ from gradwire_engine.ops.elementwise import (
     broadcast_shapes,
 )
 from gradwire_engine.ops.pointwise.comparison import GreaterEqual, IsFinite, LessEqual, NotEqual
+from gradwire_engine.ops.promotion import finfo
 from gradwire_engine.tape import ArrayType, DType
 
 if TYPE_CHECKING:
@@ -247,7 +246,7 @@ class NanToNum(Unary):
 
     def in_single(self, half: DType) -> NanToNum:
         """With its largest and smallest numbers."""
-        limits = ml_dtypes.finfo(half)
+        limits = finfo(half)
         posinf = float(limits.max) if self.posinf is None else self.posinf
         neginf = float(limits.min) if self.neginf is None else self.neginf
         return NanToNum(self.nan, posinf, neginf)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
 from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
@@ -22,7 +21,7 @@ from gradwire_engine.ops.axes import integer, lengths
 from gradwire_engine.ops.base import Op, Static, macro, register
 from gradwire_engine.ops.batching import over_stacks
 from gradwire_engine.ops.elementwise import broadcast_shapes
-from gradwire_engine.ops.promotion import DTYPES, dtype_of, inexact_promoted
+from gradwire_engine.ops.promotion import DTYPES, dtype_of, finfo, inexact_promoted
 from gradwire_engine.tape import FLOATING, ArrayType, DType, Shape, Type
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class Uniform(Stream):
 
     def in_single(self, half: DType) -> Uniform:
         """As coarse as the dtype, so that nothing is rounded to 1."""
-        return Uniform(self.shape, DTYPES["float32"], ml_dtypes.finfo(half).nmant)
+        return Uniform(self.shape, DTYPES["float32"], finfo(half).nmant)
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Shift, centre and scale."""
