@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from typing_extensions import TypeAliasType
@@ -12,29 +12,26 @@ from gradwire_service.openapi.json_schema import any_of
 from gradwire_service.wire.leaves import COMPLEX, MARKS
 from gradwire_service.wire.numbers import MAX_DEPTH
 
-_Dtype = Literal[
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-]
-Dtype = TypeAliasType("Dtype", _Dtype)
-#: In the schema it has no name: generators of clients in Go and C make one constant of equal words
-#: of two enumerations that have names.
-SentDtype: TypeAlias = Annotated[
-    Literal[_Dtype, "bfloat16"],
-    Field(description="The dtype of values in a request. Those sent as bfloat16 are float32."),
-]
+Dtype = TypeAliasType(
+    "Dtype",
+    Literal[
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ],
+)
 ComplexDtype = Literal["complex64", "complex128"]
 #: An integer with a format, for schemas that FastAPI makes; else some generators read 32 bits.
 Whole = Annotated[int, Field(json_schema_extra={"format": "int64"})]
@@ -98,7 +95,7 @@ class Valued(Changeable):
     """Numbers with a dtype."""
 
     value: Numbers
-    dtype: SentDtype | None = None
+    dtype: Dtype | None = None
 
 
 class ComplexParts(Document):
@@ -131,7 +128,7 @@ class ComplexNumbers(ComplexParts, Leaf):
 class RawBytes(Leaf):
     """The array's little-endian C-order bytes."""
 
-    dtype: SentDtype
+    dtype: Dtype
     shape: Shape
     base64: str = Field(json_schema_extra={"contentEncoding": "base64"})
 
@@ -139,7 +136,7 @@ class RawBytes(Leaf):
 class RawData(Leaf):
     """The same bytes, in MessagePack."""
 
-    dtype: SentDtype
+    dtype: Dtype
     shape: Shape
     data: _Bytes
 
@@ -178,7 +175,7 @@ class SparseTensor(Leaf):
     indices: list[Annotated[list[Index], Field(min_length=1)]] | IntegerArray
     values: list[Numbers] | ArrayLeaf
     shape: Annotated[list[Index], Field(min_length=1, max_length=MAX_DEPTH)] | IntegerArray
-    dtype: SentDtype | None = None
+    dtype: Dtype | None = None
 
 
 class RaggedTensor(Leaf):
@@ -186,7 +183,7 @@ class RaggedTensor(Leaf):
 
     values: list[Numbers] | ArrayLeaf
     row_splits: Annotated[list[Index], Field(min_length=1)] | IntegerArray
-    dtype: SentDtype | None = None
+    dtype: Dtype | None = None
 
 
 Value = TypeAliasType(

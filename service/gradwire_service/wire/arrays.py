@@ -14,13 +14,15 @@ from gradwire_engine.tape import nested_lists
 from numpy.typing import NDArray
 
 from gradwire_service.allocation import check_memory
+from gradwire_service.wire.bfloat16 import BFLOAT16, shortest
 from gradwire_service.wire.scanning import contains
 from gradwire_service.wire.shared import Body
 
 _OPTIONS = orjson.OPT_SERIALIZE_NUMPY
 #: Dtype characters that orjson writes with the shortest digits that round-trip.
 _NATIVE = frozenset("?bBhHiIlLqQfd")
-_FLOAT16 = np.dtype(np.float16)
+#: Types of numbers in two bytes: orjson writes float16 as float32, and bfloat16 not at all.
+_HALVES = frozenset((np.float16, BFLOAT16.type))
 #: Maximum characters of a number, with its comma, by item size in bytes.
 _MOST_DIGITS = {1: 6, 2: 10, 4: 15, 8: 25, 16: 50}
 #: Characters of a list's brackets and comma, and bytes that orjson (3.13) allocates for it (113
@@ -42,10 +44,10 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> list[B
 
     Raises: ``MemoryError``.
     """
-    numbers, has_float16 = _survey(document)
+    numbers, has_halves = _survey(document)
     if numbers <= _PIECE:
         room = _room(document) if numbers > _FEW else 0
-        return [_written(document, room, as_bytes=as_bytes, has_float16=has_float16)]
+        return [_written(document, room, as_bytes=as_bytes, has_halves=has_halves)]
     mark = secrets.token_hex(16)  # a string that no document contains
     lifted: list[NDArray[Any]] = []
 
@@ -61,7 +63,7 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> list[B
         return mark
 
     rest = _map(document, lift)
-    text = _written(rest, _room(rest), as_bytes=as_bytes, has_float16=has_float16)
+    text = _written(rest, _room(rest), as_bytes=as_bytes, has_halves=has_halves)
     texts = text.split(b'"%s"' % mark.encode())
     pieces: list[Body] = [texts[0]]
     for array, text in zip(lifted, texts[1:], strict=True):
@@ -70,7 +72,7 @@ def write_json(document: Mapping[str, Any], *, as_bytes: bool = False) -> list[B
     return pieces
 
 
-def _written(document: Any, room: int, *, as_bytes: bool, has_float16: bool) -> bytes:
+def _written(document: Any, room: int, *, as_bytes: bool, has_halves: bool) -> bytes:
     """A document in one piece, for which orjson needs at most ``room`` bytes.
 
     orjson writes a non-finite number as ``null``: only the arrays of a body with a null are
@@ -79,7 +81,7 @@ def _written(document: Any, room: int, *, as_bytes: bool, has_float16: bool) -> 
     check_memory(room)
     if as_bytes:
         return orjson.dumps(_map(document, raw_json), option=_OPTIONS)
-    if has_float16:
+    if has_halves:
         document = _map(document, _shortened)
     body = orjson.dumps(document, default=native, option=_OPTIONS)
     if not contains(body, b"null", 1):
@@ -127,15 +129,12 @@ def _numbers(shape: tuple[int, ...]) -> int:
 
 
 def _survey(document: Any) -> tuple[int, bool]:
-    """The cost of a document in numbers, and whether it has float16 arrays.
-
-    orjson would write float16 with the digits of float32.
-    """
-    numbers, has_float16 = 0, False
+    """The cost of a document in numbers, and whether it has numbers in two bytes."""
+    numbers, has_halves = 0, False
     for value in _arrays(document):
         numbers += value.size if value.ndim < 2 else _numbers(value.shape)
-        has_float16 |= value.dtype is _FLOAT16
-    return numbers, has_float16
+        has_halves |= value.dtype.type in _HALVES
+    return numbers, has_halves
 
 
 def _room(document: Any) -> int:
@@ -151,12 +150,12 @@ def _room(document: Any) -> int:
 
 
 def _arrays(document: Any) -> list[Any]:
-    """All arrays and float16 scalars of a document."""
+    """All arrays, and numbers in two bytes, of a document."""
     found: list[Any] = []
     pending: list[Any] = [document]
     for value in pending:  # grows during the loop
         kind = type(value)
-        if kind is np.ndarray or kind is np.float16:
+        if kind is np.ndarray or kind in _HALVES:
             found.append(value)
         elif kind is dict:
             pending += value.values()
@@ -178,8 +177,8 @@ def _map(value: Any, write: Callable[[Any], Any]) -> Any:
 
 
 def _shortened(value: Any) -> Any:
-    """float16 in its shortest digits; anything else unchanged."""
-    return native(value) if getattr(value, "dtype", None) == _FLOAT16 else value
+    """Numbers in two bytes in their shortest digits; anything else unchanged."""
+    return native(value) if hasattr(value, "dtype") and value.dtype.type in _HALVES else value
 
 
 def native(value: Any) -> Any:
@@ -191,9 +190,9 @@ def native(value: Any) -> Any:
             return value if value.flags.c_contiguous else np.ascontiguousarray(value)
         if value.dtype.kind == "c":
             return {"re": native(value.real), "im": native(value.imag)}
-        return _short_float16(value)
-    if isinstance(value, np.float16):
-        return float(str(value))
+        return _short(value)
+    if type(value) in _HALVES:
+        return _shortest(value)
     if isinstance(value, complex | np.complexfloating):
         return {"re": native(value.real), "im": native(value.imag)}
     return value
@@ -229,13 +228,17 @@ def _word(number: float) -> str:
     return "Infinity" if number > 0 else "-Infinity"
 
 
-def _short_float16(value: NDArray[Any]) -> NDArray[Any]:
-    """float16 as the float64 of the shortest decimal that reads back as the same float16."""
+def _short(value: NDArray[Any]) -> NDArray[np.float64]:
+    """An array of numbers in two bytes as the float64 of their shortest decimals."""
     bits = np.ascontiguousarray(value).view(np.uint16)
     distinct, places = np.unique(bits, return_inverse=True)
-    shortest = [float(str(number)) for number in distinct.view(np.float16)]
-    table = np.array(shortest, np.float64)
+    table = np.array([_shortest(number) for number in distinct.view(value.dtype)])
     return table[places.reshape(value.shape)]
+
+
+def _shortest(number: Any) -> float:
+    """The shortest decimal that reads back as the same number in two bytes."""
+    return shortest(number) if type(number) is BFLOAT16.type else float(str(number))
 
 
 def raw_json(value: Any) -> Any:

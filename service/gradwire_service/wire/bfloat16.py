@@ -1,4 +1,4 @@
-"""bfloat16: the upper half of a float32, in which values may be sent; they are read as float32.
+"""bfloat16: the upper half of a float32, which ``ml_dtypes`` adds to NumPy's dtypes.
 
 Source: Intel, BFLOAT16 – Hardware Numerics Definition, 2018.
 """
@@ -7,26 +7,31 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-#: How its bytes are read. It is no number to NumPy, so arrays of it cannot be computed with.
-BFLOAT16: np.dtype[Any] = np.dtype([("bfloat16", np.uint16)])
+BFLOAT16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
 
 #: Bits of a significand, and the exponent of the smallest subnormal number.
 _PRECISION, _LEAST_EXPONENT = 8, -133
+#: Four digits tell its numbers apart.
+_AFTER_THE_POINT = range(4)
 
 
-def widened(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
-    """The numbers with these bits."""
-    wide = bits.astype(np.uint32)
-    wide <<= 16
-    return wide.view(np.float32)
+def rounded(numbers: NDArray[np.float64]) -> NDArray[Any]:
+    """The nearest bfloat16, ties to even.
 
-
-def rounded(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest bfloat16, ties to even, as if exponents had no upper limit."""
+    ``ml_dtypes`` converts by way of float32, and rounds twice: it is given what is exact.
+    """
     _, exponents = np.frexp(numbers)
     unit = np.maximum(exponents - _PRECISION, _LEAST_EXPONENT)
     nearest: NDArray[np.float64] = np.ldexp(np.rint(np.ldexp(numbers, -unit)), unit)
-    return nearest
+    return nearest.astype(BFLOAT16)
+
+
+def shortest(number: Any) -> float:
+    """The shortest decimal that reads back as the same bfloat16, which ``str`` is not."""
+    wide = float(number)
+    decimals = (float(f"{wide:.{digits}e}") for digits in _AFTER_THE_POINT)
+    return next((short for short in decimals if BFLOAT16.type(short) == number), wide)

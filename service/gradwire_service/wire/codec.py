@@ -12,6 +12,7 @@ import orjson
 from gradwire_service.allocation import check_memory
 from gradwire_service.problems import RequestError
 from gradwire_service.wire.arrays import write_json
+from gradwire_service.wire.bfloat16 import BFLOAT16
 from gradwire_service.wire.compression import Coding, coding_named
 from gradwire_service.wire.headers import MOST_BYTES
 from gradwire_service.wire.npy import MEDIA_TYPE, read_npy, write_npy
@@ -107,6 +108,10 @@ class NpyCodec(Codec):
             raise RequestError(error.code, error.detail, hint=error.hint) from None
 
     def write(self, document: Any, encoding: Encoding | None) -> list[Body]:
+        """Raises: ``RequestError`` (not_acceptable)."""
+        if document.dtype == BFLOAT16:
+            hint = f"accept {JSON.media_types[0]} or {MESSAGEPACK.media_types[0]}"
+            raise RequestError("not_acceptable", ".npy files have no bfloat16", hint=hint)
         return write_npy(document)
 
 

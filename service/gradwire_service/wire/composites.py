@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from gradwire_engine import Leaf, Ragged, Sparse
 
-from gradwire_service.wire.bfloat16 import BFLOAT16
 from gradwire_service.wire.numbers import (
     DTYPES,
     Array,
     Dtype,
     Malformed,
     check_rank,
-    dtype_sent,
-    name_of,
+    dtype_named,
 )
 
 #: Reads the array in a leaf's field; a list becomes an array of the given dtype.
@@ -80,12 +78,10 @@ def read_ragged(leaf: dict[str, Any], part: Part, *, trainable: bool) -> Ragged:
 
 
 def _values(leaf: dict[str, Any], part: Part) -> Array:
-    dtype = dtype_sent(leaf.get("dtype"))
+    dtype = dtype_named(leaf.get("dtype"))
     read = part("values", dtype)
-    if dtype is BFLOAT16 and type(leaf["values"]) is list:
-        return read
     if dtype is not None and read.dtype != dtype:
-        detail = f"the values are {read.dtype}, but the tensor is {name_of(dtype)}"
+        detail = f"the values are {read.dtype}, but the tensor is {dtype.name}"
         raise Malformed(detail, "values", hint="leave out the dtype of the tensor")
     return read
 

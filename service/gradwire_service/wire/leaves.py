@@ -20,7 +20,7 @@ from gradwire_service.wire.numbers import (
     Malformed,
     array_or_none,
     complex_array,
-    dtype_sent,
+    dtype_named,
     list_array,
     raw_array,
     scalar_array,
@@ -152,7 +152,7 @@ def _read_object(leaf: dict[str, Any], references: References) -> Leaf | Sparse 
     if "indices" in leaf or "row_splits" in leaf:
         return _composite(leaf, references, trainable=trainable)
     _check_fields(leaf, {"re", "im", "dtype"})
-    dtype = dtype_sent(leaf.get("dtype"))
+    dtype = dtype_named(leaf.get("dtype"))
     return Leaf(complex_array(leaf["re"], leaf["im"], dtype), trainable)
 
 
@@ -213,7 +213,7 @@ def _read_part(name: str, value: dict[str, Any], references: References) -> Leaf
 
 
 def _value_form(leaf: dict[str, Any]) -> Any:
-    value, dtype = leaf["value"], dtype_sent(leaf.get("dtype"))
+    value, dtype = leaf["value"], dtype_named(leaf.get("dtype"))
     try:
         if type(value) is list:
             return list_array(value, dtype)
@@ -228,7 +228,7 @@ def _value_form(leaf: dict[str, Any]) -> Any:
 
 
 def _raw_form(leaf: dict[str, Any], field: str) -> Array:
-    dtype = dtype_sent(leaf.get("dtype"))
+    dtype = dtype_named(leaf.get("dtype"))
     if dtype is None:
         raise Malformed("raw bytes need a dtype and a shape")
     return raw_array(leaf[field], field, dtype, leaf.get("shape"))

@@ -22,8 +22,8 @@ _VERSIONS = {b"\1\0": (2, "latin-1"), b"\2\0": (4, "latin-1"), b"\3\0": (4, "utf
 #: Longest header; no supported array needs more.
 _MOST_HEADER_BYTES = 10_000
 _FIELDS = {"descr", "fortran_order", "shape"}
-#: By the array protocol's names: kind and bytes.
-_DTYPES = {dtype.str[1:]: dtype for dtype in DTYPES.values()}
+#: By the array protocol's names: kind and bytes. It has no bfloat16, whose name is any two bytes'.
+_DTYPES = {dtype.str[1:]: dtype for dtype in DTYPES.values() if dtype.kind != "V"}
 
 
 def read_npy(body: Body) -> Array:

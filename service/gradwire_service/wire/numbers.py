@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire_service.wire.bfloat16 import BFLOAT16, rounded, widened
+from gradwire_service.wire.bfloat16 import BFLOAT16, rounded
 
 #: NumPy's limit on dimensions, and ours on nesting.
 MAX_DEPTH = 64
@@ -23,10 +23,10 @@ DTYPES = {
     name: np.dtype(name)
     for name in (
         "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
-        "float16 float32 float64 complex64 complex128"
+        "float16 bfloat16 float32 float64 complex64 complex128"
     ).split()
 }
-FLOAT32, FLOAT64 = DTYPES["float32"], DTYPES["float64"]
+FLOAT64 = DTYPES["float64"]
 
 Dtype = np.dtype[Any]
 Array = NDArray[Any]
@@ -72,20 +72,7 @@ def dtype_named(name: Any) -> Dtype | None:
         return None
     if type(name) is str and (dtype := DTYPES.get(name)) is not None:
         return dtype
-    if name == "bfloat16":
-        hint = "write float32"
-        raise Malformed("values that are sent as bfloat16 are float32", "dtype", hint=hint)
     raise Malformed("unknown dtype", "dtype", hint=f"one of {', '.join(DTYPES)}")
-
-
-def dtype_sent(name: Any) -> Dtype | None:
-    """The dtype in which values are sent: also bfloat16, which is read as float32."""
-    return BFLOAT16 if name == "bfloat16" else dtype_named(name)
-
-
-def name_of(dtype: Dtype) -> str:
-    """The name of a dtype in which values are sent."""
-    return "bfloat16" if dtype is BFLOAT16 else dtype.name
 
 
 def list_array(value: list[Any], dtype: Dtype | None = None) -> Array:
@@ -167,15 +154,13 @@ def raw_array(text: Any, name: str, dtype: Dtype, shape: Any) -> Array:
     needed = math.prod(shape) * dtype.itemsize
     if len(raw) != needed:
         wanted = f"{needed} bytes" if needed <= sys.maxsize else "more bytes than can exist"
-        raise Malformed(f"{name_of(dtype)} of this shape has {wanted}, got {len(raw)}", name)
+        raise Malformed(f"{dtype.name} of this shape has {wanted}, got {len(raw)}", name)
     try:
         read = np.frombuffer(raw, little_endian(dtype)).reshape(shape)
     except ValueError:
         raise Malformed("no array can have this shape", "shape") from None
     if dtype.kind == "b" and read.size and read.view(np.uint8).max() > 1:
         raise Malformed("the bytes of a bool are 0 and 1", name)
-    if dtype is BFLOAT16:
-        return widened(read["bfloat16"])
     return read.astype(dtype, copy=not read.flags.aligned)
 
 
@@ -242,15 +227,11 @@ def _flat_array(flat: list[Any], kinds: set[type], dtype: Dtype | None, shape: l
                 raise _malformed_at("a bool is 0, 1, true or false", i, shape)
     wide = np.array(flat, DTYPES["bool"] if dtype.kind == "b" else FLOAT64)
     with np.errstate(over="ignore"):
-        if dtype is BFLOAT16:
-            narrow = rounded(wide).astype(FLOAT32)
-        else:
-            narrow = wide.astype(dtype, copy=False)
-    kind = narrow.dtype.kind
-    if kind in "fc" and narrow.itemsize < 8 * (1 + (kind == "c")):
+        narrow = rounded(wide) if dtype is BFLOAT16 else wide.astype(dtype, copy=False)
+    if dtype.kind != "b" and dtype != DTYPES["complex128"]:
         lost = np.isinf(narrow) & np.isfinite(wide)
         if lost.any():
-            detail = f"the number is too large for {name_of(dtype)}"
+            detail = f"the number is too large for {dtype.name}"
             raise _malformed_at(detail, int(lost.argmax()), shape)
     return narrow
 

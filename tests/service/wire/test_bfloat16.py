@@ -1,16 +1,18 @@
-"""Values in two bytes: each is read exactly, and numbers are rounded to the nearest, once."""
+"""bfloat16: bytes are read as they are, numbers rounded once and written in few digits."""
 
 import base64
 import math
 import struct
+from decimal import Decimal
 from fractions import Fraction
 
+import ml_dtypes
 import numpy as np
 import pytest
 from gradwire_service.problems import RequestError
-from gradwire_service.wire.bfloat16 import BFLOAT16
+from gradwire_service.wire.bfloat16 import BFLOAT16, rounded, shortest
 from gradwire_service.wire.leaves import read_variables
-from gradwire_service.wire.numbers import Malformed, dtype_named, dtype_sent, raw_array
+from gradwire_service.wire.numbers import raw_array
 from gradwire_service.wire.references import References
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -33,38 +35,50 @@ def refused(leaf):
     return caught.value
 
 
+def from_bits_all(bits):
+    """The numbers whose upper halves these are, as float64."""
+    return (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+
+
 def from_bits(bits):
     """The number whose upper half this is, by the standard library."""
     (number,) = struct.unpack("<f", struct.pack("<HH", 0, bits))
     return number
 
 
+#: Every bfloat16 that is finite.
+EVERY = np.arange(1 << 16, dtype=np.uint16)
+EVERY = EVERY[EVERY & 0x7F80 != 0x7F80]
+
+
 def test_every_pair_of_bytes_is_read_exactly():
     raw = struct.pack("<65536H", *range(1 << 16))
     expected = np.array([from_bits(bits) for bits in range(1 << 16)], np.float32)
-    shape = [256, 256]
     for leaf in ({"base64": base64.b64encode(raw).decode()}, {"data": raw}):
-        array = read({"dtype": "bfloat16", "shape": shape, **leaf})
-        assert array.dtype is np.dtype(np.float32)
-        assert array.shape == (256, 256)
-        np.testing.assert_array_equal(array.ravel(), expected)
-        finite = np.isfinite(expected)  # zeros have signs, and NaN payloads are not kept by Python
-        assert array.ravel()[finite].tobytes() == expected[finite].tobytes()
+        array = read({"dtype": "bfloat16", "shape": [256, 256], **leaf})
+        assert (array.dtype, array.shape) == (BFLOAT16, (256, 256))
+        assert array.tobytes() == raw
+        np.testing.assert_array_equal(array.ravel().astype(np.float32), expected)
 
 
-def test_every_pair_of_bytes_is_read_as_ml_dtypes_reads_it():
-    ml_dtypes = pytest.importorskip("ml_dtypes")
-    every = np.arange(1 << 16, dtype=np.uint16)
-    found = raw_array(memoryview(every.tobytes()), "data", BFLOAT16, [1 << 16])
-    expected = every.view(ml_dtypes.bfloat16).astype(np.float32)
-    assert found.view(np.uint32).tolist() == expected.view(np.uint32).tolist()
+def test_bytes_are_read_in_place():
+    raw = EVERY.tobytes()
+    assert np.shares_memory(
+        raw_array(memoryview(raw), "data", BFLOAT16, [len(EVERY)]), np.frombuffer(raw, np.uint8)
+    )
+
+
+def test_ties_of_all_numbers_are_rounded_to_even_as_ml_dtypes_rounds_them():
+    below, above = (from_bits_all(EVERY + step) for step in (0, 1))
+    middles = (below + above)[np.isfinite(above)] / 2
+    found = rounded(middles)
+    assert found.tobytes() == middles.astype(np.float32).astype(BFLOAT16).tobytes()
+    assert not (found.view(np.uint16) & 1).any()
 
 
 @given(st.lists(st.floats(-LARGEST, LARGEST, width=32), min_size=1))
 def test_numbers_are_rounded_as_ml_dtypes_rounds_them(numbers):
-    ml_dtypes = pytest.importorskip("ml_dtypes")
-    expected = np.array(numbers, ml_dtypes.bfloat16).astype(np.float32)
-    assert sent(*numbers).tobytes() == expected.tobytes()
+    assert sent(*numbers).tobytes() == np.array(numbers, ml_dtypes.bfloat16).tobytes()
 
 
 @given(st.floats(-LARGEST, LARGEST))
@@ -74,10 +88,8 @@ def test_numbers_are_rounded_as_ml_dtypes_rounds_them(numbers):
 @example(2**-134)  # half the smallest number
 @example(5e-324)
 def test_numbers_are_rounded_once_to_the_nearest(number):
-    (found,) = sent(number).tolist()
-    bits = struct.unpack("<I", struct.pack("<f", found))[0]
-    assert bits & 0xFFFF == 0
-    upper = bits >> 16
+    array = sent(number)
+    (found,), (upper,) = array.tolist(), array.view(np.uint16).tolist()
     near = [from_bits(upper + step) for step in (-1, 0, 1) if 0 <= upper + step < 1 << 16]
     # What is beside it, in both directions; beyond the largest there are infinities.
     distances = {
@@ -94,7 +106,7 @@ def test_words_booleans_and_scalars_are_read_as_in_other_floats():
     assert np.isnan(sent("NaN")[0])
     assert sent("Infinity", "-Infinity", True, 3).tolist() == [math.inf, -math.inf, 1, 3]
     scalar = read({"value": 0.1, "dtype": "bfloat16"})
-    assert (scalar.dtype, scalar.shape, float(scalar)) == (np.float32, (), 0.10009765625)
+    assert (scalar.dtype, scalar.shape, float(scalar)) == (BFLOAT16, (), 0.10009765625)
 
 
 def test_numbers_that_round_to_infinity_are_refused_with_their_place():
@@ -136,11 +148,24 @@ def test_values_of_sparse_and_ragged_tensors_are_rounded():
         {"values": [0.1, 0.2], "indices": [[0], [2]], "shape": [3], "dtype": "bfloat16"},
     ):
         values = read_variables({"x": leaf}, References())["x"]["values"].value
-        assert values.dtype == np.float32
+        assert values.dtype == BFLOAT16
         assert values.tolist() == sent(0.1, 0.2).tolist()
 
 
-def test_the_program_has_no_bfloat16():
-    assert dtype_sent("float16") is dtype_named("float16")
-    with pytest.raises(Malformed, match="sent as bfloat16 are float32"):
-        dtype_named("bfloat16")
+def test_the_written_decimals_are_the_shortest_that_read_back():
+    every = EVERY.view(BFLOAT16)
+    decimals = [shortest(number) for number in every]
+    assert rounded(np.array(decimals)).tobytes() == every.tobytes()
+    wide = every.astype(np.float64)
+    for number, decimal in zip(wide.tolist(), decimals, strict=True):
+        digits = Decimal(repr(decimal)).normalize().as_tuple().digits
+        assert len(digits) <= 4
+        if len(digits) > 1:  # with one digit less another number is read
+            with np.errstate(over="ignore"):
+                assert rounded(np.array(float(f"{number:.{len(digits) - 2}e}"))) != number
+    assert [repr(shortest(BFLOAT16.type(x))) for x in (0.1, -3.0, math.inf, math.nan)] == [
+        "0.1",
+        "-3.0",
+        "inf",
+        "nan",
+    ]

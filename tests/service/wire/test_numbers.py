@@ -194,7 +194,7 @@ def test_invalid_raw_bytes_are_refused(text, dtype, shape, pointer):
     assert error.pointer == pointer
 
 
-@pytest.mark.parametrize("name", ["float128", "f8", 5, ["float32"], "bfloat16", ""])
+@pytest.mark.parametrize("name", ["float128", "f8", 5, ["float32"], "bfloat8", ""])
 def test_unknown_dtypes_are_refused(name):
     assert refused(numbers.dtype_named, name).pointer == "/dtype"
 

@@ -39,7 +39,7 @@ def test_nonfinite_python_numbers_are_strings():
 
 
 @pytest.mark.parametrize("size", [0, 3, 2047, 2048, 100_000])
-@pytest.mark.parametrize("dtype", ["float64", ">f8", "complex128", "bool", "float16"])
+@pytest.mark.parametrize("dtype", ["float64", ">f8", "complex128", "bool", "float16", "bfloat16"])
 def test_arrays_are_written_as_raw_bytes(size, dtype):
     array = (np.arange(size) % 1000).astype(dtype)
     read = msgpack.unpackb(packed({"x": array}))["x"]
