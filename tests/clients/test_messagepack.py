@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from tests.arrays import arrays_of
+
 PLAIN = st.recursive(
     st.none()
     | st.booleans()
@@ -23,7 +25,7 @@ PLAIN = st.recursive(
     max_leaves=40,
 )
 SHAPES = arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
-ARRAYS = st.sampled_from(sorted(DTYPES)).flatmap(lambda name: arrays.arrays(DTYPES[name], SHAPES))
+ARRAYS = st.sampled_from(sorted(DTYPES)).flatmap(lambda name: arrays_of(DTYPES[name], SHAPES))
 LENGTHS = [15, 16, 31, 32, 255, 256, 65535, 65536]
 
 

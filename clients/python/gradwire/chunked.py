@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from gradwire.bfloat16 import dtype_of, name_of
 from gradwire.errors import UsageError
 from gradwire.stored import RemoteArray
 
@@ -42,14 +43,14 @@ class ChunkedArray(RemoteArray):
     ) -> None:
         self.reference: Mapping[str, Any] = dict(reference)
         self.shape: tuple[int, ...] = tuple(map(int, shape))
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = dtype_of(dtype)
 
     def __repr__(self) -> str:
         return f"ChunkedArray({self.reference!r}, {self.shape}, {self.dtype})"
 
     def leaf(self) -> Mapping[str, Any]:
         """The leaf of a request that refers to it; the service checks the shape and the dtype."""
-        return {**self.reference, "shape": [*self.shape], "dtype": self.dtype.name}
+        return {**self.reference, "shape": [*self.shape], "dtype": name_of(self.dtype)}
 
 
 def is_dask(value: Any) -> bool:

@@ -25,6 +25,11 @@ def encode(document: Any, refer: Refer | None = None) -> bytes:
         return messagepack.pack(document, refer)
 
 
-def decode(body: bytes, media_type: str = MEDIA_TYPE) -> Any:
-    """The document in a body of a media type; ``ValueError`` where there is none."""
-    return messagepack.unpack(body) if media_type.startswith(MEDIA_TYPE) else json.loads(body)
+def decode(body: bytes, media_type: str = MEDIA_TYPE, *, to_compute: bool = False) -> Any:
+    """The document in a body of a media type; ``ValueError`` where there is none.
+
+    ``to_compute`` with, arrays of bfloat16 are float32 if NumPy lacks that dtype.
+    """
+    if media_type.startswith(MEDIA_TYPE):
+        return messagepack.unpack(body, to_compute=to_compute)
+    return json.loads(body)

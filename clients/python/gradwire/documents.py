@@ -67,4 +67,8 @@ def _reader(hint: Any) -> Callable[[Any], Any] | None:
     if issubclass(kind, Document):
         read: Callable[[Any], Any] = kind.read
         return read
-    return datetime.fromisoformat if kind is datetime else kind  # such as float, or NumPy's dtype
+    if kind.__module__ == "numpy":  # its dtype; errors, which are documents, do not import NumPy
+        from gradwire.bfloat16 import dtype_of  # noqa: PLC0415 - see above
+
+        return dtype_of
+    return datetime.fromisoformat if kind is datetime else kind  # such as float

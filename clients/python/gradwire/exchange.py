@@ -222,7 +222,7 @@ def _document(response: httpx.Response) -> Any:
     content, media_type = response.content, response.headers.get("Content-Type", "")
     if not content or media_type.startswith(PICTURES):
         return None
-    return codec.decode(content, media_type)
+    return codec.decode(content, media_type, to_compute=True)
 
 
 def _delay_seconds(retries: int, asked: float | None) -> float:

@@ -18,16 +18,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.bfloat16 import BFLOAT16, widened
+from gradwire.bfloat16 import BFLOAT16, NAME, computable, name_of
 
-#: The dtypes of the protocol, in which arrays are computed with and answered.
+#: The dtypes of the protocol.
 DTYPES: Mapping[str, np.dtype[Any]] = {
     name: np.dtype(name)
     for name in (
         "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
         "float16 float32 float64 complex64 complex128"
     ).split()
-}
+} | {NAME: BFLOAT16}
 
 #: Deepest nesting that is decoded.
 MOST_LEVELS = 200
@@ -92,9 +92,12 @@ def pack(document: Any, refer: Refer | None = None) -> bytes:
     return b"".join(writer.pieces)
 
 
-def unpack(body: bytes) -> Any:
-    """The document in a body, its arrays writable; ``ValueError`` where there is none."""
-    reader = _Reader(body)
+def unpack(body: bytes, *, to_compute: bool = False) -> Any:
+    """The document in a body, its arrays writable; ``ValueError`` where there is none.
+
+    With arrays ``to_compute`` with, those of bfloat16 are float32 if NumPy lacks that dtype.
+    """
+    reader = _Reader(body, computable if to_compute else np.asarray)
     try:
         document = reader.value(0)
     except (struct.error, IndexError):
@@ -149,7 +152,7 @@ class _Packer:
             self.value({"ref": ref})
         else:
             self._put(head)
-            self._put(little)
+            self._put(little.reshape(-1).view(np.uint8))  # bfloat16 is no buffer by itself
 
 
 def _plain(value: Any) -> Any:
@@ -171,8 +174,8 @@ def _plain(value: Any) -> Any:
 @lru_cache(maxsize=1024)
 def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> tuple[bytes, np.dtype[Any]]:
     """All of an array but its bytes, and the dtype of these."""
-    name = "bfloat16" if dtype == BFLOAT16 else dtype.name
-    if dtype != BFLOAT16 and name not in DTYPES:
+    name = name_of(dtype)
+    if name not in DTYPES:
         raise TypeError(f"a document cannot contain an array of dtype {dtype}")
     size = dtype.itemsize
     for length in shape:
@@ -213,8 +216,9 @@ def _integer(value: int) -> bytes:
 class _Reader:
     """A body and the position of the next value."""
 
-    def __init__(self, body: bytes) -> None:
+    def __init__(self, body: bytes, read: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
         self._body = body
+        self._read = read
         self._end = len(body)
         self.at = 0
 
@@ -283,7 +287,7 @@ class _Reader:
             else:
                 name = value(inner)
             read[name] = value(inner)
-        return _array(read) if type(read.get("data")) is memoryview else read
+        return self._read(_array(read)) if type(read.get("data")) is memoryview else read
 
     def _check(self, count: int, level: int) -> None:
         if count > self._end - self.at:
@@ -295,7 +299,5 @@ class _Reader:
 def _array(parts: Mapping[str, Any]) -> NDArray[Any]:
     """The array of these parts, in memory of its own and in the machine's byte order."""
     name = parts["dtype"]
-    if name == "bfloat16":
-        return widened(np.frombuffer(parts["data"], BFLOAT16).reshape(parts["shape"]))
     raw = np.frombuffer(parts["data"], _WRITTEN[name])
     return raw.reshape(parts["shape"]).astype(DTYPES[name])

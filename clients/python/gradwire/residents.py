@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradwire import codec
-from gradwire.bfloat16 import is_bfloat16, widened
+from gradwire.bfloat16 import name_of
 from gradwire.call import Call, Reply, Steps
 from gradwire.errors import APIError, StoreUnavailable, UnknownRef
 
@@ -274,9 +274,7 @@ def _same(copy: NDArray[Any], array: NDArray[Any]) -> bool:
 
 def _digest(array: NDArray[Any]) -> str:
     """The ref of a tensor: SHA-256 of a line with its dtype and shape, and of its bytes."""
-    if is_bfloat16(array.dtype):
-        array = widened(array)  # as it is stored
-    digest = sha256(f"{array.dtype.name} {','.join(map(str, array.shape))}\n".encode())
+    digest = sha256(f"{name_of(array.dtype)} {','.join(map(str, array.shape))}\n".encode())
     digest.update(array.reshape(-1).view(np.uint8).data)
     return f"sha256:{digest.hexdigest()}"
 

@@ -1,12 +1,12 @@
 """NumPy values as the protocol's leaves, and back.
 
 What is sent keeps its dtype: NumPy arrays and scalars carry theirs; Python's numbers and lists of
-them are float64, complex128, or bool where all are booleans. Arrays of bfloat16 are sent in two
-bytes a number, and are float32 for the program and in the answer. An ``int`` is float64 too, since
-``3`` stands for 3.0: send ``np.int64(3)`` for an integer. In a document a float64 without axes is
-a number, and any other array is an array.
+them are float64, complex128, or bool where all are booleans. An ``int`` is float64 too, since ``3``
+stands for 3.0: send ``np.int64(3)`` for an integer. In a document a float64 without axes is a
+number, and any other array is an array.
 
-What comes back keeps its dtype and shape: in an answer every list is a nesting level. Arrays
+What comes back keeps its dtype and shape, but bfloat16 is float32 where ``ml_dtypes`` is not
+installed, which has its dtype. In an answer every list is a nesting level. Arrays
 without axes come back as NumPy scalars, so that a loss is a ``float``; those that are given by
 coordinates as a ``SparseArray``, ragged ones as a ``RaggedArray``. Both may be sent, and so may
 SciPy's sparse arrays.
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.bfloat16 import computed, is_bfloat16, packed, rounded, widened
+from gradwire.bfloat16 import NAME, name_of, rounded, widened
 from gradwire.chunked import is_dask, published
 from gradwire.errors import UsageError
 from gradwire.messagepack import DTYPES
@@ -49,7 +49,7 @@ RAGGED_MEMBERS = frozenset({"values", "row_splits"})
 STORED_MEMBERS = frozenset({"ref", "dtype", "shape", "nbytes", "expires_at"})
 IN_PARTS = (SPARSE_MEMBERS, RAGGED_MEMBERS, STORED_MEMBERS)
 #: The dtypes in which arrays are sent as they are.
-SENT_AS_IS = frozenset(np.dtype(name) for name in DTYPES)
+SENT_AS_IS = frozenset(DTYPES.values())
 #: Those of which an array without axes is a number or a boolean in the document.
 SENT_AS_NUMBERS = frozenset({np.dtype(np.float64), np.dtype(np.bool_)})
 
@@ -173,8 +173,7 @@ def _part(array: Any) -> Any:
     """A part of a sparse or ragged array, which may be stored."""
     if isinstance(array, StoredTensor):
         return {"ref": array.ref}
-    narrow = isinstance(array, np.ndarray) and is_bfloat16(array.dtype)
-    return packed(array) if narrow else array
+    return array
 
 
 def _encode_leaf(value: Any, name: str) -> Any:
@@ -206,17 +205,14 @@ def as_array(value: Any, name: str) -> NDArray[Any] | None:
         raise UsageError(f"{name} is not an array: its rows have unequal lengths") from None
     except Exception as error:  # the array's own, as of a tensor of PyTorch that needs a gradient
         raise UsageError(f"{name} cannot be sent: {error}") from error
-    if is_bfloat16(array.dtype):
-        kept = dtype is None or dtype == "bfloat16"
-        return packed(array) if kept else widened(array).astype(dtype)
-    if array.dtype.name not in DTYPES:
+    if name_of(array.dtype) not in DTYPES:
         raise UsageError(
             f"{name} cannot be sent: expected numbers, booleans or arrays of them, "
             f"got {type(value).__name__} of dtype {array.dtype}"
         )
-    if dtype == "bfloat16":
-        return rounded(array)
-    return array if dtype is None else array.astype(dtype)
+    if dtype is None:
+        return array
+    return rounded(array) if dtype == NAME else widened(array).astype(dtype)
 
 
 def _has_dtype(value: Any) -> bool:
@@ -235,17 +231,17 @@ def type_of(leaf: Any) -> str:
     """Dtype and shape, as ``float64[2,3]``; of a sparse array also its number of elements."""
     if isinstance(leaf, SparseArray):
         of = "slices" if leaf.values.ndim > 1 else "elements"
-        return f"{leaf.values.dtype}{_shape(leaf.shape)}, {len(leaf.values):,} {of}"
+        return f"{name_of(leaf.values.dtype)}{_shape(leaf.shape)}, {len(leaf.values):,} {of}"
     if isinstance(leaf, RaggedArray):
         lengths = np.diff(leaf.row_splits)
         between = f"{lengths.min()}…{lengths.max()}" if len(lengths) else "0"
-        return f"{leaf.values.dtype}[{len(leaf):,} rows of {between}]"
+        return f"{name_of(leaf.values.dtype)}[{len(leaf):,} rows of {between}]"
     if isinstance(leaf, str):
         return "string"
     if isinstance(leaf, RemoteArray):
-        return f"{leaf.dtype}{_shape(leaf.shape)}"
+        return f"{name_of(leaf.dtype)}{_shape(leaf.shape)}"
     array = np.asarray(leaf)
-    return f"{computed(array.dtype)}{_shape(array.shape)}"
+    return f"{name_of(array.dtype)}{_shape(array.shape)}"
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -21,7 +21,7 @@ def same_bits(left, right):
     assert left.dtype == right.dtype
     assert left.shape == right.shape
     equal = np.ascontiguousarray(left).view(np.uint8) == np.ascontiguousarray(right).view(np.uint8)
-    assert equal.all() or np.array_equal(*map(comparable, (left, right)), equal_nan=True)
+    assert equal.all() or np.array_equal(comparable(left), comparable(right), equal_nan=True)
 
 
 def comparable(array):

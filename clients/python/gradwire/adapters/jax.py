@@ -20,6 +20,7 @@ import numpy as np
 
 from gradwire.adapters.requirements import blocking_client, needs
 from gradwire.adapters.routines import Avals, Nested, Positions, Routine
+from gradwire.bfloat16 import FLOATING
 from gradwire.tracing.functions import Runs
 from gradwire.tracing.shapes import Aval
 
@@ -67,7 +68,7 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
 def request(routine: Routine, *leaves: Any) -> Sequence[Any]:
     """A routine's results for JAX's arrays."""
     types = routine.types(_avals(leaves))
-    one = len(types) == 1 and types[0].shape == () and types[0].dtype.kind == "f"
+    one = len(types) == 1 and types[0].shape == () and types[0].dtype.kind in FLOATING
     results: Sequence[Any] = (
         [_with_gradient(routine)(*leaves)] if one else _call.bind(*leaves, routine=routine)
     )

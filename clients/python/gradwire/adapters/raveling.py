@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.bfloat16 import FLOATING
 from gradwire.tracing.structures import parameter_leaves, unflatten
 
 
@@ -25,7 +26,7 @@ class Raveled:
         leaves, self._structure = parameter_leaves(like)
         arrays = [np.asarray(leaf) for leaf in leaves]
         self._arrays: list[NDArray[Any]] = [
-            array if array.dtype.kind == "f" else array.astype(np.float64) for array in arrays
+            array if array.dtype.kind in FLOATING else array.astype(np.float64) for array in arrays
         ]
         flat = [np.ravel(array).astype(np.float64) for array in self._arrays]
         #: The elements of the initial parameters.

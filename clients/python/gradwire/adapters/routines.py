@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.bfloat16 import FLOATING, result_type
 from gradwire.errors import APIError
 from gradwire.tracing import transforms
 from gradwire.tracing.functions import Function, Runs, inline_of
@@ -235,8 +236,8 @@ class _ResultTypes:
 
 
 def _number_of(avals: Avals) -> Aval:
-    kinds = [aval.dtype for aval in avals if aval.dtype.kind == "f"]
-    return Aval((), np.result_type(*kinds) if kinds else np.dtype(np.float64))
+    kinds = [aval.dtype for aval in avals if aval.dtype.kind in FLOATING]
+    return Aval((), result_type(*kinds) if kinds else np.dtype(np.float64))
 
 
 def _without(aval: Aval, axis: int | None) -> Aval:

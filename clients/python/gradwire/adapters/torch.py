@@ -17,7 +17,7 @@ import numpy as np
 
 from gradwire.adapters.requirements import blocking_client, needs
 from gradwire.adapters.routines import Nested, Routine
-from gradwire.bfloat16 import packed
+from gradwire.bfloat16 import BFLOAT16, FLOATING, INEXACT, dtype_of, rounded
 from gradwire.tracing.functions import Runs, leaf_names
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import flatten, unflatten
@@ -29,8 +29,7 @@ with needs("torch"):
 def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[..., Any]:
     """A Python function, or one of Gradwire's, as a function of nested tensors.
 
-    What it gives is where its first tensor is. Tensors of bfloat16 are sent in two bytes a number,
-    the function computes with them in float32, and their gradients are bfloat16.
+    What it gives is where its first tensor is.
 
     >>> torch.func.vmap(torch.func.grad(gradwire.adapters.torch.function(loss)), (None, 0, 0))
     """
@@ -51,7 +50,7 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
         leaves = [leaf if _is_plain(leaf) else torch.as_tensor(leaf) for leaf in leaves]
         avals = tuple([_aval(leaf) for leaf in leaves])
         types = nested.routine.types(avals)
-        one = len(types) == 1 and types[0].shape == () and types[0].dtype.kind == "f"
+        one = len(types) == 1 and types[0].shape == () and types[0].dtype.kind in FLOATING
         results = (_number if one else _Request.apply)(nested.routine, *leaves)
         return unflatten(nested.structure(avals), iter(results))
 
@@ -76,7 +75,9 @@ class _Request(torch.autograd.Function):  # type: ignore[misc]
     def forward(routine: Routine, *leaves: Any) -> tuple[Any, ...]:
         device = next((leaf.device for leaf in leaves if not _is_plain(leaf)), None)
         given = [leaf if _is_plain(leaf) else _array(leaf) for leaf in leaves]
-        return tuple([torch.from_numpy(_own(part)).to(device) for part in routine(*given)])
+        types = routine.types(tuple(map(_aval, leaves)))
+        results = zip(routine(*given), types, strict=True)
+        return tuple([_tensor(part, aval.dtype).to(device) for part, aval in results])
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
@@ -103,7 +104,7 @@ class _Request(torch.autograd.Function):  # type: ignore[misc]
     def jvp(ctx: Any, _: Any, *tangents: Any) -> tuple[Any, ...]:
         sources = tuple([i for i, part in enumerate(tangents) if part is not None])
         types = ctx.routine.types(tuple([_aval(leaf) for leaf in _leaves(ctx)]))
-        targets = tuple([i for i, aval in enumerate(types) if aval.dtype.kind in "fc"])
+        targets = tuple([i for i, aval in enumerate(types) if aval.dtype.kind in INEXACT])
         moving = [tangents[i] for i in sources]
         along = iter(_Request.apply(ctx.routine.pushed(sources, targets), *_leaves(ctx), *moving))
         return tuple([next(along) if i in targets else None for i in range(len(types))])
@@ -164,18 +165,19 @@ def _is_inexact(tensor: Any) -> bool:
 def _aval(leaf: Any) -> Aval:
     if _is_plain(leaf):
         return Aval((), np.asarray(leaf).dtype)
-    if leaf.dtype == torch.bfloat16:
-        return Aval(tuple(leaf.shape), np.dtype(np.float32))
-    return Aval(tuple(leaf.shape), np.dtype(str(leaf.dtype).removeprefix("torch.")))
+    return Aval(tuple(leaf.shape), dtype_of(str(leaf.dtype).removeprefix("torch.")))
 
 
 def _array(tensor: Any) -> Any:
-    """The array that is sent for a tensor: of bfloat16 the bits, since NumPy has no such dtype."""
+    """The array that is sent for a tensor; PyTorch converts bfloat16 by its bits alone."""
     if tensor.dtype == torch.bfloat16:
-        return packed(tensor.view(torch.int16).numpy(force=True))
+        return tensor.view(torch.int16).numpy(force=True).view(BFLOAT16)
     return tensor.numpy(force=True)
 
 
-def _own(array: Any) -> Any:
-    """A writable array, as tensors are."""
-    return array if array.flags.writeable else array.copy()
+def _tensor(array: Any, dtype: Any) -> Any:
+    """The tensor of a result; one of bfloat16 may be in float32, exactly."""
+    if dtype == BFLOAT16:
+        held = array if array.dtype == BFLOAT16 else rounded(array)
+        return _tensor(held.view(np.int16), None).view(torch.bfloat16)
+    return torch.from_numpy(array if array.flags.writeable else array.copy())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.bfloat16 import widened
 from gradwire.ragged import RaggedArray
 from gradwire.sparse import SparseArray
 from gradwire.stored import RemoteArray
@@ -27,7 +28,7 @@ def numbers(leaf: Any) -> NDArray[Any] | None:
         return None
     if isinstance(leaf, SparseArray):
         return coalesced(leaf).values
-    array = np.asarray(leaf.values if isinstance(leaf, RaggedArray) else leaf)
+    array = widened(np.asarray(leaf.values if isinstance(leaf, RaggedArray) else leaf))
     return array if array.dtype.kind in "biufc" else None
 
 
@@ -41,12 +42,13 @@ def sizes(values: NDArray[Any]) -> NDArray[np.float64]:
 
 def coalesced(array: SparseArray) -> SparseArray:
     """The same array with sorted, unique indices."""
+    given = widened(array.values)
     if len(array.indices) == 0:
-        return array
+        return SparseArray(array.indices, given, array.shape)
     indices, at = np.unique(array.indices, axis=0, return_inverse=True)
-    values = np.zeros((len(indices), *array.values.shape[1:]), array.values.dtype)
+    values = np.zeros((len(indices), *given.shape[1:]), given.dtype)
     with np.errstate(over="ignore", invalid="ignore"):  # a sum that is not finite is shown as such
-        np.add.at(values, at.ravel(), array.values)
+        np.add.at(values, at.ravel(), given)
     return SparseArray(indices, values, array.shape)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.bfloat16 import widened
 from gradwire.display.elements import Index, elements, elements_at
 from gradwire.display.figures import coalesced
 from gradwire.display.matrices import Matrix, element_names, matrix_of
@@ -84,6 +85,7 @@ def _tidy(pandas: Any, section: Section, request: RequestView) -> pandas.DataFra
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
     """Concatenated arrays; strings stay strings beside numbers."""
+    parts = list(map(widened, parts))
     if any(part.dtype.kind not in "biufc" for part in parts):
         parts = [part.astype(object) for part in parts]
     return np.concatenate(parts) if parts else np.zeros(0)

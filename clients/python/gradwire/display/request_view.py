@@ -14,7 +14,6 @@ import httpx
 import numpy as np
 
 from gradwire import codec
-from gradwire.bfloat16 import BFLOAT16, widened
 from gradwire.ragged import RaggedArray
 from gradwire.residents import REFERENTS, Referents
 from gradwire.sparse import SparseArray
@@ -71,9 +70,7 @@ class RequestView:
             return MISSING if is_list(document) else document
         if "ref" in document:
             found = self.named.arrays.get(document["ref"])
-            if found is None:
-                return MISSING
-            return widened(found) if found.dtype == BFLOAT16 else found
+            return MISSING if found is None else found
         if "values" not in document:
             return self._value(document.get("value", MISSING))
         values = self._value(document["values"])

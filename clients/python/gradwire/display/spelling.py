@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.bfloat16 import BFLOAT16, widened
+from gradwire.bfloat16 import BFLOAT16, name_of, shortest
 
 
 def spelled(part: Any) -> Any:
@@ -25,9 +25,7 @@ def spelled(part: Any) -> Any:
 
 def leaf(array: NDArray[Any], always: bool = False) -> Any:
     """An array as numbers with the same bits; an object if needed, or ``always``."""
-    if array.dtype == BFLOAT16:
-        return leaf(widened(array), always=True) | {"dtype": "bfloat16"}
-    dtype = array.dtype.name
+    dtype = name_of(array.dtype)
     if array.size == 0 and array.ndim > 1:  # lists would lose the shape
         return {"dtype": dtype, "shape": list(array.shape), "base64": ""}
     if array.dtype.kind == "c":
@@ -38,11 +36,14 @@ def leaf(array: NDArray[Any], always: bool = False) -> Any:
 
 def _listed(array: NDArray[Any]) -> Any:
     """An array as nested lists, each number in the fewest digits that give the same bits."""
-    if array.dtype.kind != "f":
+    if array.dtype == BFLOAT16:
+        listed = shortest(array)
+    elif array.dtype.kind != "f":
         return array.tolist()
-    wide = array.astype(str).astype(np.float64)
-    exact = np.array_equal(wide.astype(array.dtype), array, equal_nan=True)
-    listed = wide if exact else array.astype(np.float64)
+    else:
+        wide = array.astype(str).astype(np.float64)
+        exact = np.array_equal(wide.astype(array.dtype), array, equal_nan=True)
+        listed = wide if exact else array.astype(np.float64)
     if np.isfinite(listed).all():
         return listed.tolist()
     words = np.where(np.isnan(listed), "NaN", np.where(listed > 0, "Infinity", "-Infinity"))

@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike
 
+from gradwire.bfloat16 import can_cast, dtype_of
+
 Method: TypeAlias = "Callable[..., Any]"
 #: NumPy's functions as ones of recorded arrays, which its annotations do not know.
 _np: Any = np
@@ -52,13 +54,13 @@ class Methods:
             TypeError: if ``casting`` does not allow it.
         """
         of: Any = self
-        target = np.dtype(dtype)
-        if not _np.can_cast(of.dtype, target, casting):
+        target = dtype_of(dtype)
+        if not can_cast(of.dtype, target, casting):
             raise TypeError(
                 f"Cannot cast array data from {of.dtype!r} to {target!r} "
                 f"according to the rule {casting!r}"
             )
-        return _np.astype(self, dtype, copy=copy)
+        return _np.astype(self, target, copy=copy)
 
     def clip(self, min: Any = None, max: Any = None, *args: Any, **kwargs: Any) -> Any:
         """The elements, limited to an interval."""

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import DTypeLike
 
+from gradwire.bfloat16 import can_cast, dtype_of, result_type
 from gradwire.tracing.calls import into, record_call
 from gradwire.tracing.multi_output import named_tuple
 from gradwire.tracing.shapes import Aval
@@ -28,9 +29,9 @@ def _astype(
 ) -> Any:
     if device not in (None, "cpu"):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
-    if not copy and x.dtype == np.dtype(dtype):
+    target = dtype_of(dtype)
+    if not copy and x.dtype == target:
         return x
-    target = np.dtype(dtype)
     term = Term("np.astype", (x._term, target))
     return Tracer(term, infer=lambda: Aval(x.shape, target), is_ordered=x.is_ordered)
 
@@ -253,8 +254,8 @@ DECOMPOSITIONS: dict[Any, Callable[..., Any]] = {
     np.iscomplexobj: lambda x: x.dtype.kind == "c",
     np.isrealobj: lambda x: x.dtype.kind != "c",
     np.isfortran: lambda a: False,
-    np.result_type: lambda *given: np.result_type(*map(_dtype_of, given)),
-    np.can_cast: lambda given, to, *rest, **how: np.can_cast(given.dtype, to, *rest, **how),
+    np.result_type: lambda *given: result_type(*map(_dtype_of, given)),
+    np.can_cast: lambda given, to, *rest, **how: can_cast(given.dtype, dtype_of(to), *rest, **how),
     np.tril_indices_from: lambda arr, k=0: np.tril_indices(len(arr), k, arr.shape[1]),
     np.triu_indices_from: lambda arr, k=0: np.triu_indices(len(arr), k, arr.shape[1]),
     np.diag_indices_from: lambda arr: np.diag_indices(len(arr), arr.ndim),

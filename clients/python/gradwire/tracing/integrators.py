@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.bfloat16 import INEXACT
 from gradwire.tracing.bodies import Nest, step_of
 from gradwire.tracing.recordable import holds_recorded
 from gradwire.tracing.tracer import Tracer, term_of
@@ -148,7 +149,7 @@ def _solved(
     slope: Any, y0: Any, t: Any, tolerances: Mapping[str, float], most_steps: int = 0
 ) -> Any:
     initial = _np.atleast_1d(_np.array(y0))
-    if initial.dtype.kind not in "fc":
+    if initial.dtype.kind not in INEXACT:
         initial = initial.astype(float)
     options = {"method": "dopri5", "max_steps": most_steps or STEPS, "adjoint": False}
     return solution(slope, options | dict(tolerances), initial, _np.array(t))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.bfloat16 import computed
+from gradwire.bfloat16 import BFLOAT16, name_of
 from gradwire.errors import NotTraceable
 from gradwire.tracing.terms import ITEM, NOTHING, Term, user_place
 
@@ -83,9 +83,11 @@ def literal(value: Any) -> str:
     if isinstance(value, EllipsisType):
         return "..."
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
-        return repr(np.dtype(value).name)
+        return repr(name_of(np.dtype(value)))
     if isinstance(value, np.generic):
-        return f"np.{computed(value.dtype).name}({literal(value.item())})"
+        if value.dtype == BFLOAT16:
+            return f"np.astype({literal(value.item())}, {name_of(BFLOAT16)!r})"
+        return f"np.{value.dtype.name}({literal(value.item())})"
     if isinstance(value, int):
         return str(int(value))
     if isinstance(value, float):

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from gradwire.bfloat16 import can_cast
 from gradwire.tracing.calls import check_recorded
 from gradwire.tracing.tracer import Tracer
 from gradwire.tracing.traces import not_traceable
@@ -18,7 +19,7 @@ _np: Any = np
 
 def _copyto(dst: Any, src: Any, casting: Casting = "same_kind", where: Any = True) -> None:
     kind = src.dtype if hasattr(src, "dtype") else np.asarray(src).dtype
-    if not (np.isscalar(src) or np.can_cast(kind, dst.dtype, casting)):
+    if not (np.isscalar(src) or can_cast(kind, dst.dtype, casting)):
         raise TypeError(f"Cannot cast array data from {kind!r} to {dst.dtype!r}")
     check_recorded(dst)
     dst[...] = src if where is True else _np.where(where, src, dst)

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gradwire.bfloat16 import INEXACT
 from gradwire.errors import NotTraceable, UsageError
 from gradwire.tracing import literals
 from gradwire.tracing.recorded import as_recorded, as_term, numbers_of
@@ -79,7 +80,7 @@ class Point:
 def _copy(value: Any) -> Tracer:
     given = as_recorded([value])[0]
     aval = given._aval
-    if given is not value and given.dtype.kind not in "fc":
+    if given is not value and given.dtype.kind not in INEXACT:
         aval = Aval(given.shape, np.dtype(np.float64))
     return Tracer(
         Term("copy", (given._term,)),

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.bfloat16 import INEXACT
 from gradwire.tracing.shapes import AbstractArray
 from gradwire.tracing.terms import Scope
 from gradwire.tracing.traces import Trace, current, not_traceable
@@ -206,7 +207,7 @@ for _name in "bool index int float complex format repr str".split():
 
 def recordable(made: Any) -> Any:
     """A new array of NumPy's as one that may become recorded; anything else as it is."""
-    if type(made) is not np.ndarray or made.dtype.kind not in "biufc" or current() is None:
+    if type(made) is not np.ndarray or made.dtype.kind not in f"biu{INEXACT}" or current() is None:
         return made
     owner = _root(made)
     if type(owner) is RecordableArray:
@@ -295,5 +296,7 @@ def _address(array: Any) -> int:
 def _spoil(array: RecordableArray) -> None:
     """Make elements that are no longer the array's fail where they are read from memory."""
     kind = array.dtype.kind
-    array.plain[...] = np.nan if kind in "fc" else 0 if kind == "b" else np.iinfo(array.dtype).min
+    array.plain[...] = (
+        np.nan if kind in INEXACT else 0 if kind == "b" else np.iinfo(array.dtype).min
+    )
     _set_dtype(array, np.dtype(f"V{array.itemsize}"))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.bfloat16 import computed
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import Structure, flatten, is_array_like
 from gradwire.tracing.terms import VALUE, Leaf, Term
@@ -28,7 +27,7 @@ def as_term(value: Any) -> Term:
 def aval_of(value: Any) -> Aval:
     """The shape and dtype of an array or a number."""
     given = value if isinstance(value, Tracer) else _plain(value)
-    return Aval(given.shape, computed(given.dtype))
+    return Aval(given.shape, given.dtype)
 
 
 def listed(items: Sequence[Term | Sequence[Term | None] | None]) -> Term:

@@ -5,13 +5,22 @@ from __future__ import annotations
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.bfloat16 import computed
+from gradwire.bfloat16 import (
+    BFLOAT16,
+    FLOAT16,
+    NAME,
+    dtype_of,
+    in_place_of,
+    name_of,
+    promoted,
+    widened,
+)
 from gradwire.tracing.terms import Term
 from gradwire.tracing.traces import Trace, unknown_inside
 
@@ -30,7 +39,7 @@ class Aval(NamedTuple):
     dtype: np.dtype[Any]
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+        return f"{name_of(self.dtype)}[{', '.join(map(str, self.shape))}]"
 
 
 class AbstractArray:
@@ -88,12 +97,12 @@ def elementwise(ufunc: np.ufunc, inputs: tuple[Any, ...], output: int = 0) -> Av
     ]
     kinds = tuple([_kind(value) for value in inputs])
     try:
-        dtypes = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
+        dtypes = ufunc.resolve_dtypes((*in_place_of(kinds), *[None] * ufunc.nout))
         if ufunc.signature is None:
             shape = np.broadcast_shapes(*shapes)
         else:
             shape = _contracted(ufunc.signature, shapes, output)
-        return Aval(shape, dtypes[len(inputs) + output])
+        return Aval(shape, promoted(dtypes[len(inputs) + output], kinds))
     except (TypeError, ValueError):
         return None  # the service will say what is wrong
 
@@ -130,15 +139,22 @@ def item_aval(array: AbstractArray, key: Any) -> Aval | None:
 
 
 def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """The result of a NumPy function for arrays like its arguments; ``None`` if unknown."""
+    """The result of a NumPy function for arrays like its arguments; ``None`` if unknown.
+
+    bfloat16 is as float16, which NumPy knows.
+    """
     module = getattr(function, "__module__", None) or "scipy"
     heavy = "linalg" in module or module.startswith("scipy")
     largest = LARGEST_MATRIX if heavy else LARGEST_STAND_IN
+    dtypes = set(_dtypes((args, dict(kwargs))))
+    if {BFLOAT16, FLOAT16} <= dtypes:
+        return None
     try:
         with np.errstate(all="ignore"):
-            return function(*_stand_ins(args, largest), **_stand_ins(dict(kwargs), largest))
+            found = function(*_stand_ins(args, largest), **_stand_ins(dict(kwargs), largest))
     except Exception:  # noqa: BLE001 - the service's error is better
         return None
+    return _narrowed(found) if BFLOAT16 in dtypes else found
 
 
 def measured(term: Term, trace: Trace) -> Aval:
@@ -156,19 +172,45 @@ def stand_in(aval: Aval) -> NDArray[Any]:
 
 def _stand_ins(value: Any, largest: int) -> Any:
     if isinstance(value, AbstractArray):
-        aval = value.aval
+        shape, dtype = value.aval
         if value.size > largest:
             raise ValueError("too large to be tried")
-        square = len(aval.shape) > 1 and aval.shape[-1] == aval.shape[-2]
+        (dtype,) = in_place_of((dtype,))
+        square = len(shape) > 1 and shape[-1] == shape[-2]
         if square:  # an identity can be inverted
-            return np.broadcast_to(np.eye(aval.shape[-1], dtype=aval.dtype), aval.shape)
-        return stand_in(aval)
+            return np.broadcast_to(np.eye(shape[-1], dtype=dtype), shape)
+        return stand_in(Aval(shape, dtype))
     if isinstance(value, (list, tuple)):
         items = [_stand_ins(item, largest) for item in value]
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, dict):
         return {name: _stand_ins(item, largest) for name, item in value.items()}
+    if BFLOAT16 in _dtypes(value):
+        is_dtype = isinstance(value, (np.dtype, str, type))
+        return FLOAT16 if is_dtype else widened(np.asarray(value)).astype(FLOAT16)
     return value
+
+
+def _dtypes(value: Any) -> Iterator[np.dtype[Any]]:
+    """The dtypes of arrays in arguments, and those that are arguments."""
+    if isinstance(value, (list, tuple, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _dtypes(item)
+    elif isinstance(value, (AbstractArray, np.ndarray, np.generic)):
+        yield value.dtype
+    elif isinstance(value, np.dtype) or value in (NAME, FLOAT16.name):
+        yield dtype_of(value)
+    elif isinstance(value, type) and issubclass(value, np.generic):
+        yield np.dtype(value)
+
+
+def _narrowed(found: Any) -> Any:
+    """Results with bfloat16 for float16."""
+    if isinstance(found, tuple):
+        return tuple(map(_narrowed, found))
+    if isinstance(found, (np.ndarray, np.generic)) and found.dtype == FLOAT16:
+        return stand_in(Aval(found.shape, BFLOAT16))
+    return found
 
 
 def _index(item: Any) -> Any:
@@ -182,5 +224,5 @@ def _kind(value: Any) -> Any:
     if isinstance(value, (bool, np.generic, np.ndarray)) or not isinstance(
         value, (int, float, complex)
     ):
-        return computed(value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype)
+        return value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype
     return type(value)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from gradwire import endpoints
-from gradwire.bfloat16 import computed
 from gradwire.call import Call
 from gradwire.endpoints import ProgramAt
 from gradwire.errors import APIError
@@ -138,7 +137,7 @@ def argument(leaf: Leaf) -> Tracer:
     given = value if isinstance(value, RemoteArray) else np.asarray(value)
     return Tracer(
         leaf,
-        Aval(given.shape, computed(given.dtype)),
+        Aval(given.shape, given.dtype),
         weak=isinstance(value, (float, complex)) and not isinstance(value, np.generic),
         is_argument=True,
         is_ordered=isinstance(given, RemoteArray) or given.flags.c_contiguous,

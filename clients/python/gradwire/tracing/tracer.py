@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire import hints
+from gradwire.bfloat16 import can_cast
 from gradwire.chunked import is_dask
 from gradwire.stored import RemoteArray
 from gradwire.tracing import literals, wrappers
@@ -333,7 +334,7 @@ class Tracer(Operators, Methods, Conversions):
 
 def check_cast(ufunc: np.ufunc, made: Any, target: Any, casting: Any = "same_kind") -> None:
     """Raise NumPy's error unless a ufunc may write its result into an array."""
-    if not np.can_cast(made.dtype, target.dtype, casting):
+    if not can_cast(made.dtype, target.dtype, casting):
         raise TypeError(
             f"Cannot cast ufunc {ufunc.__name__!r} output from {made.dtype!r} to "
             f"{target.dtype!r} with casting rule {casting!r}"

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gradwire.bfloat16 import widened
 from gradwire.errors import NotTraceable
 from gradwire.tracing.terms import Leaf, Scope, Term, user_place
 
@@ -150,6 +151,7 @@ def _same(array: Any, other: Any) -> bool:
     if not isinstance(array, np.ndarray):
         array, other = array.tocoo(), other.tocoo()
         return all(_same(getattr(array, part), getattr(other, part)) for part in _PARTS)
+    array, other = widened(array), widened(other)
     return bool(np.array_equal(array, other, equal_nan=array.dtype.kind in "fc"))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradwire.bfloat16 import result_type
 from gradwire.tracing import literals
 from gradwire.tracing.calls import check_recorded, into, is_ordered, listed
 from gradwire.tracing.shapes import Aval, elementwise
@@ -255,7 +256,7 @@ def _unweakened(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def _adapted(value: Any, strong: list[np.dtype[Any]]) -> Any:
     if not (isinstance(value, Tracer) and value._weak) or value.dtype.kind == "b":
         return value
-    dtype = np.result_type(*strong, {"c": 1j, "f": 1.0}.get(value.dtype.kind, 1))
+    dtype = result_type(*strong, {"c": 1j, "f": 1.0}.get(value.dtype.kind, 1))
     return value if dtype == value.dtype else value.astype(dtype)
 
 
