@@ -7,6 +7,6 @@ from hypothesis.extra import numpy as npst
 
 def arrays_of(dtype, shapes):
     """Arrays of a dtype; Hypothesis does not know bfloat16, so of that any bits."""
-    if dtype == ml_dtypes.bfloat16:
+    if np.dtype(dtype) == ml_dtypes.bfloat16:
         return npst.arrays(np.uint16, shapes).map(lambda bits: bits.view(ml_dtypes.bfloat16))
     return npst.arrays(dtype, shapes)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import gradwire
 import httpx
+import ml_dtypes  # noqa: F401 - which names bfloat16
 import msgpack
 import numpy as np
 import pytest
@@ -92,6 +93,7 @@ def test_the_reference_is_the_digest_that_the_service_computes(observed):
         np.arange(20_000, dtype=">f4"),
         np.arange(70_000) % 2 == 0,
         np.arange(40_000, dtype=np.float16),
+        np.arange(40_000).astype("bfloat16"),
     ],
     ids=lambda array: f"{array.dtype}{array.shape}",
 )

@@ -16,6 +16,8 @@ test("other dtypes are read", () => {
   assert.deepEqual([...read("uint64", [1, 0, 0, 0, 0, 0, 0, 0], []).data], [1]);
   // IEEE 754 half: 1, -2, the smallest subnormal, infinity, NaN.
   assert.deepEqual([...read("float16", [0, 60, 0, 192, 1, 0, 0, 124, 0, 126], [5]).data], [1, -2, 2 ** -24, Infinity, NaN]);
+  // bfloat16: 1, -2, the nearest to 0.1, the smallest subnormal, infinity, NaN.
+  assert.deepEqual([...read("bfloat16", [128, 63, 0, 192, 205, 61, 1, 0, 128, 127, 192, 127], [6]).data], [1, -2, 0.10009765625, 2 ** -133, Infinity, NaN]);
   const complex = read("complex64", [0, 0, 128, 63, 0, 0, 0, 192], []);
   assert.deepEqual([[...complex.data], [...(complex.imag ?? [])]], [[1], [-2]]);
   assert.throws(() => read("float8", [1], [1]), RangeError);

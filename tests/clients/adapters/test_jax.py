@@ -219,16 +219,21 @@ def test_integers_are_not_differentiated_and_float16_is_kept(client):
     assert gradient.tolist() == [0.0, 2.0, 0.0, 12.0]
 
 
-def test_bfloat16_is_computed_with_in_float32(client):
+def test_bfloat16_gives_such_results_and_gradients(client):
+    def plain(w, x):
+        return jnp.sum((x @ w) ** 2)
+
     adapted = gradwire.adapters.jax.function(lambda w, x: np.sum((x @ w) ** 2), client=client)
     w, x = jnp.asarray([0.1, 2], jnp.bfloat16), jnp.asarray([[1, 3], [0.3, 4]], jnp.bfloat16)
-    value, gradient = jax.jit(jax.value_and_grad(adapted))(w, x)
-    wide = [np.asarray(array, np.float32) for array in (w, x)]
-    residual = wide[1] @ wide[0]
-    assert (value.dtype, gradient.dtype) == (jnp.float32, jnp.bfloat16)
-    np.testing.assert_allclose(value, np.sum(residual**2), rtol=1e-6)
-    expected = (2 * residual @ wide[1]).astype(jnp.bfloat16)
-    assert gradient.tolist() == expected.tolist()
+    for compiled in (jax.jit, lambda f: f):
+        found = compiled(jax.value_and_grad(adapted))(w, x)
+        for array, expected in zip(found, jax.value_and_grad(plain)(w, x), strict=True):
+            assert array.dtype == jnp.bfloat16
+            np.testing.assert_allclose(array.astype(float), expected.astype(float), rtol=2**-6)
+    hessian = jax.hessian(adapted)(w, x)
+    assert hessian.dtype == jnp.bfloat16
+    expected = jax.hessian(plain)(w, x)
+    np.testing.assert_allclose(hessian.astype(float), expected.astype(float), rtol=2**-6)
 
 
 @pytest.mark.usefixtures("wide")

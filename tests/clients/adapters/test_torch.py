@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import gradwire
 import gradwire.adapters.torch
 import numpy as np
@@ -40,11 +43,11 @@ def adapted(client, request):
     return gradwire.adapters.torch.function(f, client=client)
 
 
-def close(a, b):
+def close(a, b, **tolerances):
     assert type(a) is type(b)
     pairs = zip(a, b, strict=True) if isinstance(a, tuple) else [(a, b)]
     for one, other in pairs:
-        torch.testing.assert_close(one, other)
+        torch.testing.assert_close(one, other, **tolerances)
 
 
 def test_a_value_with_its_gradient_is_one_request(adapted, tensors, requests):
@@ -152,28 +155,53 @@ def test_python_numbers_take_the_dtype_of_the_tensors(client):
         torch.testing.assert_close(x.grad, torch.full((3,), 0.1, dtype=dtype))
 
 
-def test_tensors_of_bfloat16_are_computed_with_in_float32(client):
+def near(found, expected):
+    """Equal up to a few roundings of bfloat16."""
+    close(found, expected, rtol=2**-5, atol=2**-7)
+
+
+def test_tensors_of_bfloat16_give_such_results_and_gradients(client):
     adapted = gradwire.adapters.torch.function(loss, client=client)
-    narrow = [torch.tensor(array, dtype=torch.bfloat16) for array in (W, X, Y)]
-    wide = [tensor.to(torch.float32) for tensor in narrow]
-    for tensor in (narrow[0], wide[0]):
-        tensor.requires_grad_()
-    value, expected = adapted(*narrow), plain(*wide)
+    w, x, y = [torch.tensor(array, dtype=torch.bfloat16) for array in (W, X, Y)]
+    own, theirs = w.clone().requires_grad_(), w.clone().requires_grad_()
+    value, expected = adapted(own, x, y), plain(theirs, x, y)
     value.backward()
     expected.backward()
-    close(value, expected)
-    close(narrow[0].grad, wide[0].grad.to(torch.bfloat16))
-    exact = [tensor.detach() for tensor in narrow]
-    found = grad(adapted, argnums=(1, 2))(*exact)
-    gradients = grad(plain, argnums=(1, 2))(*[tensor.detach() for tensor in wide])
-    close(found, tuple(gradient.to(torch.bfloat16) for gradient in gradients))
-    strided = exact[1].T.contiguous().T
-    close(
-        vmap(adapted, (None, 0, 0))(exact[0], strided, exact[2]),
-        vmap(plain, (None, 0, 0))(
-            *[tensor.to(torch.float32) for tensor in (exact[0], strided, exact[2])]
-        ),
-    )
+    near(value.detach(), expected.detach())
+    near(own.grad, theirs.grad)
+    near(grad(adapted, argnums=(1, 2))(w, x, y), grad(plain, argnums=(1, 2))(w, x, y))
+    near(jvp(adapted, (w, x, y), (w, x, y))[1], jvp(plain, (w, x, y), (w, x, y))[1])
+    strided = x.T.contiguous().T
+    batched = vmap(adapted, (None, 0, 0))(w, strided, y)
+    near(batched, vmap(plain, (None, 0, 0))(w, strided, y))
+    wide = gradwire.adapters.torch.function(lambda x: x.astype(np.float32), client=client)(x)
+    assert (wide.dtype, wide.tolist()) == (torch.float32, x.tolist())
+
+
+#: The same where NumPy has no bfloat16.
+WITHOUT_ML_DTYPES = """
+import sys
+sys.modules["ml_dtypes"] = None
+import gradwire
+import gradwire.adapters.torch
+import numpy as np
+import torch
+f = gradwire.adapters.torch.function(lambda x: 2.5 * x * x, client=gradwire.Client(sys.argv[1]))
+x = torch.tensor([0.1, -3.0, float("inf")], dtype=torch.bfloat16, requires_grad=True)
+y = f(x)
+y.backward(torch.ones_like(y))
+assert y.dtype == x.grad.dtype == torch.bfloat16
+assert y.tolist() == (2.5 * x * x).tolist()
+assert x.grad.tolist() == (5 * x).tolist()
+number = gradwire.adapters.torch.function(np.sum, client=gradwire.Client(sys.argv[1]))(x)
+assert (number.dtype, number.item()) == (torch.bfloat16, float("inf"))
+"""
+
+
+def test_bfloat16_needs_no_further_library(service_url):
+    command = [sys.executable, "-c", WITHOUT_ML_DTYPES, service_url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_complex_gradients_follow_torch_s_convention(client):

@@ -50,6 +50,15 @@ def test_tensors_are_stored_and_used(run, answer, tmp_path):
     run("tensors", "get", ref, exits=9)
 
 
+def test_tensors_of_bfloat16_are_written_as_float32(run, answer, tmp_path):
+    ref = run("tensors", "put", '{"value": [0.1, 2], "dtype": "bfloat16"}').stdout.strip()
+    assert answer("tensors", "get", ref) == [0.1, 2]
+    assert "bfloat16[2]" in run("tensors", "get", ref).stdout
+    run("tensors", "get", ref, "-o", "y.npy")
+    copied = np.load(tmp_path / "y.npy")
+    assert (copied.dtype, copied.tolist()) == (np.float32, [0.10009765625, 2])
+
+
 def test_what_is_no_array_is_not_stored(run):
     assert "expected an array to store" in run("tensors", "put", '"text"', exits=4).stderr
     assert "the tensor cannot be sent" in run("tensors", "put", '{"a": 1}', exits=4).stderr

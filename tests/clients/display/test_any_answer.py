@@ -11,14 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from tests.arrays import arrays_of
 from tests.clients.display.pages import Page
 from tests.effort import share
 
-DTYPES = st.sampled_from("bool int8 uint64 float16 float32 float64 complex64 complex128".split())
+DTYPES = st.sampled_from(
+    "bool int8 uint64 float16 bfloat16 float32 float64 complex64 complex128".split()
+)
 ARRAYS = DTYPES.flatmap(
-    lambda dtype: hnp.arrays(
-        dtype, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
-    )
+    lambda dtype: arrays_of(dtype, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5))
 ) | st.integers(7, 300).map(lambda n: np.linspace(-1.0, 1.0, n))
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 
@@ -30,7 +31,7 @@ def sparse(draw):
     count = draw(st.integers(0, 5))
     each = st.tuples(*(st.integers(0, n - 1) for n in shape[:axes]))
     places = draw(st.lists(each, min_size=count, max_size=count))
-    values = draw(hnp.arrays(draw(DTYPES), (count, *shape[axes:])))
+    values = draw(arrays_of(draw(DTYPES), (count, *shape[axes:])))
     return gradwire.SparseArray(np.array(places, np.int64).reshape(count, axes), values, shape)
 
 
@@ -38,7 +39,7 @@ def sparse(draw):
 def ragged(draw):
     lengths = draw(st.lists(st.integers(0, 4), max_size=5))
     inner = draw(hnp.array_shapes(min_dims=0, max_dims=1, max_side=3))
-    values = draw(hnp.arrays(draw(DTYPES), (sum(lengths), *inner)))
+    values = draw(arrays_of(draw(DTYPES), (sum(lengths), *inner)))
     return gradwire.RaggedArray(values, np.cumsum([0, *lengths]))
 
 
@@ -90,16 +91,16 @@ def test_any_gradients_can_be_shown(gradients, value):
     st.data(),
 )
 def test_any_matrix_can_be_shown(target, shapes, dtype, data):
-    value = data.draw(hnp.arrays(dtype, target))
+    value = data.draw(arrays_of(dtype, target))
     blocks = {
-        f"k{i}": data.draw(hnp.arrays(dtype, (*target, *shape))) for i, shape in enumerate(shapes)
+        f"k{i}": data.draw(arrays_of(dtype, (*target, *shape))) for i, shape in enumerate(shapes)
     }
     answer = {"value": value, "outputs": None, "unconnected": {}, **SHARED}
     check(gradwire.Jacobian(jacobian=blocks, **answer))
-    gradients = {f"k{i}": data.draw(hnp.arrays(dtype, shape)) for i, shape in enumerate(shapes)}
+    gradients = {f"k{i}": data.draw(arrays_of(dtype, shape)) for i, shape in enumerate(shapes)}
     hessian = {
         f"k{i}": {
-            f"k{j}": data.draw(hnp.arrays(dtype, (*one, *two))) for j, two in enumerate(shapes)
+            f"k{j}": data.draw(arrays_of(dtype, (*one, *two))) for j, two in enumerate(shapes)
         }
         for i, one in enumerate(shapes)
     }

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from tests.arrays import arrays_of
+
 BASH = shutil.which("bash") or "bash"
 
-DTYPES = "bool int8 int64 uint64 float16 float32 float64 complex64 complex128".split()
+DTYPES = "bool int8 int64 uint64 float16 bfloat16 float32 float64 complex64 complex128".split()
 
 
 def run(command: str, **environment: str) -> bytes:
@@ -136,7 +138,7 @@ def test_commands_contain_no_passwords_of_addresses():
 
 @given(
     st.sampled_from(DTYPES).flatmap(
-        lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0))
+        lambda dtype: arrays_of(dtype, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0))
     )
 )
 def test_arrays_are_written_bit_for_bit(array):

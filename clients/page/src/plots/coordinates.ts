@@ -49,7 +49,7 @@ export function isSource(path: string, sources: Json | undefined): boolean {
 export function floatsOf(leaf: Json): Floats | null {
   if (isObject(leaf)) {
     const { value, dtype = "float64" } = leaf as JsonObject;
-    return value === undefined || isObject(value) || !/^float(16|32|64)$/.test(String(dtype)) ? null : floatsOf(value);
+    return value === undefined || isObject(value) || !/^(bfloat16|float(16|32|64))$/.test(String(dtype)) ? null : floatsOf(value);
   }
   const shape: number[] = [];
   for (let part: Json | undefined = leaf; Array.isArray(part); part = part[0]) shape.push(part.length);

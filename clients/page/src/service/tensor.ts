@@ -24,6 +24,7 @@ const READERS: { readonly [dtype: string]: readonly [bytes: number, read: Read] 
   int64: [8, (view, at) => Number(view.getBigInt64(at, true))],
   uint64: [8, (view, at) => Number(view.getBigUint64(at, true))],
   float16: [2, (view, at) => half(view.getUint16(at, true))],
+  bfloat16: [2, (view, at) => upperHalf(view.getUint16(at, true))],
   float32: [4, (view, at) => view.getFloat32(at, true)],
   float64: [8, (view, at) => view.getFloat64(at, true)],
   complex64: [4, (view, at) => view.getFloat32(at, true)],
@@ -37,6 +38,13 @@ function half(bits: number): number {
   const fraction = bits & 1023;
   if (exponent === 31) return fraction ? NaN : sign * Infinity;
   return exponent ? sign * 2 ** (exponent - 25) * (1024 + fraction) : sign * 2 ** -24 * fraction;
+}
+
+/** The value of a bfloat16: the float32 of which it is the upper half. */
+function upperHalf(bits: number): number {
+  const wide = new DataView(new ArrayBuffer(4));
+  wide.setUint16(0, bits);
+  return wide.getFloat32(0);
 }
 
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {

@@ -39,7 +39,12 @@ def put(value: str) -> None:
 
 @tensors.command("get", short_help="The values of one.")
 @click.argument("ref")
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="A file .npy to write.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False),
+    help="A file .npy to write, bfloat16 as float32.",
+)
 @connected
 def get(ref: str, output: str | None) -> None:
     """Print the array REF, or write it to a file."""
@@ -51,9 +56,11 @@ def get(ref: str, output: str | None) -> None:
     if output is not None:
         import numpy as np
 
+        from gradwire.bfloat16 import widened
+
         try:
             with Path(output).open("wb") as file:
-                np.save(file, array)
+                np.save(file, widened(np.asarray(array)))  # .npy has no bfloat16
         except OSError as error:
             raise InputProblem(f"cannot write {output}: {error.strerror}") from error
     elif is_json():

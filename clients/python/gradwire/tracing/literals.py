@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradwire.bfloat16 import BFLOAT16, name_of
+from gradwire.bfloat16 import name_of
 from gradwire.errors import NotTraceable
 from gradwire.tracing.terms import ITEM, NOTHING, Term, user_place
 
@@ -85,8 +85,6 @@ def literal(value: Any) -> str:
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return repr(name_of(np.dtype(value)))
     if isinstance(value, np.generic):
-        if value.dtype == BFLOAT16:
-            return f"np.astype({literal(value.item())}, {name_of(BFLOAT16)!r})"
         return f"np.{value.dtype.name}({literal(value.item())})"
     if isinstance(value, int):
         return str(int(value))
