@@ -4,6 +4,7 @@ import hashlib
 import subprocess
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import gradwire
 import httpx
@@ -136,7 +137,7 @@ def test_functions_record_them(client):
 
 HALF, WIDE = np.ones(2, np.float16), np.ones(2, np.float32)
 #: Functions of a vector of bfloat16, and the dtype of their results.
-TYPED = {
+TYPED: dict[str, tuple[Any, Any]] = {
     "a Python float": (lambda x: 2.5 * x, BFLOAT16),
     "a Python integer": (lambda x: x + 300, BFLOAT16),
     "a complex number": (lambda x: x * 1j, np.complex64),
