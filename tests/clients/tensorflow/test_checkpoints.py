@@ -70,6 +70,18 @@ def test_another_dtype_is_refused(tmp_path):
         tf.train.Checkpoint(v=tf.Variable(1.0, dtype=tf.float64)).restore(path)
 
 
+def test_bfloat16_is_restored(tmp_path):
+    values = [0.1, -3.0]
+    path = tf.train.Checkpoint(v=tf.Variable(values, dtype=tf.bfloat16)).write(tmp_path / "c")
+    other = tf.Variable([0.0, 0.0], dtype=tf.bfloat16)
+    tf.train.Checkpoint(v=other).restore(path)
+    assert other.numpy().tolist() == tf.constant(values, tf.bfloat16).numpy().tolist()
+    module = tf.Module()
+    module.v = other
+    tf.saved_model.save(module, tmp_path / "saved")
+    assert tf.saved_model.load(tmp_path / "saved").v.numpy().tolist() == other.numpy().tolist()
+
+
 def test_a_variable_made_later_that_does_not_fit_is_told_once(tmp_path):
     path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "c")
     checkpoint = tf.train.Checkpoint()

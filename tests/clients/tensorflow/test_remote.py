@@ -258,6 +258,7 @@ def test_bfloat16_comes_with_its_rounding():
     w = tf.Variable(tf.ones(5000, tf.bfloat16))
     w.assign(w * tf.constant(1.01, tf.bfloat16))
     assert float(tf.reduce_sum(tf.ones(3))) == 3.0
+    assert isinstance(w._node.value, remote.RemoteArray)
     assert set(w.numpy().astype(np.float64).tolist()) == {1.0078125}
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from gradwire.tf.calls import call
 from gradwire.tf.connections import are_joined
 from gradwire.tf.conversion import convert_to_tensor, filled, tensor_of, zeros_of
-from gradwire.tf.dtypes import rounded
 from gradwire.tf.fetching import (
     along,
     ask,
@@ -186,8 +185,7 @@ def _items(
             continue
         dtype = node.dtype
         if whole is None:
-            narrow = dtype if dtype is not None and dtype.name == "bfloat16" else None
-            made.append(tensor_of(rounded(value, narrow) if narrow else value, dtype))
+            made.append(tensor_of(value, dtype))
             continue
         item = record(part_of(whole, i, Spec(dtype, np.shape(value))))
         item.settle(value)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradwire.tf.archives import read_arrays
 from gradwire.tf.errors import NotFoundError
 from gradwire.tf.gfile import local
 
@@ -111,8 +112,7 @@ def _arrays(path: str) -> dict[str, np.ndarray[Any, Any]]:
         raise NotImplementedError(f"{path} is a checkpoint of TensorFlow, which is not read")
     if not file.exists():
         raise NotFoundError(None, None, f"there is no checkpoint at {path}")
-    with np.load(file) as values:
-        return dict(values)
+    return read_arrays(file)
 
 
 def read_values(save_path: Any) -> dict[str, np.ndarray[Any, Any]]:

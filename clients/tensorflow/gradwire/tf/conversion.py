@@ -9,7 +9,7 @@ import numpy as np
 
 from gradwire.tf import dtypes
 from gradwire.tf.arguments import only
-from gradwire.tf.dtypes import DType, as_dtype, of_numpy, rounded
+from gradwire.tf.dtypes import DType, as_dtype, of_numpy
 from gradwire.tf.nodes import Spec, TensorNode, known, record
 from gradwire.tf.remote import RemoteArray
 from gradwire.tf.shapes import TensorShape
@@ -36,7 +36,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if isinstance(value, Operand):
         tensor = convert_to_tensor(value)
         if wanted is not None and tensor.dtype != wanted:
-            tensor = Tensor(known(rounded(tensor._value(), wanted), wanted))
+            tensor = Tensor(known(np.asarray(tensor._value(), wanted.storage), wanted))
     else:
         tensor = _made(value, wanted)
     if shape is None:
@@ -127,7 +127,7 @@ def array_of(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
         if found.is_integer and wanted.is_integer:  # out of range, they wrap around
             return np.array(value, np.int64).astype(wanted.storage)
         with np.errstate(over="ignore"):
-            return np.asarray(rounded(np.array(value, wanted.storage), wanted))
+            return np.array(value, wanted.storage)
     except ValueError:
         raise ValueError("Can't convert non-rectangular Python sequence to Tensor.") from None
     except OverflowError:
@@ -149,7 +149,7 @@ def _from_numpy(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
         return np.array(array)
     if dtype == dtypes.string:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype string")
-    return np.array(rounded(array, dtype))
+    return np.array(array, dtype.storage)
 
 
 def _survey(value: Any, kinds: set[Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf.conversion import convert_to_tensor
-from gradwire.tf.dtypes import as_dtype
+from gradwire.tf.dtypes import as_dtype, finfo
 from gradwire.tf.errors import invalid
 from gradwire.tf.operators import identity
 from gradwire.tf.tensors import Operand, Tensor
@@ -80,7 +80,7 @@ def assert_near(
     """Raise unless ``|x - y| <= atol + rtol |y|`` everywhere; by default ten times machine's."""
     left, right = _pair(x, y)
     of = left.dtype
-    tolerance = 10 * float(np.finfo(of.storage).eps) if of.is_floating else 0.0
+    tolerance = 10 * float(finfo(of.storage).eps) if of.is_floating else 0.0
     relative = tolerance if rtol is None else float(rtol)
     absolute = tolerance if atol is None else float(atol)
     one, other = left._value(), right._value()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 __all__ = [
@@ -12,6 +13,10 @@ __all__ = [
     "float64", "half", "int8", "int16", "int32", "int64", "qint8", "qint16", "qint32", "quint8",
     "quint16", "resource", "string", "uint8", "uint16", "uint32", "uint64", "variant",
 ]  # fmt: skip
+
+
+#: NumPy's, which also knows bfloat16.
+finfo: Any = ml_dtypes.finfo
 
 
 class DType:
@@ -43,12 +48,12 @@ class DType:
         #: The dtype that values have here.
         self.storage: np.dtype[Any] = storage
         #: Bytes of an element.
-        self.size: int = 2 if name == "bfloat16" else 1 if not kind else storage.itemsize
+        self.size: int = storage.itemsize if kind else 1
         self.is_bool: bool = kind == "b"
         self.is_quantized: bool = name.startswith(("qint", "quint"))
         self.is_integer: bool = kind in ("i", "u") and not self.is_quantized
         self.is_unsigned: bool = self.is_integer and kind == "u"
-        self.is_floating: bool = kind == "f"
+        self.is_floating: bool = kind in ("f", "V")  # bfloat16's
         self.is_complex: bool = kind == "c"
         #: True if such elements have derivatives.
         self.is_differentiable: bool = self.is_floating or self.is_complex
@@ -96,14 +101,11 @@ class DType:
     def _limit(self, which: str) -> Any:
         if self.is_bool:
             return which == "max"
-        if self.name == "bfloat16":
-            largest = float.fromhex("0x1.fep127")
-            return largest if which == "max" else -largest
-        kind = self.storage.kind
-        if kind not in "iuf":
+        if self.storage.kind in "iu":
+            return getattr(np.iinfo(self.storage), which)
+        if not self.is_floating:
             raise TypeError(f"Cannot find {which}imum value of {self!s}.")
-        found = np.iinfo(self.storage) if kind in "iu" else np.finfo(self.storage)
-        return getattr(found, which)
+        return getattr(finfo(self.storage), which)
 
     def __eq__(self, other: object) -> bool:
         if other is self or isinstance(other, DType):
@@ -133,7 +135,7 @@ class DType:
 
 float16: DType = DType("float16", np.float16, "half")
 half: DType = float16
-bfloat16: DType = DType("bfloat16", np.float32)
+bfloat16: DType = DType("bfloat16", ml_dtypes.bfloat16)
 float32: DType = DType("float32", np.float32, "float")
 float64: DType = DType("float64", np.float64, "double")
 double: DType = float64
@@ -207,17 +209,6 @@ def of_numpy(dtype: np.dtype[Any]) -> DType:
     if found is None:
         raise TypeError(f"Cannot convert {dtype!r} to a TensorFlow DType.")
     return found
-
-
-def rounded(value: Any, dtype: DType) -> Any:
-    """An array as elements of the dtype: bfloat16 is kept in float32, rounded to 8 bits."""
-    if dtype.name != "bfloat16":
-        return np.asarray(value, dtype.storage)
-    array = np.ascontiguousarray(value, np.float32)
-    bits = array.view(np.uint32)
-    nearest = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
-    result = np.where(np.isfinite(array), nearest.view(np.float32), array)
-    return np.asarray(result, np.float32).reshape(np.shape(value))
 
 
 def __getattr__(name: str) -> Any:

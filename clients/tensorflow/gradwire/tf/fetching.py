@@ -134,7 +134,7 @@ def separated(nodes: Iterable[TensorNode]) -> tuple[list[TensorNode], list[Tenso
 
 def may_stay(spec: Spec) -> bool:
     """True if a value is large enough to stay with the service."""
-    if spec.shape is None or spec.dtype is None or spec.dtype.name == "bfloat16":
+    if spec.shape is None or spec.dtype is None:
         return False
     return math.prod(spec.shape) * spec.dtype.size >= KEPT_BYTES
 

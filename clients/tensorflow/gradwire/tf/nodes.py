@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gradwire.tf.dtypes import DType, of_numpy, rounded
+from gradwire.tf.dtypes import DType, of_numpy
 from gradwire.tf.remote import RemoteArray
 from gradwire.tracing.terms import ITEM, NOTHING, Leaf, Place, Scope, Term
 
@@ -94,10 +94,8 @@ class TensorNode(Term):
     def settle(self, value: Any) -> None:
         """The value has become known: what it was computed from is needed by tapes alone."""
         array = value if isinstance(value, RemoteArray) else np.asarray(value)
-        if self.dtype is not None and (
-            array.dtype != self.dtype.storage or self.dtype.name == "bfloat16"
-        ):
-            array = rounded(np.asarray(array), self.dtype)
+        if self.dtype is not None and array.dtype != self.dtype.storage:
+            array = np.asarray(array, self.dtype.storage)
         if self.dtype is None:
             self.dtype = of_numpy(array.dtype)
         self.value = array

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradwire.tf import nest
+from gradwire.tf.archives import read_arrays
 from gradwire.tf.arguments import only
 from gradwire.tf.checkpoints import Checkpoint
 from gradwire.tf.functions import PolymorphicFunction
@@ -64,8 +65,7 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     if not contains_saved_model(export_dir):
         raise OSError(f"SavedModel file does not exist at: {folder}")
     structure = json.loads((folder / _STRUCTURE).read_text(encoding="utf-8"))
-    with np.load(folder / _VARIABLES) as values:
-        return _loaded(structure, dict(values), {})
+    return _loaded(structure, read_arrays(folder / _VARIABLES), {})
 
 
 def contains_saved_model(export_dir: Any) -> bool:

@@ -191,7 +191,7 @@ def _assert_arrays(x: Any, y: Any, sample_weight: Any) -> None:
 
 def _array(value: Any) -> Any:
     array = value.numpy() if hasattr(value, "numpy") else np.asarray(value)
-    floats = array.dtype.kind == "f"
+    floats = array.dtype.kind in "fV"  # bfloat16, too
     return array.astype(tf.as_dtype(floatx()).as_numpy_dtype) if floats else array
 
 

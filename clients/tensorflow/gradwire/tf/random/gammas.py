@@ -33,7 +33,7 @@ def gamma_from(
     each = np.broadcast_to(static.array(shapes), batch)
     found = rejection.drawn(rejection.gamma, source, shape, each)
     drawn = _differentiable(constant(found, kind), broadcast_to(shapes, shape))
-    least = constant(np.finfo(kind.storage).tiny, kind)
+    least = constant(dtypes.finfo(kind.storage).tiny, kind)
     return maximum(least, drawn / rates)
 
 

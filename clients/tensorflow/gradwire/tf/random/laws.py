@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradwire.tf.dtypes import DType, float64, rounded
+from gradwire.tf.dtypes import DType, float64
 from gradwire.tf.philox import RESERVED, Philox, Words
 
 #: The number in place of 0, which has no logarithm.
@@ -23,7 +23,7 @@ def uniform(source: Philox, size: int, dtype: DType) -> NDArray[Any]:
         return doubles(source.words(2 * size).reshape(-1, 2))
     words = source.words(size)
     if dtype.name == "bfloat16":
-        return _floats((words & np.uint32(0x7F)) << np.uint32(16))
+        return _floats((words & np.uint32(0x7F)) << np.uint32(16)).astype(dtype.storage)
     if dtype.name == "float16":
         bits = (words & np.uint32(0x3FF)).astype(np.uint16) | np.uint16(15 << 10)
         return bits.view(np.float16) - np.float16(1)
@@ -36,7 +36,7 @@ def normal(source: Philox, size: int, dtype: DType) -> NDArray[Any]:
     if dtype.name == "float64":
         return double_normals(source.words(4 * pairs).reshape(-1, 2))[:size]
     words = source.words(2 * pairs).reshape(-1, 2)
-    return _rounded(_box_muller(_floats(words))[:size], dtype)
+    return _box_muller(_floats(words))[:size].astype(dtype.storage)
 
 
 def truncated_normal(source: Philox, size: int, dtype: DType) -> NDArray[Any]:
@@ -53,7 +53,7 @@ def truncated_normal(source: Philox, size: int, dtype: DType) -> NDArray[Any]:
         words = source.skip(int(row) * apart).blocks(_ENOUGH)
         again = _normals(words.reshape(-1, 2), group)
         found[row] = again[np.abs(again) < 2][:group]
-    return _rounded(found.reshape(-1)[:size], dtype)
+    return found.reshape(-1)[:size].astype(dtype.storage)
 
 
 def _normals(pairs: Words, group: int) -> NDArray[Any]:
@@ -88,11 +88,6 @@ def permutation(source: Philox, size: int) -> NDArray[np.int64]:
         other = place + int(word) % (size - place)
         order[[place, other]] = order[[other, place]]
     return order
-
-
-def _rounded(numbers: NDArray[Any], dtype: DType) -> NDArray[Any]:
-    found: NDArray[Any] = rounded(numbers, dtype)
-    return found
 
 
 def _floats(words: Words) -> NDArray[np.float32]:

@@ -211,8 +211,8 @@ def uniform_from(
     unit = laws.uniform(source, size, kind).reshape(lengths)
     bounds: list[Any] = [0 if minval is None else minval, 1 if maxval is None else maxval]
     if all(_plain(bound) for bound in bounds):
-        least, most = (dtypes.rounded(bound, kind) for bound in bounds)
-        return constant(_affine(unit, dtypes.rounded(most - least, kind), least, kind), kind)
+        least, most = (np.asarray(bound, kind.storage) for bound in bounds)
+        return constant(unit * (most - least) + least, kind)
     start, stop = (convert_to_tensor(bound, kind) for bound in bounds)
     return add(multiply(constant(unit, kind), subtract(stop, start)), start)
 
@@ -231,8 +231,8 @@ def scaled_from(
         raise TypeError(f"Cannot convert {mean!r} to EagerTensor of dtype {kind.name}")
     drawn = law(source, math.prod(lengths), kind).reshape(lengths)
     if _plain(mean) and _plain(stddev):
-        scale, offset = (dtypes.rounded(part, kind) for part in (stddev, mean))
-        return constant(_affine(drawn, scale, offset, kind), kind)
+        scale, offset = (np.asarray(part, kind.storage) for part in (stddev, mean))
+        return constant(drawn * scale + offset, kind)
     scaled = multiply(constant(drawn, kind), convert_to_tensor(stddev, kind))
     return add(scaled, convert_to_tensor(mean, kind))
 
@@ -250,10 +250,6 @@ def binomial_from(
     """Binomial numbers of a generator, ``shape`` being the whole shape."""
     parameters = static.array(counts), static.array(probs)
     return constant(rejection.drawn(rejection.binomial, source, shape, *parameters), dtype)
-
-
-def _affine(unit: Any, scale: Any, offset: Any, kind: dtypes.DType) -> Any:
-    return dtypes.rounded(dtypes.rounded(unit * scale, kind) + offset, kind)
 
 
 def _plain(value: Any) -> bool:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import gradwire.tf as tf
+from gradwire.tf.archives import read_arrays
 from gradwire.tf.arguments import only
 from gradwire.tf.keras.objects import deserialize_keras_object, serialize_keras_object
 
@@ -129,8 +130,7 @@ def load_weights(model: Any, filepath: Any) -> None:
         with zipfile.ZipFile(path) as archive:
             model.set_weights(_in_order(_unpacked(archive, path), "weight"))
         return
-    with np.load(path) as kept:
-        model.set_weights([kept[name] for name in kept.files])
+    model.set_weights([*read_arrays(path).values()])
 
 
 def _assert_free(path: Path, overwrite: bool) -> None:
@@ -153,8 +153,7 @@ def _unpacked(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
             f"the weights of {path} are not in {_WEIGHTS}, but in {archive.namelist()}: files that "
             "Keras wrote are not read"
         )
-    with np.load(io.BytesIO(archive.read(_WEIGHTS))) as kept:
-        return {name: kept[name] for name in kept.files}
+    return read_arrays(io.BytesIO(archive.read(_WEIGHTS)))
 
 
 def _in_order(arrays: Mapping[str, Any], kind: str) -> list[Any]:
