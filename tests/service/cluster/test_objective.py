@@ -5,6 +5,7 @@ import shutil
 import signal
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from gradwire_service.cluster.cluster import Cluster
 from gradwire_service.problems import RemoteError, RequestError, problem_of
 from gradwire_service.scheduling import Deadline
 from gradwire_service.settings import Settings
+from gradwire_service.wire.bfloat16 import BFLOAT16
 from gradwire_service.wire.chunked import ChunkedReference
 from scipy.optimize import minimize
 
@@ -185,6 +187,19 @@ def refused(ask):
     with pytest.raises((RequestError, RemoteError)) as caught:
         ask()
     return problem_of(caught.value)
+
+
+def test_rows_of_bfloat16(dask, data, logistic, small_shards):
+    import dask.array as da
+
+    X = data.X.astype(BFLOAT16)
+    dask.client.publish_dataset(narrow=dask.client.persist(da.from_array(X, chunks=(900, 5))))
+    objective = logistic(ChunkedReference("dask", "narrow"), ZARR[1])
+    rounded = SimpleNamespace(X=X.astype(float), y=data.y)
+    value, gradient, _ = formula(rounded, X_AT)
+    found, found_gradient = objective.value_and_gradient(X_AT)
+    np.testing.assert_allclose(found, value, rtol=1e-12)
+    np.testing.assert_allclose(found_gradient, gradient, rtol=1e-10, atol=1e-10)
 
 
 def test_unequal_rows(dask, logistic):
