@@ -8,8 +8,9 @@ both.
 
 from __future__ import annotations
 
+import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import mpmath  # type: ignore[import-untyped]
@@ -134,6 +135,12 @@ def _tan(z: Any) -> Any:
     return (mp.tan(x) / x - 1) / z
 
 
+def _sine(z: Any) -> Any:
+    """``sin x = x + x z p(z)`` with ``z = x²``."""
+    x = mp.sqrt(z)
+    return (mp.sin(x) / x - 1) / z
+
+
 def _sin(z: Any) -> Any:
     return mp.fsum([(-1) ** (k + 1) * z**k / mp.factorial(2 * k + 3) for k in range(30)])
 
@@ -184,9 +191,11 @@ SHORT = {
     "ERFC": Wanted(lambda x: mp.log(mp.erfc(x)), (mpf("0.9"), 4), 0, 9),
     "EXP2": Wanted(_exp2, (-mpf("0.5"), mpf("0.5")), 0, 6),
     "LOG": Wanted(_log1p, (-mpf(1) / 3, mpf(1) / 3), 0, 9),
+    "SIN": Wanted(_series(_sine, -mpf(1) / 6), (0, (mp.pi / 2 * mpf("1.0001")) ** 2), 0, 4),
     "TAN": Wanted(_series(_tan, mpf(1) / 3), (0, _TURN), 0, 7),
 }
-
+#: Those whose coefficients are rounded one by one.
+ROUNDED = ("SIN",)
 
 #: Words of 2 / pi after the point, so many that each double has its own three.
 WORDS, WORD = 19, 64
@@ -216,8 +225,44 @@ def write_coefficients(name: str, wanted: Wanted, count: int) -> None:
 def write_floats(name: str, wanted: Wanted) -> None:
     """Write a polynomial of floats alone."""
     found, error = mpmath.chebyfit(wanted.function, wanted.interval, wanted.single, error=True)
+    write_powers(name, found, error)
+
+
+def write_powers(name: str, found: Sequence[Any], error: Any) -> None:
+    """Write coefficients, and their error as a comment."""
     write(f"# within 2^{float(mp.log(error, 2)):.1f}")
     write(f"{name} = ({', '.join([repr(float(each)) for each in found])})")
+
+
+def interpolated(function: Callable[[Any], Any], end: Any, count: int, weight: int) -> list[Any]:
+    """``p`` of so many coefficients for which the error of ``z^weight p(z)`` oscillates.
+
+    It is right at the zeros of a Chebyshev polynomial that is moved to have its first at 0.
+    """
+    degree = count + weight
+    zeros = [mp.cos(mp.pi * (2 * k + 1) / (2 * degree)) for k in range(degree)]
+    points = [end * (zero - zeros[-1]) / (1 - zeros[-1]) for zero in zeros[:count]]
+    powers = mp.matrix([[z ** (count - 1 - k) for k in range(count)] for z in points])
+    return list(mp.lu_solve(powers, mp.matrix([function(z) for z in points])))
+
+
+def write_rounded(name: str, wanted: Wanted) -> None:
+    """Write a polynomial ``p`` of floats for small errors of ``z p(z)``, rounding included.
+
+    The last coefficient is rounded, then the others are found anew, which make up for that.
+    """
+    found: list[float] = []
+
+    def left(z: Any) -> Any:
+        return (wanted.function(z) - mp.polyval(found or [0], z)) / z ** len(found)
+
+    end = wanted.interval[1]
+    for count in range(wanted.single, 0, -1):
+        last = interpolated(left, end, count, wanted.single - count + 1)[-1]
+        found.insert(0, struct.unpack("<f", struct.pack("<f", last))[0])
+    points = [end * k / 1000 for k in range(1, 1001)]
+    error = max(abs(z * (mp.polyval(found, z) - wanted.function(z))) for z in points)
+    write_powers(name, found, error)
 
 
 def write_singles() -> None:
@@ -225,7 +270,7 @@ def write_singles() -> None:
     write('"""Polynomials of functions of one float, the highest power first.\n')
     write('Written by ``tools/function_polynomials.py``, where they are derived.\n"""\n')
     for name, wanted in SHORT.items():
-        write_floats(name, wanted)
+        (write_rounded if name in ROUNDED else write_floats)(name, wanted)
 
 
 def write_all() -> None:

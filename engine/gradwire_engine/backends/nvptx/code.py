@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from gradwire_engine.backends.llvm.arithmetic import Arithmetic
 from gradwire_engine.backends.llvm.functions.forms import DOUBLES, SINGLES
+from gradwire_engine.backends.llvm.functions.library import has_seldom, symbol, usual_symbol
 from gradwire_engine.backends.llvm.writer import TYPES, Writer, type_of
 from gradwire_engine.backends.nvptx.schedules import WARP
 
@@ -21,13 +22,19 @@ class GpuArithmetic(Arithmetic):
         super().__init__(writer)
         #: The functions that are called, by their forms.
         self.called: set[tuple[str, str]] = set()
+        #: Conditions for values not to be the right ones; None if all values are to be.
+        self.seldom: list[str] | None = None
 
     def _library(self, function: str, operands: list[str], char: str, *, wide: bool) -> str:
         self.called.add((function, char))
-        name = f"{(SINGLES if char == 'f' else DOUBLES).prefix}{function}"
-        kind = TYPES[char]
+        p, kind, form = self._p, TYPES[char], SINGLES if char == "f" else DOUBLES
         given = ", ".join([f"{kind} {x}" for x in operands])
-        return self._p.let(f"call {kind} @{name}({given})")
+        if self.seldom is None or not has_seldom(function, form):
+            return p.let(f"call {kind} @{symbol(function, form)}({given})")
+        both = f"{{ {kind}, i1 }}"
+        found = p.let(f"call {both} @{usual_symbol(function, form)}({given})")
+        self.seldom.append(p.let(f"extractvalue {both} {found}, 1"))
+        return p.let(f"extractvalue {both} {found}, 0")
 
 
 class GpuCode:
@@ -77,6 +84,15 @@ class GpuCode:
         self.set(at, "i64", p.let(f"add nsw i64 {i}, {step}"))
         p.do(f"br label %head{number}")
         p.label(f"exit{number}")
+
+    def go_if_any(self, conditions: Sequence[str], block: str) -> None:
+        """Go on at another block where some of these conditions hold."""
+        p, number = self.p, self.p.new()
+        either = conditions[0]
+        for other in conditions[1:]:
+            either = p.let(f"or i1 {either}, {other}")
+        p.do(f"br i1 {either}, label %{block}, label %usual{number}")
+        p.label(f"usual{number}")
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:

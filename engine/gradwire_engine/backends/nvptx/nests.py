@@ -36,10 +36,11 @@ class Member(NamedTuple):
 
 
 class _Begun(NamedTuple):
-    """A pass: its loops' numbers, the places that are known in it, and what memory gave."""
+    """A pass: its loops' numbers, the places known in it, its values, and what memory gave."""
 
     at: list[str]
     places: dict[tuple[object, ...], str]
+    values: list[str]
     known: dict[Value, str]
 
 
@@ -134,36 +135,86 @@ class GpuNestPrinter(ElementPrinter):
                 self._finish(number, member)
 
     def _make(self, first: str, apart: int, step: str) -> None:
-        """Make passes from ``first`` to the end by ``step``.
-
-        If several are made at once, they are ``apart`` from each other, and so is what is left.
-        """
-        code, p = self._code, self._p
+        """Make passes from ``first`` to the end by ``step``; if several at once, ``apart``."""
+        code = self._code
         at = code.variable("i64", first)
         if self.at_once > 1:
-            last = p.let(f"sub i64 {self.end}, {apart * (self.at_once - 1)}")
-            with code.loop(at, last, step) as number:
-                further = [p.let(f"add i64 {number}, {apart * k}") for k in range(1, self.at_once)]
-                self._pass([number, *further])
-            step = str(apart)
+            self._make_shares(at, apart, step)
+            return
         with code.loop(at, self.end, step) as number:
             self._pass([number])
 
-    def _pass(self, numbers: Sequence[str]) -> None:
-        """Some passes: what memory gives comes first, so that a thread waits for it once."""
+    def _make_shares(self, at: str, apart: int, step: str) -> None:
+        """Make several passes at once, ``apart`` from each other, as long as there are as many.
+
+        What is left is made one by one, and so are those where functions seldom give what they
+        usually do. Threads that do so are waited for, or they would not meet the others again.
+        """
+        code, p, name = self._code, self._code.p, f"share{self._code.p.new()}"
+        share = apart * self.at_once
+        last = p.let(f"sub i64 {self.end}, {share - apart}")
+        p.do(f"br label %{name}")
+        p.label(name)
+        first = code.get(at, "i64")
+        p.do(
+            f"br i1 {p.let(f'icmp slt i64 {first}, {last}')},"
+            f" label %{name}.at_once, label %{name}.left"
+        )
+        p.label(f"{name}.at_once")
+        further = [p.let(f"add i64 {first}, {apart * k}") for k in range(1, self.at_once)]
+        self._pass([first, *further], seldom=f"{name}.one_by_one")
+        p.do(f"br label %{name}.next")
+        p.label(f"{name}.left")
+        p.do(
+            f"br i1 {p.let(f'icmp slt i64 {first}, {self.end}')},"
+            f" label %{name}.one_by_one, label %{name}.end"
+        )
+        p.label(f"{name}.one_by_one")
+        end = p.let(f"add i64 {first}, {share}")
+        is_less = p.let(f"icmp slt i64 {end}, {self.end}")
+        end = p.let(f"select i1 {is_less}, i64 {end}, i64 {self.end}")
+        one = code.variable("i64", p.let(f"freeze i64 {first}"))
+        with code.loop(one, end, str(apart)) as number:
+            self._pass([number])
+        p.do(f"br label %{name}.next")
+        p.label(f"{name}.next")
+        code.set(at, "i64", p.let(f"add nsw i64 {first}, {step}"))
+        p.do(f"br label %{name}")
+        p.label(f"{name}.end")
+
+    def _pass(self, numbers: Sequence[str], seldom: str = "") -> None:
+        """Some passes: what memory gives comes first, so that a thread waits for it once.
+
+        Where functions have not what is usual in all of them, go on at the label ``seldom``, if
+        there is one, before anything is stored.
+        """
         begun: list[_Begun] = []
         for number in numbers:
             with self._inside(self._numbers(number, self._passes)):
                 known = {v: self._computed(v) for v in self._inner if self._is_from_memory(v)}
-                begun.append(_Begun([*self._at], self._places[-1], known))
+                values = [*self._values] if begun else self._values
+                begun.append(_Begun([*self._at], self._places[-1], values, known))
+        conditions = self._code.arithmetic.seldom = [] if seldom else None
+        for value in self._inner:
+            for pass_ in begun:
+                with self._within_pass(pass_):
+                    self._values[value] = pass_.known.get(value) or self._computed(value)
+        self._code.arithmetic.seldom = None
+        if conditions:
+            self._code.go_if_any(conditions, seldom)
         for pass_ in begun:
-            before, self._at = self._at, pass_.at
-            self._places.append(pass_.places)
-            for value in self._inner:
-                self._values[value] = pass_.known.get(value) or self._computed(value)
-            self._finish_pass()
-            self._places.pop()
-            self._at = before
+            with self._within_pass(pass_):
+                self._finish_pass()
+
+    @contextmanager
+    def _within_pass(self, pass_: _Begun) -> Iterator[None]:
+        """Write what is of one pass."""
+        before = self._at, self._values
+        self._at, self._values = pass_.at, pass_.values
+        self._places.append(pass_.places)
+        yield
+        self._places.pop()
+        self._at, self._values = before
 
     @property
     def _inner(self) -> list[Value]:

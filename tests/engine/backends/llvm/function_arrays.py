@@ -11,7 +11,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from gradwire_engine.backends.llvm.compiler import Code, Source, compile_here
 from gradwire_engine.backends.llvm.functions.forms import DOUBLES, SINGLES, VECTORS, Form
-from gradwire_engine.backends.llvm.functions.library import library, operands, symbol
+from gradwire_engine.backends.llvm.functions.library import (
+    library,
+    operands,
+    symbol,
+    usual_symbol,
+)
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 5e-324, -5e-324]
 SPECIAL += [2.2250738585072014e-308, 1.7976931348623157e308, -1.7976931348623157e308]
@@ -40,20 +45,49 @@ def compiled(of: Compiled) -> Code:
 @cache
 def arrays(name: str, of: Compiled = OF_VECTORS[0]) -> Callable[..., np.ndarray]:
     """A function of whole arrays by machine code that calls a form's function for all elements."""
+    form, _ = of
+    given = ", ".join([f"{form.numbers} %x{k}" for k in range(operands(name))])
+    call = f"  %z = call {form.numbers} %function({given})\n"
+    return _called(symbol(name, form), operands(name), call, of)
+
+
+@cache
+def usually(name: str, form: Form) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """What a function of one number usually does for all elements, and of which it refuses to."""
+    both = f"{{ {form.element}, i1 }}"
+    parts = [
+        _called(
+            usual_symbol(name, form),
+            1,
+            f"  %both = call {both} %function({form.element} %x0)\n"
+            f"  %value = extractvalue {both} %both, 0\n"
+            f"  %refused = extractvalue {both} %both, 1\n"
+            f"  %z = {given}\n",
+            (form, ""),
+        )
+        for given in (
+            f"fadd {form.element} %value, -0.0",
+            f"uitofp i1 %refused to {form.element}",
+        )
+    ]
+    return lambda x: (parts[0](x), parts[1](x) != 0)
+
+
+def _called(function: str, count: int, call: str, of: Compiled) -> Callable[..., np.ndarray]:
+    """Machine code that calls a ``%function`` of ``%x0``, ... for ``%z`` of all elements."""
     form, without = of
-    kind, arguments = form.numbers, range(operands(name))
+    kind, arguments = form.numbers, range(count)
     loads = [
         f"  %p{k} = getelementptr ptr, ptr %pointers, i64 {k}\n  %q{k} = load ptr, ptr %p{k}\n"
         f"  %a{k} = getelementptr {form.element}, ptr %q{k}, i64 %i\n"
         f"  %x{k} = load {kind}, ptr %a{k}, align 4\n"
         for k in arguments
     ]
-    address = compiled(of).address_of(symbol(name, form))
+    address = compiled(of).address_of(function)
     text = (
         f"define void @kernel(ptr %pointers, i64 %n) {{\nentry:\n  br label %next\nnext:\n"
         f"  %i = phi i64 [ 0, %entry ], [ %j, %next ]\n{''.join(loads)}"
-        f"  %function = inttoptr i64 {address} to ptr\n"
-        f"  %z = call {kind} %function({', '.join([f'{kind} %x{k}' for k in arguments])})\n"
+        f"  %function = inttoptr i64 {address} to ptr\n{call}"
         f"  %to = getelementptr ptr, ptr %pointers, i64 {len(arguments)}\n"
         f"  %out = load ptr, ptr %to\n  %at = getelementptr {form.element}, ptr %out, i64 %i\n"
         f"  store {kind} %z, ptr %at, align 4\n  %j = add i64 %i, {form.lanes}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 pytest.importorskip("llvmlite")
@@ -17,11 +18,20 @@ from gradwire_engine.backends.llvm.functions.forms import (
 from gradwire_engine.backends.llvm.functions.library import (
     NAMES,
     functions_text,
+    has_seldom,
     library,
     operands,
     symbol,
+    usual_symbol,
 )
 
+from tests.engine.backends.llvm.function_arrays import (
+    SPECIAL,
+    arrays,
+    held,
+    of_moderate_size,
+    usually,
+)
 from tests.engine.backends.llvm.gpu_code import ptx
 
 #: Code that rounds a product or a sum otherwise than IEEE 754: fused, flushed, approximate.
@@ -74,9 +84,23 @@ def test_modules_define_what_they_call_in_several_forms(name):
 def test_only_what_is_called_is_defined(names, defined):
     for form in (DOUBLES, SINGLES):
         found = re.findall(r"define internal .*@(\w+)\(", functions_text(names, form))
-        assert set(found) == {form.prefix + name for name in defined}
+        known = defined & {*NAMES}
+        usual = {usual_symbol(name, form) for name in known if has_seldom(name, form)}
+        assert {*found} == {form.prefix + name for name in defined} | usual
     text = functions_text([names[0]], VECTORS)
     assert f"@{symbol(names[0], VECTORS)}(" in text
+
+
+@pytest.mark.parametrize("form", [DOUBLES, SINGLES], ids=lambda form: form.element)
+def test_usual_functions_give_the_same_or_refuse(form):
+    named = [name for name in NAMES if operands(name) == 1 and has_seldom(name, form)]
+    assert {"exp", "log", "sin"} <= {*named} or not form.single
+    xs = np.concatenate([held(np.array(SPECIAL), form), held(of_moderate_size(200), form)])
+    for name in named:
+        usual, refused = usually(name, form)(xs)
+        whole = arrays(name, (form, ""))(xs)
+        np.testing.assert_array_equal(usual[~refused], whole[~refused], name)
+        assert not refused[(xs > 0.01) & (xs < 50)].any(), name
 
 
 def test_unknown_functions_are_refused():

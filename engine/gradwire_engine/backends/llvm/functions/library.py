@@ -86,6 +86,12 @@ _OF_TWO = frozenset(("pow", "hypot", "atan2", "fmod"))
 _NOT_IN_C = frozenset(("erfcx", "digamma"))
 #: A call: the type of its value, and whom; processors' functions of more than one operand.
 _CALL = re.compile(r"call (?P<kind>[^@]+) @(?P<name>[\w.]+)\(")
+#: Where a function returns what it usually does: what is before, the condition, and the value.
+_USUALLY = re.compile(
+    r"^(?P<before>.*?)  br i1 (?P<seldom>%\w+), label %seldom, label %often\n"
+    r"often:\n  ret (?P<kind>\w+) (?P<value>\S+)\n",
+    re.DOTALL,
+)
 _INTRINSIC = {"fma": 3, "copysign": 2, "maximum": 2, "minimum": 2}
 NAMES = tuple(_WRITTEN)
 
@@ -100,6 +106,16 @@ def symbol(name: str, form: Form) -> str:
     if name not in NAMES:
         raise KeyError(name)
     return form.prefix + name
+
+
+def usual_symbol(name: str, form: Form) -> str:
+    """The name of the function that does what another one usually does."""
+    return f"{form.prefix}usual_{name}"
+
+
+def has_seldom(name: str, form: Form) -> bool:
+    """True if there is a function that does what another one usually does."""
+    return f"@{usual_symbol(name, form)}(" in _texts(form)[symbol(name, form)]
 
 
 def number_symbol(name: str) -> str:
@@ -121,7 +137,27 @@ def _texts(form: Form) -> Mapping[str, str]:
     """The text of each function by its symbol."""
     of_floats, parts = (_OF_FLOATS if form.single else {}), ({} if form.wide else _PARTS)
     written = {**_WRITTEN, **of_floats, **parts}
-    return {form.prefix + name: write(form) for name, write in written.items()}
+    return {
+        form.prefix + name: _with_usual(name, form, write(form)) for name, write in written.items()
+    }
+
+
+def _with_usual(name: str, form: Form, text: str) -> str:
+    """A function of one number, and another that ends before what it seldom does.
+
+    That gives a value, and if it is not the right one.
+    """
+    found = None if form.wide else _USUALLY.match(text)
+    if found is None:
+        return text
+    kind, value, seldom = found["kind"], found["value"], found["seldom"]
+    both = f"{{ {kind}, i1 }}"
+    whole = f"define {kind} @{form.prefix}{name}("
+    before = found["before"].replace(whole, f"define {both} @{usual_symbol(name, form)}(")
+    return (
+        f"{text}{before}  %usual = insertvalue {both} poison, {kind} {value}, 0\n"
+        f"  %both = insertvalue {both} %usual, i1 {seldom}, 1\n  ret {both} %both\n}}\n"
+    )
 
 
 def _with_called(names: Iterable[str], form: Form) -> list[str]:

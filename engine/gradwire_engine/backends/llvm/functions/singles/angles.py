@@ -2,63 +2,64 @@
 
 from __future__ import annotations
 
-from gradwire_engine.backends.llvm.functions.coefficients import (
-    ASIN,
-    COS_SINGLE,
-    SIN_SINGLE,
-)
+from gradwire_engine.backends.llvm.functions.coefficients import ASIN, COS_SINGLE
 from gradwire_engine.backends.llvm.functions.far_angles import far_rest
 from gradwire_engine.backends.llvm.functions.forms import Form
 from gradwire_engine.backends.llvm.functions.function import INF, Function
-from gradwire_engine.backends.llvm.functions.singles.coefficients import ATAN, TAN
+from gradwire_engine.backends.llvm.functions.singles.coefficients import ATAN, SIN, TAN
 from gradwire_engine.backends.llvm.functions.singles.reduction import less, rounded_multiple
 from gradwire_engine.backends.llvm.functions.trigonometric import SINGLE_FAR, any_angle, near_rest
 
-#: ``pi / 2`` as a sum of floats that are positive, which keeps the sign of an angle of -0.
-_HALF_PI = 1.570796251296997, 7.549789415861596e-08, 5.390302953474238e-15
+#: ``pi`` as a sum of floats that are positive, which keeps the sign of an angle of -0.
+_PI = 3.141592502593994, 1.5099578831723192e-07, 1.0780605906948476e-14
 _HALF_PI_LONG = 1.5707963267948966, 6.123233995736766e-17
-_PER_HALF_PI = 0.6366197723675814
+_PER_PI = 0.3183098861837907
 
 
-def _turned(f: Function, y: str, quarters: str, quarter_turns: int) -> str:
-    """``sin(y + (quarters + quarter_turns) pi / 2)`` of ``|y| <= pi / 4``."""
-    form = f.form
+def _half_turned(f: Function, x: str, n: str) -> str:
+    """``(-1)^n x``."""
+    return f.number(f.i("add", f.bits(x), f.i("shl", n, f.ci(f.form.bits - 1))))
+
+
+def _sine_of(f: Function, y: str) -> str:
+    """``sin y`` of ``|y| <= pi / 2``."""
     z = f.mul(y, y)
-    sine = f.fma(f.mul(y, z), f.polynomial(z, SIN_SINGLE), y)
-    cosine = f.polynomial(z, (*COS_SINGLE, -0.5, 1.0))
+    sine = f.fma(f.mul(y, z), f.polynomial(z, SIN), y)
+    return f.with_sign(sine, y)  # which the sum of zeros has lost
+
+
+def _far_sine(f: Function, x: str, quarter_turns: int) -> str:
+    """``sin(x + quarter_turns pi / 2)`` of a large angle, NaN of an infinite one."""
+    form = f.form
+    y, _, quarters = far_rest(f, x)
     if quarter_turns:
         quarters = f.i("add", quarters, f.ci(quarter_turns))
-    else:
-        sine = f.with_sign(sine, y)  # which the sum of zeros has lost
     odd = f.let(f"trunc {form.integers} {quarters} to {form.truths}")
-    z = f.pick(odd, cosine, sine)
-    sign = f.i("shl", f.i("and", quarters, f.ci(2)), f.ci(form.bits - 2))
-    return f.number(f.i("xor", f.bits(z), sign))
-
-
-def _sine(form: Form, name: str, quarter_turns: int) -> str:
-    """``sin(x + quarter_turns pi / 2)``.
-
-    But for the last steps, a sine and a cosine of one angle are the same code, which LLVM finds.
-    """
-    f = Function(form, name)
-    x = "%x0"
-    n, bits = rounded_multiple(f, x, _PER_HALF_PI)
-    z = _turned(f, less(f, x, n, *_HALF_PI), bits, quarter_turns)
-    f.return_unless(f.test("uge", f.abs(x), f.c(SINGLE_FAR)), z)
-    y, _, quarters = far_rest(f, x)
-    # infinite angles less themselves are NaN
-    return f.text(_turned(f, f.add(y, f.sub(x, x)), quarters, quarter_turns))
+    y = f.add(y, f.sub(x, x))
+    cosine = f.polynomial(f.mul(y, y), (*COS_SINGLE, -0.5, 1.0))
+    z = f.pick(odd, cosine, _sine_of(f, y))
+    return _half_turned(f, z, f.i("lshr", quarters, f.ci(1)))
 
 
 def sin(form: Form) -> str:
-    """``sin x``."""
-    return _sine(form, "sin", 0)
+    """``sin x`` by half turns: that of what is left, or its opposite."""
+    f = Function(form, "sin")
+    x = "%x0"
+    n, bits = rounded_multiple(f, x, _PER_PI)
+    z = _sine_of(f, _half_turned(f, less(f, x, n, *_PI), bits))
+    f.return_unless(f.test("oge", f.abs(x), f.c(SINGLE_FAR)), z)
+    return f.text(_far_sine(f, x, 0))
 
 
 def cos(form: Form) -> str:
-    """``cos x``."""
-    return _sine(form, "cos", 1)
+    """``cos x`` by half turns and a quarter: the sine of what is left, or its opposite."""
+    f = Function(form, "cos")
+    x, rounder = "%x0", f.c(form.rounder + 1)
+    t = f.add(f.fma(x, f.c(_PER_PI), f.c(-0.5)), rounder)
+    halves = f.add(f.sub(t, rounder), f.c(0.5))
+    z = _sine_of(f, _half_turned(f, less(f, x, halves, *_PI), f.bits(t)))
+    f.return_unless(f.test("oge", f.abs(x), f.c(SINGLE_FAR)), z)
+    return f.text(_far_sine(f, x, 1))
 
 
 def _tangent(f: Function, y: str, low: str, quarters: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gradwire_engine.backends.llvm.functions.coefficients import ERFCX, SINH
 from gradwire_engine.backends.llvm.functions.forms import Form
 from gradwire_engine.backends.llvm.functions.function import Function
@@ -15,11 +13,14 @@ from gradwire_engine.backends.llvm.functions.singles.reduction import (
     less,
     power_of_two,
     rounded_multiple,
+    times_power_of_two,
 )
 from gradwire_engine.backends.llvm.functions.special import ERFCX_K
 
-#: Twice what tanh is 1 from.
-_MOST_TANH = 18.04
+#: What tanh is 1 from.
+_MOST_TANH = 9.02
+#: ``2^32 exp x`` is a normal number even where ``exp x`` is not.
+_MORE = 32
 #: The bits of a number less those of ``y`` are a number ``r`` for which ``1 <= r y <= 9/8``; this
 #: is the quadratic polynomial nearest to ``1 / (r y)``: within 2^-14, DLMF 3.11.2.
 _INVERSE = 0x7F000000
@@ -41,35 +42,45 @@ def exponential(f: Function, x: str, more: int = 0, low: str | None = None) -> s
     return _scaled(f, f.polynomial(r, (*EXP, 1.0, 1.0)), bits)
 
 
+def _usually_scaled(f: Function, z: str, more: str) -> str:
+    """``2^n z`` of the last bits of ``n + 32``: it may be subnormal, but not large."""
+    return f.mul(times_power_of_two(f, z, more), f.c(2.0**-_MORE))
+
+
 def exp(form: Form) -> str:
     """``exp x``."""
     f = Function(form, "exp")
-    return f.text(exponential(f, bounded(f, "%x0", -105.0, 90.0)))
+    x = "%x0"
+    at = f.intrinsic("maximum", x, f.c(-105.0))
+    n, more = rounded_multiple(f, at, PER_LN_2, _MORE)
+    z = _usually_scaled(f, f.polynomial(less(f, at, n, *LN_2), (*EXP, 1.0, 1.0)), more)
+    f.return_unless(f.test("ugt", x, f.c(65.0)), z)
+    return f.text(exponential(f, bounded(f, x, -105.0, 90.0)))
 
 
 def exp2(form: Form) -> str:
     """``2^x``, exact for whole ``x``."""
     f = Function(form, "exp2")
-    x = bounded(f, "%x0", -152.0, 129.0)
-    n, bits = rounded_multiple(f, x, 1.0)
-    return f.text(_scaled(f, f.polynomial(f.sub(x, n), (*EXP2, 1.0)), bits))
-
-
-def _half_expm1(f: Function, x: str, ln_2: Sequence[float]) -> str:
-    """``(exp x - 1) / 2 = 2^n s + 2^n - 1/2`` with ``s = exp(r) - 1``, which does not overflow."""
-    n, bits = rounded_multiple(f, x, PER_LN_2, -1)
-    r = less(f, x, n, *ln_2)
-    s = f.fma(f.mul(r, r), f.polynomial(r, EXP), r)
-    power = power_of_two(f, bits)
-    return f.fma(power, s, f.sub(power, f.c(0.5)))
+    x = "%x0"
+    at = bounded(f, x, -152.0, 129.0)
+    n, more = rounded_multiple(f, at, 1.0, _MORE)
+    share = f.polynomial(f.sub(at, n), (*EXP2, 1.0))
+    f.return_unless(f.test("ugt", x, f.c(94.0)), _usually_scaled(f, share, more))
+    return f.text(_scaled(f, share, f.i("sub", more, f.ci(_MORE))))
 
 
 def expm1(form: Form) -> str:
-    """``exp x - 1``, twice its half, near 0 ``x``."""
+    """``2^n s + 2^n - 1`` with ``s = exp(r) - 1``, and ``exp x`` where 1 would not count."""
     f = Function(form, "expm1")
-    half = _half_expm1(f, bounded(f, "%x0", -18.0, 89.0), LN_2)
-    tiny = f.test("olt", f.abs("%x0"), f.c(2.0**-25))
-    return f.text(f.pick(tiny, "%x0", f.add(half, half)))
+    x = "%x0"
+    at = f.intrinsic("maximum", x, f.c(-18.0))
+    n, bits = rounded_multiple(f, at, PER_LN_2)
+    r = less(f, at, n, *LN_2)
+    s = f.fma(f.mul(r, r), f.polynomial(r, EXP), r)
+    power = power_of_two(f, bits)
+    z = f.with_sign(f.fma(power, s, f.sub(power, f.c(1.0))), x)
+    f.return_unless(f.test("ugt", x, f.c(88.0)), z)
+    return f.text(exponential(f, f.intrinsic("minimum", x, f.c(90.0))))
 
 
 def _halves(f: Function, size: str) -> tuple[str, str]:
@@ -110,12 +121,20 @@ def _share(f: Function, m: str) -> str:
     return f.fma(f.fma(f.negative(q), m, f.sub(m, q)), r, q)
 
 
+def _half_expm1_of_twice(f: Function, x: str) -> str:
+    """``(exp(2 x) - 1) / 2 = 2^n s + (2^n - 1) / 2`` with ``s = (exp(2 r) - 1) / 2``."""
+    n, bits = rounded_multiple(f, x, 2 * PER_LN_2)
+    r = less(f, x, n, LN_2[0] / 2)  # further digits of ln 2 would not count
+    of_twice = [each * 2.0 ** (k + 1) for k, each in enumerate(reversed(EXP))]
+    s = f.fma(f.mul(r, r), f.polynomial(r, of_twice[::-1]), r)
+    power, half = power_of_two(f, bits), f.c(0.5)
+    return f.fma(power, s, f.fma(power, half, f.c(-0.5)))
+
+
 def tanh(form: Form) -> str:
     """``m / (m + 1)`` with ``m = (exp(2 |x|) - 1) / 2``, and the sign of ``x``."""
     f = Function(form, "tanh")
-    size = f.abs("%x0")
-    # further digits of ln 2 would not count
-    m = _half_expm1(f, f.most(f.add(size, size), _MOST_TANH), LN_2[:1])
+    m = _half_expm1_of_twice(f, f.most(f.abs("%x0"), _MOST_TANH))
     return f.text(f.with_sign(_share(f, m), "%x0"))
 
 

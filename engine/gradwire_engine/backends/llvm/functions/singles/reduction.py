@@ -32,6 +32,11 @@ def power_of_two(f: Function, n: str) -> str:
     return f.number(f.i("add", f.i("shl", n, f.ci(f.form.digits)), f.ci(ONE)))
 
 
+def times_power_of_two(f: Function, x: str, n: str) -> str:
+    """``2^n x`` of the last bits of ``n``, where that is a normal number, as ``x`` is."""
+    return f.number(f.i("add", f.bits(x), f.i("shl", n, f.ci(f.form.digits))))
+
+
 def bounded(f: Function, x: str, low: float, high: float) -> str:
     """``x`` between two numbers, or NaN."""
     return f.intrinsic("minimum", f.intrinsic("maximum", x, f.c(low)), f.c(high))
