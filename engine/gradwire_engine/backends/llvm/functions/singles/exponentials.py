@@ -19,8 +19,6 @@ from gradwire_engine.backends.llvm.functions.special import ERFCX_K
 
 #: What tanh is 1 from.
 _MOST_TANH = 9.02
-#: ``2^32 exp x`` is a normal number even where ``exp x`` is not.
-_MORE = 32
 #: The bits of a number less those of ``y`` are a number ``r`` for which ``1 <= r y <= 9/8``; this
 #: is the quadratic polynomial nearest to ``1 / (r y)``: within 2^-14, DLMF 3.11.2.
 _INVERSE = 0x7F000000
@@ -42,18 +40,14 @@ def exponential(f: Function, x: str, more: int = 0, low: str | None = None) -> s
     return _scaled(f, f.polynomial(r, (*EXP, 1.0, 1.0)), bits)
 
 
-def _usually_scaled(f: Function, z: str, more: str) -> str:
-    """``2^n z`` of the last bits of ``n + 32``: it may be subnormal, but not large."""
-    return f.mul(times_power_of_two(f, z, more), f.c(2.0**-_MORE))
-
-
 def exp(form: Form) -> str:
-    """``exp x``."""
+    """``exp x``, usually by ``2^32 exp x``, which is a normal number even where that is not."""
     f = Function(form, "exp")
     x = "%x0"
     at = f.intrinsic("maximum", x, f.c(-105.0))
-    n, more = rounded_multiple(f, at, PER_LN_2, _MORE)
-    z = _usually_scaled(f, f.polynomial(less(f, at, n, *LN_2), (*EXP, 1.0, 1.0)), more)
+    n, bits = rounded_multiple(f, at, PER_LN_2, 32)
+    share = f.polynomial(less(f, at, n, *LN_2), (*EXP, 1.0, 1.0))
+    z = f.mul(times_power_of_two(f, share, bits), f.c(2.0**-32))
     f.return_unless(f.test("ugt", x, f.c(65.0)), z)
     return f.text(exponential(f, bounded(f, x, -105.0, 90.0)))
 
@@ -61,12 +55,9 @@ def exp(form: Form) -> str:
 def exp2(form: Form) -> str:
     """``2^x``, exact for whole ``x``."""
     f = Function(form, "exp2")
-    x = "%x0"
-    at = bounded(f, x, -152.0, 129.0)
-    n, more = rounded_multiple(f, at, 1.0, _MORE)
-    share = f.polynomial(f.sub(at, n), (*EXP2, 1.0))
-    f.return_unless(f.test("ugt", x, f.c(94.0)), _usually_scaled(f, share, more))
-    return f.text(_scaled(f, share, f.i("sub", more, f.ci(_MORE))))
+    x = bounded(f, "%x0", -152.0, 129.0)
+    n, bits = rounded_multiple(f, x, 1.0)
+    return f.text(_scaled(f, f.polynomial(f.sub(x, n), (*EXP2, 1.0)), bits))
 
 
 def expm1(form: Form) -> str:
