@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from gradwire_engine.backends.llvm.arithmetic import Arithmetic
 from gradwire_engine.backends.llvm.functions.forms import DOUBLES, SINGLES
-from gradwire_engine.backends.llvm.functions.library import has_seldom, symbol, usual_symbol
+from gradwire_engine.backends.llvm.functions.library import NAMES, has_seldom, symbol, usual_symbol
 from gradwire_engine.backends.llvm.writer import TYPES, Writer, type_of
 from gradwire_engine.backends.nvptx.schedules import WARP
 
@@ -25,11 +25,16 @@ class GpuArithmetic(Arithmetic):
         #: Conditions for values not to be the right ones; None if all values are to be.
         self.seldom: list[str] | None = None
 
+    def has_seldom(self, function: str, char: str) -> bool:
+        """True if a function of numbers of a dtype has a usual form, and another one."""
+        form = SINGLES if char == "f" else DOUBLES
+        return char in "df" and function in NAMES and has_seldom(function, form)
+
     def _library(self, function: str, operands: list[str], char: str, *, wide: bool) -> str:
         self.called.add((function, char))
         p, kind, form = self._p, TYPES[char], SINGLES if char == "f" else DOUBLES
         given = ", ".join([f"{kind} {x}" for x in operands])
-        if self.seldom is None or not has_seldom(function, form):
+        if self.seldom is None or not self.has_seldom(function, char):
             return p.let(f"call {kind} @{symbol(function, form)}({given})")
         both = f"{{ {kind}, i1 }}"
         found = p.let(f"call {both} @{usual_symbol(function, form)}({given})")
@@ -84,6 +89,36 @@ class GpuCode:
         self.set(at, "i64", p.let(f"add nsw i64 {i}, {step}"))
         p.do(f"br label %head{number}")
         p.label(f"exit{number}")
+
+    def loop_of_two_bodies(
+        self,
+        bounds: tuple[str, str, str, str],
+        first: Callable[[str, str], None],
+        second: Callable[[str], None],
+    ) -> None:
+        """A loop of the number that a variable has, to before an end, by a step.
+
+        Up to before ``last`` passes have the first body, which may go on at the second, a block
+        that it is given; others have the second. Each pass ends for all threads before the next.
+        """
+        at, last, end, step = bounds
+        p, name = self.p, f"pass{self.p.new()}"
+        p.do(f"br label %{name}")
+        p.label(name)
+        i = self.get(at, "i64")
+        p.do(f"br i1 {p.let(f'icmp slt i64 {i}, {last}')}, label %{name}.1, label %{name}.rest")
+        p.label(f"{name}.rest")
+        p.do(f"br i1 {p.let(f'icmp slt i64 {i}, {end}')}, label %{name}.2, label %{name}.end")
+        p.label(f"{name}.1")
+        first(i, f"{name}.2")
+        p.do(f"br label %{name}.next")
+        p.label(f"{name}.2")
+        second(i)
+        p.do(f"br label %{name}.next")
+        p.label(f"{name}.next")
+        self.set(at, "i64", p.let(f"add nsw i64 {i}, {step}"))
+        p.do(f"br label %{name}")
+        p.label(f"{name}.end")
 
     def go_if_any(self, conditions: Sequence[str], block: str) -> None:
         """Go on at another block where some of these conditions hold."""

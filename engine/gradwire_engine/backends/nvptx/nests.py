@@ -16,6 +16,7 @@ from gradwire_engine.kernels.form import (
     EVERYWHERE,
     INTEGERS,
     Add,
+    Apply,
     Load,
     Nest,
     Reduce,
@@ -135,58 +136,55 @@ class GpuNestPrinter(ElementPrinter):
                 self._finish(number, member)
 
     def _make(self, first: str, apart: int, step: str) -> None:
-        """Make passes from ``first`` to the end by ``step``; if several at once, ``apart``."""
-        code = self._code
+        """Make passes from ``first`` to the end by ``step``.
+
+        If several are made at once, they are ``apart`` from each other, and so is what is left.
+        """
+        code, p = self._code, self._code.p
         at = code.variable("i64", first)
         if self.at_once > 1:
-            self._make_shares(at, apart, step)
-            return
+            last = p.let(f"sub i64 {self.end}, {apart * (self.at_once - 1)}")
+            if self._has_seldom:
+                code.loop_of_two_bodies(
+                    (at, last, self.end, step),
+                    lambda number, other: self._pass(self._share(number, apart), other),
+                    lambda number: self._make_singly(number, apart),
+                )
+                return
+            with code.loop(at, last, step) as number:
+                self._pass(self._share(number, apart))
+            step = str(apart)
         with code.loop(at, self.end, step) as number:
             self._pass([number])
 
-    def _make_shares(self, at: str, apart: int, step: str) -> None:
-        """Make several passes at once, ``apart`` from each other, as long as there are as many.
+    def _share(self, first: str, apart: int) -> list[str]:
+        """The numbers of the passes that are made at once from ``first`` on."""
+        p = self._code.p
+        further = range(apart, apart * self.at_once, apart)
+        return [first, *[p.let(f"add i64 {first}, {more}") for more in further]]
 
-        What is left is made one by one, and so are those where functions seldom give what they
-        usually do. Threads that do so are waited for, or they would not meet the others again.
-        """
-        code, p, name = self._code, self._code.p, f"share{self._code.p.new()}"
-        share = apart * self.at_once
-        last = p.let(f"sub i64 {self.end}, {share - apart}")
-        p.do(f"br label %{name}")
-        p.label(name)
-        first = code.get(at, "i64")
-        p.do(
-            f"br i1 {p.let(f'icmp slt i64 {first}, {last}')},"
-            f" label %{name}.at_once, label %{name}.left"
-        )
-        p.label(f"{name}.at_once")
-        further = [p.let(f"add i64 {first}, {apart * k}") for k in range(1, self.at_once)]
-        self._pass([first, *further], seldom=f"{name}.one_by_one")
-        p.do(f"br label %{name}.next")
-        p.label(f"{name}.left")
-        p.do(
-            f"br i1 {p.let(f'icmp slt i64 {first}, {self.end}')},"
-            f" label %{name}.one_by_one, label %{name}.end"
-        )
-        p.label(f"{name}.one_by_one")
-        end = p.let(f"add i64 {first}, {share}")
-        is_less = p.let(f"icmp slt i64 {end}, {self.end}")
-        end = p.let(f"select i1 {is_less}, i64 {end}, i64 {self.end}")
-        one = code.variable("i64", p.let(f"freeze i64 {first}"))
-        with code.loop(one, end, str(apart)) as number:
+    @property
+    def _has_seldom(self) -> bool:
+        """True if a pass has a function that seldom does something else than usual."""
+        has, nodes = self._code.arithmetic.has_seldom, [self._nest.nodes[v] for v in self._inner]
+        return any(isinstance(node, Apply) and has(node.function, node.char) for node in nodes)
+
+    def _make_singly(self, first: str, apart: int) -> None:
+        """Make the passes that could be made at once from ``first`` on, one by one."""
+        code, p = self._code, self._code.p
+        end = p.let(f"add i64 {first}, {apart * self.at_once}")
+        inside = p.let(f"icmp slt i64 {end}, {self.end}")
+        end = p.let(f"select i1 {inside}, i64 {end}, i64 {self.end}")
+        # frozen, or LLVM would count these addresses along with those of passes made at once
+        begin = p.let(f"freeze i64 {first}")
+        with code.loop(code.variable("i64", begin), end, str(apart)) as number:
             self._pass([number])
-        p.do(f"br label %{name}.next")
-        p.label(f"{name}.next")
-        code.set(at, "i64", p.let(f"add nsw i64 {first}, {step}"))
-        p.do(f"br label %{name}")
-        p.label(f"{name}.end")
 
-    def _pass(self, numbers: Sequence[str], seldom: str = "") -> None:
+    def _pass(self, numbers: Sequence[str], other: str = "") -> None:
         """Some passes: what memory gives comes first, so that a thread waits for it once.
 
-        Where functions have not what is usual in all of them, go on at the label ``seldom``, if
-        there is one, before anything is stored.
+        If a block ``other`` is given, functions give what is usual; where that is not right in all
+        passes, it goes on there, before anything is stored.
         """
         begun: list[_Begun] = []
         for number in numbers:
@@ -194,14 +192,14 @@ class GpuNestPrinter(ElementPrinter):
                 known = {v: self._computed(v) for v in self._inner if self._is_from_memory(v)}
                 values = [*self._values] if begun else self._values
                 begun.append(_Begun([*self._at], self._places[-1], values, known))
-        conditions = self._code.arithmetic.seldom = [] if seldom else None
+        conditions = self._code.arithmetic.seldom = [] if other else None
         for value in self._inner:
             for pass_ in begun:
                 with self._within_pass(pass_):
                     self._values[value] = pass_.known.get(value) or self._computed(value)
         self._code.arithmetic.seldom = None
         if conditions:
-            self._code.go_if_any(conditions, seldom)
+            self._code.go_if_any(conditions, other)
         for pass_ in begun:
             with self._within_pass(pass_):
                 self._finish_pass()
