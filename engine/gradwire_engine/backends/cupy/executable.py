@@ -24,6 +24,7 @@ from gradwire_engine.backends.cupy.device import Staged
 from gradwire_engine.backends.cupy.flags import Flags
 from gradwire_engine.backends.cupy.graphs import Recordings
 from gradwire_engine.backends.cupy.groups import GpuKernel, Library, kernels_of
+from gradwire_engine.backends.cupy.half_products import ContractHalves
 from gradwire_engine.backends.cupy.host import on_host
 from gradwire_engine.backends.cupy.requirements import collected
 from gradwire_engine.backends.cupy.segments import Segment, segments
@@ -258,6 +259,8 @@ class CupyExecutable(Executable):
             return self._back(quiet.run(op.kernel, NUMPY, *given))
         if isinstance(op, Contract):
             return self._library.products.contract(op, *operands)
+        if isinstance(op, ContractHalves):
+            return self._library.products.contract_halves(op.whole, *operands)
         return self._back(op.kernel(self._xp, *operands))
 
     def _back(self, value: Any) -> Any:
@@ -303,7 +306,7 @@ class CupyExecutable(Executable):
 
 def _may_require(op: Op) -> bool:
     """True if an operation's kernel may require something of values."""
-    ours = GpuKernel | Contract | Guard
+    ours = GpuKernel | Contract | ContractHalves | Guard
     return not (op.views or isinstance(op, ours | Input | Constant | Item | Pack))
 
 

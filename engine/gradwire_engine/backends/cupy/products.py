@@ -17,14 +17,15 @@ from gradwire_engine.backends.cupy.device import Device
 from gradwire_engine.backends.devices import MatmulPrecision
 from gradwire_engine.ops.linalg.contraction import Contract
 
-#: cuBLAS's numbers of dtypes, and those of the types that it computes with.
-_TYPES = {"e": 2, "f": 0, "d": 1, "F": 4, "D": 5}
-_COMPUTES = {"e": 68, "f": 68, "d": 70, "F": 68, "D": 70}
+#: cuBLAS's numbers of dtypes, bfloat16 among them as bits, and those of the types that it computes
+#: with.
+_TYPES = {"e": 2, "H": 14, "f": 0, "d": 1, "F": 4, "D": 5}
+_COMPUTES = {"f": 68, "d": 70, "F": 68, "D": 70}
 #: That which may round factors of single precision to TF32.
 _ROUNDING = 77
 #: The types of factors, which are of the types that are computed with.
 _FACTORS: dict[str, Any] = {"d": ctypes.c_double * 1, "D": ctypes.c_double * 2}
-_FACTORS |= {"e": ctypes.c_float * 1, "f": ctypes.c_float * 1, "F": ctypes.c_float * 2}
+_FACTORS |= {"f": ctypes.c_float * 1, "F": ctypes.c_float * 2}
 #: Memory that cuBLAS computes in: as much as it may want on any GPU so far.
 WORKSPACE_BYTES = 32 << 20
 _PLAIN, _TRANSPOSED = 0, 1
@@ -91,14 +92,22 @@ class Products:
 
     def contract(self, op: Contract, x: Any, y: Any) -> Any:
         """A contraction of two arrays of one dtype."""
-        xp, char = self._device.cupy, x.dtype.char
-        left, right, result = op.labels
         lengths = op.lengths(x.shape, y.shape)
-        if char not in _TYPES or not math.prod(lengths.values()):
-            return xp.einsum(op.subscripts, x, y)
+        if x.dtype.char not in _COMPUTES or not math.prod(lengths.values()):
+            return self._device.cupy.einsum(op.subscripts, x, y)
+        return self._contract(op, x, y, x.dtype.char)
+
+    def contract_halves(self, op: Contract, x: Any, y: Any) -> Any:
+        """One of float16, or of bits of bfloat16, added up in float32."""
+        return self._contract(op, x, y, "f")
+
+    def _contract(self, op: Contract, x: Any, y: Any, char: str) -> Any:
+        """One that gives elements of the dtype ``char``."""
+        xp, lengths = self._device.cupy, op.lengths(x.shape, y.shape)
+        left, right, result = op.labels
         batch, swapped = _batch(left, right, result)
         if swapped:
-            return self.contract(op.swapped, y, x)
+            return self._contract(op.swapped, y, x, char)
         rows, columns = (
             "".join([i for i in result if i in own and i not in batch]) for own in (left, right)
         )
@@ -106,12 +115,12 @@ class Products:
         count, m, n, k = (_size(group, lengths) for group in (batch, rows, columns, inner))
         a = self._matrices(x, left, batch, (rows, inner), lengths)
         b = self._matrices(y, right, batch, (inner, columns), lengths)
-        z = xp.empty((count, m, n), x.dtype)
+        z = xp.empty((count, m, n), char)
         parts = _parts(count, m, n, k)
         if parts == 1:
-            self._multiply(char, (count, m, n, k), a, b, z, self._computes[char])
+            self._multiply((count, m, n, k), a, b, z, self._computes[char])
         else:
-            self._multiply_by_parts(char, (count, m, n, k), parts, a, b, z)
+            self._multiply_by_parts((count, m, n, k), parts, a, b, z)
         made = batch + rows + columns
         z = z.reshape([lengths[i] for i in made])
         return z if made == result else z.transpose([made.index(i) for i in result])
@@ -136,10 +145,10 @@ class Products:
         return _Matrices(array, turned, row, _size(first + second, lengths) if own else 0)
 
     def _multiply_by_parts(
-        self, char: str, sizes: Sequence[int], parts: int, a: _Matrices, b: _Matrices, z: Any
+        self, sizes: Sequence[int], parts: int, a: _Matrices, b: _Matrices, z: Any
     ) -> None:
         """Few elements, each of many products, which would keep few processors busy."""
-        xp, (count, m, n, k) = self._device.cupy, sizes
+        xp, char, (count, m, n, k) = self._device.cupy, z.dtype.char, sizes
         each = k // parts
         steps = each * (a.row if a.turned else 1), each * (1 if b.turned else b.row)
         sums = xp.empty((count, parts, m, n), z.dtype)
@@ -149,10 +158,10 @@ class Products:
                 for x, step in zip((a, b), steps, strict=True)
             ]
             sizes = parts, m, n, each
-            self._multiply(char, sizes, own[0], own[1], sums[number], self._computes[char])
+            self._multiply(sizes, own[0], own[1], sums[number], self._computes[char])
         ones = _Matrices(self._ones(parts, z.dtype), False, parts, 0)
         terms = _Matrices(sums, False, m * n, parts * m * n)
-        self._multiply(char, (count, 1, m * n, parts), ones, terms, z, _COMPUTES[char])
+        self._multiply((count, 1, m * n, parts), ones, terms, z, _COMPUTES[char])
 
     def _ones(self, count: int, dtype: Any) -> Any:
         """A vector of ones, which stays in memory."""
@@ -162,10 +171,10 @@ class Products:
         return self._vectors[key]
 
     def _multiply(
-        self, char: str, sizes: Sequence[int], a: _Matrices, b: _Matrices, z: Any, computes: int
+        self, sizes: Sequence[int], a: _Matrices, b: _Matrices, z: Any, computes: int
     ) -> None:
         count, m, n, k = sizes
-        kind, factor = ctypes.c_int(_TYPES[char]), _FACTORS[char]
+        factor = _FACTORS[z.dtype.char]
         one, nothing = factor(1), factor(0)
         self._call(
             "cublasGemmStridedBatchedEx",
@@ -173,10 +182,10 @@ class Products:
             *[_TRANSPOSED if each.turned else _PLAIN for each in (b, a)],
             *(n, m, k),
             ctypes.byref(one),
-            *_given(b, kind),
-            *_given(a, kind),
+            *_given(b),
+            *_given(a),
             ctypes.byref(nothing),
-            *_given(_Matrices(z, False, n, m * n), kind),
+            *_given(_Matrices(z, False, n, m * n)),
             count,
             computes,
             _DEFAULT_ALGORITHM,
@@ -211,8 +220,9 @@ def _batch(left: str, right: str, result: str) -> tuple[str, bool]:
     return common, False
 
 
-def _given(x: _Matrices, kind: ctypes.c_int) -> Sequence[Any]:
+def _given(x: _Matrices) -> Sequence[Any]:
     """Matrices as cuBLAS takes them."""
+    kind = ctypes.c_int(_TYPES[x.array.dtype.char])
     row, stride = max(x.row, 1), ctypes.c_longlong(x.stride)
     return ctypes.c_void_p(x.array.data.ptr), kind, row, stride
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gradwire_engine.backends.cupy.half_products import of_halves
 from gradwire_engine.backends.llvm.rules import RULES as FOR_KERNELS
 from gradwire_engine.backends.numpy import operations as of_numpy
 from gradwire_engine.ops.base import Op
+from gradwire_engine.ops.linalg.contraction import Contract
 from gradwire_engine.optimize.expressions import Expression, Rule, Settled, ValueTable
 
 
@@ -28,4 +30,11 @@ def _is_numpys(expression: Expression | None) -> bool:
     return type(op).__module__ == of_numpy.__name__ or any(map(_is_numpys, operands))
 
 
-RULES: Mapping[type[Op], Rule] = {op: _for_gpu(rule) for op, rule in FOR_KERNELS.items()}
+def _contracted(op: Op, args: Sequence[int], values: ValueTable) -> Expression | Settled | None:
+    """As for kernels; else, of halves, as such."""
+    found = _FOR_KERNELS[Contract](op, args, values) if Contract in _FOR_KERNELS else None
+    return of_halves(op, args, values) if found is None else found
+
+
+_FOR_KERNELS: Mapping[type[Op], Rule] = {op: _for_gpu(rule) for op, rule in FOR_KERNELS.items()}
+RULES: Mapping[type[Op], Rule] = {**_FOR_KERNELS, Contract: _contracted}

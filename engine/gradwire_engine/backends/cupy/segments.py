@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.backends.cupy.groups import GpuKernel
+from gradwire_engine.backends.cupy.half_products import ContractHalves
 from gradwire_engine.backends.cupy.host import is_capturable
 from gradwire_engine.ops.constants import Constant, Guard, Input, Item, Pack
 from gradwire_engine.ops.linalg.contraction import Contract
@@ -99,7 +100,7 @@ def _captures(instruction: Instruction, made: Sequence[Instruction]) -> bool:
     types = [made[arg].type for arg in args]
     if any(map(_has_stacks, [kind, *types])):
         return False  # how many items there are differs from replay to replay
-    return isinstance(op, GpuKernel | Guard | Contract) or is_capturable(op, types)
+    return isinstance(op, GpuKernel | Guard | Contract | ContractHalves) or is_capturable(op, types)
 
 
 def _has_stacks(kind: Type) -> bool:

@@ -6,12 +6,13 @@ import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import ml_dtypes
 import numpy as np
 
 #: The bytes from an address to the end of its allocation.
 Memory: TypeAlias = Callable[[int], np.ndarray[Any, Any]]
 #: By cuBLAS's numbers.
-_DTYPES = {2: "e", 0: "f", 1: "d", 4: "F", 5: "D"}
+_DTYPES = {2: "e", 14: ml_dtypes.bfloat16, 0: "f", 1: "d", 4: "F", 5: "D"}
 #: Digits of single precision that TF32 has not.
 _LOST = 13
 
@@ -57,7 +58,9 @@ class Cublas:
         assert handle.value is not None
         assert alpha._obj[0] == 1
         assert beta._obj[0] == 0
-        wide = np.result_type(_DTYPES[of_a[1].value], "f")
+        wide = np.dtype(_DTYPES[of_c[1].value])
+        assert of_a[1].value == of_b[1].value
+        assert of_a[1].value == of_c[1].value or of_a[1].value in (2, 14)
         assert {68: "fF", 70: "dD", 77: "fF"}[computes].find(wide.char) >= 0
         rounds = computes == 77
         a = self._matrices(of_a, (k, m) if turned_a else (m, k), count)

@@ -104,6 +104,31 @@ def test_half_precision(backend, name, dtype):
             np.testing.assert_allclose(x.astype(float), y.astype(float), rtol=2e-2, atol=1e-2)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize(
+    ("text", "products"),
+    [
+        ("a.T @ b", 1),
+        ("tanh(a).T @ (b * 0.5)", 1),
+        ("astype(a, 'float32').T @ b", 1),
+        ("(astype(a, 'float32') * 0.5).T @ b", 0),
+        ("a @ b.T", 0),
+    ],
+)
+def test_many_products_of_halves_are_of_halves(backend, text, products, dtype):
+    """Where both factors were rounded and there are many; sums of float32 stay in float32."""
+    rng = np.random.default_rng(5)
+    values = {name: rng.normal(size=(9, 400)).astype(dtype) for name in "ab"}
+    expected = asked(NUMPY_BACKEND, text, values, "evaluate").replay(go_on).value
+    call = asked(backend, text, values, "evaluate")
+    for _ in range(3):
+        got = call.replay(go_on).value
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(got.astype(float), expected.astype(float), rtol=1e-2, atol=1e-2)
+    names = [i.op.name for i in call.entry.paths[0].tiers.executable.tape.instructions]
+    assert names.count("contract_halves") == products
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_half_precision_is_checked_and_kept(backend):
     """What is not finite is replayed by the host; there may be no elements, and no arithmetic."""
