@@ -11,6 +11,7 @@ from math import inf
 
 from gradwire_engine.backends.llvm.functions.forms import LANES, VECTORS
 from gradwire_engine.backends.llvm.functions.library import number_symbol, symbol
+from gradwire_engine.backends.llvm.halves import Halves
 from gradwire_engine.backends.llvm.writer import TYPES, Writer, constant, type_of, zero
 from gradwire_engine.kernels.form import HALVES
 
@@ -39,16 +40,12 @@ _INTRINSIC = {
 _WIDTHS = {"l": 64, "i": 32}
 
 
-def _half(*, wide: bool) -> str:
-    """LLVM's type of float16."""
-    return f"<{LANES} x half>" if wide else "half"
-
-
 class Arithmetic:
     """Writes functions of values."""
 
     def __init__(self, writer: Writer) -> None:
         self._p = writer
+        self.halves = Halves(writer)
 
     def splat(self, value: str, char: str) -> str:
         """A vector of a number."""
@@ -146,10 +143,10 @@ class Arithmetic:
 
     def _convert(self, x: str, source: str, char: str, *, wide: bool) -> str:
         if source in HALVES:
-            x, source = self._of_half(x, source, wide=wide), "f"
+            x, source = self.halves.single(x, source, wide=wide), "f"
         if char in HALVES:
             x = x if source == "f" else self._convert(x, source, "f", wide=wide)
-            return self._to_half(x, char, wide=wide)
+            return self.halves.half(x, char, wide=wide)
         if source == char:
             return x
         p, kind, to = self._p, type_of(source, wide=wide), type_of(char, wide=wide)
@@ -182,45 +179,6 @@ class Arithmetic:
         safe = self._select(held, whole, self.constant(0, source, wide=wide), kind)
         least = self.constant(-(1 << (bits - 1)), char, wide=wide)
         return self._select(held, p.let(f"fptosi {kind} {safe} to {to}"), least, to)
-
-    # Two-byte floats, by their bits
-
-    def _of_half(self, x: str, char: str, *, wide: bool) -> str:
-        """The float that is such a number."""
-        p, bits, single = self._p, type_of(char, wide=wide), type_of("f", wide=wide)
-        if char == "e":
-            half = p.let(f"bitcast {bits} {x} to {_half(wide=wide)}")
-            return p.let(f"fpext {_half(wide=wide)} {half} to {single}")
-        word = type_of("i", wide=wide)
-        upper = p.let(f"zext {bits} {x} to {word}")
-        upper = p.let(f"shl {word} {upper}, {self.constant(16, 'i', wide=wide)}")
-        return p.let(f"bitcast {word} {upper} to {single}")
-
-    def _to_half(self, x: str, char: str, *, wide: bool) -> str:
-        """The nearest one, at ties the even one."""
-        p, bits, single = self._p, type_of(char, wide=wide), type_of("f", wide=wide)
-        if char == "e":
-            half = p.let(f"fptrunc {single} {x} to {_half(wide=wide)}")
-            return p.let(f"bitcast {_half(wide=wide)} {half} to {bits}")
-        return self._to_bfloat(x, wide=wide)
-
-    def _to_bfloat(self, x: str, *, wide: bool) -> str:
-        """In integers: half a unit less one is added, and one more where the last bit is odd."""
-        p, bits, word = self._p, type_of("E", wide=wide), type_of("i", wide=wide)
-
-        def number(value: int) -> str:
-            return self.constant(value, "i", wide=wide)
-
-        single = type_of("f", wide=wide)
-        given = p.let(f"bitcast {single} {x} to {word}")
-        odd = p.let(f"lshr {word} {given}, {number(16)}")
-        odd = p.let(f"and {word} {odd}, {number(1)}")
-        near = p.let(f"add {word} {p.let(f'add {word} {given}, {number(0x7FFF)}')}, {odd}")
-        quiet = p.let(f"or {word} {given}, {number(1 << 22)}")  # NaN stays NaN
-        is_nan = p.let(f"fcmp uno {single} {x}, {x}")
-        kept = self._select(is_nan, quiet, near, word)
-        upper = p.let(f"lshr {word} {kept}, {number(16)}")
-        return p.let(f"trunc {word} {upper} to {bits}")
 
     # Floating numbers
 

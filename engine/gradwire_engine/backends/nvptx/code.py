@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from gradwire_engine.backends.llvm.arithmetic import Arithmetic
 from gradwire_engine.backends.llvm.functions.forms import DOUBLES, SINGLES
 from gradwire_engine.backends.llvm.functions.library import NAMES, has_seldom, symbol, usual_symbol
+from gradwire_engine.backends.llvm.halves import Halves
 from gradwire_engine.backends.llvm.writer import TYPES, Writer, type_of
 from gradwire_engine.backends.nvptx.schedules import WARP
 
@@ -15,11 +16,23 @@ from gradwire_engine.backends.nvptx.schedules import WARP
 _LARGE = 1 << 31
 
 
+class GpuHalves(Halves):
+    """Conversions by instructions."""
+
+    has_float16 = True
+
+    def bfloat16(self, x: str, *, wide: bool) -> str:
+        """The nearest one of a float."""
+        half = self._p.let(f"fptrunc float {x} to bfloat")
+        return self._p.let(f"bitcast bfloat {half} to i16")
+
+
 class GpuArithmetic(Arithmetic):
     """Functions of numbers by our own, since a GPU has no library of C."""
 
     def __init__(self, writer: Writer) -> None:
         super().__init__(writer)
+        self.halves = GpuHalves(writer)
         #: The functions that are called, by their forms.
         self.called: set[tuple[str, str]] = set()
         #: Conditions for values not to be the right ones; None if all values are to be.
