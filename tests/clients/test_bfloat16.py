@@ -80,6 +80,11 @@ def test_decimals_in_fewest_digits_read_back():
     assert bfloat16.shortest(narrow(0.1, -3, np.inf, np.nan)).tolist()[:3] == [0.1, -3, np.inf]
 
 
+def test_nan_that_signals_is_shown():
+    array = np.array([0x7F81, 0xFFC0, 0xFF80], np.uint16).view(ml_dtypes.bfloat16)
+    assert leaf(array) == {"value": ["NaN", "NaN", "-Infinity"], "dtype": "bfloat16"}
+
+
 def test_the_service_keeps_every_number(client):
     answer = client.evaluate("x", {"x": EVERY})
     assert answer.outputs.dtype == BFLOAT16

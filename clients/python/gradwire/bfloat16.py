@@ -63,12 +63,12 @@ def rounded(array: NDArray[Any]) -> NDArray[Any]:
 
 def shortest(array: NDArray[Any]) -> NDArray[np.float64]:
     """The decimals in fewest digits that are read as the same bfloat16."""
-    found = wide = widened(array).astype(np.float64)
-    for digits in (3, 2, 1, 0):  # after the first: four tell all numbers apart
-        short = np.char.mod(f"%.{digits}e", wide).astype(np.float64)
-        with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = wide = widened(array).astype(np.float64)
+        for digits in (3, 2, 1, 0):  # after the first: four tell all numbers apart
+            short = np.char.mod(f"%.{digits}e", wide).astype(np.float64)
             same = rounded(short).view("<u2") == array.view("<u2")
-        found = np.where(same, short, found)
+            found = np.where(same, short, found)
     return found
 
 

@@ -30,7 +30,8 @@ def asked(document, **named):
 def test_a_request_can_be_parsed_again(array):
     read = asked({"variables": encode_variables({"a": {"b": [0.5, array]}})})
     value = read.variable("a.b.1")
-    np.testing.assert_array_equal(value, array)
+    with np.errstate(invalid="ignore"):  # of NaN that signal
+        np.testing.assert_array_equal(value, array)
     assert np.asarray(value).dtype == array.dtype
     assert read.variable("a.b[0]") == 0.5
 

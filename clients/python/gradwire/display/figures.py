@@ -34,8 +34,8 @@ def numbers(leaf: Any) -> NDArray[Any] | None:
 
 def sizes(values: NDArray[Any]) -> NDArray[np.float64]:
     """Absolute values as float64, which those of int8, float16 and complex numbers fit in."""
-    wide = values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # there may be NaN that signal
+        wide = values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
         found: NDArray[np.float64] = np.minimum(np.abs(wide), GREATEST)
     return found
 
