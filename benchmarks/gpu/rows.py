@@ -129,6 +129,25 @@ def ode(device: Device, scale: float, quick: bool) -> Iterator[Case]:
     )
 
 
+def halves(device: Device, scale: float, quick: bool) -> Iterator[Case]:
+    """A product of matrices that are rounded to half precision."""
+    n = int(8192 * scale) or 1
+    draw = np.random.default_rng(0)
+    values = {name: draw.normal(size=(n, n)).astype(np.float32) for name in "ab"}
+    for dtype in ("float16", "bfloat16"):
+        a, b = (f"astype({name}, '{dtype}')" for name in "ab")
+        text = f"astype({a} @ {b}, 'float32')"
+        made = forward.tools(device, text, partial(_half_product, dtype), values, "compiled")
+        if dtype == "bfloat16":  # which NumPy and CuPy have not
+            del made[f"{device.xp.__name__}, eager"]
+        yield Case(
+            f"{n:,} x {n:,}, a product of {dtype}",
+            made,
+            lambda: [values["a"].astype(np.float64) @ values["b"].astype(np.float64)],
+            1e-2,
+        )
+
+
 def instructions(device: Device, scale: float, quick: bool) -> Iterator[Case]:
     """Many small instructions, as a captured tape and as one call each."""
     for products in (False, True):
@@ -155,6 +174,18 @@ def _all(device: Device, problem: Problem) -> dict[str, Prepare]:
 
 def _links(xp: Any) -> Callable[[Mapping[str, Any]], Any]:
     return lambda values: objectives.links(xp, values["x"])
+
+
+def _half_product(dtype: str, xp: Any) -> Callable[[Mapping[str, Any]], Any]:
+    def product(values: Mapping[str, Any]) -> Any:
+        if xp.__name__ == "torch":
+            kind = getattr(xp, dtype)
+            return (values["a"].to(kind) @ values["b"].to(kind)).to(xp.float32)
+        options = {"precision": "default"} if xp.__name__.startswith("jax") else {}
+        a, b = (values[name].astype(dtype) for name in "ab")
+        return xp.matmul(a, b, **options).astype("float32")
+
+    return product
 
 
 def _loop(steps: int) -> str:
@@ -198,6 +229,7 @@ ROWS: dict[str, Rows] = {
     "mlp": mlp,
     "gmm": gmm,
     "ode": ode,
+    "halves": halves,
     "instructions": instructions,
     "overlap": overlap,
     "gradbench": twelve,
