@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 from gradwire_engine.check import Call, check, evaluate
-from gradwire_engine.errors import BadArgument, ShapeMismatch
+from gradwire_engine.errors import BadArgument, DtypeMismatch, ShapeMismatch
 
 RNG = np.random.default_rng(53)
 A = RNG.normal(size=(3, 3)) * 0.5 + 2 * np.eye(3)
@@ -78,6 +78,8 @@ REFUSED = [
     (Call.of("orthogonal_procrustes", TALL.T, TALL.T), ShapeMismatch, "as many rows as columns"),
     (Call.of("signm", TALL), ShapeMismatch, "square matrices"),
     (Call.of("cosm", TALL), ShapeMismatch, "square matrices"),
+    (Call.of("cosm", A.astype("float16")), DtypeMismatch, "does not take float16"),
+    (Call.of("cosm", A.astype("bfloat16")), DtypeMismatch, "does not take bfloat16"),
     (Call.of("expm_frechet", A, TALL), ShapeMismatch, "two equal shapes"),
     (Call.of("tensorsolve", TALL, V), ShapeMismatch, "a square tensor"),
     (Call.of("tensorinv", TALL, 1), ShapeMismatch, "a square tensor"),

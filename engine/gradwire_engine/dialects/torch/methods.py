@@ -82,5 +82,5 @@ def _conversion(dtype: str) -> Callable[..., Any]:
     return conversion
 
 
-for _name, _dtype in {**DTYPES, "byte": "uint8", "char": "int8"}.items():
+for _name, _dtype in {**DTYPES, "bfloat16": "bfloat16", "byte": "uint8", "char": "int8"}.items():
     TORCH.macro(f"Tensor.{_name}")(_conversion(_dtype))
