@@ -17,7 +17,7 @@ from gradwire_engine.locks import locked
 from gradwire_engine.tape import DType
 
 #: Bytes of a result that are worth keeping.
-_KEPT_BYTES = 1 << 20
+KEPT_BYTES = 1 << 20
 #: Threads that copy from and to page-locked memory.
 _COPIERS = 4
 #: CUDA's errors after which nothing works: lost devices, and contexts that faults have ended.
@@ -127,12 +127,13 @@ class Device:
             self.pool.set_limit(memory_bytes)
         self.residents = Residents()
         self.lost = False
+        self._errors = cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.driver.CUDADriverError
         #: Where everything is computed, and where inputs come while others are.
         copiers = ThreadPoolExecutor(_COPIERS, "gradwire-copies")
         self._computing, self._arriving = Lane(cupy, copiers), Lane(cupy, copiers)
         self.stream = self._computing.stream
         self.copied, self.copy_from = self._computing.copied, self._computing.copy_from
-        self.wait = self._computing.wait
+        self.copies_from, self.wait = self._computing.copies_from, self._computing.wait
 
     @property
     def free_bytes(self) -> int:
@@ -140,8 +141,11 @@ class Device:
 
         Raises: ``GpuLost``.
         """
-        with self._failing():
+        try:
             free, _ = self.cupy.cuda.runtime.memGetInfo()
+        except self._errors as error:
+            self._end_if_lost(error)
+            raise
         return int(free)
 
     @contextmanager
@@ -161,29 +165,33 @@ class Device:
         if all(isinstance(x, self.cupy.ndarray) for x in inputs):
             return Staged(inputs, [True] * len(inputs), None)
         with self._using(self._arriving, poll):
-            placed = [self._placed(x) for x in inputs]
+            known = [self._known(x) for x in inputs]
+            sent = [number for number, (place, _) in enumerate(known) if place is None]
+            arrays = [place for place, _ in known]
+            copies = self._arriving.copies([np.asarray(inputs[number]) for number in sent])
+            for number, copy in zip(sent, copies, strict=True):
+                arrays[number] = copy
             arrived = self.cupy.cuda.Event(block=False, disable_timing=True)
             arrived.record(self._arriving.stream)
-        return Staged([x for x, _ in placed], [stays for _, stays in placed], arrived)
+        return Staged(arrays, [stays for _, stays in known], arrived)
 
-    def _placed(self, x: Any) -> tuple[Any, bool]:
-        """An input on the device, and whether later replays find it in the same place."""
+    def _known(self, x: Any) -> tuple[Any, bool]:
+        """An input that is on the device, and whether later replays find it in the same place."""
         if isinstance(x, self.cupy.ndarray):
             return x, True
-        upload = self._arriving.copied
-        if isinstance(x, np.ndarray):
+        if isinstance(x, np.ndarray) and not x.flags.writeable:
             computed = self.residents.result(x)
             if computed is not None:
                 return computed, False
-            resident = self.residents.find(x, upload)
+            resident = self.residents.find(x, self._arriving.copied)
             if resident is not None:
                 return resident, True
-        return upload(np.asarray(x)), False
+        return None, False
 
     def brought(self, x: Any, poll: Poll, dtype: DType | None = None) -> np.ndarray[Any, Any]:
         """A result on the host; what is large is kept here, too, until the host forgets it."""
         copy = None
-        if x.nbytes >= _KEPT_BYTES:
+        if x.nbytes >= KEPT_BYTES:
             with suppress(self.cupy.cuda.memory.OutOfMemoryError):  # then it is not kept
                 copy = x.copy()
         result = self.copy_from(x, poll, dtype)
@@ -198,21 +206,21 @@ class Device:
                 raise GpuLost("the GPU was lost before")
             cuda = self.cupy.cuda
             try:
-                with cuda.using_allocator(self.pool.malloc), lane.stream, self._failing():
+                with cuda.using_allocator(self.pool.malloc), lane.stream:
                     yield
+            except self._errors as error:
+                self._end_if_lost(error)
+                raise
             except cuda.memory.OutOfMemoryError as error:
                 freed = self.residents.forget()
                 self.pool.free_all_blocks()
                 raise OutOfGpuMemory(str(error), freed=freed) from error
 
-    @contextmanager
-    def _failing(self) -> Iterator[None]:
-        """Say of CUDA's errors when nothing works after them."""
-        cuda = self.cupy.cuda
-        try:
-            yield
-        except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
-            if error.status not in _FATAL:
-                raise
+    def _end_if_lost(self, error: Any) -> None:
+        """Say of one of CUDA's errors whether nothing works after it.
+
+        Raises: ``GpuLost``.
+        """
+        if error.status in _FATAL:
             self.lost = True
             raise GpuLost(str(error)) from error

@@ -20,7 +20,7 @@ from gradwire_engine.backends.base import (
     note_place,
     noted_place,
 )
-from gradwire_engine.backends.cupy.device import Staged
+from gradwire_engine.backends.cupy.device import KEPT_BYTES, Staged
 from gradwire_engine.backends.cupy.flags import Flags
 from gradwire_engine.backends.cupy.graphs import Recordings
 from gradwire_engine.backends.cupy.groups import GpuKernel, Library, kernels_of
@@ -133,8 +133,8 @@ class CupyExecutable(Executable):
                 raise
             replayed = self._attempted(inputs, poll)
         if replayed is None:
-            pairs = zip(inputs, self._kinds(self.tape.inputs), strict=True)
-            given = [self._on_host(x, poll, kind=kind) for x, kind in pairs]
+            pairs = zip(inputs, self._dtypes(self.tape.inputs), strict=True)
+            given = [self._on_host(x, poll, dtype=dtype) for x, dtype in pairs]
             return self._host.replay(given, poll)
         return replayed
 
@@ -182,6 +182,7 @@ class CupyExecutable(Executable):
         if self._stay and self.output_bytes > _LARGE_BYTES:
             self._segments = [Segment(0, len(made), captured=False)]
         self._recordings = Recordings(device, replayed.inputs, constants)
+        self._returned = self._dtypes(self.tape.outputs)
         self._replayed = replayed
 
     def _on_device(self, staged: Staged, poll: Poll) -> Replayed | None:
@@ -196,8 +197,10 @@ class CupyExecutable(Executable):
         for number, segment in enumerate(self._segments):
             poll()
             if recording is not None and segment.captured:
+                if recording.replay(segment, values):
+                    continue
                 launch = partial(self._launch, segment, poll=unhurried)
-                if recording.replay(segment, values) or recording.capture(segment, values, launch):
+                if recording.capture(segment, values, launch):
                     continue
                 self._segments[number] = segment._replace(captured=False)
             self._launch(segment, values, poll)
@@ -272,20 +275,27 @@ class CupyExecutable(Executable):
         return self._device.copied(np.asarray(value))
 
     def _on_host(
-        self, x: Any, poll: Poll, copy: Copy | None = None, kind: Type | None = None
+        self, x: Any, poll: Poll, copy: Copy | None = None, dtype: DType | None = None
     ) -> Any:
         """An array on the host, or a list of such; a number without axes is none."""
         if isinstance(x, tuple | list):
             return [self._on_host(each, poll, copy) for each in x]
         if isinstance(x, self._device.cupy.ndarray):
-            dtype = kind.dtype if isinstance(kind, ArrayType) else None
             x = (copy or self._device.copy_from)(x, poll, dtype)
         return x if isinstance(x, list) or x.ndim else x[()]
 
-    def _finished(self, outputs: Sequence[Any], poll: Poll, *, copied: bool) -> Replayed | None:
+    def _finished(self, outputs: list[Any], poll: Poll, *, copied: bool) -> Replayed | None:
         """Wait, look at what was found, and bring the outputs to the host, unless they stay."""
-        found, unsure = self._flags.read(poll), tuple[Any, ...]()
-        if found is not None:
+        device, flags = self._device, self._flags
+        small = [] if self._stay else [k for k, x in enumerate(outputs) if self._is_small(x)]
+        sent = [(outputs[k], self._returned[k]) for k in small]
+        if flags.memory is not None:
+            sent.append((flags.memory, None))
+        if not sent:
+            device.wait(poll)
+        brought, unsure = device.copies_from(sent, poll), tuple[Any, ...]()
+        if flags.memory is not None:
+            found = flags.found(brought.pop())
             if found.guard is not None:
                 return Replayed((), guard=found.guard)
             if found.fails:
@@ -294,14 +304,19 @@ class CupyExecutable(Executable):
         if self._stay:
             kept = [x.copy() if copied and _is_array(x) else x for x in outputs]
             return Replayed(tuple(kept), unsure)
-        bring, kinds = self._device.brought, self._kinds(self.tape.outputs)
-        pairs = zip(outputs, kinds, strict=True)
-        brought = [self._on_host(x, poll, bring, kind) for x, kind in pairs]
-        return Replayed(tuple(brought), (*unsure, *[brought[k] for k in self._unchecked]))
+        for k, x in zip(small, brought, strict=True):
+            outputs[k] = x
+        pairs = zip(outputs, self._returned, strict=True)
+        there = [self._on_host(x, poll, device.brought, dtype) for x, dtype in pairs]
+        return Replayed(tuple(there), (*unsure, *[there[k] for k in self._unchecked]))
 
-    def _kinds(self, slots: Sequence[int]) -> list[Type]:
-        """The types at slots of the tape as it was given."""
-        return [self.tape.instructions[slot].type for slot in slots]
+    def _is_small(self, x: Any) -> bool:
+        return isinstance(x, self._device.cupy.ndarray) and 0 < x.nbytes < KEPT_BYTES
+
+    def _dtypes(self, slots: Sequence[int]) -> list[DType | None]:
+        """The dtypes at slots of the tape as it was given, where the device has bits for them."""
+        kinds = [self.tape.instructions[slot].type for slot in slots]
+        return [BFLOAT16 if _is_bits(kind) else None for kind in kinds]
 
 
 def _may_require(op: Op) -> bool:

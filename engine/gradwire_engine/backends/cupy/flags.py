@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradwire_engine.answer import Poll
 from gradwire_engine.backends.cupy.device import Device
 from gradwire_engine.backends.cupy.groups import GpuKernel, Zeroed
 from gradwire_engine.backends.cupy.requirements import Requirement
@@ -87,21 +86,22 @@ class Flags:
                 x = values[slot] if of is None else of(values[slot])
                 self.memory[place] = self._device.cupy.isfinite(x).all() == 0
 
-    def read(self, poll: Poll) -> Found | None:
-        """Wait for the replay; what it has found, unless nothing was looked for."""
-        if self.memory is None:
-            self._device.wait(poll)
-            return None
-        found = self._device.copy_from(self.memory, poll)
-        words = found[self._words].view(np.int64)
+    def found(self, flags: np.ndarray[Any, Any]) -> Found:
+        """What a replay has left in the memory, of which these are the bytes."""
+        words = flags[self._words].view(np.int64)
         guard: type[GuardFailed] | None = None
-        if found[self._of_guards].any():
+        if self._guards and flags[self._of_guards].any():
             guard = GuardFailed
-        elif (words[self._statuses] == FAILED).any():
+        elif len(self._statuses) and (words[self._statuses] == FAILED).any():
             guard = UnrecordedPath
-        fails = bool(found[self._of_required].any() or found[self._faults].any())
-        numbers = words.view(np.float64)[self._numbers]
-        return Found(guard, fails, (numbers, np.where(found[self._of_finite], np.nan, 0.0)))
+        fails = len(self._required) > 0 and flags[self._of_required].any()
+        fails = fails or (len(self._faults) > 0 and flags[self._faults].any())
+        unsure = list[Any]()
+        if len(self._numbers):
+            unsure.append(words.view(np.float64)[self._numbers])
+        if self._finite:
+            unsure.append(np.where(flags[self._of_finite], np.nan, 0.0))
+        return Found(guard, bool(fails), tuple(unsure))
 
 
 def _places(each: Sequence[Sequence[int]]) -> np.ndarray[Any, Any]:

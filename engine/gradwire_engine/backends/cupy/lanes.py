@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections import deque
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, wait
 from itertools import count
 from typing import Any
@@ -17,6 +18,8 @@ from gradwire_engine.tape import DType
 
 #: Bytes that are copied at a time, and pieces of page-locked memory that copies go through.
 _PIECE, _PIECES = 2 << 20, 16
+#: In a piece with several arrays each begins at a place that this divides.
+_ALIGNMENT = 16
 #: Looks at the GPU without pause, which take some milliseconds in all, and seconds between others.
 _BUSY, _PAUSE = 4000, 5e-5
 
@@ -57,13 +60,57 @@ class Lane:
 
     def copied(self, x: Any) -> Any:
         """A copy of an array on the device."""
-        copy = self._cupy.empty(x.shape, device_dtype(x.dtype))
-        self.copy_to(x, copy)
+        (copy,) = self.copies([x])
         return copy
+
+    def copies(self, arrays: Sequence[Any]) -> list[Any]:
+        """Copies on the device; small ones pass through page-locked memory together."""
+        made = [self._cupy.empty(x.shape, device_dtype(x.dtype)) for x in arrays]
+        for group in _groups(made):
+            if len(group) == 1:
+                self.copy_to(arrays[group[0]], made[group[0]])
+                continue
+            place, memory = self._piece(_PIECE)
+            begin = 0
+            for number in group:
+                x = made[number]
+                memory[begin : begin + x.nbytes] = _bytes(arrays[number])
+                pointer = _pointer(self._pieces[place], begin)
+                x.data.copy_from_host_async(pointer, x.nbytes, self.stream)
+                begin += _aligned(x.nbytes)
+            self._copied[place].record(self.stream)
+        return made
+
+    def copies_from(
+        self, sources: Sequence[tuple[Any, DType | None]], poll: Poll
+    ) -> list[np.ndarray[Any, Any]]:
+        """Copies on the host, of these dtypes if any; small ones are waited for together."""
+        found = [np.empty(x.shape, x.dtype if dtype is None else dtype) for x, dtype in sources]
+        for group in _groups(found):
+            if len(group) == 1:
+                x, dtype = sources[group[0]]
+                found[group[0]] = self.copy_from(x, poll, dtype)
+                continue
+            place, memory = self._piece(_PIECE)
+            begin, begins = 0, list[int]()
+            for number in group:
+                x, _ = sources[number]
+                if not x.flags.c_contiguous:
+                    x = self._cupy.ascontiguousarray(x)
+                pointer = _pointer(self._pieces[place], begin)
+                x.data.copy_to_host_async(pointer, x.nbytes, self.stream)
+                begins.append(begin)
+                begin += _aligned(x.nbytes)
+            self._copied[place].record(self.stream)
+            self._await(self._copied[place], poll)
+            for number, begin in zip(group, begins, strict=True):
+                target = _bytes(found[number])
+                target[:] = memory[begin : begin + target.nbytes]
+        return found
 
     def copy_to(self, source: np.ndarray[Any, Any], target: Any) -> None:
         """Copy from the host; what is copied may be changed when this returns."""
-        flat = np.asarray(source, order="C").reshape(-1).view(np.uint8)
+        flat = _bytes(source)
         if not flat.nbytes:
             return
         if flat.nbytes <= _PIECE:
@@ -149,5 +196,28 @@ class Lane:
         return place, np.frombuffer(self._pieces[place], np.uint8, size)
 
 
-def _pointer(memory: Any) -> Any:
-    return ctypes.c_void_p(memory.ptr)
+def _pointer(memory: Any, begin: int = 0) -> Any:
+    return ctypes.c_void_p(memory.ptr + begin)
+
+
+def _bytes(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.asarray(x, order="C").reshape(-1).view(np.uint8)
+
+
+def _aligned(nbytes: int) -> int:
+    return nbytes + -nbytes % _ALIGNMENT
+
+
+def _groups(arrays: Sequence[Any]) -> Iterator[list[int]]:
+    """The numbers of arrays that go through one piece together; none without elements."""
+    group, room = list[int](), _PIECE
+    for number, x in enumerate(arrays):
+        nbytes = _aligned(x.nbytes)
+        if group and nbytes > room:
+            yield group
+            group, room = [], _PIECE
+        if nbytes:
+            group.append(number)
+            room -= nbytes
+    if group:
+        yield group
