@@ -1,26 +1,28 @@
-"""GradBench's programs give on a simulated GPU what NumPy gives."""
+"""GradBench's twelve programs give on a GPU what NumPy gives, launched and as graphs.
+
+The GPU is a simulated one and, where there is one, a real one.
+"""
 
 import numpy as np
 import pytest
+from gradbench.inputs import sample
 from gradbench.tools.gradwire.run import NAMES, program, variables
 from gradbench.workloads import workloads
 from gradwire_engine import Engine, Leaf, Query
 
 pytest.importorskip("llvmlite")
 
-from tests.engine.backends.cupy.machine import simulated, texts_alone
+from tests.engine.backends.cupy.test_executable import DEVICES, opened
 from tests.engine.backends.nvptx.launched import go_on
 
-#: Loops of thousands of launches, which take minutes where a GPU is interpreted.
-LONG = {"lstm", "particle", "saddle"}
+#: Descents of thousands of passes, each of many launches, begin with long steps and end early.
+SETTINGS = {"particle": "first_rate = 1e-2\ndt = 1.0", "saddle": "first_rate = 0.3"}
 
 
-@pytest.fixture(scope="module")
-def backend():
-    from gradwire_engine.gpu import gpu_backend
-
-    with simulated():
-        yield gpu_backend(1 << 28, texts_alone)
+@pytest.fixture(scope="module", params=DEVICES)
+def backend(request):
+    with opened(request.param) as backend:
+        yield backend
 
 
 def leaves(value):
@@ -39,16 +41,17 @@ def numbers(value):
     return np.ravel(value)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in LONG])
-def test_the_smallest_input(backend, name):
-    workload = next(iter(workloads(name)))
-    for function in workload.functions:
-        given = leaves(variables(workload.given))
-        answers = []
-        for one in (None, backend, backend):  # launched, then captured
+@pytest.mark.parametrize("name", NAMES)
+def test_values_and_derivatives(backend, name):
+    given = leaves(variables(sample(name, 7)))
+    for function in next(iter(workloads(name))).functions:
+        text, answers = program(name, function, SETTINGS.get(name, "")), []
+        text = text.replace("> 1e-5:", "> 0.1:")
+        for one, replays in ((None, 1), (backend, 3)):
             engine = Engine(backend=one)
-            call = engine.call(engine.parse(program(name, function)), given, Query("evaluate"))
-            answers.append(numbers(call.replay(go_on).value))
+            for _ in range(replays):
+                call = engine.call(engine.parse(text), given, Query("evaluate"))
+                answers.append(numbers(call.replay(go_on).value))
         expected, *found = answers
         for each in found:
             np.testing.assert_allclose(each, expected, rtol=1e-8, atol=1e-8 * abs(expected).max())
