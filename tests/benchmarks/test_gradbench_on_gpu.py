@@ -12,6 +12,7 @@ from gradwire_engine import Engine, Leaf, Query
 
 pytest.importorskip("llvmlite")
 
+from tests.effort import some
 from tests.engine.backends.cupy.test_executable import DEVICES, opened
 from tests.engine.backends.nvptx.launched import go_on
 
@@ -44,7 +45,7 @@ def numbers(value):
 @pytest.mark.parametrize("name", NAMES)
 def test_values_and_derivatives(backend, name):
     given = leaves(variables(sample(name, 7)))
-    for function in next(iter(workloads(name))).functions:
+    for function in some(next(iter(workloads(name))).functions):
         text, answers = program(name, function, SETTINGS.get(name, "")), []
         text = text.replace("> 1e-5:", "> 0.1:")
         for one, replays in ((None, 1), (backend, 3)):
