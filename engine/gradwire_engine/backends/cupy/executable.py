@@ -129,7 +129,7 @@ class CupyExecutable(Executable):
             replayed = self._attempted(inputs, poll)
         except OutOfGpuMemory as error:
             error.forget_calls()
-            if not (self._without_graphs() or error.freed):
+            if not (self._without_graphs(poll) or error.freed):
                 raise
             replayed = self._attempted(inputs, poll)
         if replayed is None:
@@ -138,13 +138,14 @@ class CupyExecutable(Executable):
             return self._host.replay(given, poll)
         return replayed
 
-    def _without_graphs(self) -> bool:
+    def _without_graphs(self, poll: Poll) -> bool:
         """Give the memory of graphs back, and make none any more; false if there are none."""
-        if self._replayed is None or not self._recordings:
-            return False
-        self._recordings = self._recordings.emptied()
-        self._segments = [Segment(0, len(self.replayed.instructions), captured=False)]
-        return True
+        with self._device.working(poll):
+            if self._replayed is None or not self._recordings:
+                return False
+            self._recordings = self._recordings.emptied()
+            self._segments = [Segment(0, len(self.replayed.instructions), captured=False)]
+            return True
 
     def _attempted(self, inputs: Sequence[Any], poll: Poll) -> Replayed | None:
         staged = self._device.staged(inputs, poll)
@@ -196,11 +197,11 @@ class CupyExecutable(Executable):
         recording = self._recordings.recording(key) if self._captures else None
         for number, segment in enumerate(self._segments):
             poll()
-            if recording is not None and segment.captured:
+            if recording is not None:
                 if recording.replay(segment, values):
                     continue
                 launch = partial(self._launch, segment, poll=unhurried)
-                if recording.capture(segment, values, launch):
+                if segment.captured and recording.capture(segment, values, launch):
                     continue
                 self._segments[number] = segment._replace(captured=False)
             self._launch(segment, values, poll)

@@ -20,6 +20,8 @@ from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 
 pytest.importorskip("llvmlite")
 
+from tests.engine.backends.cupy.machine import Stream
+from tests.engine.backends.cupy.memory import CudaError
 from tests.engine.backends.cupy.test_executable import DEVICES, ROOM_BYTES, opened
 from tests.engine.backends.nvptx.launched import go_on
 from tests.engine.backends.nvptx.test_launches import same
@@ -210,6 +212,28 @@ def test_what_cannot_be_captured_though_it_should_is_launched(caplog, monkeypatc
         replayed(executable, tape(text), [X, W])
         assert graphs(executable) == [1]  # the last, as before and between it waits
     assert caplog.text.count("cannot be captured") == 1
+
+
+def test_what_is_launched_at_one_place_is_right_at_another(monkeypatch):
+    made = tape(PROGRAMS["on the host"][0])
+    with opened("simulated") as backend:
+        executable = backend.compile(made, go_on)
+        replayed(executable, made, [X, W])
+        w = W.copy()
+        w.flags.writeable = False
+        end_capture, broken = Stream.end_capture, [True]
+
+        def failing_once(stream: Any) -> Any:
+            found = end_capture(stream)
+            if broken.pop() if broken else False:
+                raise CudaError(901)
+            return found
+
+        monkeypatch.setattr(Stream, "end_capture", failing_once)
+        replayed(executable, made, [X, w])
+        first, second = graphs(executable)
+        assert first == second + 1
+        replayed(executable, made, [X, W])
 
 
 def test_a_deadline_stops_between_graphs_and_the_next_replay_is_right(backend):
