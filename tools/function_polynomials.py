@@ -19,6 +19,8 @@ from mpmath import mp, mpf
 mp.dps = 60
 #: ``(x - k) / (x + k)`` makes a half line an interval: Shepherd and Laframboise (1981).
 _ERFC_K = mpf("3.75")
+#: That of floats, for ``x`` from 3/4 to 10.5.
+_ERFC_SINGLE_K = mpf("2.8")
 
 
 def _series(whole: Callable[[Any], Any], limit: Any) -> Callable[[Any], Any]:
@@ -56,7 +58,16 @@ def _erfcx(t: Any) -> Any:
     """``(1 + 2 x) exp(x²) erfc(x)`` with ``t = (x - k) / (x + k)``."""
     if t > 1 - mpf(10) ** -45:
         return 2 / mp.sqrt(mp.pi)
-    x = _ERFC_K * (1 + t) / (1 - t)
+    return _scaled_erfc(_ERFC_K * (1 + t) / (1 - t))
+
+
+def _at_short(x: str) -> Any:
+    """``t`` of floats."""
+    return (mpf(x) - _ERFC_SINGLE_K) / (mpf(x) + _ERFC_SINGLE_K)
+
+
+def _scaled_erfc(x: Any) -> Any:
+    """``(1 + 2 x) exp(x²) erfc(x)``."""
     if x < 20:
         return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
     total = term = mpf(1)
@@ -189,6 +200,12 @@ SHORT = {
     "EXP": Wanted(_exp, (-mpf("0.3467"), mpf("0.3467")), 0, 5),
     "ERF": Wanted(_erf_slope, (0, mpf("0.81")), 0, 6),
     "ERFC": Wanted(lambda x: mp.log(mp.erfc(x)), (mpf("0.9"), 4), 0, 9),
+    "ERFCX": Wanted(
+        lambda t: _scaled_erfc(_ERFC_SINGLE_K * (1 + t) / (1 - t)),
+        (_at_short("0.75"), _at_short("10.5")),
+        0,
+        9,
+    ),
     "EXP2": Wanted(_exp2, (-mpf("0.5"), mpf("0.5")), 0, 6),
     "LOG": Wanted(_log1p, (-mpf(1) / 3, mpf(1) / 3), 0, 9),
     "SIN": Wanted(_series(_sine, -mpf(1) / 6), (0, (mp.pi / 2 * mpf("1.0001")) ** 2), 0, 4),

@@ -100,7 +100,7 @@ def test_usual_functions_give_the_same_or_refuse(form):
         usual, refused = usually(name, form)(xs)
         whole = arrays(name, (form, ""))(xs)
         np.testing.assert_array_equal(usual[~refused], whole[~refused], name)
-        assert not refused[(xs > 0.01) & (xs < 50)].any(), name
+        assert not refused[(xs > 0.01) & (xs < 50) & np.isfinite(whole)].any(), name
 
 
 def test_unknown_functions_are_refused():

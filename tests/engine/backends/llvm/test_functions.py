@@ -168,6 +168,7 @@ IN_DOUBLES = {
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,
+    **{name: getattr(np, f"arc{name[1:]}") for name in ("asinh", "acosh", "atanh")},
     "erf": special.erf,
     "erfc": special.erfc,
 }

@@ -19,7 +19,7 @@ from gradwire_engine.backends.llvm.functions.function import (
 from gradwire_engine.backends.llvm.functions.logarithms import long_logarithm
 
 #: Up to where series are used, and from where on 1 counts for nothing beside squares.
-_NEAR, _LARGE = 1 / 6, (2.0**30, 2.0**13)
+_NEAR, _LARGE = 1 / 6, 2.0**30
 
 
 def _series(f: Function, s: Pair) -> str:
@@ -55,12 +55,12 @@ def _root(f: Function, x: str, more: float) -> Pair:
 
 def _bounded(f: Function, x: str) -> str:
     """A number whose square is finite."""
-    return f.most(x, *[2.0 * each for each in _LARGE])
+    return f.most(x, 2.0 * _LARGE)
 
 
 def _logarithm_of_sum(f: Function, x: str, root: Pair) -> str:
     """``ln(x + root)``, of large ``x`` that of ``2 x``."""
-    large = f.test("ogt", x, f.c(*_LARGE))
+    large = f.test("ogt", x, f.c(_LARGE))
     total, lost = f.exact_sum(x, root.high)
     total = f.pick(large, x, total)
     lost = f.pick(large, f.c(0.0), f.add(lost, root.low))

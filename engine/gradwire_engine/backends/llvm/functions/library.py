@@ -22,6 +22,7 @@ from gradwire_engine.backends.llvm.functions import (
 )
 from gradwire_engine.backends.llvm.functions.forms import DOUBLES, VECTORS, Form
 from gradwire_engine.backends.llvm.functions.singles import angles as single_angles
+from gradwire_engine.backends.llvm.functions.singles import areas as single_areas
 from gradwire_engine.backends.llvm.functions.singles import exponentials as single_exponentials
 from gradwire_engine.backends.llvm.functions.singles import logarithms as single_logarithms
 
@@ -76,6 +77,9 @@ _OF_FLOATS: Mapping[str, Callable[[Form], str]] = {
     "acos": single_angles.acos,
     "atan": single_angles.atan,
     "atan2": single_angles.atan2,
+    "asinh": single_areas.asinh,
+    "acosh": single_areas.acosh,
+    "atanh": single_areas.atanh,
     "erf": single_exponentials.erf,
     "erfc": single_exponentials.erfc,
 }
@@ -115,7 +119,7 @@ def usual_symbol(name: str, form: Form) -> str:
 
 def has_seldom(name: str, form: Form) -> bool:
     """True if there is a function that does what another one usually does."""
-    return f"@{usual_symbol(name, form)}(" in _texts(form)[symbol(name, form)]
+    return symbol(name, form) in _usual_texts(form)
 
 
 def number_symbol(name: str) -> str:
@@ -137,31 +141,32 @@ def _texts(form: Form) -> Mapping[str, str]:
     """The text of each function by its symbol."""
     of_floats, parts = (_OF_FLOATS if form.single else {}), ({} if form.wide else _PARTS)
     written = {**_WRITTEN, **of_floats, **parts}
-    return {
-        form.prefix + name: _with_usual(name, form, write(form)) for name, write in written.items()
-    }
+    return {form.prefix + name: write(form) for name, write in written.items()}
 
 
-def _with_usual(name: str, form: Form, text: str) -> str:
-    """A function of one number, and another that ends before what it seldom does.
+@cache
+def _usual_texts(form: Form) -> Mapping[str, str]:
+    """The texts of functions that end before what others of one number seldom do, by their symbols.
 
-    That gives a value, and if it is not the right one.
+    They give a value, and if it is not the right one.
     """
-    found = None if form.wide else _USUALLY.match(text)
-    if found is None:
-        return text
-    kind, value, seldom = found["kind"], found["value"], found["seldom"]
-    both = f"{{ {kind}, i1 }}"
-    whole = f"define {kind} @{form.prefix}{name}("
-    before = found["before"].replace(whole, f"define {both} @{usual_symbol(name, form)}(")
+    found = {name: _USUALLY.match(text) for name, text in _texts(form).items()}
+    return {name: _usual_text(name, form, each) for name, each in found.items() if each}
+
+
+def _usual_text(name: str, form: Form, found: re.Match[str]) -> str:
+    kind, both = form.element, f"{{ {form.element}, i1 }}"
+    usual = usual_symbol(name.removeprefix(form.prefix), form)
+    whole = f"define {kind} @{name}("
     return (
-        f"{text}{before}  %usual = insertvalue {both} poison, {kind} {value}, 0\n"
-        f"  %both = insertvalue {both} %usual, i1 {seldom}, 1\n  ret {both} %both\n}}\n"
+        f"{found['before'].replace(whole, f'define {both} @{usual}(')}"
+        f"  %usual = insertvalue {both} poison, {kind} {found['value']}, 0\n"
+        f"  %both = insertvalue {both} %usual, i1 {found['seldom']}, 1\n  ret {both} %both\n}}\n"
     )
 
 
 def _with_called(names: Iterable[str], form: Form) -> list[str]:
-    """The texts of functions, and of those that they call."""
+    """The symbols of functions, and of those that they call, in the library's order."""
     texts = _texts(form)
     found: set[str] = set()
     missing = [symbol(name, form) for name in names]
@@ -170,7 +175,7 @@ def _with_called(names: Iterable[str], form: Form) -> list[str]:
         if name in texts and name not in found:
             found.add(name)
             missing += [each["name"] for each in _CALL.finditer(texts[name])]
-    return [each for name, each in texts.items() if name in found]
+    return [name for name in texts if name in found]
 
 
 def _declared(text: str) -> list[str]:
@@ -192,7 +197,9 @@ def library(form: Form = VECTORS) -> str:
     """The text of all functions in a form, beside vectors numbers that the C library lacks."""
     made = [*_texts(form).values()]
     if form.wide:
-        made += _with_called(_NOT_IN_C, DOUBLES)
+        made += [_texts(DOUBLES)[name] for name in _with_called(_NOT_IN_C, DOUBLES)]
+    else:
+        made += _usual_texts(form).values()
     text = "\n".join(made)
     return "\n".join([*_declared(text), text])
 
@@ -200,8 +207,10 @@ def library(form: Form = VECTORS) -> str:
 def functions_text(names: Iterable[str], form: Form) -> str:
     """The text of functions, and of those that they call, for a module of which they are part.
 
-    Texts of different forms have no line in common that declares or defines.
+    What functions usually do is among them. Texts of different forms have no line in common that
+    declares or defines.
     """
-    text = "\n".join(_with_called(names, form))
+    found, usual = _with_called(names, form), _usual_texts(form)
+    text = "\n".join([*[_texts(form)[k] for k in found], *[usual[k] for k in found if k in usual]])
     defined = re.sub("^define ", "define internal ", text, flags=re.MULTILINE)
     return "\n".join([*_declared(text), defined])

@@ -7,7 +7,12 @@ from gradwire_engine.backends.llvm.functions.far_angles import far_rest
 from gradwire_engine.backends.llvm.functions.forms import Form
 from gradwire_engine.backends.llvm.functions.function import INF, Function
 from gradwire_engine.backends.llvm.functions.singles.coefficients import ATAN, SIN, TAN
-from gradwire_engine.backends.llvm.functions.singles.reduction import less, rounded_multiple
+from gradwire_engine.backends.llvm.functions.singles.reduction import (
+    inverse,
+    less,
+    near_inverse,
+    rounded_multiple,
+)
 from gradwire_engine.backends.llvm.functions.trigonometric import SINGLE_FAR, any_angle, near_rest
 
 #: ``pi`` as a sum of floats that are positive, which keeps the sign of an angle of -0.
@@ -24,8 +29,7 @@ def _half_turned(f: Function, x: str, n: str) -> str:
 def _sine_of(f: Function, y: str) -> str:
     """``sin y`` of ``|y| <= pi / 2``."""
     z = f.mul(y, y)
-    sine = f.fma(f.mul(y, z), f.polynomial(z, SIN), y)
-    return f.with_sign(sine, y)  # which the sum of zeros has lost
+    return f.fma(f.mul(y, z), f.polynomial(z, SIN), y)
 
 
 def _far_sine(f: Function, x: str, quarter_turns: int) -> str:
@@ -46,7 +50,8 @@ def sin(form: Form) -> str:
     f = Function(form, "sin")
     x = "%x0"
     n, bits = rounded_multiple(f, x, _PER_PI)
-    z = _sine_of(f, _half_turned(f, less(f, x, n, *_PI), bits))
+    y = _half_turned(f, less(f, x, n, *_PI), bits)
+    z = f.with_sign(_sine_of(f, y), y)  # which the sum of zeros has lost
     f.return_unless(f.test("oge", f.abs(x), f.c(SINGLE_FAR)), z)
     return f.text(_far_sine(f, x, 0))
 
@@ -68,9 +73,8 @@ def _tangent(f: Function, y: str, low: str, quarters: str) -> str:
     slope = f.fma(z, f.c(1.5), f.c(1.0))  # near enough to that of tan
     tail = f.fma(f.mul(y, z), f.polynomial(z, TAN), f.mul(slope, low))
     tangent, lost = f.ordered_sum(y, tail)
-    inverse = f.div(f.c(-1.0), tangent)
-    rest = f.fma(inverse, lost, f.fma(inverse, tangent, f.c(1.0)))
-    turned = f.fma(inverse, rest, inverse)
+    near = f.negative(near_inverse(f, tangent))
+    turned = f.fma(near, f.fma(near, lost, f.fma(near, tangent, f.c(1.0))), near)
     odd = f.let(f"trunc {form.integers} {quarters} to {form.truths}")
     return f.pick(odd, turned, tangent)
 
@@ -99,7 +103,7 @@ def atan(form: Form) -> str:
     f = Function(form, "atan")
     size, zero, half_pi = f.abs("%x0"), f.c(0.0), f.long(*_HALF_PI_LONG)
     steep = f.test("ogt", size, f.c(1.0))
-    t = f.pick(steep, f.div(f.c(-1.0), size), size)
+    t = f.pick(steep, f.negative(inverse(f, f.most(size, 2.0**100))), size)
     base, low = [f.pick(steep, part, zero) for part in half_pi]
     return f.text(f.with_sign(_from_tangent(f, t, base, low), "%x0"))
 

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from gradwire_engine.backends.llvm.functions.coefficients import ERFCX, SINH
-from gradwire_engine.backends.llvm.functions.forms import Form
+from gradwire_engine.backends.llvm.functions.coefficients import SINH
+from gradwire_engine.backends.llvm.functions.forms import Form, Polynomial
 from gradwire_engine.backends.llvm.functions.function import Function
-from gradwire_engine.backends.llvm.functions.singles.coefficients import ERF, ERFC, EXP, EXP2
+from gradwire_engine.backends.llvm.functions.singles.coefficients import (
+    ERF,
+    ERFC,
+    ERFCX,
+    EXP,
+    EXP2,
+)
 from gradwire_engine.backends.llvm.functions.singles.reduction import (
     LN_2,
     PER_LN_2,
     bounded,
+    inverse,
     less,
+    near_inverse,
     power_of_two,
+    quotient,
     rounded_multiple,
     times_power_of_two,
 )
-from gradwire_engine.backends.llvm.functions.special import ERFCX_K
 
 #: What tanh is 1 from.
 _MOST_TANH = 9.02
-#: The bits of a number less those of ``y`` are a number ``r`` for which ``1 <= r y <= 9/8``; this
-#: is the quadratic polynomial nearest to ``1 / (r y)``: within 2^-14, DLMF 3.11.2.
-_INVERSE = 0x7F000000
-_RECIPROCAL = (16384 / 19601, -3072 / 1153, 55440 / 19601)
+#: ``(x - k) / (x + k)`` makes short the interval in which ``erfc x`` is neither near 1 nor 0.
+_ERFCX_K = 2.8
 
 
 def _scaled(f: Function, z: str, n: str) -> str:
@@ -76,7 +82,7 @@ def expm1(form: Form) -> str:
 def _halves(f: Function, size: str) -> tuple[str, str]:
     """``exp(x) / 2`` and the reciprocal of that, which is ``2 exp(-x)``, for ``x >= 0``."""
     large = exponential(f, f.most(size, 91.0), -1)
-    return large, f.div(f.c(1.0), large)
+    return large, inverse(f, f.most(large, 2.0**100))
 
 
 def sinh(form: Form) -> str:
@@ -84,8 +90,8 @@ def sinh(form: Form) -> str:
     f = Function(form, "sinh")
     x = "%x0"
     size = f.abs(x)
-    large, inverse = _halves(f, size)
-    far = f.fma(inverse, f.c(-0.25), large)
+    large, small = _halves(f, size)
+    far = f.fma(small, f.c(-0.25), large)
     z = f.mul(size, size)
     near = f.fma(f.mul(size, z), f.polynomial(z, SINH), size)
     return f.text(f.with_sign(f.pick(f.test("olt", size, f.c(1.0)), near, far), x))
@@ -94,19 +100,13 @@ def sinh(form: Form) -> str:
 def cosh(form: Form) -> str:
     """``(exp(x) + exp(-x)) / 2``."""
     f = Function(form, "cosh")
-    large, inverse = _halves(f, f.abs("%x0"))
-    return f.text(f.fma(inverse, f.c(0.25), large))
-
-
-def _inverse(f: Function, d: str) -> str:
-    """``1 / d`` of ``d`` between 2^-100 and 2^100, within 2^-14."""
-    r = f.number(f.i("sub", f.ci(_INVERSE), f.bits(d)))
-    return f.mul(r, f.polynomial(f.mul(r, d), _RECIPROCAL))
+    large, small = _halves(f, f.abs("%x0"))
+    return f.text(f.fma(small, f.c(0.25), large))
 
 
 def _share(f: Function, m: str) -> str:
     """``m / (m + 1)``, as good as rounded once, of ``m`` between 0 and 2^100."""
-    r = _inverse(f, f.add(m, f.c(1.0)))
+    r = near_inverse(f, f.add(m, f.c(1.0)))
     q = f.mul(m, r)
     return f.fma(f.fma(f.negative(q), m, f.sub(m, q)), r, q)
 
@@ -153,14 +153,14 @@ def erfc(form: Form) -> str:
     n, bits = rounded_multiple(f, below, PER_LN_2)
     r = f.sub(less(f, below, n, *LN_2), square.low)
     s = f.fma(f.mul(r, r), f.polynomial(r, EXP), r)
-    t = f.div(f.sub(x, f.c(ERFCX_K)), f.add(x, f.c(ERFCX_K)))
-    high, low = f.long_polynomial(t, ERFCX)
+    t = quotient(f, f.sub(x, f.c(_ERFCX_K)), f.add(x, f.c(_ERFCX_K)))
+    high, low = f.long_polynomial(t, Polynomial(ERFCX, ERFCX))
     whole = f.fma(high, s, high)
     # what that has lost, and what it lacks
     low = f.fma(high, s, f.add(f.sub(high, whole), f.fma(low, s, low)))
     d = f.fma(x, f.c(2.0), one)
     lost = f.sub(one, f.fma(x, f.c(-2.0), d))
-    inverse = _inverse(f, d)
+    inverse = near_inverse(f, d)
     q = f.mul(whole, inverse)
     rest = f.fma(f.negative(q), lost, f.add(low, f.fma(f.negative(q), d, whole)))
     far = _scaled(f, f.fma(rest, inverse, q), bits)

@@ -47,14 +47,20 @@ _DECIMAL = _Base(
 )
 
 
-def _from_rest(f: Function, k: str, rest: str, base: _Base, fewer: float = 0.0) -> str:
-    """The logarithm of ``2^(k - fewer) (1 + rest)``."""
+def _from_rest(
+    f: Function, k: str, rest: str, base: _Base, fewer: float = 0.0, lost: str | None = None
+) -> str:
+    """The logarithm of ``2^(k - fewer) (1 + rest + lost)``."""
     form, unit, (high, low) = f.form, 2.0**f.form.digits, base.of_e
     exponent = f.let(f"sitofp {form.integers} {k} to {form.numbers}")
     if fewer:
         exponent = f.sub(exponent, f.c(fewer * unit))
     if base == _NATURAL:
-        z = f.fma(f.mul(rest, rest), f.polynomial(rest, LOG), rest)
+        square, slopes = f.mul(rest, rest), f.polynomial(rest, LOG)
+        if lost is None:
+            z = f.fma(square, slopes, rest)
+        else:
+            z = f.add(rest, f.fma(square, slopes, lost))
     else:
         tail = f.polynomial(rest, (*[each * (high + low) for each in LOG], low))
         z = f.fma(rest, f.c(high), f.mul(rest, tail))
@@ -93,16 +99,24 @@ def log10(form: Form) -> str:
     return _to_base(form, "log10", _DECIMAL)
 
 
+def of_one_more(f: Function, x: str, low: str | None = None) -> tuple[str, str]:
+    """``k ln 2 + ln(1 + r)`` with ``1 + x + low = 2^k (1 + r)``, and ``1 + x``, if it is normal."""
+    u = f.add(f.c(1.0), x)
+    k = _apart(f, f.bits(u))
+    power = f.number(f.i("sub", f.ci(ONE), k))
+    less_one = f.sub(power, f.c(1.0))
+    rest = f.fma(x, power, less_one)
+    if low is not None:  # and what the sum has lost
+        low = f.fma(low, power, f.fma(x, power, f.sub(less_one, rest)))
+    return _from_rest(f, k, rest, _NATURAL, lost=low), u
+
+
 def log1p(form: Form) -> str:
-    """``k ln 2 + ln(1 + r)`` with ``1 + x = 2^k (1 + r)``, from large ``x`` on ``ln x``."""
+    """``ln(1 + x)``, from large ``x`` on ``ln x``."""
     f = Function(form, "log1p")
     x = "%x0"
-    u = f.add(f.c(1.0), x)
-    bits = f.bits(u)
-    k = _apart(f, bits)
-    power = f.number(f.i("sub", f.ci(ONE), k))
-    z = _from_rest(f, k, f.fma(x, power, f.sub(power, f.c(1.0))), _NATURAL)
-    f.return_unless(_is_special(f, bits, _LARGE), f.with_sign(z, x))
+    z, u = of_one_more(f, x)
+    f.return_unless(_is_special(f, f.bits(u), _LARGE), f.with_sign(z, x))
     return f.text(with_ends(f, u, _logarithm(f, u, _NATURAL)))
 
 
