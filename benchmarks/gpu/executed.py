@@ -32,8 +32,8 @@ from gpu.tools import LIMITS, go_on
 
 #: Elements: enough for a thread to begin several together.
 _ELEMENTS = 1 << 22
-_FUNCTIONS = ("sqrt exp expm1 exp2 log log1p log2 sin cos tan tanh sinh cosh erf erfc").split()
-_FUNCTIONS += ("arcsin", "arccos", "arctan")
+_FUNCTIONS = "sqrt exp expm1 exp2 log log1p log2 sin cos tan tanh sinh cosh erf erfc".split()
+_FUNCTIONS += "arcsin arccos arctan arcsinh arccosh arctanh".split()
 #: Programs of one vector ``x``, and what they are differentiated with respect to.
 PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "chain: values": (CHAIN.replace("sum(h - b)", "h - b"), ()),

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="launches are texts that LLVM takes")
 
-from gpu.executed import blocks_of, largest_launch, usual_pass
+from gpu.executed import blocks_of, largest_launch, main, usual_pass
 
 LISTING = """
 	.text.kernel:
@@ -54,3 +54,12 @@ def test_the_launch_is_that_of_all_elements():
     launch = largest_launch("sum(sin(x))", ["x"])
     assert launch.blocks > 1
     assert "@gw_f_cos(" in launch.text
+
+
+def test_a_missing_tool_is_named(monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("sys.argv", ["gpu.executed", "--ptxas", "/usr/local/cuda/bin/ptxas"])
+    monkeypatch.setattr("gpu.executed.find_spec", lambda _: None)
+    with pytest.raises(SystemExit):
+        main()
+    assert "nvdisasm, of the CUDA toolkit, is not installed" in capsys.readouterr().err

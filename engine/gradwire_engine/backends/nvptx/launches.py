@@ -51,8 +51,8 @@ _SMALL = 1 << 14
 _LARGE_PASS, _MOST_PASSES = 1 << 17, 4096
 #: Blocks of a launch, whose threads take further points or passes when they have done theirs.
 _MOST_BLOCKS = 1 << 16
-#: Calls of a text from which on functions are called, not written where they are called.
-_MOST_INLINED = 64
+#: Lines from which on functions are called, not written where they are called.
+_MOST_INLINED = 4096
 _TARGET = 'target triple = "nvptx64-nvidia-cuda"\n'
 
 
@@ -325,6 +325,15 @@ def _with_library(text: str, library: str) -> str:
     known = {line for line in text.splitlines() if line.startswith("declare ")}
     lines = [line for line in library.splitlines() if line not in known]
     own = "\n".join(lines)
-    if text.count("call ") > _MOST_INLINED:
+    if _inlined_lines(text, own) > _MOST_INLINED:
         own = re.sub(r"^(define internal .*) \{$", r"\1 noinline {", own, flags=re.MULTILINE)
     return f"{text}{own}\n"
+
+
+def _inlined_lines(text: str, library: str) -> int:
+    """How many lines there are if functions are written where they are called."""
+    functions = re.findall(
+        r"^define internal .*?@(\w+)\((.*?)^\}$", library, re.MULTILINE | re.DOTALL
+    )
+    both = f"{text}{library}"
+    return sum((both.count(f"@{name}(") - 1) * body.count("\n") for name, body in functions)

@@ -172,13 +172,13 @@ class GpuNestPrinter(ElementPrinter):
     def _make_singly(self, first: str, apart: int) -> None:
         """Make the passes that could be made at once from ``first`` on, one by one."""
         code, p = self._code, self._code.p
-        end = p.let(f"add i64 {first}, {apart * self.at_once}")
-        inside = p.let(f"icmp slt i64 {end}, {self.end}")
-        end = p.let(f"select i1 {inside}, i64 {end}, i64 {self.end}")
+        left, share = p.let(f"sub i64 {self.end}, {first}"), apart * self.at_once
+        less = p.let(f"icmp slt i64 {left}, {share}")
+        end = p.let(f"select i1 {less}, i64 {left}, i64 {share}")
         # frozen, or LLVM would count these addresses along with those of passes made at once
         begin = p.let(f"freeze i64 {first}")
-        with code.loop(code.variable("i64", begin), end, str(apart)) as number:
-            self._pass([number])
+        with code.loop(code.variable("i64", "0"), end, str(apart)) as further:
+            self._pass([p.let(f"add i64 {begin}, {further}")])
 
     def _pass(self, numbers: Sequence[str], other: str = "") -> None:
         """Some passes: what memory gives comes first, so that a thread waits for it once.
@@ -193,9 +193,9 @@ class GpuNestPrinter(ElementPrinter):
                 values = [*self._values] if begun else self._values
                 begun.append(_Begun([*self._at], self._places[-1], values, known))
         conditions = self._code.arithmetic.seldom = [] if other else None
-        for value in self._inner:
-            for pass_ in begun:
-                with self._within_pass(pass_):
+        for pass_ in begun:
+            with self._within_pass(pass_):
+                for value in self._inner:
                     self._values[value] = pass_.known.get(value) or self._computed(value)
         self._code.arithmetic.seldom = None
         if conditions:

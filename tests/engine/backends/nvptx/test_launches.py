@@ -165,6 +165,16 @@ def launches(name: str) -> list[Launch]:
     return [launch for kernel in kernels for launch in kernel.launches]
 
 
+@pytest.mark.parametrize(("times", "called"), [(1, False), (60, True)])
+def test_functions_are_called_where_they_would_be_many_lines(times, called):
+    text = "h = x\n" + "h = sin(h)\n" * times + "h"
+    engine = Engine(backend=NativeBackend())
+    call = engine.call(engine.parse(text), {"x": Leaf(np.ones(20_000))}, Query("evaluate"))
+    call.compile(go_on)
+    (kernel,) = kernels_of(call.entry.paths[0].tiers.executable.tape, go_on)
+    assert [("noinline" in launch.text) for launch in kernel.launches] == [called]
+
+
 def test_problems_are_one_launch():
     """The passes of all of them, forward and backward."""
     of_problems = [x for x in launches("problems side by side") if "[1 x double]" in x.text]
