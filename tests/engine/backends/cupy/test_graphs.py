@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import logging
 import weakref
 from contextlib import suppress
@@ -17,9 +18,12 @@ from gradwire_engine.answer import Kind, Leaf, Query
 from gradwire_engine.backends.cupy import host
 from gradwire_engine.backends.devices import OutOfGpuMemory
 from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("llvmlite")
 
+from tests.effort import examples
 from tests.engine.backends.cupy.machine import Stream
 from tests.engine.backends.cupy.memory import CudaError
 from tests.engine.backends.cupy.test_executable import DEVICES, ROOM_BYTES, opened
@@ -275,3 +279,56 @@ def test_plans_of_transforms_live_as_long_as_their_graphs():
         del executable
         gc.collect()
         assert alive() is None
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["tanh({a} @ w + {b})", "dawsn({a}) * {b}", "sort({a}, axis=0) - {b}"]),
+        st.integers(0, 9),
+        st.integers(0, 9),
+    ),
+    min_size=4,
+    max_size=12,
+)
+#: What happens in a replay: which of the weights come, how often the deadline is looked at before
+#: it is over, and which of its captures fail.
+EVENTS = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 40), st.integers(0, 3)), min_size=6, max_size=12
+)
+
+
+@given(steps=STEPS, events=EVENTS, kind=st.sampled_from(["evaluate", "gradient"]))
+@examples(60)
+def test_whatever_happens_the_numbers_are_right(steps, events, kind):
+    names, lines = ["x"], list[str]()
+    for number, (form, a, b) in enumerate(steps):
+        given_names = {"a": names[-1 - a % len(names)], "b": names[-1 - b % len(names)]}
+        lines.append(f"v{number} = {form.format(**given_names)}")
+        names.append(f"v{number}")
+    last = " + ".join([f"{each} * {each}" for each in names[-2:]])
+    text = "\n".join([*lines, f"sum({last})" if kind == "gradient" else f"[{last}, {names[1]}]"])
+    made, weights = tape(text, kind), [W, W / 2, W / 3]
+    for each in weights[1:]:
+        each.flags.writeable = False
+    with opened("simulated") as backend, pytest.MonkeyPatch.context() as patch:
+        executable, end_capture = backend.compile(made, go_on), Stream.end_capture
+        for turn, (chosen, looks, failing) in enumerate(events):
+            count, left = itertools.count(1), iter(range(looks))
+
+            def end(stream: Any, count: Any = count, failing: int = failing) -> Any:
+                found = end_capture(stream)
+                if next(count) == failing:
+                    raise CudaError(901)
+                return found
+
+            def poll(left: Any = left) -> None:
+                if next(left, None) is None:
+                    raise TimeoutError
+
+            inputs = [X * (1 + turn / 8), weights[chosen]]
+            with patch.context() as here, suppress(TimeoutError):
+                here.setattr(Stream, "end_capture", end)
+                got = executable.replay(inputs, poll if looks < 12 else go_on).outputs
+                expected = NUMPY_BACKEND.compile(made, go_on).replay(inputs, go_on).outputs
+                for x, y in zip(got, expected, strict=True):
+                    same(x, y)
