@@ -102,6 +102,7 @@ class Loop(Op):
     """
 
     composite = True
+    rounds = False  # what its body computes is rounded there
 
     body: Body
     paths: tuple[Path, ...]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradwire_engine.answer import Poll
+from gradwire_engine.errors import InternalError
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.conversion import AsType, Rounded
@@ -92,6 +93,8 @@ class _Widening:
             own = [self._own(arg) for arg in args]
             self._halves[slot] = self._keep(op, own, kind, origin)
             return self._cast(self._halves[slot], kind, _SINGLE, origin) if half else own[0]
+        if isinstance(kind, TupleType) and _has_half(kind) and op.rounds:
+            raise InternalError(f"{op.name} gives several results in half precision")
         made = self._keep(single, [self._slots[arg] for arg in args], _wide(kind), origin)
         return self._rounded(slot, made, kind, origin) if half and op.rounds else made
 
