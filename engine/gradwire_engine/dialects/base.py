@@ -8,6 +8,7 @@ An entry gives names to an operation and writes its parameters as that library d
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 from collections.abc import Callable
 from functools import cached_property
@@ -15,7 +16,10 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from gradwire_engine.ops.base import FUNCTIONS, Function
+from gradwire_engine.ops.promotion import DTYPES, promoted
+from gradwire_engine.ops.var import Var
 from gradwire_engine.prelude import Definition, meaning, sources
+from gradwire_engine.tape import FLOATING
 
 #: Stands before the parameters that go by keyword only.
 _STAR = "*"
@@ -32,6 +36,7 @@ class Dialect:
         ignored: str = "",
         unprefixed: str = "",
         synonyms: dict[str, str] | None = None,
+        stays_half: bool = True,
     ) -> None:
         self.name = name
         #: Prefixes that programs may write, and their meaning: ``F.`` is ``torch.nn.functional.``.
@@ -42,6 +47,8 @@ class Dialect:
         self.unprefixed = unprefixed
         #: Further keywords that stand for parameters: PyTorch takes NumPy's ``axis`` for ``dim``.
         self.synonyms = synonyms or {}
+        #: Functions of half precision give it where SciPy's would give float32.
+        self.stays_half = stays_half
         self.functions: dict[str, Function] = {}
         #: The operation that each function's parameters are handed to, empty for its own.
         self.meant: dict[str, str] = {}
@@ -57,6 +64,7 @@ class Dialect:
             return
         target = FUNCTIONS[operation]
         record = self._recorded(names, target.record, parameters)
+        record.stays_half = self.stays_half
         self._publish(self._full(names), record, target.doc, target.family, target)
 
     def macro(self, names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -122,6 +130,7 @@ class Recorded:
         self._written = written
         #: Other names of parameters in programs.
         self.synonyms = synonyms
+        self.stays_half = False
         self._ignored = ignored
 
     @cached_property
@@ -145,7 +154,8 @@ class Recorded:
     @cached_property
     def own(self) -> Callable[..., Any]:
         """The recorder of a call that is written with the operation's own parameters."""
-        return self._record.record if isinstance(self._record, Definition) else self._record
+        record = self._record.record if isinstance(self._record, Definition) else self._record
+        return staying_half(record) if self.stays_half else record
 
     def __call__(self, builder: Any, *args: Any, **named: Any) -> Any:
         """Record with the operation's own names for the parameters."""
@@ -169,6 +179,21 @@ class Recorded:
                 spread = parameters[name].kind is Parameter.VAR_POSITIONAL
                 first += value if spread else [value]
         return self.own(*first, **{self.renamed.get(k, k): v for k, v in values.items()})
+
+
+def staying_half(record: Callable[..., Any]) -> Callable[..., Any]:
+    """The recorder that rounds to the operands' half precision what SciPy gives in float32."""
+
+    @functools.wraps(record)
+    def rounded(builder: Any, /, *args: Any, **named: Any) -> Any:
+        z = record(builder, *args, **named)
+        if not isinstance(z, Var) or z.dtype != DTYPES["float32"] or named.get("dtype") is not None:
+            return z
+        kinds = {(x.dtype, x.type.weak) for x in (*args, *named.values()) if isinstance(x, Var)}
+        dtype = promoted(tuple(kinds))[0] if kinds else z.dtype
+        return builder.cast(z, dtype) if dtype.itemsize == 2 and dtype.kind in FLOATING else z
+
+    return rounded
 
 
 def recorded(name: str) -> Callable[..., Any]:

@@ -23,6 +23,7 @@ SCIPY = Dialect(
     "scipy",
     {"scipy.": "scipy.", "special.": "scipy.special.", "jax.scipy.": "scipy."},
     unprefixed="scipy.",
+    stays_half=False,
 )
 
 #: Properties that ``solve`` may assume of a matrix.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gradwire_engine.dialects.base import recorded
+from gradwire_engine.dialects.base import recorded, staying_half
 from gradwire_engine.dialects.tensorflow.names import TF
 from gradwire_engine.ops import formulas
 from gradwire_engine.ops.formulas import by_formula
@@ -18,7 +18,7 @@ from gradwire_engine.ops.pointwise.comparison import Less, NotEqual
 from gradwire_engine.ops.pointwise.exponential import Expm1, Log, Log1p
 from gradwire_engine.ops.pointwise.selection import Maximum, Minimum, Where
 from gradwire_engine.ops.pointwise.trigonometric import Arccos, Arccosh, Arcsin, Arctan2, Arctanh
-from gradwire_engine.ops.promotion import inexact_promoted
+from gradwire_engine.ops.promotion import inexact_promoted, special_promoted
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -73,12 +73,14 @@ def floormod(b: Builder, x: Any, y: Any) -> Any:
 
 
 @TF.macro("formulas.digamma")
+@staying_half
 def digamma(b: Builder, x: Any) -> Any:
     """Derivative of ``ln Γ``.  Convention: NaN at all poles."""
-    return formulas.digamma(b.inexact(x))
+    return formulas.digamma(*b.promote(x, rule=special_promoted))
 
 
 @TF.macro("formulas.lgamma")
+@staying_half
 def lgamma(b: Builder, x: Any) -> Any:
     """``ln |Γ(x)|``, infinite at ``-inf``, too.  Convention: derivative NaN at all poles."""
 
@@ -86,7 +88,7 @@ def lgamma(b: Builder, x: Any) -> Any:
         infinity = x.builder.scalar(math.inf, x.dtype)
         return Where()(x.equals(-math.inf), infinity, recorded("gammaln")(b, x))
 
-    return by_formula("gammaln", finite, b.inexact(x))
+    return by_formula("gammaln", finite, *b.promote(x, rule=special_promoted))
 
 
 @TF.macro("formulas.pow")

@@ -20,7 +20,7 @@ from gradwire_engine.ops.images.resampling import (
     kernel_weights,
     weighed,
 )
-from gradwire_engine.ops.promotion import finfo
+from gradwire_engine.ops.promotion import DTYPES, finfo
 
 if TYPE_CHECKING:
     from gradwire_engine.ops.builder import Builder, Var
@@ -172,10 +172,14 @@ def batch_norm(
 def rms_norm(
     b: Builder, input: Any, normalized_shape: Static, weight: Any = None, eps: Any = None
 ) -> Any:
-    """``z = x / sqrt(mean(x²) + eps) weight`` over the last axes; ``eps`` is the dtype's own."""
+    """``z = x / sqrt(mean(x²) + eps) weight`` over the last axes.
+
+    ``eps`` is by default the dtype's own, of half precision that of float32.
+    """
     x = b.inexact(input)
     shape = integers(normalized_shape, "normalized_shape")
     if not shape or x.type.shape[-len(shape) :] != shape:
         raise ShapeMismatch(f"rms_norm over {shape} of an array of shape {x.type.shape}")
-    least = float(finfo(x.dtype).eps) if eps is None else eps
+    computed = DTYPES["float32"] if x.dtype.itemsize == 2 else x.dtype
+    least = float(finfo(computed).eps) if eps is None else eps
     return recorded("rms_norm")(b, x, weight, tuple(range(-len(shape), 0)), least)
