@@ -236,6 +236,23 @@ def test_bfloat16_gives_such_results_and_gradients(client):
     np.testing.assert_allclose(hessian.astype(float), expected.astype(float), rtol=2**-6)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_pythons_floats_have_the_dtype_of_the_arrays_beside_them(client, dtype):
+    def plain(x, rate):
+        return x * rate
+
+    adapted = gradwire.adapters.jax.function(plain, client=client)
+    x = jnp.asarray([0.5, 1.5], dtype)
+    for changed in (jax.jit, lambda f: jax.vmap(f, (0, None)), lambda f: f):
+        found, expected = changed(adapted)(x, 0.1), changed(plain)(x, 0.1)
+        assert found.dtype == expected.dtype == x.dtype
+        np.testing.assert_array_equal(found, expected)
+    slope = jax.grad(lambda x, rate: adapted(x, rate).sum(), (0, 1))(x, 0.1)
+    expected = jax.grad(lambda x, rate: plain(x, rate).sum(), (0, 1))(x, 0.1)
+    assert [part.dtype for part in slope] == [part.dtype for part in expected]
+    np.testing.assert_array_equal(slope[0], expected[0])
+
+
 @pytest.mark.usefixtures("wide")
 def test_float64_within_a_context_is_kept(client):
     jax.config.update("jax_enable_x64", False)

@@ -58,7 +58,7 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
             names = [_name(f, path) for path, leaf in paths if _is_array(leaf)]
             nested = Nested(f, own, arguments, names, jax.tree_util.tree_flatten)
             known[tree, static] = nested
-        leaves = [jnp.asarray(leaf) for _, leaf in paths if _is_array(leaf)]
+        leaves = _strong([jnp.asarray(leaf) for _, leaf in paths if _is_array(leaf)])
         results = request(nested.routine, *leaves)
         return jax.tree_util.tree_unflatten(nested.structure(_avals(leaves)), results)
 
@@ -202,6 +202,18 @@ def _conjugate(array: Any) -> Any:
 
 def _is_inexact(array: Any) -> bool:
     return bool(jnp.issubdtype(array.dtype, jnp.inexact))
+
+
+def _strong(leaves: Sequence[Any]) -> Sequence[Any]:
+    """The arrays, Python's floats among them in the dtype that JAX gives them beside the others."""
+    weak = [jax.typeof(leaf).weak_type for leaf in leaves]
+    pairs = list(zip(leaves, weak, strict=True))
+    dtypes = [leaf.dtype for leaf, is_weak in pairs if _is_inexact(leaf) and not is_weak]
+    if not dtypes or not any(weak):
+        return leaves
+    real = jnp.finfo(jnp.result_type(*dtypes)).dtype
+    floats = [is_weak and jnp.issubdtype(leaf.dtype, jnp.floating) for leaf, is_weak in pairs]
+    return [x.astype(real) if is_float else x for x, is_float in zip(leaves, floats, strict=True)]
 
 
 def _is_array(leaf: Any) -> bool:
