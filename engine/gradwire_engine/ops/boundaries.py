@@ -73,6 +73,7 @@ class CustomVjp(Op):
     """The first ``count`` operands, whose cotangents go to the further ones by ``rule`` alone."""
 
     forwards = True
+    rounds = False
     count: int
     rule: Rule = field(repr=False)
 

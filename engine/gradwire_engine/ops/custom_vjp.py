@@ -28,6 +28,7 @@ class CustomVjpTape(Op):
     """
 
     forwards = True
+    rounds = False
     count: int
     #: The operands that the rule gives cotangents, in the order of its outputs.
     given: tuple[int, ...]

@@ -101,6 +101,9 @@ PROGRAMS = [
     "s = x[0]\nwhile s < 100:\n  s = s * 1.5 + 1\ns",
     "q, r = linalg.qr(astype(x[:4], 'float32').reshape(2, 2))\nastype(q, x.dtype) @ x[:2]",
     "random.uniform(3, (4,), dtype=x.dtype) + x[:4]",
+    "checkpoint(lambda a: sin(a) * a)(x)",
+    "custom_gradient(lambda x: x * x, lambda z_bar, z, x: 3 * z_bar)(x)",
+    "vmap(custom_gradient(lambda x: x * x, lambda z_bar, z, x: 3 * z_bar))(x)",
     "[x, x + 1, stop_gradient(x), astype(x, 'float64'), astype(x, 'int32')]",
 ]
 
