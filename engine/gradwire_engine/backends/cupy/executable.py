@@ -246,9 +246,7 @@ class CupyExecutable(Executable):
         if isinstance(op, GpuKernel):
             flags = self._flags
             return op.launch(self._device, operands, flags.memory, flags.zeroed[op])
-        if isinstance(op, AsType) and op.dtype == BFLOAT16:
-            return self._xp.to_bfloat16(*operands)
-        if isinstance(op, AsType) and _is_bits(of):
+        if isinstance(op, AsType) and _is_bits(of) and op.dtype != BFLOAT16:
             operands = [self._xp.of_bfloat16(*operands)]
         return self._evaluated(op, operands, poll)
 
@@ -258,6 +256,8 @@ class CupyExecutable(Executable):
             return loops.run(
                 op, operands, poll, lambda op, *given: self._evaluated(op, given, poll)
             )
+        if isinstance(op, AsType) and op.dtype == BFLOAT16:
+            return self._xp.to_bfloat16(*operands)
         if on_host(op, [*map(_type, operands)]):
             given = [self._on_host(x, poll) for x in operands]
             return self._back(quiet.run(op.kernel, NUMPY, *given))

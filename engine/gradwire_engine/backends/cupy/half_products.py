@@ -71,7 +71,7 @@ def _half_of(slot: int, values: ValueTable) -> DType | None:
         op, args, _, _ = values.code[slot]
         if isinstance(op, Rounded):
             return op.dtype
-        if len(args) != 1:
+        if len(args) != 1 or op.composite:
             return None
         (slot,) = args
         if isinstance(op, AsType):

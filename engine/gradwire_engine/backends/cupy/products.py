@@ -55,7 +55,8 @@ class Products:
     def __init__(self, device: Device, precision: MatmulPrecision = "float32") -> None:
         self._device = device
         self.precision = precision
-        self._computes = dict(_COMPUTES)
+        #: By the dtypes of factors: those of halves are not rounded.
+        self._computes = _COMPUTES | dict.fromkeys("eH", _COMPUTES["f"])
         if precision != "float32":
             self._computes |= dict.fromkeys("fF", _ROUNDING)
         self._vectors: dict[tuple[int, str], Any] = {}
@@ -118,7 +119,7 @@ class Products:
         z = xp.empty((count, m, n), char)
         parts = _parts(count, m, n, k)
         if parts == 1:
-            self._multiply((count, m, n, k), a, b, z, self._computes[char])
+            self._multiply((count, m, n, k), a, b, z, self._computes[a.array.dtype.char])
         else:
             self._multiply_by_parts((count, m, n, k), parts, a, b, z)
         made = batch + rows + columns
@@ -148,7 +149,7 @@ class Products:
         self, sizes: Sequence[int], parts: int, a: _Matrices, b: _Matrices, z: Any
     ) -> None:
         """Few elements, each of many products, which would keep few processors busy."""
-        xp, char, (count, m, n, k) = self._device.cupy, z.dtype.char, sizes
+        xp, (count, m, n, k) = self._device.cupy, sizes
         each = k // parts
         steps = each * (a.row if a.turned else 1), each * (1 if b.turned else b.row)
         sums = xp.empty((count, parts, m, n), z.dtype)
@@ -158,10 +159,10 @@ class Products:
                 for x, step in zip((a, b), steps, strict=True)
             ]
             sizes = parts, m, n, each
-            self._multiply(sizes, own[0], own[1], sums[number], self._computes[char])
+            self._multiply(sizes, own[0], own[1], sums[number], self._computes[a.array.dtype.char])
         ones = _Matrices(self._ones(parts, z.dtype), False, parts, 0)
         terms = _Matrices(sums, False, m * n, parts * m * n)
-        self._multiply((count, 1, m * n, parts), ones, terms, z, _COMPUTES[char])
+        self._multiply((count, 1, m * n, parts), ones, terms, z, _COMPUTES[z.dtype.char])
 
     def _ones(self, count: int, dtype: Any) -> Any:
         """A vector of ones, which stays in memory."""

@@ -63,6 +63,7 @@ class Cublas:
         assert of_a[1].value == of_c[1].value or of_a[1].value in (2, 14)
         assert {68: "fF", 70: "dD", 77: "fF"}[computes].find(wide.char) >= 0
         rounds = computes == 77
+        assert not rounds or of_a[1].value == of_c[1].value
         a = self._matrices(of_a, (k, m) if turned_a else (m, k), count)
         b = self._matrices(of_b, (n, k) if turned_b else (k, n), count)
         c = self._matrices(of_c, (m, n), count)

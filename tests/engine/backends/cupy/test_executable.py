@@ -129,6 +129,47 @@ def test_many_products_of_halves_are_of_halves(backend, text, products, dtype):
     assert names.count("contract_halves") == products
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_products_of_halves_in_loops_whose_passes_values_decide(backend, dtype):
+    rng = np.random.default_rng(5)
+    values = {name: (rng.normal(size=(128, 128)) / 9).astype(dtype) for name in "xw"}
+    text = (
+        "h = x\ns = 0 * x[0, 0]\nwhile s < 50:\n    h = tanh((h * 2).T @ (h + w))\n"
+        "    s = s + sum(h[0] * h[0]) + 1\nsum(h * x)"
+    )
+    expected = asked(NUMPY_BACKEND, text, values).replay(go_on).gradients
+    for _ in range(3):
+        got = asked(backend, text, values).replay(go_on).gradients
+        for name, x in expected.items():
+            scale = np.abs(x.astype(float)).max()
+            np.testing.assert_allclose(
+                got[name].astype(float), x.astype(float), rtol=2e-2, atol=2e-2 * scale
+            )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_what_a_loop_makes_of_halves_in_float32_is_not_rounded(backend, dtype):
+    x = (np.random.default_rng(5).normal(size=(128, 128)) / 5).astype(dtype)
+    text = (
+        "y = while_loop(lambda p: sum(p * p) < 800, lambda p: p * 1.01, astype(x, 'float32'))\n"
+        "y.T @ y"
+    )
+    (expected, got) = (
+        asked(each, text, {"x": x}, "evaluate").replay(go_on).value
+        for each in (NUMPY_BACKEND, backend)
+    )
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_factors_in_half_precision_are_not_rounded_further(device, dtype):
+    values = {name: np.full((128, 128), 1 + 2.0**-7, dtype) for name in "xy"}
+    with opened(device, matmul_precision="tensorfloat32") as backend:
+        found = asked(backend, "x @ y", values, "evaluate").replay(go_on).value
+    assert (found == np.asarray(128 * (1 + 2.0**-7) ** 2, dtype)).all()
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_half_precision_is_checked_and_kept(backend):
     """What is not finite is replayed by the host; there may be no elements, and no arithmetic."""
