@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -19,7 +19,7 @@ from gradwire_engine.backends.llvm.writer import Writer
 from gradwire_engine.backends.nvptx.alone import AlonePrinter
 from gradwire_engine.backends.nvptx.code import GpuCode
 from gradwire_engine.backends.nvptx.nests import GpuNestPrinter
-from gradwire_engine.backends.nvptx.problems import Problems, problems_of
+from gradwire_engine.backends.nvptx.problems import Kept, Problems, problems_of
 from gradwire_engine.backends.nvptx.schedules import (
     THREADS,
     THREADS_ALONE,
@@ -41,6 +41,7 @@ from gradwire_engine.kernels.form import (
     Reduce,
     Repeat,
     Step,
+    Store,
     Within,
     nests_of,
 )
@@ -122,8 +123,9 @@ def program_of(kernel: Kernel) -> Program:
             finish()
             program.orders += _spread(program, step)
         elif isinstance(step, Repeat) and (problems := problems_of(kernel, step)) is not None:
+            begins = {each.buffer: _copy(program, each, small) for each in problems.common}
             finish()
-            program.orders.append(_side_by_side(program, problems))
+            program.orders.append(_side_by_side(program, problems, begins))
         elif isinstance(step, Repeat) and _is_worth_launches(step):
             finish()
             nests = [nest for nest in step.nests if isinstance(nest, Nest)]
@@ -235,14 +237,24 @@ def _launched(program: Program, nest: Nest, schedule: Schedule) -> Launch:
     return _finished(program, code, [nest], schedule.blocks(nest), counted=counted)
 
 
-def _side_by_side(program: Program, problems: Problems) -> Launch:
+def _copy(program: Program, kept: Kept, steps: list[Step]) -> int:
+    """A temporary that holds what a buffer does after these steps, of which one more is a copy."""
+    char = program.kernel.buffers[kept.buffer].char
+    copy = program.own((kept.elements,), char)
+    every = Affine((1,), 0)
+    load, store = Load(kept.buffer, every, None, char), Store(copy, every, 0)
+    steps.append(Nest((kept.elements,), 1, (load,), (store,)))
+    return copy
+
+
+def _side_by_side(program: Program, problems: Problems, begins: Mapping[int, int]) -> Launch:
     """A loop for many problems, each by a thread."""
     threads = THREADS_OF_PROBLEMS
     code = _code(program, [*nests_of([problems.repeat])], threads)
     p = code.p
     problem = p.let(f"add i64 {p.let(f'mul i64 {code.block()}, {threads}')}, {code.thread()}")
     with code.when(p.let(f"icmp slt i64 {problem}, {p.integer(problems.many)}")):
-        problems.print(code, problem)
+        problems.print(code, problem, begins)
     blocks = -(-problems.many // threads)
     return _finished(program, code, [problems.repeat], blocks, own=problems.names)
 

@@ -60,23 +60,32 @@ class Problems(NamedTuple):
         first = 1_000_000  # no kernel has so many
         return {each.buffer: first + number for number, each in enumerate(self.kept)}
 
-    def print(self, code: GpuCode, problem: str) -> None:
-        """Write the loop for one problem."""
+    @property
+    def common(self) -> list[Kept]:
+        """The buffers that are the same for all problems."""
+        return [each for each in self.kept if each.common]
+
+    def print(self, code: GpuCode, problem: str, begins: Mapping[int, int]) -> None:
+        """Write the loop for one problem.
+
+        Common buffers begin as copies of them that ``begins`` has: some threads may begin when the
+        first problem's has ended, which writes what they end with.
+        """
         own, p = self._own, code.p
         for each in self.kept:
             kind = MEMORY[self.kernel.buffers[each.buffer].char]
             code.entry.append(f"  %b{own[each.buffer]} = alloca [{each.elements} x {kind}]")
-            self._copy(code, each, own[each.buffer], problem, inward=True)
+            from_buffer = begins.get(each.buffer, each.buffer)
+            self._copy(code, each, from_buffer, own[each.buffer], problem, inward=True)
         self._steps(code, [self.repeat], problem, [])
         is_first = p.let(f"icmp eq i64 {problem}, 0")
         for each in self.kept:
             if not each.common:
-                self._copy(code, each, own[each.buffer], problem, inward=False)
-        common = [each for each in self.kept if each.common]
-        if common:
+                self._copy(code, each, each.buffer, own[each.buffer], problem, inward=False)
+        if self.common:
             with code.when(is_first):
-                for each in common:
-                    self._copy(code, each, own[each.buffer], problem, inward=False)
+                for each in self.common:
+                    self._copy(code, each, each.buffer, own[each.buffer], problem, inward=False)
 
     def _steps(self, code: GpuCode, steps: Sequence[Step], problem: str, around: list[str]) -> None:
         p = code.p
@@ -101,14 +110,16 @@ class Problems(NamedTuple):
         printer = GpuNestPrinter(code, made, Schedule(made.kept), around, fixed, private)
         printer.print("0", "1")
 
-    def _copy(self, code: GpuCode, each: Kept, own: int, problem: str, *, inward: bool) -> None:
+    def _copy(
+        self, code: GpuCode, each: Kept, buffer: int, own: int, problem: str, *, inward: bool
+    ) -> None:
         p, kind = code.p, MEMORY[self.kernel.buffers[each.buffer].char]
         for k in range(each.elements):
             place = str(k)
             if not each.common:
                 first = p.let(f"mul i64 {problem}, {each.elements}")
                 place = p.let(f"add i64 {first}, {k}")
-            far = p.let(f"getelementptr {kind}, ptr %b{each.buffer}, i64 {place}")
+            far = p.let(f"getelementptr {kind}, ptr %b{buffer}, i64 {place}")
             near = p.let(f"getelementptr {kind}, ptr %b{own}, i64 {k}")
             source, target = (far, near) if inward else (near, far)
             p.do(f"store {kind} {p.let(f'load {kind}, ptr {source}')}, ptr {target}")

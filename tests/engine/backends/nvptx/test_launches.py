@@ -181,6 +181,24 @@ def test_problems_are_one_launch():
     assert [launch.threads for launch in of_problems] == [schedules.THREADS_OF_PROBLEMS] * 2
 
 
+def test_what_problems_have_in_common_is_not_read_where_it_is_written():
+    """The interpreter refuses what depends on the order of threads."""
+    text = (
+        "u = x\ns = c\nfor k in range(40):\n"
+        "    s = s * 0.9 + 0.1 * sin(s)\n    u = u + 0.01 * s * u\n[u, s]"
+    )
+    engine = Engine(backend=NativeBackend())
+    values = [RNG.random(300), np.asarray(0.7)]
+    leaves = {name: Leaf(value) for name, value in zip("xc", values, strict=True)}
+    call = engine.call(engine.parse(text), leaves, Query("evaluate"))
+    call.compile(go_on)
+    executable = call.entry.paths[0].tiers.executable
+    got, (kernel,) = replayed(executable.tape, values)
+    assert schedules.THREADS_OF_PROBLEMS in [launch.threads for launch in kernel.launches]
+    for x, y in zip(got, executable.replay(values, go_on).outputs, strict=True):
+        same(x, y)
+
+
 @assembles
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", PROGRAMS)
