@@ -109,7 +109,9 @@ def diagonal_of(slot: int, values: ValueTable) -> int | None:
     if not isinstance(op, OnDiagonal) or op.offset or op.rows != op.columns:
         return None
     shape = values.shape(args[0])
-    return args[0] if len(shape) == 1 and rows in (None, shape) else None
+    if len(shape) != 1 or shape == (0,):  # what is empty may be reshaped to any columns
+        return None
+    return args[0] if rows in (None, shape) else None
 
 
 def _on_diagonal(diagonal: Expression, like: int, values: ValueTable) -> Expression:

@@ -254,3 +254,13 @@ def of(name):
 )
 def test_what_is_known_beforehand_is_not_computed(recording, shapes, left):
     assert simplified(recording, *shapes) == left
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_jacobians_of_products_of_few_or_no_rows(ask, rows):
+    x, w = np.arange(6.0).reshape(2, 3), np.arange(9.0).reshape(3, 3) - 4
+    answer = ask.answer(f"x[:{rows}] @ w", {"x": x, "w": w}, kind="jacobian")
+    by_x, by_w = (answer.derivatives["jacobian"][name] for name in "xw")
+    ones = np.eye(3)
+    np.testing.assert_array_equal(by_x, np.einsum("ik,lj->ijkl", np.eye(2)[:rows], w))
+    np.testing.assert_array_equal(by_w, np.einsum("ik,jl->ijkl", x[:rows], ones))
