@@ -242,3 +242,24 @@ def test_errors_are_those_of_the_service(client):
     adapted = gradwire.adapters.torch.function(gradwire.program("x @ w", "x", "w"), client=client)
     with pytest.raises(gradwire.ShapeMismatch, match="inner sizes"):
         adapted(torch.ones(3, 4), torch.ones(5, 2))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_pythons_numbers_have_the_dtype_of_the_tensors_beside_them(client, dtype):
+    def scaled(x, rate):
+        return (x * rate).sum()
+
+    adapted = gradwire.adapters.torch.function(scaled, client=client)
+    x = torch.tensor([0.5, -1.5], dtype=dtype, requires_grad=True)
+    value = adapted(x, 0.1)
+    assert value.dtype == dtype
+    assert value.item() == pytest.approx(-0.1, rel=2**-6)
+    value.backward()
+    assert x.grad is not None
+    assert x.grad.dtype == dtype
+    torch.testing.assert_close(x.grad, torch.full((2,), 0.1, dtype=dtype))
+    each = torch.func.vmap(adapted, (0, None))(x.detach()[:, None], 0.1)
+    torch.testing.assert_close(each, x.detach() * 0.1)
+    products = gradwire.adapters.torch.function(lambda x, rate: x * rate, client=client)
+    _, along = torch.func.jvp(lambda x: products(x, 0.1), (x.detach(),), (x.detach(),))
+    torch.testing.assert_close(along, x.detach() * 0.1)

@@ -10,14 +10,14 @@ number is requested with its gradient where that will be needed.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gradwire.adapters.requirements import blocking_client, needs
-from gradwire.adapters.routines import Nested, Routine
-from gradwire.bfloat16 import BFLOAT16, FLOATING, INEXACT, dtype_of, rounded
+from gradwire.adapters.routines import Avals, Nested, Routine
+from gradwire.bfloat16 import BFLOAT16, FLOATING, INEXACT, dtype_of, result_type, rounded
 from gradwire.tracing.functions import Runs, leaf_names
 from gradwire.tracing.shapes import Aval
 from gradwire.tracing.structures import flatten, unflatten
@@ -48,7 +48,7 @@ def function(f: Callable[..., Any], *, client: Runs | None = None) -> Callable[.
                 leaf_names(f, structure),
             )
         leaves = [leaf if _is_plain(leaf) else torch.as_tensor(leaf) for leaf in leaves]
-        avals = tuple([_aval(leaf) for leaf in leaves])
+        avals = _avals(leaves)
         types = nested.routine.types(avals)
         one = len(types) == 1 and types[0].shape == () and types[0].dtype.kind in FLOATING
         results = (_number if one else _Request.apply)(nested.routine, *leaves)
@@ -75,7 +75,7 @@ class _Request(torch.autograd.Function):  # type: ignore[misc]
     def forward(routine: Routine, *leaves: Any) -> tuple[Any, ...]:
         device = next((leaf.device for leaf in leaves if not _is_plain(leaf)), None)
         given = [leaf if _is_plain(leaf) else _array(leaf) for leaf in leaves]
-        types = routine.types(tuple(map(_aval, leaves)))
+        types = routine.types(_avals(leaves))
         results = zip(routine(*given), types, strict=True)
         return tuple([_tensor(part, aval.dtype).to(device) for part, aval in results])
 
@@ -103,7 +103,7 @@ class _Request(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def jvp(ctx: Any, _: Any, *tangents: Any) -> tuple[Any, ...]:
         sources = tuple([i for i, part in enumerate(tangents) if part is not None])
-        types = ctx.routine.types(tuple([_aval(leaf) for leaf in _leaves(ctx)]))
+        types = ctx.routine.types(_avals(_leaves(ctx)))
         targets = tuple([i for i, aval in enumerate(types) if aval.dtype.kind in INEXACT])
         moving = [tangents[i] for i in sources]
         along = iter(_Request.apply(ctx.routine.pushed(sources, targets), *_leaves(ctx), *moving))
@@ -162,10 +162,22 @@ def _is_inexact(tensor: Any) -> bool:
     return bool(tensor.is_floating_point() or tensor.is_complex())
 
 
-def _aval(leaf: Any) -> Aval:
-    if _is_plain(leaf):
-        return Aval((), np.asarray(leaf).dtype)
-    return Aval(tuple(leaf.shape), dtype_of(str(leaf.dtype).removeprefix("torch.")))
+def _avals(leaves: Sequence[Any]) -> Avals:
+    """Shapes and dtypes; numbers have the dtype of the tensors that they are combined with."""
+    dtypes = [None if _is_plain(leaf) else _dtype(leaf) for leaf in leaves]
+    inexact = [dtype for dtype in dtypes if dtype is not None and dtype.kind in INEXACT]
+    return tuple(
+        [
+            Aval((), result_type(*inexact, type(leaf)))
+            if dtype is None
+            else Aval(tuple(leaf.shape), dtype)
+            for leaf, dtype in zip(leaves, dtypes, strict=True)
+        ]
+    )
+
+
+def _dtype(tensor: Any) -> np.dtype[Any]:
+    return dtype_of(str(tensor.dtype).removeprefix("torch."))
 
 
 def _array(tensor: Any) -> Any:
@@ -177,7 +189,7 @@ def _array(tensor: Any) -> Any:
 
 def _tensor(array: Any, dtype: Any) -> Any:
     """The tensor of a result; one of bfloat16 may be in float32, exactly."""
-    if dtype == BFLOAT16:
+    if BFLOAT16 in (dtype, array.dtype):
         held = array if array.dtype == BFLOAT16 else rounded(array)
         return _tensor(held.view(np.int16), None).view(torch.bfloat16)
     return torch.from_numpy(array if array.flags.writeable else array.copy())
