@@ -73,7 +73,6 @@ ASKING = $(shell grep -lwE 'ask|Engine' tests/engine/ops/test_*.py tests/engine/
 # TensorFlow's names are called with the newest of the other Pythons alone.
 # Playwright has an event loop that runs all the time, beside which other tests could run none.
 # Container tests take minutes: they run only if their inputs changed.
-# Fleets mostly wait, so four of them run at once on two cores.
 test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` leaves out: long ones, the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the guide, the Helm chart, a Dask cluster, fleets, containers, other Pythons
 	@status=0; \
 	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=half $(LONG) $(ARGS) || status=1; \
@@ -93,7 +92,7 @@ test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` le
 	elif test $$(id -u) != 0 || ! command -v podman buildah mmdebstrap >/dev/null; \
 	then echo "Skipped: the containers' tests need root, podman, buildah and mmdebstrap."; \
 	else timeout 600 $(MAKE) --no-print-directory container-test || status=1; fi; \
-	$(BIN)/pytest $(PATIENT) -n 4 --dist loadfile tests/fleet $(addprefix --ignore=,$(TIMED)) $(ARGS) || status=1; \
+	$(BIN)/pytest $(PATIENT) -n auto --dist loadfile tests/fleet $(addprefix --ignore=,$(TIMED)) $(ARGS) || status=1; \
 	$(BIN)/pytest $(PATIENT) $(TIMED) $(ARGS) || status=1; \
 	exit $$status
 
