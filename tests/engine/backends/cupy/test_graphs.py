@@ -284,8 +284,8 @@ def test_plans_of_transforms_live_as_long_as_their_graphs():
 LAYER, ORDER, HOST = "tanh({a} @ w + {b})", "sort({a}, axis=0) - {b}", "dawsn({a}) * {b}"
 BLOCKS = st.sampled_from([[LAYER] * 3, [LAYER, ORDER, LAYER], [HOST], [LAYER], [ORDER, HOST]])
 OPERANDS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9)), min_size=24, max_size=24)
-#: What happens in a replay: which of two weights comes, how often the deadline is looked at before
-#: it is over, if it is, and which of the captures fails.
+#: What happens in a replay: the number of the weight that is sent; after how many polls the
+#: deadline has passed, None if it never does; and the number of the capture that fails, or 0.
 EVENTS = st.lists(
     st.tuples(
         st.integers(0, 1), st.sampled_from([None, None, 1, 3, 6]), st.sampled_from([0, 0, 1, 2])
