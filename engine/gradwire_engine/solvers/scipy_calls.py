@@ -17,6 +17,8 @@ _FAILURES = {
     "expected square matrix": "there are more equality constraints than elements of the sources",
     "Jacobian inversion yielded zero": "the values do not change where the method looks for a step",
 }
+#: Modules that warn while SciPy runs: its own, and those that call it.
+_WARNING = r"scipy\.|gradwire_engine\.solvers\."
 
 
 @contextmanager
@@ -26,8 +28,9 @@ def scipy_runs() -> Iterator[None]:
     Raises: ``Stopped`` where a method cannot go on.
     """
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        # For the whole process, since `catch_warnings` undoes what other threads filter meanwhile.
+        warnings.filterwarnings("ignore", module=_WARNING)
+        with np.errstate(all="ignore"):
             yield
     except np.linalg.LinAlgError as error:
         raise Stopped(f"SciPy's linear algebra failed: {error}") from error

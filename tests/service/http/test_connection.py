@@ -329,7 +329,7 @@ def test_idle_connections_are_closed_after_a_while(serving, bare):
     received(connection, b"\r\n\r\n")
     connection.sendall(bare)
     assert connection.recv(1) == b""
-    assert time.monotonic() - start >= 1
+    assert time.monotonic() - start >= 0.999  # uvloop's clock counts whole milliseconds
 
 
 def test_slow_request_bodies_time_out(serving):
