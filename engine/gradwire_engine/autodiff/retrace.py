@@ -26,6 +26,7 @@ class Retrace:
 
     def __init__(self, others: Mapping[Var, Var]) -> None:
         self._found = {one.slot: other for one, other in others.items()}
+        self._instructions = next(iter(others)).builder.instructions
         self.first = min(self._found)
         self._seen = set(self._found)
 
@@ -39,13 +40,17 @@ class Retrace:
         before = b.origin
         for slot in self._unseen(var):
             op, args, _, b.origin = b.instructions[slot]
-            if any(arg in found for arg in args):
+            if self.differs(slot):
                 operands = [found.get(arg) or b.vars[arg] for arg in args]
                 if isinstance(op, CustomVjp):
                     op = replace(op, rule=partial(self._rule, op.rule))
                 found[slot] = self.again(slot, op, operands)
         b.origin = before
         return found.get(var.slot)
+
+    def differs(self, slot: int) -> bool:
+        """True if the instruction at ``slot`` is to be recorded again."""
+        return any(arg in self._found for arg in self._instructions[slot].args)
 
     def again(self, slot: int, op: Op, operands: Sequence[Var]) -> Var:
         """Record ``op``, the instruction at ``slot``, of operands some of which are others."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -21,7 +21,8 @@ from gradwire_engine.ops.builder import Builder, Var
 from gradwire_engine.ops.constants import Assigned, Copy, Item, StopGradient, UnrecordedPath
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.promotion import finfo
-from gradwire_engine.tape import ArrayType
+from gradwire_engine.optimize.half_precision import touched, unrounded, wide
+from gradwire_engine.tape import ArrayType, StackType
 from gradwire_engine.traversal import ancestors
 
 #: Of larger sources, and of those after so many elements, only a random direction is compared.
@@ -36,6 +37,9 @@ class Differences:
 
     Of fourth order: ``(8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h``, where elements are moved by
     ``step`` times their size, or times one if that is larger. Source: DLMF 3.4.15.
+
+    Of float16 and bfloat16, ``f`` is computed in float32 and not rounded, which would give it steps
+    of about the size of the differences.
     """
 
     def __init__(
@@ -50,18 +54,23 @@ class Differences:
 
     def beside(self, gradient: Var | None, group: Sequence[Var]) -> dict[str, list[Var | None]]:
         """The inputs of ``judged``, for a source whose variables are ``group``."""
-        b, x = self.b, group[0]
+        b, x = self.b, _in_single(group[0])
         b.origin = min(b.origin, ~b.origin)
         size = b.cast(_call("maximum", _call("abs", x), 1.0), x.dtype)
-        precision = max(_precision(v) for v in [x, *[t for t, _ in self.pairs]])
+        by = stand_in(x)
+        moved = _Moved({**self.held, **{var: _in_single(var) + by for var in group}})
+        value = self._sum([_paired(moved(target), bar) for target, bar in self.pairs])
+        kinds = [group[0].type, *[target.type for target, _ in self.pairs], *moved.kinds]
+        precision = max(map(_precision, map(wide, kinds)))
         step = self.step or precision**0.2  # the error of the formula about that of rounding
-        whole = [_call("sum", _call("abs", _paired(*pair))) for pair in self.pairs]
-        rounding = reduce(add, whole, b.scalar(0, _DOUBLE)) * (10 * precision / step)
-        known: list[Var | None] = [rounding, b.constant(np.float64(precision))]
+        whole = self._sum([_call("abs", _paired(*pair)) for pair in self.pairs])
+        rounding = whole * (10 * precision / step)
+        known: list[Var | None] = [rounding, b.constant(np.float64(max(map(_precision, kinds))))]
         count = x.type.size
         if not 0 < count <= min(_MOST_ELEMENTS, self.left):
             direction = _drawn(x) * size
-            along = reshape(self._slopes(group, reshape(direction, (1, *x.shape)), step), ())
+            move = reshape(direction, (1, *x.shape))
+            along = reshape(_slopes(value, by, move, step), ())
             zero = b.full(0, ArrayType(_DOUBLE, x.shape))
             terms = zero if gradient is None else _paired(direction, gradient)
             largest = _call("sum", _call("abs", terms))
@@ -69,31 +78,31 @@ class Differences:
         self.left -= count
         units = OnDiagonal(count, count, 0)(reshape(size, (count,)))
         moves = Concatenate(0)(units, units * 1j) if x.dtype.kind == "c" else units
-        slopes = b.cast(self._slopes(group, reshape(moves, (-1, *x.shape)), step), x.dtype)
-        real, *imaginary = _call("split", slopes, moves.shape[0] // count)
+        found = _slopes(value, by, reshape(moves, (-1, *x.shape)), step)
+        real, *imaginary = _call("split", b.cast(found, x.dtype), moves.shape[0] // count)
         elements = reshape(real + imaginary[0] * 1j if imaginary else real, x.shape) / size
         return {"elements": [gradient, elements, _call("max", _call("abs", elements)), *known]}
 
-    def _slopes(self, group: Sequence[Var], moves: Var, step: float) -> Var:
-        """``∂f(x + s m) / ∂s`` at 0 for each of ``moves``."""
-        h = moves * step
-        values = self._values(group, Concatenate(0)(h, -h, h * 2, h * -2))
-        right, left, far_right, far_left = _call("split", values, 4)
-        slopes: Var = ((right - left) * 8 - (far_right - far_left)) / (12 * step)
-        return slopes
-
-    def _values(self, group: Sequence[Var], moves: Var) -> Var:
-        """``f`` where the source, all its variables together, is moved by each of ``moves``."""
-        b, by = self.b, stand_in(group[0])
-        moved = _Moved({**self.held, **{var: var + by for var in group}})
-        parts = [_call("sum", _paired(moved(target), bar)) for target, bar in self.pairs]
-        (values,) = for_seeds([reduce(add, parts, b.scalar(0, _DOUBLE))], by, moves)
-        assert values is not None
-        return values
+    def _sum(self, parts: Sequence[Var]) -> Var:
+        return reduce(add, [_call("sum", x) for x in parts], self.b.scalar(0, _DOUBLE))
 
 
 class _Moved(Retrace):
-    """The recording repeated from moved sources; a program's own rules are of what they replace."""
+    """The recording repeated from moved sources; a program's own rules are of what they replace.
+
+    float16 and bfloat16 are float32 there, also in the stacks that loops read.
+    """
+
+    def __init__(self, others: Mapping[Var, Var]) -> None:
+        super().__init__(others)
+        self.first = 0
+        #: The types on the way from the sources.
+        self.kinds: set[ArrayType | StackType] = set()
+
+    def differs(self, slot: int) -> bool:
+        """True also of stacks and loops of half precision: no instruction converts these."""
+        kind = self._instructions[slot].type
+        return super().differs(slot) or not (isinstance(kind, ArrayType) or wide(kind) == kind)
 
     def again(self, slot: int, op: Op, operands: Sequence[Var]) -> Var:
         """Record for a derivative's sake."""
@@ -102,7 +111,20 @@ class _Moved(Retrace):
         whole = b.instructions[operands[0].slot]
         if isinstance(op, Item) and isinstance(whole.op, CustomVjp):
             return b.vars[whole.args[op.index]]
-        return op(*operands)
+        _, args, kind, _ = self._instructions[slot]
+        kinds = [kind, *[self._instructions[arg].type for arg in args]]
+        self.kinds.update(touched(op, kinds))
+        return unrounded(op, kinds)(*map(_in_single, operands))
+
+
+def _slopes(value: Var, by: Var, moves: Var, step: float) -> Var:
+    """``∂ value / ∂ s`` at 0 where ``by`` is ``s m``, for each of the ``moves`` m."""
+    h = moves * step
+    (values,) = for_seeds([value], by, Concatenate(0)(h, -h, h * 2, h * -2))
+    assert values is not None
+    right, left, far_right, far_left = _call("split", values, 4)
+    slopes: Var = ((right - left) * 8 - (far_right - far_left)) / (12 * step)
+    return slopes
 
 
 def _held(b: Builder, targets: Sequence[Var]) -> dict[Var, Var]:
@@ -168,11 +190,19 @@ def _drawn(like: Var) -> Var:
     return real + imaginary[0] * 1j if imaginary else real
 
 
+def _in_single(x: Var) -> Var:
+    """``x`` as float32 if it is float16 or bfloat16, else itself."""
+    kind = wide(x.type)
+    return x.builder.cast(x, kind.dtype) if isinstance(kind, ArrayType) else x
+
+
 def _paired(x: Var, y: Var) -> Var:
     """``Re x* y`` for each element, in double precision."""
+    b = x.builder
+    x, y = [b.cast(v, np.result_type(wide(v.type).dtype, _DOUBLE)) for v in (x, y)]
     product: Var = _call("real", _call("multiply", _call("conj", x), y))
-    return x.builder.cast(product, _DOUBLE)
+    return product
 
 
-def _precision(x: Var) -> float:
-    return float(finfo(x.dtype).eps)
+def _precision(kind: ArrayType | StackType) -> float:
+    return float(finfo(kind.dtype).eps) if kind.differentiable else 0.0

@@ -3,6 +3,8 @@
 So arithmetic and square roots are rounded as IEEE 754 asks, since float32 has twice as many digits
 and two more; sums and products of matrices are added up in float32 and rounded once. Of a tape only
 inputs, outputs and conversions are left that have these dtypes.
+
+Differences are taken of what is not rounded, which has no steps.
 Source: Figueroa, When is double rounding innocuous? (1995).
 """
 
@@ -19,9 +21,10 @@ from gradwire_engine.errors import InternalError
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import Constant, Input
 from gradwire_engine.ops.conversion import AsType, Rounded
+from gradwire_engine.ops.custom_vjp import CustomVjpTape
 from gradwire_engine.ops.loops import Body, Loop
 from gradwire_engine.ops.promotion import BFLOAT16, DTYPES
-from gradwire_engine.polling import polled
+from gradwire_engine.polling import polled, unhurried
 from gradwire_engine.tape import ArrayType, DType, Instruction, StackType, Tape, TupleType, Type
 
 HALVES = DTYPES["float16"], BFLOAT16
@@ -36,25 +39,37 @@ def in_single(tape: Tape, poll: Poll) -> Tape:
     return _Widening(tape, ends=True).tape(poll)
 
 
+def unrounded(op: Op, kinds: Sequence[Type]) -> Op:
+    """The operation on float32, not rounded, for one whose result and operands are of ``kinds``.
+
+    One that must see the dtype itself takes float32 for it.
+    """
+    if not any(map(_has_half, touched(op, kinds))):
+        return op
+    if isinstance(op, AsType):
+        return AsType(_SINGLE, op.weak) if op.dtype in HALVES else op
+    return _single_op(op, kinds, rounds=False) or op
+
+
 def evaluated(op: Op, compute: Callable[..., Any], operands: Sequence[Any]) -> Any:
     """The result of one operation, by the one that ``compute`` computes of operands in float32."""
     types = [_type_of(x) for x in operands]
     gives_half = getattr(op, "dtype", _SINGLE) in HALVES
-    if isinstance(op, AsType) or not (gives_half or any(map(_has_half, _touched(op, types)))):
+    if isinstance(op, AsType) or not (gives_half or any(map(_has_half, touched(op, types)))):
         return compute(op, *operands)
     result = op.infer(*types)  # type: ignore[arg-type]
     single = _single_op(op, (result, *types))
     if single is None:
         return compute(op, *operands)
-    given = [_as_type(x, _wide(kind)) for x, kind in zip(operands, types, strict=True)]
+    given = [_as_type(x, wide(kind)) for x, kind in zip(operands, types, strict=True)]
     return _as_type(compute(single, *given), result)
 
 
 class _Widening:
     """Makes the tape anew; what comes in and goes out at its ``ends`` keeps its dtype."""
 
-    def __init__(self, tape: Tape, *, ends: bool) -> None:
-        self._tape, self._ends = tape, ends
+    def __init__(self, tape: Tape, *, ends: bool, rounds: bool = True) -> None:
+        self._tape, self._ends, self._rounds = tape, ends, rounds
         self._made: list[Instruction] = []
         #: By slots of old: where the value is, in float32 if its dtype was half; where it is before
         #: it is rounded; and where it is in its own dtype, if it is.
@@ -76,26 +91,26 @@ class _Widening:
         op, args, kind, origin = instruction
         old = self._tape.instructions
         kinds = kind, *[old[arg].type for arg in args]
-        if not any(map(_has_half, _touched(op, kinds))):
+        if not any(map(_has_half, touched(op, kinds))):
             return self._keep(op, [self._slots[arg] for arg in args], kind, origin)
         half = kind.dtype if isinstance(kind, ArrayType) and _has_half(kind) else None
         if isinstance(op, Input):
             if not self._ends:
-                return self._keep(op, (), _wide(kind), origin)
+                return self._keep(op, (), wide(kind), origin)
             self._halves[slot] = self._keep(op, (), kind, origin)
             return self._cast(self._halves[slot], kind, _SINGLE, origin)
         if isinstance(op, Constant):
-            return self._keep(Constant.of(np.asarray(op.value, _SINGLE)), (), _wide(kind), origin)
+            return self._keep(Constant.of(np.asarray(op.value, _SINGLE)), (), wide(kind), origin)
         if isinstance(op, AsType):
             return self._converted(slot, instruction)
-        single = _single_op(op, kinds)
+        single = _single_op(op, kinds, rounds=self._rounds)
         if single is None:
             own = [self._own(arg) for arg in args]
             self._halves[slot] = self._keep(op, own, kind, origin)
             return self._cast(self._halves[slot], kind, _SINGLE, origin) if half else own[0]
         if isinstance(kind, TupleType) and _has_half(kind) and op.rounds:
             raise InternalError(f"{op.name} gives several results in half precision")
-        made = self._keep(single, [self._slots[arg] for arg in args], _wide(kind), origin)
+        made = self._keep(single, [self._slots[arg] for arg in args], wide(kind), origin)
         return self._rounded(slot, made, kind, origin) if half and op.rounds else made
 
     def _converted(self, slot: int, instruction: Instruction) -> int:
@@ -112,9 +127,11 @@ class _Widening:
         return self._rounded(slot, single, kind, origin)
 
     def _rounded(self, slot: int, made: int, kind: Type, origin: int) -> int:
-        """A value of float32 as one in the dtype of ``kind``, in float32."""
+        """A value of float32 as one in the dtype of ``kind``, in float32, unless nothing rounds."""
+        if not self._rounds:
+            return made
         self._exact[slot] = made
-        return self._keep(Rounded(kind.dtype), (made,), _wide(kind), origin)  # type: ignore[union-attr]
+        return self._keep(Rounded(kind.dtype), (made,), wide(kind), origin)  # type: ignore[union-attr]
 
     def _own(self, slot: int) -> int:
         """Where a value is in its own dtype."""
@@ -138,19 +155,27 @@ class _Widening:
         return len(self._made) - 1
 
 
-def _single_op(op: Op, kinds: Sequence[Type]) -> Op | None:
+def _single_op(op: Op, kinds: Sequence[Type], *, rounds: bool = True) -> Op | None:
     """The operation on float32; None if there is none."""
-    if isinstance(op, Loop):
-        return replace(op, body=Body(_Widening(op.body.tape, ends=False).tape(lambda: None)))
+    if isinstance(op, Loop | CustomVjpTape):
+        own = op.body if isinstance(op, Loop) else op.rule
+        body = Body(_Widening(own.tape, ends=False, rounds=rounds).tape(unhurried))
+        return replace(op, body=body) if isinstance(op, Loop) else replace(op, rule=body)
     half = next(
         (kind.dtype for kind in kinds if isinstance(kind, ArrayType) and _has_half(kind)), None
     )
     return op if half is None else op.in_single(half)
 
 
-def _touched(op: Op, kinds: Sequence[Type]) -> Sequence[Type]:
-    """The types that an instruction has to do with."""
-    return [*kinds, *[i.type for i in op.body.tape.instructions]] if isinstance(op, Loop) else kinds
+def touched(op: Op, kinds: Iterable[Type]) -> list[ArrayType | StackType]:
+    """The types of arrays that an instruction has to do with: those of loops in loops, too."""
+    found: list[ArrayType | StackType] = []
+    for kind in kinds:
+        found += kind.items if isinstance(kind, TupleType) else (kind,)
+    if isinstance(op, Loop):
+        for inside in op.body.tape.instructions:
+            found += touched(inside.op, [inside.type])
+    return found
 
 
 def _has_half(kind: Type) -> bool:
@@ -159,12 +184,12 @@ def _has_half(kind: Type) -> bool:
     return kind.dtype in HALVES
 
 
-def _wide(kind: Any) -> Any:
+def wide(kind: Any) -> Any:
     """The type with float32 in place of half dtypes."""
     if isinstance(kind, TupleType):
-        return TupleType(tuple(map(_wide, kind.items)))
+        return TupleType(tuple(map(wide, kind.items)))
     if isinstance(kind, StackType):
-        return StackType(_wide(kind.item))
+        return StackType(wide(kind.item))
     return kind._replace(dtype=_SINGLE) if _has_half(kind) else kind
 
 

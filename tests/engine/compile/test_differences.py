@@ -48,6 +48,88 @@ def test_tolerances_are_those_of_the_dtype(ask, dtype):
     assert right.error <= 0.1
 
 
+HALVES = pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+X, W = [0.3, 1.25], np.linspace(0.5, 1.5, 40)
+IN_LOOPS = "f = custom_gradient(sin, lambda z_bar, z, x: z_bar * {})\ns = x\n" + (
+    "for i in range(40):\n  s = f(s) + 0.1 * x\nsum(s)"
+)
+
+
+@HALVES
+@pytest.mark.parametrize(
+    ("text", "variables"),
+    [
+        ("sum(tanh(x) @ w)", {"x": np.sin(np.arange(24.0).reshape(4, 6)), "w": W[:6]}),
+        ("sum(sin(5 * x) * sqrt(x) / x)", {"x": X}),
+        ("sum(where(x > 0.9, x**2, 3 * x))", {"x": [0.75, 1.05, -1.0]}),
+        ("sum(floor(x) * x) + sum(abs(x))", {"x": [0.75, -0.25, -1.3]}),
+        ("mean((x - mean(x))**2)", {"x": np.cos(np.arange(50.0))}),
+        ("x[0] + 1000", {"x": X}),
+        ("s = x[0]\nfor i in range(50):\n  s = s * 0.9 + sin(s)\nsum(s * x)", {"x": X}),
+        ("s = x\nfor i in range(40):\n  s = tanh(s * w[i])\nsum(s)", {"x": X, "w": W}),
+        ("s = x[0]\nwhile s < 100:\n  s = s * 1.5 + 1\ns + x[1]", {"x": X}),
+        (
+            "ys = []\ns = w\nfor i in range(40):\n  s = s * 0.9 + 0.1\n  ys.append(s)\n"
+            "t = x\nfor y in ys:\n  t = sin(t * y)\nsum(t)",
+            {"x": X, "w": 1.25},
+        ),
+        ("grad(sum(tanh(x)**3), x) @ x", {"x": X}),
+        ("x.assign(x * 2)\nsum(x**2) * k", {"x": X, "k": 3.0}),
+        ("sum(stop_gradient(exp(x)) * x)", {"x": X}),
+        ("sum(abs(astype(x, 'complex64') * (1 + 2j))**2)", {"x": X}),
+        ("sum(astype(x * 1.5, x.dtype)**2)", {"x": X}),
+        ("vmap(lambda a: sum(a * x))(x * outer(x, x))", {"x": X}),
+        ("checkpoint(lambda a: sin(a) * a)(x)", {"x": X}),
+        (IN_LOOPS.format("cos(x)"), {"x": X}),
+        ("sum(random.uniform(0, (2,), dtype=x.dtype) * erf(x))", {"x": X}),
+        ("sum(astype(linalg.inv(astype(outer(x, x), 'float64') + eye(2)), x.dtype))", {"x": X}),
+    ],
+)
+def test_gradients_in_half_precision_are_right(ask, text, variables, dtype):
+    values = {name: np.asarray(value).astype(dtype) for name, value in variables.items()}
+    answer = ask.answer(text, values, kind="check")
+    assert all(check.ok for check in answer.checks.values()), answer.checks
+    assert {x.dtype for x in answer.gradients.values()} == {np.dtype(dtype)}
+    assert {x.dtype.name for x in answer.derivatives["differences"].values()} == {"float32"}
+
+
+def test_differences_are_of_the_function_without_rounding(ask):
+    """They are off by 3e-4, the formula's error; rounding of values would make that 2e-2."""
+    x = np.array([0.25, 1.5], "float16")
+    found = ask.answer("sum(sin(5 * x))", {"x": x}, kind="check").derivatives["differences"]["x"]
+    np.testing.assert_allclose(found, 5 * np.cos(5 * x.astype(float)), rtol=5e-4)
+
+
+@HALVES
+@pytest.mark.parametrize("of", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum(tanh(astype(x, '{}'))**2)",
+        "s = x\nfor i in range(40):\n  s = astype(tanh(astype(s, '{}') * 1.1), x.dtype)\nsum(s)",
+    ],
+)
+def test_gradients_by_way_of_half_precision_are_right(ask, text, of, dtype):
+    found = checks(ask, text.format(dtype), {"x": np.array([0.9, -1.7, 0.6], of)})["x"]
+    assert found.ok, found
+
+
+@HALVES
+@pytest.mark.parametrize(
+    "text",
+    [
+        IN_LOOPS,
+        "f = custom_gradient(sin, lambda z_bar, z, x: z_bar * {})\nsum(f(x))",
+        "sum(vmap(custom_gradient(sin, lambda z_bar, z, x: z_bar * {}))(x))",
+    ],
+)
+@pytest.mark.parametrize("wrong", ["cos(x) * 1.25", "-cos(x)", "(cos(x) + 0.25)", "0"])
+def test_wrong_rules_are_found_in_half_precision(ask, text, wrong, dtype):
+    x = np.array(X, dtype)
+    assert checks(ask, text.format("cos(x)"), {"x": x})["x"].ok
+    assert not checks(ask, text.format(wrong), {"x": x})["x"].ok
+
+
 def test_differences_are_the_derivative_in_the_sources_structure(ask):
     x = RNG.normal(size=(2, 3))
     query = {"kind": "check", "sources": {"a": ["x", "h"]}, "target": "y"}
