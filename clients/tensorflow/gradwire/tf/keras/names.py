@@ -6,7 +6,7 @@ import re
 import sys
 from collections import Counter
 
-from gradwire.tf.keras.settings import forget_layer_dtype
+from gradwire.tf.keras.settings import forget_policy
 
 _GIVEN: Counter[str] = Counter()
 
@@ -27,7 +27,7 @@ def unique_name(stem: str) -> str:
 def clear_session() -> None:
     """Begin to count names anew, and let ``floatx`` apply to layers."""
     _GIVEN.clear()
-    forget_layer_dtype()
+    forget_policy()
 
 
 def listed(package: str) -> list[str]:

@@ -26,7 +26,7 @@ _OURS = "gradwire.tf.keras."
 #: Keras's module of what is in a module of ours, where that is not of the same name.
 _PUBLIC = {
     "functional": "keras.src.models.functional",
-    "mixed_precision": "keras",
+    "dtype_policies": "keras",
     "models": "keras",
     "schedules": "keras.optimizers.schedules",
     "sequential": "keras",

@@ -14,22 +14,20 @@ _SET: dict[str, Any] = {
 }
 
 
-def layer_dtype() -> str:
-    """The dtype of layers that are given none: what ``floatx`` was when one was first made."""
+def policy_name() -> str:
+    """The policy of layers that are given none: what ``floatx`` was when one was first made."""
     _SET["policy"] = _SET["policy"] or floatx()
     name: str = _SET["policy"]
     return name
 
 
-def set_layer_dtype(name: str) -> None:
-    """Set the dtype of layers that are given none."""
-    if name not in _FLOATS:
-        raise ValueError(f"Cannot convert '{name}' to a `DTypePolicy`; one of {_FLOATS} is one")
+def set_policy_name(name: str) -> None:
+    """Set the policy of layers that are given none."""
     _SET["policy"] = name
 
 
-def forget_layer_dtype() -> None:
-    """Take ``floatx`` for the dtype of layers from now on."""
+def forget_policy() -> None:
+    """Take ``floatx`` for the policy of layers from now on."""
     _SET["policy"] = None
 
 

@@ -65,8 +65,8 @@ class Trainer(Layer):
         outputs, or dictionaries by their names.
 
         ``run_eagerly`` chooses the seeds of random operations that are given none; with
-        ``jit_compile=True`` there must be none. ``auto_scale_loss``, which is for half precision,
-        makes no difference here.
+        ``jit_compile=True`` there must be none. ``auto_scale_loss`` wraps the optimizer of a model
+        of the policy ``"mixed_float16"`` in a ``LossScaleOptimizer``.
         """
         for figures in (metrics, weighted_metrics):
             if figures is not None and not isinstance(figures, (list, tuple, dict)):
@@ -74,7 +74,10 @@ class Trainer(Layer):
                     f"metrics must be in a list, a tuple or a dictionary; got {figures!r}"
                 )
         only("Model.compile", steps_per_execution=(steps_per_execution, 1))
-        self.optimizer = optimizers_module.get(optimizer)
+        self.optimizer = own = optimizers_module.get(optimizer)
+        scales = isinstance(own, optimizers_module.LossScaleOptimizer)
+        if auto_scale_loss and self.dtype_policy.name == "mixed_float16" and not scales:
+            self.optimizer = optimizers_module.LossScaleOptimizer(own, name="loss_scale_optimizer")
         self.run_eagerly = run_eagerly
         self.jit_compile = jit_compile is True
         self._draws = {}
@@ -85,7 +88,7 @@ class Trainer(Layer):
         )
         self._compiled_metrics = CompiledMetrics(metrics, weighted_metrics, names)
         self._compiled = {
-            "optimizer": self.optimizer,
+            "optimizer": own,
             "loss": loss,
             "loss_weights": loss_weights,
             "metrics": metrics,

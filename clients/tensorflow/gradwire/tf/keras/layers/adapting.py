@@ -90,17 +90,19 @@ class Normalization(Layer):
             mean, count = mean + share * distance, total
         if not count:
             raise ValueError("adapt() received no data: at least one batch is needed")
-        self.adapt_mean.assign(tf.constant(mean, self._dtype))
-        self.adapt_variance.assign(tf.constant(square, self._dtype))
+        self.adapt_mean.assign(tf.constant(mean, self.dtype))
+        self.adapt_variance.assign(tf.constant(square, self.dtype))
 
     def _statistic(self, given: Any, adapted: Any) -> Any:
         if given is None:
-            return tf.reshape(adapted, self._broadcast)
+            return tf.cast(tf.reshape(adapted, self._broadcast), self.compute_dtype)
         array = np.asarray(given)
         shape = [1] * len(self._broadcast)
         for place, length in zip(self._kept[::-1], array.shape[::-1], strict=False):
             shape[place] = length
-        return tf.constant(np.broadcast_to(array.reshape(shape), self._broadcast), self._dtype)
+        return tf.constant(
+            np.broadcast_to(array.reshape(shape), self._broadcast), self.compute_dtype
+        )
 
     @property
     def mean(self) -> Any:
@@ -113,8 +115,8 @@ class Normalization(Layer):
         return self._statistic(self.input_variance, self.adapt_variance) if self.built else None
 
     def call(self, inputs: Any) -> Any:
-        inputs = tf.cast(inputs, self._dtype)
-        least = tf.constant(epsilon(), self._dtype)
+        inputs = tf.cast(inputs, self.compute_dtype)
+        least = tf.constant(epsilon(), self.compute_dtype)
         deviation = tf.maximum(tf.sqrt(self.variance), least)
         if self.invert:
             return inputs * deviation + self.mean

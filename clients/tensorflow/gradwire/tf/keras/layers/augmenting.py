@@ -49,7 +49,7 @@ class _Changing(Pictured):
         return max(pair[0], least), pair[1]
 
     def call(self, inputs: Any, training: bool = True) -> Any:
-        images = tf.cast(self._images(inputs), self._dtype)
+        images = tf.cast(self._images(inputs), self.compute_dtype)
         if not training:
             return images
         if len(images.shape) == 3:

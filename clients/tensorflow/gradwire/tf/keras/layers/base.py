@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import threading
@@ -10,8 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import gradwire.tf as tf
-from gradwire.tf.arguments import only
-from gradwire.tf.keras import activations, constraints, initializers, regularizers
+from gradwire.tf.keras import (
+    activations,
+    constraints,
+    dtype_policies,
+    initializers,
+    regularizers,
+)
 from gradwire.tf.keras.configurable import configurable, option
 from gradwire.tf.keras.layers.describing import Described
 from gradwire.tf.keras.layers.paths import within
@@ -19,7 +25,6 @@ from gradwire.tf.keras.layers.specs import check_inputs
 from gradwire.tf.keras.layers.tracking import as_list
 from gradwire.tf.keras.masks import is_masked, mask_of, masks_of, set_mask
 from gradwire.tf.keras.names import snake_case, unique_name
-from gradwire.tf.keras.settings import layer_dtype
 from gradwire.tf.keras.symbolic import Call, KerasTensor, is_symbolic
 
 __all__ = ["Layer"]
@@ -53,6 +58,9 @@ else:
 class Layer(Described, _Options):
     """A function with weights.
 
+    Floating inputs are cast to the ``compute_dtype`` of the policy, and weights are read in it;
+    with ``autocast=False`` neither is cast.
+
     Subclasses make these in ``__init__`` or ``build(input_shape)`` by ``add_weight``, and compute
     in ``call(inputs)``. Layers that are attributes, in lists and dictionaries too, belong to it.
     """
@@ -78,7 +86,6 @@ class Layer(Described, _Options):
         autocast: bool = True,
         **kwargs: Any,
     ) -> None:
-        only("Layer", autocast=(autocast, True))
         unknown = kwargs.keys() - {"input_shape", "input_dim"}
         if unknown:
             raise ValueError(
@@ -87,7 +94,8 @@ class Layer(Described, _Options):
             )
         self._ready()
         self._trainable = bool(trainable)
-        self._dtype = tf.as_dtype(getattr(dtype, "name", dtype) or layer_dtype())
+        self.dtype_policy = dtype
+        self.autocast: bool = autocast
         self.name: str = unique_name(snake_case(type(self).__name__)) if name is None else name
         self.activity_regularizer: Any = regularizers.get(activity_regularizer)
         self._input_shape = _given_shape(kwargs)
@@ -100,7 +108,12 @@ class Layer(Described, _Options):
         return value if read is None else read(value)
 
     def _add(
-        self, name: str, shape: Sequence[int], of: str | None = None, first: Any = None
+        self,
+        name: str,
+        shape: Sequence[int],
+        of: str | None = None,
+        first: Any = None,
+        autocast: bool = True,
     ) -> None:
         """Make a weight by the initializer, the regularizer and the constraint of its name."""
         of = of or name
@@ -109,6 +122,7 @@ class Layer(Described, _Options):
             first or getattr(self, f"{of}_initializer"),
             regularizer=getattr(self, f"{of}_regularizer"),
             constraint=getattr(self, f"{of}_constraint"),
+            autocast=autocast,
             name=name,
         )
         setattr(self, name, weight)
@@ -146,7 +160,7 @@ class Layer(Described, _Options):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the output for that of an input, found by computing with zeros."""
-        example = KerasTensor.of_shape(tuple(input_shape), self.dtype)
+        example = KerasTensor.of_shape(tuple(input_shape), self.compute_dtype)
         return self(example).shape
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -184,13 +198,24 @@ class Layer(Described, _Options):
         around.append(_settled_training(self, kwargs, around))
         try:
             leading = [kwargs.pop(name) for name in names[:positional]]
-            value = self.call(*leading, *rest, **kwargs)
+            with self._reading():
+                value = self.call(*leading, *rest, **kwargs)
         finally:
             around.pop()
         if self.activity_regularizer is not None:
             self.add_loss([self._penalty_of(part) for part in _tensors_in(value)])
         self._give_masks(first, masks, value)
         return value
+
+    def _reading(self) -> contextlib.AbstractContextManager[None]:
+        """The dtype in which weights are read within the call."""
+        policy = self.dtype_policy
+        if dtype_policies.is_reading():
+            casts = self.autocast and policy.computed.is_floating
+            return dtype_policies.reading_in(policy.computed if casts else None)
+        if policy.compute_dtype != policy.variable_dtype:
+            return dtype_policies.reading_in(policy.computed)
+        return contextlib.nullcontext()
 
     def _build_for(self, first: Any, kwargs: dict[str, Any]) -> None:
         """Build by the shape of the first input, or by all shapes that ``build`` names."""
@@ -242,8 +267,9 @@ class Layer(Described, _Options):
         return penalty / float(output.shape[0]) if len(output.shape) else penalty
 
     def _converted(self, value: Any) -> Any:
-        """An input as tensors, floats in the layer's own dtype."""
-        if value is None or (isinstance(value, tf.Tensor) and value.dtype == self._dtype):
+        """An input as tensors, floats in the dtype that the layer computes in."""
+        kind = self.dtype_policy.computed
+        if value is None or (isinstance(value, tf.Tensor) and value.dtype == kind):
             return value
         if isinstance(value, dict):
             return {key: self._converted(part) for key, part in value.items()}
@@ -256,9 +282,9 @@ class Layer(Described, _Options):
         if not hasattr(value, "__array__") and not plain:
             return value
         tensor = value if isinstance(value, tf.Tensor) else tf.convert_to_tensor(value)
-        if not tensor.dtype.is_floating or tensor.dtype == self._dtype:
+        if not self.autocast or not tensor.dtype.is_floating or tensor.dtype == kind:
             return tensor
-        cast = tf.cast(tensor, self._dtype)
+        cast = tf.cast(tensor, kind)
         set_mask(cast, mask_of(tensor))
         return cast
 

@@ -81,7 +81,9 @@ class CategoryEncoding(Layer):
                 f"output_mode={self.output_mode!r} with count_weights={count_weights}"
             )
         indices = tf.cast(tf.convert_to_tensor(inputs), tf.int64)
-        return encoded(indices, self.output_mode, self.num_tokens, self._dtype, count_weights)
+        return encoded(
+            indices, self.output_mode, self.num_tokens, self.compute_dtype, count_weights
+        )
 
 
 class Discretization(Layer):
@@ -140,7 +142,7 @@ class Discretization(Layer):
             )
         numbers = tf.convert_to_tensor(inputs).numpy()
         bins = np.digitize(numbers, np.asarray(self.bin_boundaries, numbers.dtype))
-        dtype = tf.int32 if self.output_mode == "int" else self._dtype
+        dtype = tf.int32 if self.output_mode == "int" else self.compute_dtype
         return encoded(np.int32(bins), self.output_mode, len(self.bin_boundaries) + 1, dtype)
 
     def get_config(self) -> dict[str, Any]:

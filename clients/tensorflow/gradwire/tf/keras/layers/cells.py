@@ -62,7 +62,7 @@ class Cell(Layer):
     def get_initial_state(self, batch_size: Any = None) -> list[Any]:
         """States of zeros."""
         sizes = [self.state_size] if isinstance(self.state_size, int) else self.state_size
-        return [tf.zeros((batch_size, size), self._dtype) for size in sizes]
+        return [tf.zeros((batch_size, size), self.compute_dtype) for size in sizes]
 
     def reset_dropout_mask(self) -> None:
         """Draw anew what is left out: a sequence has ended."""
@@ -243,7 +243,7 @@ class GRUCell(Cell):
         (hidden,) = states if isinstance(states, (list, tuple)) else (states,)
         xz, xr, xh = self._products(self._thinned(inputs, "dropout", training), self.kernel)
         before = self._thinned(hidden, "recurrent_dropout", training)
-        gates = [tf.zeros((), self._dtype)] * 3
+        gates = [tf.zeros((), self.compute_dtype)] * 3
         if self.bias is not None:
             ours = self.bias[0] if self.reset_after else self.bias
             bz, br, bh = tf.split(ours, 3)
@@ -299,7 +299,7 @@ class StackedRNNCells(Layer):
 
     def get_initial_state(self, batch_size: Any = None) -> list[Any]:
         """States of zeros, those of each cell in a list."""
-        return [first_states(cell, batch_size, self._dtype) for cell in self.cells]
+        return [first_states(cell, batch_size, self.compute_dtype) for cell in self.cells]
 
     def reset_dropout_mask(self) -> None:
         """Draw anew what is left out: a sequence has ended."""

@@ -52,7 +52,7 @@ class _Cell(LSTMCell):
 
     def get_initial_state(self, batch_size: Any = None) -> list[Any]:
         """States of zeros."""
-        return [tf.zeros((batch_size, *self._places, self.units), self._dtype)] * 2
+        return [tf.zeros((batch_size, *self._places, self.units), self.compute_dtype)] * 2
 
     def _draws(self) -> int:
         return self._gates
@@ -118,7 +118,7 @@ class _ConvLSTM(Rolled):
         for name in ("kernel_size", "strides", "dilation_rate"):
             setattr(self, name, lengths(getattr(self, name), self._rank))
         own = [name for name in parameters(_Cell) if hasattr(self, name)]
-        shared = {"dtype": self._dtype, "name": "conv_lstm_cell", "trainable": self.trainable}
+        shared = {"dtype": self.dtype_policy, "name": "conv_lstm_cell", "trainable": self.trainable}
         given = {name: getattr(self, name) for name in own} | shared
         given.pop("activity_regularizer", None)  # of the layer's output
         self.cell: Any = _Cell(units=self.filters, **given)

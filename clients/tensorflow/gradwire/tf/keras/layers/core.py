@@ -136,4 +136,4 @@ class Rescaling(Layer):
     offset: Any = 0.0
 
     def call(self, inputs: Any) -> Any:
-        return tf.cast(inputs, self._dtype) * self.scale + self.offset
+        return tf.cast(inputs, self.compute_dtype) * self.scale + self.offset

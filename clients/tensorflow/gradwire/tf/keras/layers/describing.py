@@ -45,7 +45,7 @@ class Described(Owner):
         config: dict[str, Any] = {
             "name": self.name,
             "trainable": self._trainable,
-            "dtype": _policy(self._dtype.name),
+            "dtype": serialize_keras_object(self.dtype_policy),
         }
         if self.activity_regularizer is not None:
             config["activity_regularizer"] = serialize_keras_object(self.activity_regularizer)
@@ -78,12 +78,3 @@ class Described(Owner):
         first = {name: each for name, each in config.items() if name.endswith("_initializer")}
         others = {name: each for name, each in config.items() if name not in first}
         return cls(**deserialize_keras_object(others), **first)
-
-
-def _policy(name: str) -> dict[str, Any]:
-    return {
-        "module": "keras",
-        "class_name": "DTypePolicy",
-        "config": {"name": name},
-        "registered_name": None,
-    }

@@ -33,7 +33,7 @@ class Embedding(Layer):
     ) -> None:
         kwargs.pop("input_length", None)  # Keras takes it and does not use it
         only("Embedding", lora_rank=(lora_rank, None))
-        super().__init__(**kwargs)
+        super().__init__(**{**kwargs, "autocast": False})
         self.input_dim: int = input_dim
         self.output_dim: int = output_dim
         self.embeddings_initializer: Any = initializers.get(embeddings_initializer)
@@ -52,7 +52,7 @@ class Embedding(Layer):
 
     def call(self, inputs: Any) -> Any:
         ids = inputs if inputs.dtype.is_integer else tf.cast(inputs, tf.int32)
-        return tf.gather(self.embeddings, ids)
+        return tf.cast(tf.gather(self.embeddings, ids), self.compute_dtype)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         del mask  # of integers there is none

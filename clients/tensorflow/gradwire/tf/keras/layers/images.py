@@ -72,7 +72,7 @@ class CenterCrop(Pictured):
     data_format: Any = None
 
     def call(self, inputs: Any) -> Any:
-        images = tf.cast(self._images(inputs), self._dtype)
+        images = tf.cast(self._images(inputs), self.compute_dtype)
         lengths: Any = images.shape
         down, right = lengths[-3] - self.height, lengths[-2] - self.width
         if down >= 0 and right >= 0:

@@ -49,7 +49,7 @@ class InputLayer(Layer):
             (batch_size, *given) if batch_shape is None else tuple(batch_shape)
         )
         object.__setattr__(self, "built", True)
-        made = KerasTensor.of_shape(self.batch_shape, self._dtype, self)
+        made = KerasTensor.of_shape(self.batch_shape, self.compute_dtype, self)
         object.__setattr__(self, "_calls", [made.call])
 
     def call(self, inputs: Any) -> Any:
@@ -59,7 +59,7 @@ class InputLayer(Layer):
         """The shape, the dtype and the name."""
         return {
             "batch_shape": self.batch_shape,
-            "dtype": self._dtype.name,
+            "dtype": self.dtype,
             "sparse": False,
             "ragged": False,
             "name": self.name,

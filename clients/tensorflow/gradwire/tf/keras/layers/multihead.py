@@ -103,7 +103,7 @@ class MultiHeadAttention(Layer):
             activity_regularizer=self.activity_regularizer,
             kernel_constraint=self.kernel_constraint,
             bias_constraint=self.bias_constraint,
-            dtype=self._dtype,
+            dtype=self.dtype_policy,
             name=name,
         )
 

@@ -19,7 +19,7 @@ __all__ = [
 
 
 class _Scaled(Layer):
-    """Weights gamma and beta that scale and shift what has been normalized."""
+    """Weights gamma and beta that scale and shift what has been normalized, in float32 at least."""
 
     supports_masking = True
     center: bool
@@ -29,14 +29,17 @@ class _Scaled(Layer):
 
     def _add_scale(self, shape: Sequence[int]) -> None:
         if self.scale:
-            self._add("gamma", shape)
+            self._add("gamma", shape, autocast=False)
         if self.center:
-            self._add("beta", shape)
+            self._add("beta", shape, autocast=False)
 
     def _scaled(self, value: Any, shape: Sequence[int]) -> Any:
+        """What is normalized in float32 at least, scaled and shifted, in the layer's dtype."""
         if self.gamma is not None:
-            value = value * tf.reshape(self.gamma, shape)
-        return value if self.beta is None else value + tf.reshape(self.beta, shape)
+            value = value * tf.cast(tf.reshape(self.gamma, shape), value.dtype)
+        if self.beta is not None:
+            value = value + tf.cast(tf.reshape(self.beta, shape), value.dtype)
+        return tf.cast(value, self.compute_dtype)
 
 
 @configurable
@@ -60,6 +63,7 @@ class LayerNormalization(_Scaled):
     def __post_init__(self) -> None:
         only("LayerNormalization", rms_scaling=(self.rms_scaling, False))
         self.axis = self.axis if isinstance(self.axis, int) else list(self.axis)
+        self.autocast = False
 
     def _axes(self, ndim: int) -> list[int]:
         axes = [self.axis] if isinstance(self.axis, int) else self.axis
@@ -91,6 +95,9 @@ class GroupNormalization(_Scaled):
     gamma: Any = unset()
     beta: Any = unset()
 
+    def __post_init__(self) -> None:
+        self.autocast = False
+
     def build(self, input_shape: Any) -> None:
         channels = input_shape[self.axis]
         if self.groups == -1:
@@ -121,9 +128,11 @@ class RMSNormalization(Layer):
         self.scale = self.add_weight([input_shape[self.axis]], "ones", name="scale")
 
     def call(self, inputs: Any) -> Any:
-        squares = tf.reduce_mean(tf.square(inputs), axis=self.axis, keepdims=True)
-        value = inputs * tf.math.rsqrt(squares + self.epsilon)
-        return value * tf.reshape(self.scale, _along(inputs, [self.axis % len(inputs.shape)]))
+        value = _single(inputs)
+        squares = tf.reduce_mean(tf.square(value), axis=self.axis, keepdims=True)
+        value = value * tf.math.rsqrt(squares + self.epsilon)
+        scale = tf.reshape(self.scale, _along(inputs, [self.axis % len(inputs.shape)]))
+        return tf.cast(value * tf.cast(scale, value.dtype), inputs.dtype)
 
 
 @configurable
@@ -169,18 +178,23 @@ class BatchNormalization(_Scaled):
         self._add_scale(shape)
         for name in ("moving_mean", "moving_variance"):
             first = getattr(self, f"{name}_initializer")
-            setattr(self, name, self.add_weight(shape, first, trainable=False, name=name))
+            weight = self.add_weight(shape, first, trainable=False, autocast=False, name=name)
+            setattr(self, name, weight)
 
     def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
         kept = self.axis % len(inputs.shape)
         axes = [axis for axis in range(len(inputs.shape)) if axis != kept]
         shape = _along(inputs, [kept])
+        inputs = _single(inputs)
         if training and self.trainable:
             mean, variance = _moments(inputs, axes, mask)
             for moving, now in ((self.moving_mean, mean), (self.moving_variance, variance)):
-                moving.assign(moving * self.momentum + now * (1.0 - self.momentum))
+                before = tf.cast(moving, now.dtype)
+                moving.assign(before * self.momentum + now * (1.0 - self.momentum))
         else:
-            mean, variance = self.moving_mean, self.moving_variance
+            mean, variance = (
+                tf.cast(each, inputs.dtype) for each in (self.moving_mean, self.moving_variance)
+            )
         centred = inputs - tf.reshape(mean, shape)
         value = centred * tf.math.rsqrt(tf.reshape(variance, shape) + self.epsilon)
         return self._scaled(value, shape)
@@ -228,6 +242,12 @@ def _moments(inputs: Any, axes: Sequence[int], mask: Any) -> tuple[Any, Any]:
     return tf.reshape(mean, (-1,)), tf.reshape(variance, (-1,))
 
 
+def _single(inputs: Any) -> Any:
+    """Inputs in float32 at least, in which they are normalized."""
+    return tf.cast(inputs, tf.float32) if inputs.dtype.size < tf.float32.size else inputs
+
+
 def _standard(inputs: Any, axes: Sequence[int], epsilon: float) -> Any:
+    inputs = _single(inputs)
     mean, variance = tf.nn.moments(inputs, axes=list(axes), keepdims=True)
     return (inputs - mean) * tf.math.rsqrt(variance + epsilon)

@@ -56,7 +56,7 @@ class Rolled(Layer):
 
     def get_initial_state(self, batch_size: Any) -> list[Any]:
         """The states that the cell begins with."""
-        return first_states(self.cell, batch_size, self._dtype)
+        return first_states(self.cell, batch_size, self.compute_dtype)
 
     def call(
         self,
@@ -150,7 +150,7 @@ class Recurrent(Rolled):
             raise ValueError(f"`use_cudnn` must be True, False or 'auto'; got {self.use_cudnn!r}")
         own = [name for name in parameters(self._cell) if name not in parameters(Layer)]
         given = {name: getattr(self, name) for name in own}
-        shared = {"name": snake_case(self._cell.__name__), "dtype": self._dtype}
+        shared = {"name": snake_case(self._cell.__name__), "dtype": self.dtype_policy}
         cell = self._cell(**given, **shared, trainable=self.trainable)
         self.cell: Any = cell
         for name in own:

@@ -8,7 +8,8 @@ from typing import Any
 
 import gradwire.tf as tf
 from gradwire.tf.arguments import only
-from gradwire.tf.keras import initializers, regularizers
+from gradwire.tf.keras import dtype_policies, initializers, regularizers
+from gradwire.tf.keras.dtype_policies import DTypePolicy
 from gradwire.tf.keras.layers.paths import names_within
 from gradwire.tf.keras.weights import Weight
 from gradwire.tf.seeds import SEEDS
@@ -23,7 +24,7 @@ class Owner:
     name: str
     #: True if the weights that depend on the input's shape have been made.
     built: bool
-    _dtype: Any
+    _policy: DTypePolicy
     _trainable: bool
     _weights: list[Any]
     _tracked: list[Any]
@@ -73,11 +74,10 @@ class Owner:
         """A new weight of this layer; ``aggregation`` is for devices, of which there is one."""
         only(
             "Layer.add_weight",
-            autocast=(autocast, True),
             overwrite_with_gradient=(overwrite_with_gradient, False),
         )
         self._ready()
-        kind = tf.as_dtype(dtype) if dtype is not None else self._dtype
+        kind = tf.as_dtype(self.variable_dtype if dtype is None else dtype)
         made = initializers.get(initializer or ("glorot_uniform" if kind.is_floating else "zeros"))
         lengths = () if shape is None else tuple(int(length) for length in as_list(shape))
         with SEEDS.eagerly():
@@ -87,6 +87,7 @@ class Owner:
             trainable=trainable,
             name=name or "variable",
             constraint=constraint,
+            autocast=autocast,
             path="/".join([*names_within(self), name or "variable"]),
         )
         self._weights.append(weight)
@@ -111,12 +112,30 @@ class Owner:
             layer.trainable = value
 
     @property
+    def dtype_policy(self) -> DTypePolicy:
+        """What the layer computes in, and what it keeps its weights in; set by its name, too."""
+        return self._policy
+
+    @dtype_policy.setter
+    def dtype_policy(self, value: Any) -> None:
+        object.__setattr__(self, "_policy", dtype_policies.get(value))
+
+    @property
     def dtype(self) -> Any:
         """The name of the weights' dtype."""
-        return self._dtype.name
+        return self.dtype_policy.variable_dtype
 
-    compute_dtype = dtype
     variable_dtype = dtype
+
+    @property
+    def compute_dtype(self) -> Any:
+        """The name of the dtype that the layer computes in."""
+        return self.dtype_policy.compute_dtype
+
+    @property
+    def input_dtype(self) -> Any:
+        """The name of the dtype that floating inputs are cast to."""
+        return self.compute_dtype
 
     @property
     def weights(self) -> list[Any]:

@@ -13,6 +13,7 @@ from gradwire.tf.keras.optimizers.base import *
 from gradwire.tf.keras.optimizers.base import Optimizer
 from gradwire.tf.keras.optimizers.descent import *
 from gradwire.tf.keras.optimizers.layerwise import *
+from gradwire.tf.keras.optimizers.scaling import *
 
 _BY_NAME = {
     kind.__name__.lower(): kind
