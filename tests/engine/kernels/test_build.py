@@ -88,6 +88,10 @@ def test_each_operation(name, dtype):
             values = [values_of(d, (n,), rng, extremes=extremes) for d in dtypes]
             if name == "gammaln":  # SciPy's is infinite at subnormal numbers
                 values[0][abs(values[0]) < np.finfo(dtype).tiny] = 1
+            if name == "digamma":  # SciPy's loses digits beside its poles
+                x = values[0]
+                part = np.modf(x)[0]
+                x[(part < 0) & ((part > -0.25) | (part < -0.75))] = 1
             with named(n, extremes):
                 found, expected = both(tape, [*values, w.inputs[-1]], run)
                 signs = name not in EITHER_ZERO
