@@ -44,7 +44,7 @@ from gradwire_service.routes import (
 )
 from gradwire_service.routes.offload import Offloader
 from gradwire_service.routes.raw import RawRoutes, methods_of
-from gradwire_service.runs import Runs
+from gradwire_service.runs import Places, Runs
 from gradwire_service.scheduling import Bounds, Capacity, Placement, Queue
 from gradwire_service.settings import Settings
 from gradwire_service.settings.errors import StartupError
@@ -64,11 +64,11 @@ from gradwire_service.telemetry import (
 from gradwire_service.work.compilation import is_compiled
 from gradwire_service.work.redirects import Redirects
 from gradwire_service.work.tasks import Tasks
-from gradwire_service.workers.gpu import GpuPool
+from gradwire_service.workers.gpu import GpuJobPool, GpuPool
 from gradwire_service.workers.opened_gpu import OpenGpu, open_gpu
 from gradwire_service.workers.pool import JobPool, ProcessPool
 from gradwire_service.workers.threads import ThreadPool
-from gradwire_service.workers.worker import serve, serve_jobs
+from gradwire_service.workers.worker import serve
 
 logger = logging.getLogger("gradwire")
 
@@ -181,11 +181,13 @@ def create_app(
     executors: ProcessPool | ThreadPool
     job_executors: JobPool | ThreadPool
     gpu: GpuPool | None = None
+    gpu_jobs: GpuJobPool | None = None
     if settings.processes:
         codes = open_codes(settings, engines.budget, metrics)
         shared = store, codes
         executors = ProcessPool(serve, settings, *shared, queue, threads, isolated=isolated)
         for_jobs = settings.model_copy(update={"processes": settings.job_processes})
+        serve_jobs = partial(serve, for_jobs=True)
         job_executors = JobPool(
             serve_jobs, for_jobs, *shared, job_queue, threads, isolated=isolated
         )
@@ -199,6 +201,12 @@ def create_app(
                 metrics=metrics,
             )
             metrics.watch_gpu(lambda: gpu.used_bytes)
+            gpu_jobs = GpuJobPool(
+                partial(serve_jobs, open_gpu=open_gpu),
+                *(settings.model_copy(update={"processes": 1}), store, codes),
+                *(Queue(1, job_queue.bounds), threads),
+                isolated=isolated,
+            )
     elif has_gpu:
         raise StartupError(
             "GRADWIRE_BACKEND=cupy needs worker processes: set GRADWIRE_PROCESSES to 1 or more"
@@ -210,7 +218,8 @@ def create_app(
         executors = ThreadPool(tasks, queue, settings)
         job_executors = ThreadPool(tasks, job_queue, settings, settings.job_processes)
     dependencies = Dependencies(engines, store, resolver, capacity, placement, metrics, settings)
-    runs = Runs(job_executors.want, job_queue, capacity, store, threads, metrics, settings)
+    places = Places(job_executors, gpu_jobs, placement)
+    runs = Runs(places, capacity, store, threads, metrics, settings)
     metrics.watch_jobs(lambda: runs.running)
     offloader = Offloader(capacity, placement, metrics, settings)
     exposition = Exposition(
@@ -235,6 +244,8 @@ def create_app(
             exposition.close()
             await runs.close()
             await job_executors.close()
+            if gpu_jobs is not None:
+                await gpu_jobs.close()
             if gpu is not None:
                 await gpu.close()
             await executors.close()

@@ -11,6 +11,8 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
+from scipy.optimize import minimize
+
 from tests.contract.compare import differences
 from tests.fleet.simulated_gpu import open_gpu, open_until
 from tests.fleet.test_gpu import refused, served, starting, until, until_ready
@@ -44,6 +46,18 @@ async def test_answers_are_those_of_the_cpu(client):
     for _ in range(4):  # launched, then captured
         answer = await ask(client, NETWORK)
         np.testing.assert_allclose(answer["gradients"], exact["gradients"], rtol=1e-9, atol=1e-15)
+
+
+async def test_optimisations_are_those_of_scipy(client):
+    def network(w):
+        h = np.tanh(X @ w.reshape(80, 10))
+        return (h * h).mean(), (X.T @ (2 * h * (1 - h * h) / h.size)).ravel()
+
+    expected = minimize(network, np.linspace(-1, 1, 800), jac=True, options={"maxiter": 5})
+    options = {"method": "BFGS", "options": {"maxiter": 5}, "wait_ms": 60_000}
+    found = await ask(client, {**NETWORK, **options}, "minimize")
+    np.testing.assert_allclose(found["value"], expected.fun, rtol=1e-9)
+    np.testing.assert_allclose(np.ravel(found["solution"]), expected.x, rtol=1e-7, atol=1e-12)
 
 
 CASES = sorted((Path(__file__).parents[1] / "contract/cases").glob("*.json"))

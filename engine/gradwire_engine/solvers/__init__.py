@@ -4,7 +4,7 @@ from gradwire_engine.solvers.checkpoint import Checkpoint, Evaluations
 from gradwire_engine.solvers.layout import Layout
 from gradwire_engine.solvers.local import LocalProblem
 from gradwire_engine.solvers.methods import METHODS, SolveKind, default_method
-from gradwire_engine.solvers.objective import Notes, Objective
+from gradwire_engine.solvers.objective import Notes, Objective, Work
 from gradwire_engine.solvers.progress import Clock, Progress, Report
 from gradwire_engine.solvers.solve import Solution, solve
 from gradwire_engine.solvers.specification import Bound, Constraint, Minibatch, Specification
@@ -26,6 +26,7 @@ __all__ = [
     "Solution",
     "SolveKind",
     "Specification",
+    "Work",
     "default_method",
     "solve",
 ]

@@ -21,7 +21,7 @@ from gradwire_engine.polling import unhurried
 from gradwire_engine.program import Program
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.solvers.layout import Layout, Placement, leaf_named
-from gradwire_engine.solvers.objective import Jacobian, Notes, Objective
+from gradwire_engine.solvers.objective import Jacobian, Notes, Objective, Work
 
 #: Jacobians of fewer elements are dense, and those with a larger share of nonzeros.
 _SPARSE_ELEMENTS, _SPARSE_SHARE = 10_000, 0.1
@@ -53,6 +53,8 @@ class LocalProblem:
     ) -> None:
         self.layout = Layout(variables, sources)
         self.notes = Notes()
+        #: That of all functions of one problem.
+        self.work = Work()
         self._engine, self._program, self._poll = engine, program, poll
         self._target, self._promotion, self._of_residuals = target, promotion, of_residuals
         self._at = "/target"
@@ -265,7 +267,9 @@ class LocalProblem:
         query = self._query(kind, **asked)
         variables = self._place([*self.layout.arrays(x), *self._rows])
         with self.placed():
-            answer = self._engine.call(self._program, variables, query, vectors).replay(self._poll)
+            call = self._engine.call(self._program, variables, query, vectors)
+            answer = call.replay(self._poll)
+        self.work.add(call)
         self.notes = Notes(answer.warnings, answer.unconnected, answer.nonfinite)
         return answer
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from gradwire_engine.answer import Array, Direction, Nonfinite, Notice, Unconnected
+from gradwire_engine.queries.call import Call
 from gradwire_engine.solvers.layout import Layout
 
 #: A Jacobian: an array, or one of ``scipy.sparse``'s.
@@ -18,6 +20,31 @@ class Notes(NamedTuple):
     warnings: Sequence[Notice] = ()
     unconnected: Mapping[str, Unconnected] = {}
     nonfinite: Mapping[Direction, Nonfinite] = {}
+
+
+@dataclass(slots=True)
+class Work:
+    """What the evaluations of a run were: what they would take elsewhere can be told from it.
+
+    ``seconds`` are those predicted for another replay of each, in which nothing is compiled;
+    ``input_bytes`` are without those of fixed variables.
+    """
+
+    replays: int = 0
+    seconds: float = 0.0
+    flops: int = 0
+    input_bytes: int = 0
+    answer_bytes: int = 0
+    peak_bytes: int = 0
+
+    def add(self, call: Call) -> None:
+        """Add a replay."""
+        self.replays += 1
+        self.seconds += call.seconds
+        self.flops += call.flops
+        self.input_bytes += call.input_bytes
+        self.answer_bytes += call.answer_bytes
+        self.peak_bytes = max(self.peak_bytes, call.peak_bytes)
 
 
 class Objective(Protocol):

@@ -16,7 +16,8 @@ from gradwire_engine.errors import DeadlineExceeded
 
 from gradwire_service.jobs import Job, Jobs, Lease, State, Unknown
 from gradwire_service.problems import RemoteError, RequestError, problem_of
-from gradwire_service.scheduling import Deadline, Queue
+from gradwire_service.runs.places import Places
+from gradwire_service.scheduling import Deadline
 from gradwire_service.store import Key, Unavailable
 from gradwire_service.store.records import OverQuota
 from gradwire_service.wire.codec import negotiate
@@ -56,7 +57,7 @@ class Interrupted(Exception):
 class Means(NamedTuple):
     """What all runs of a replica share; a job may take so many ``seconds`` from its creation."""
 
-    queue: Queue
+    places: Places
     jobs: Jobs
     blocking: Blocking
     replica: str
@@ -159,13 +160,8 @@ class Run:
         left_seconds = means.seconds - (time() - self.job.created_at)
         try:
             deadline = Deadline(1000 * max(left_seconds, 0))
-            found = await means.queue.run(
-                task._replace(deadline=deadline),
-                deadline,
-                len(task.body),
-                owner=task.owner,
-                watch=self._watch,
-                on_progress=self._progressed,
+            found = await means.places.run(
+                task._replace(deadline=deadline), self._watch, self._progressed
             )
             answer: TaskDone | TaskFailed | Exception = found.answer
         except Exception as error:  # noqa: BLE001 - it is the answer

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from gradwire_service.jobs import Job, Jobs, Lease, StoredJob, Unknown, new_id
 from gradwire_service.problems import RequestError, problem_of
+from gradwire_service.runs.places import Places
 from gradwire_service.runs.run import LEASE_SECONDS, Cancelled, Interrupted, Means, Run
-from gradwire_service.scheduling import Capacity, Deadline, Queue
+from gradwire_service.scheduling import Capacity, Deadline
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, Store, Unavailable
 from gradwire_service.telemetry import Metrics
@@ -43,16 +44,14 @@ class Resumed(NamedTuple):
 
 
 class Runs:
-    """The optimisations on this replica, in processes of their own behind ``queue``.
+    """The optimisations on this replica, which run in ``places``.
 
-    They start processes by saying how many they ``want``.
     Only for the event loop; the store is called in ``threads`` if it makes callers wait.
     """
 
     def __init__(
         self,
-        want: Callable[[int], None],
-        queue: Queue,
+        places: Places,
         capacity: Capacity,
         store: Store,
         threads: ThreadPoolExecutor,
@@ -60,13 +59,12 @@ class Runs:
         settings: Settings,
     ) -> None:
         self.jobs = Jobs(store)
-        self._want = want
         self._capacity = capacity
         self._store = store
         self._threads = threads
         self._most_waiting = settings.job_processes
         self._means = Means(
-            queue,
+            places,
             self.jobs,
             self.blocking,
             secrets.token_hex(8),
@@ -117,7 +115,7 @@ class Runs:
         if run is not None:
             _check_same(run.job, job)
             return run
-        self._means.queue.check(task.deadline, len(task.body), task.owner)
+        self._means.places.check(task)
         run = Run(self._means, key, job, task)
         if stored and not await run.keep():
             found = await self.find(key)
@@ -149,7 +147,6 @@ class Runs:
 
     def _start(self, run: Run) -> None:
         self._runs[run.key] = run
-        self._want(len(self._runs))
         run.start().add_done_callback(lambda _: self._runs.pop(run.key, None))
 
     async def _sweep(self) -> None:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from gradwire_engine.gpu import Crossover, GpuDevice
 from gradwire_engine.queries import Entry
+from gradwire_engine.solvers import Work
 
 #: Bytes of an element, where only the bytes of all inputs are known.
 _ELEMENT_BYTES = 8
@@ -105,6 +106,18 @@ def is_faster_on_gpu(known: Known, input_bytes: int, device: Device) -> bool:
     if gpu_seconds == math.inf:
         gpu_seconds = predicted_seconds(cost, crossover)
     return gpu_seconds < cpu_seconds
+
+
+def is_faster_moved(work: Work, device: Device) -> bool:
+    """True if an optimisation's evaluations would have taken less time on the GPU, and fit there.
+
+    Fixed variables stay on it, so they are not counted as sent.
+    """
+    if not work.replays or work.peak_bytes > device.room_bytes:
+        return False
+    cost = Cost(work.flops, work.input_bytes, work.answer_bytes, work.peak_bytes)
+    launches = (work.replays - 1) * device.crossover.launch_seconds
+    return predicted_seconds(cost, device.crossover) + launches < work.seconds
 
 
 class Placement:

@@ -22,8 +22,9 @@ class GpuSettings(BaseModel):
     gpu_bytes: Size = Field(
         default=0,
         ge=0,
-        description="Memory of the GPU for arrays; a request that finds too little is a 503. 0 "
-        "takes most of what is free when the service starts.",
+        description="Memory of the GPU for arrays; a request that finds too little is a 503. "
+        "0 takes most of what is free. The process for requests and that for optimisations may "
+        "each take so much.",
     )
     gpu_placement: Literal["auto", "always"] = Field(
         default="auto",

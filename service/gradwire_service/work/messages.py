@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from gradwire_service.problems import Problem
 from gradwire_service.scheduling import Deadline
+from gradwire_service.scheduling.placement import Device
 from gradwire_service.wire.shared import Packed
 from gradwire_service.work.request import Outcome
 
@@ -22,6 +23,8 @@ class Task(NamedTuple):
     body: Packed
     #: Where an optimisation goes on; empty to begin at its start.
     checkpoint: bytes = b""
+    #: The GPU where an optimisation may go on, if it pays.
+    device: Device | None = None
 
 
 class TaskDone(NamedTuple):

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any, NamedTuple, TypeAlias
 
 from gradwire_service.scheduling import Deadline
-from gradwire_service.scheduling.placement import Cost
+from gradwire_service.scheduling.placement import Cost, Device
 from gradwire_service.settings import Settings
 from gradwire_service.wire.codec import DOCUMENTS, Encoding, Offer, negotiate
 from gradwire_service.wire.envelope import read_timeout, timeout_of_header
@@ -71,6 +71,8 @@ class Outcome:
     #: Whether the GPU's process computed it, and which operations on the host.
     on_gpu: bool = False
     hosted: Collection[str] = ()
+    #: Whether an optimisation is to go on on the GPU, from its latest checkpoint.
+    moves: bool = False
 
 
 class Request:
@@ -111,6 +113,8 @@ class Request:
         self.on_timeout: Callable[[float], None] = lambda _: None
         #: Where an optimisation goes on; empty to begin at its start.
         self.checkpoint: bytes = b""
+        #: The GPU where it may go on.
+        self.device: Device | None = None
         #: Called with the progress of long work.
         self.on_progress: Listener = lambda _: None
 

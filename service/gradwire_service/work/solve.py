@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from math import inf
 from time import perf_counter
 
@@ -22,6 +23,7 @@ from gradwire_service.cluster.cluster import Cluster, Question
 from gradwire_service.cluster.objective import ClusterObjective
 from gradwire_service.engines import Engines
 from gradwire_service.references import ReferenceResolver
+from gradwire_service.scheduling.placement import Device, is_faster_moved
 from gradwire_service.store import Unavailable
 from gradwire_service.wire.chunked import has_chunked
 from gradwire_service.wire.references import References
@@ -31,6 +33,13 @@ from gradwire_service.work.request import PARSE, REPLAY, Listener, ProgressMessa
 
 #: The least seconds between two reports of progress, and between two checkpoints.
 PROGRESS_SECONDS, CHECKPOINT_SECONDS = 0.1, 2.0
+#: Time on the CPU before a run may move to a GPU: about as long as opening that takes, so that no
+#: run takes much more than twice the time of the better choice.
+MOVING_SECONDS = 1.0
+
+
+class Moved(Exception):
+    """The run goes on elsewhere, from its checkpoint."""
 
 
 class SolveHandlers:
@@ -48,7 +57,8 @@ class SolveHandlers:
             references = self._resolver.references(request)
             envelope = read_solve(document, kind, references)
             objective = self._objective(envelope, request)
-        reporter = Reporter(request.on_progress, references, perf_counter)
+        moves = partial(_moves, objective, request.device)
+        reporter = Reporter(request.on_progress, references, perf_counter, moves)
         resume = Checkpoint.read(request.checkpoint) if request.checkpoint else None
         try:
             with request.phase(REPLAY):
@@ -61,6 +71,9 @@ class SolveHandlers:
                     poll=request.deadline,
                 )
                 reporter.finish()
+        except Moved:
+            request.outcome.moves = True
+            return []
         finally:
             if isinstance(objective, ClusterObjective):
                 objective.close()
@@ -86,17 +99,31 @@ class Reporter:
     """Sends some of the progress: not more often than is read, and checkpoints less often.
 
     With each checkpoint, what the request refers to is used again: a job that goes on from there
-    needs it.
+    needs it. ``moves`` says whether the run would be faster elsewhere.
     """
 
-    def __init__(self, listener: Listener, references: References, clock: Clock) -> None:
+    def __init__(
+        self,
+        listener: Listener,
+        references: References,
+        clock: Clock,
+        moves: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._listener, self._references, self._clock = listener, references, clock
+        self._moves = moves
         self._sent, self._kept = -inf, clock()
+        self._moves_from = self._kept + MOVING_SECONDS
         self._waiting: Progress | None = None
 
     def report(self, progress: Progress, checkpoint: Callable[[], Checkpoint]) -> None:
-        """Send this progress if the last was long enough ago."""
+        """Send this progress if the last was long enough ago.
+
+        Raises: ``Moved``, when a checkpoint is sent.
+        """
         now = self._clock()
+        if now >= self._moves_from and self._moves():
+            self._send(progress, bytes(checkpoint()))
+            raise Moved
         if now - self._sent < PROGRESS_SECONDS:
             self._waiting = progress
             return
@@ -117,3 +144,10 @@ class Reporter:
         self._waiting = None
         text = orjson.dumps(progress._asdict()).decode()
         self._listener(ProgressMessage(text, checkpoint))
+
+
+def _moves(objective: Objective, device: Device | None) -> bool:
+    """True if an objective that is evaluated in this process would be faster on the GPU."""
+    if device is None or not isinstance(objective, LocalProblem):
+        return False
+    return is_faster_moved(objective.work, device)

@@ -123,7 +123,7 @@ def execute(
         outcome = request.outcome
         request.deadline = task.deadline
         request.on_timeout, request.on_progress = on_timeout, on_progress
-        request.checkpoint = task.checkpoint
+        request.checkpoint, request.device = task.checkpoint, task.device
         request.body = unpacked(task.body)
         return TaskDone(packed(tasks.run(task.name, request, task.arguments)), outcome)
     except GpuLost:

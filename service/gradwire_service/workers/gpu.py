@@ -1,19 +1,22 @@
-"""The one process that computes on the GPU: replaced when it ends, or lost for good."""
+"""The processes that compute on the GPU: one for requests, and one for optimisations."""
 
 from __future__ import annotations
 
 import logging
+from time import monotonic
 from typing import Any
 
 from gradwire_service.scheduling import Capacity, Placement
 from gradwire_service.telemetry import Metrics
-from gradwire_service.workers.pool import ProcessPool
+from gradwire_service.workers.pool import JobPool, ProcessPool
 from gradwire_service.workers.process import WorkerProcess
 
 logger = logging.getLogger("gradwire")
 
 #: A process that ends so often in a row before it is ready will not be ready the next time.
 _MOST_STARTS = 3
+#: Time until another process for optimisations is tried where one could not open the GPU.
+_TRIED_AGAIN_SECONDS = 60.0
 
 
 class GpuPool(ProcessPool):
@@ -69,3 +72,25 @@ class GpuPool(ProcessPool):
             return
         logger.error("the GPU cannot be used, and the service ends: %s", fault)
         self._capacity.fail(f"the GPU cannot be used: {fault}")
+
+
+class GpuJobPool(JobPool):
+    """A process on the GPU for optimisations, which starts when there is one that it is to run.
+
+    Where it cannot open the GPU, which others may have for themselves, what waits is dropped.
+    """
+
+    _tried_from = 0.0
+
+    @property
+    def usable(self) -> bool:
+        """False for a while after a process could not open the GPU."""
+        return monotonic() >= self._tried_from
+
+    def _replace(self, process: WorkerProcess) -> None:
+        if process.was_ready:
+            super()._replace(process)
+            return
+        logger.warning("optimisations cannot use the GPU: %s", process.device_fault)
+        self._tried_from = monotonic() + _TRIED_AGAIN_SECONDS
+        self.queue.drop()

@@ -64,7 +64,7 @@ class ThreadPool:
         #: Tasks that go on after their deadline occupy a thread.
         count = count or _THREADS_PER_CORE * settings.cores + 1
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="gradwire")
-        self._queue, self._tasks = queue, tasks
+        self.queue, self._tasks = queue, tasks
         for _ in range(count):
             queue.add(WorkerThread(self._pool, tasks, settings))
 
@@ -76,7 +76,7 @@ class ThreadPool:
 
     async def close(self) -> None:
         """Like ``shut``, without blocking the event loop."""
-        self._queue.close()
+        self.queue.close()
         loop = asyncio.get_running_loop()
         # Not the loop's own executor: an exiting interpreter could not shut it down.
         with ThreadPoolExecutor(1) as waiting, suppress(RuntimeError):
@@ -86,6 +86,6 @@ class ThreadPool:
 
     def shut(self) -> None:
         """Drop waiting tasks, and wait for running ones."""
-        self._queue.close()
+        self.queue.close()
         self._pool.shutdown()
         self._tasks.close()

@@ -177,10 +177,3 @@ def serve(
         signal.raise_signal(signal.SIGKILL)  # the driver's own end may hang
     except MemoryError:  # outside of a task, where it cannot be reported
         signal.raise_signal(signal.SIGKILL)
-
-
-def serve_jobs(
-    connection: socket.socket, codes: socket.socket, settings: Settings, isolated: bool
-) -> None:
-    """The same for optimisations."""
-    serve(connection, codes, settings, isolated, for_jobs=True)

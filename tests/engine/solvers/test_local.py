@@ -1,5 +1,7 @@
 """Objectives that an engine evaluates, against derivatives by hand and by differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from gradwire_engine.errors import DeadlineExceeded
@@ -61,3 +63,21 @@ def test_a_poll_may_end_an_evaluation(problem):
     given = problem(text, {"x": [1.0, 2]}, poll=poll)
     with pytest.raises(DeadlineExceeded):
         given.value_and_gradient(given.start)
+
+
+def test_the_work_of_all_functions_of_a_problem_is_added_up(problem):
+    data = np.linspace(0, 1, 3000)
+    objective = problem("sum((x - a)**2)", {"x": np.zeros(3000), "a": data}, ["x"])
+    objective.value_and_gradient(objective.start)
+    first = replace(objective.work)
+    assert first.replays == 1
+    assert first.seconds > 0
+    assert first.flops >= 3000
+    assert first.input_bytes == 8 * 3000  # of x: a stays
+    assert 8 * 3000 <= first.answer_bytes <= 8 * 3001
+    assert first.peak_bytes >= 8 * 3000
+    constraint = objective.other("sum(x)", None, "/constraints/0")
+    constraint.value_and_gradient(objective.start)
+    assert constraint.work is objective.work
+    assert objective.work.replays == 2
+    assert objective.work.input_bytes == 2 * first.input_bytes

@@ -4,11 +4,13 @@ import pytest
 from gradwire_engine import Engine
 from gradwire_engine.answer import Query
 from gradwire_engine.gpu import Crossover, GpuDevice
+from gradwire_engine.solvers import Work
 from gradwire_service.scheduling.placement import (
     Cost,
     Device,
     Known,
     Placement,
+    is_faster_moved,
     is_faster_on_gpu,
     predicted_seconds,
 )
@@ -103,3 +105,24 @@ def test_computations_are_remembered_by_their_entry_or_by_their_key():
     for number in range(10_000):
         placement.known(None, number)
     assert placement.known(None, "first") is not first
+
+
+@pytest.mark.parametrize(
+    ("work", "moves"),
+    [
+        (Work(), False),
+        # A launch of 20 microseconds for each evaluation.
+        (Work(replays=1000, seconds=0.019), False),
+        (Work(replays=1000, seconds=0.021), True),
+        # What is sent and answered, at 10 and 5 GB a second.
+        (Work(replays=1, seconds=0.29, input_bytes=10**9, answer_bytes=10**9), False),
+        (Work(replays=1, seconds=0.31, input_bytes=10**9, answer_bytes=10**9), True),
+        # Arithmetic, a thousand a nanosecond.
+        (Work(replays=1, seconds=0.9, flops=10**12), False),
+        (Work(replays=1, seconds=1.1, flops=10**12), True),
+        # It does not fit.
+        (Work(replays=1, seconds=100.0, peak_bytes=71 << 30), False),
+    ],
+)
+def test_an_optimisation_moves_where_its_evaluations_take_less_time(work, moves):
+    assert is_faster_moved(work, DEVICE) == moves
