@@ -23,7 +23,8 @@ def _machine(capability: tuple[int, int]) -> llvm.TargetMachine:
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple("nvptx64-nvidia-cuda")
     cpu = f"sm_{capability[0]}{capability[1]}"
-    return target.create_target_machine(cpu=cpu, opt=3, features="+ptx78")
+    # from PTX 8.1 on a launch may have 32,764 bytes of arguments, before 4,352
+    return target.create_target_machine(cpu=cpu, opt=3, features="+ptx81")
 
 
 def ptx(text: str, capability: tuple[int, int] = _OLDEST) -> str:

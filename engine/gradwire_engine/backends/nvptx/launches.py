@@ -211,7 +211,7 @@ def _launched(program: Program, nest: Nest, schedule: Schedule) -> Launch:
     thread, block = code.thread(), code.block()
     if schedule.group == 1:
         blocks = min(schedule.blocks(nest), _MOST_BLOCKS)
-        if passes == 1:  # the points are shared as passes are
+        if passes == 1 < points:  # the points are shared as passes are
             printer = GpuNestPrinter(code, nest, Schedule(0), around)
             printer.at_once = at_once(nest, points)
             blocks = -(-blocks // printer.at_once)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from gradwire_engine.backends.base import evaluated
 from gradwire_engine.backends.cupy.groups import GpuKernel, kernels_of
+from gradwire_engine.backends.cupy.lanes import device_dtype
 from gradwire_engine.backends.nvptx.launches import Launch
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.backends.regroup import regrouped
-from gradwire_engine.kernels.form import FAILED
+from gradwire_engine.kernels.form import FAILED, dtype_of
 from gradwire_engine.ops.base import Op
 from gradwire_engine.ops.constants import GuardFailed
 from gradwire_engine.tape import Tape
@@ -29,12 +30,12 @@ def launched(kernel: GpuKernel, operands: Sequence[Any]) -> tuple[Any, ...]:
     form, program = kernel.form, kernel.program
     given = [*operands, *kernel._constants]
     arrays = [
-        np.ascontiguousarray(np.asarray(x, buffer.char))
+        np.ascontiguousarray(np.asarray(x, dtype_of(buffer.char)))
         for x, buffer in zip(given, form.buffers, strict=False)
     ]
     zeroed = {*form.flags, *form.faults, *form.statuses}
     for number, buffer in enumerate(program.buffers[len(arrays) :], len(arrays)):
-        room = np.empty(math.prod(buffer.shape), buffer.char)
+        room = np.empty(math.prod(buffer.shape), dtype_of(buffer.char))
         room.view(np.uint8)[:] = 0 if number in zeroed else 0xFF
         arrays.append(room)
     flat = [array.reshape(-1) for array in arrays]
@@ -46,7 +47,10 @@ def launched(kernel: GpuKernel, operands: Sequence[Any]) -> tuple[Any, ...]:
         for turn in turns:
             for launch in launches:
                 arguments = [
-                    *[flat[number] for number in launch.buffers],
+                    *[
+                        flat[number].view(device_dtype(flat[number].dtype))
+                        for number in launch.buffers
+                    ],
                     *launch.integers,
                     *launch.numbers,
                     *([turn] if launch.counted else []),

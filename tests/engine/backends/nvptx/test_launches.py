@@ -15,7 +15,8 @@ from gradwire_engine import Engine
 from gradwire_engine.answer import Leaf, Query
 from gradwire_engine.backends.cupy.groups import kernels_of
 from gradwire_engine.backends.llvm.executable import NativeBackend
-from gradwire_engine.backends.nvptx import schedules
+from gradwire_engine.backends.nvptx import compiler, schedules
+from gradwire_engine.backends.nvptx import launches as launch_making
 from gradwire_engine.backends.nvptx.launches import Launch
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.ops.constants import Input, Item
@@ -207,6 +208,42 @@ def test_assembled(name, target):
     for launch in launches(name):
         made = assembled(ptx_of(optimised(launch.text, target), target), target, spills=True)
         assert made["kernel"].stack_bytes <= MOST_STACK_BYTES
+
+
+def launches_of(text: str, values: dict[str, Any]) -> tuple[Tape, list[Launch]]:
+    """The tape of a program's values, and its launches."""
+    engine = Engine(backend=NativeBackend())
+    leaves = {name: Leaf(np.asarray(value)) for name, value in values.items()}
+    call = engine.call(engine.parse(text), leaves, Query("evaluate"))
+    call.compile(go_on)
+    made = call.entry.paths[0].tiers.executable.tape
+    return made, [launch for kernel in kernels_of(made, go_on) for launch in kernel.launches]
+
+
+def test_a_number_of_large_passes_is_read_by_one_thread(monkeypatch):
+    """Others would read it where it is written."""
+    monkeypatch.setattr(launch_making, "_LARGE_PASS", 10)
+    text = "u = x\ns = c\nt = 0.5 * c\nfor k in range(40):\n    s = 0.9 * s + 0.1 * sin(s + t)\n"
+    text += "    u = 0.9 * u + 0.01 * roll(u, 1)\n[u, s]"
+    values = {"x": RNG.random(300), "c": 0.7}
+    made, found = launches_of(text, values)
+    assert any(launch.counted for launch in found)
+    inputs = [*map(np.asarray, values.values())]
+    expected = REFERENCE.compile(made, go_on).replay(inputs, go_on).outputs
+    for x, y in zip(replayed(made, inputs)[0], expected, strict=True):
+        same(x, y)
+
+
+@assembles
+@pytest.mark.parametrize("target", TARGETS)
+def test_launches_may_have_many_arguments(target):
+    """More than the 4352 bytes that PTX before 8.1 allows."""
+    names = [f"y{k}" for k in range(250)]
+    text = "\n".join(f"{name} = x * {k + 20}.5" for k, name in enumerate(names))
+    _, found = launches_of(f"{text}\n[{', '.join(names)}]", {"x": RNG.random(50)})
+    assert max(len(x.buffers) + len(x.integers) + len(x.numbers) for x in found) > 544
+    for launch in found:
+        assembled(compiler.ptx(launch.text), target, spills=True)
 
 
 def test_equal_structures_are_one_text():
