@@ -15,22 +15,27 @@ Compile: TypeAlias = Callable[[Sequence[str], str], Sequence[bytes]]
 
 #: The processors that code is made for, by their compute capability: newer ones take it too.
 _OLDEST = (8, 0)
+#: The version of PTX, which drivers from CUDA 11.8 on read; and that for launches with more bytes
+#: of arguments, up to 32,764, which drivers from CUDA 12.1 on do. Source: NVIDIA, PTX ISA, kernel
+#: function parameters.
+_USUAL, _WITH_MANY, _MOST_ARGUMENT_BYTES = "+ptx78", "+ptx81", 4352
 
 
 @cache
-def _machine(capability: tuple[int, int]) -> llvm.TargetMachine:
+def _machine(capability: tuple[int, int], version: str) -> llvm.TargetMachine:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple("nvptx64-nvidia-cuda")
     cpu = f"sm_{capability[0]}{capability[1]}"
-    # from PTX 8.1 on a launch may have 32,764 bytes of arguments, before 4,352
-    return target.create_target_machine(cpu=cpu, opt=3, features="+ptx81")
+    return target.create_target_machine(cpu=cpu, opt=3, features=version)
 
 
 def ptx(text: str, capability: tuple[int, int] = _OLDEST) -> str:
     """The PTX of a module."""
-    machine = _machine(capability)
     module = llvm.parse_assembly(text)
+    arguments = max(len([*f.arguments]) for f in module.functions)
+    many = 8 * arguments > _MOST_ARGUMENT_BYTES
+    machine = _machine(capability, _WITH_MANY if many else _USUAL)
     module.data_layout = str(machine.target_data)
     module.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)

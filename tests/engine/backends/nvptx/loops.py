@@ -14,8 +14,8 @@ COLUMNS, PASSES = 3, 40
 #: What passes do to what they carry: of each problem ``u`` some numbers, ``v`` one, ``r`` those of
 #: all problems in one row, ``h`` of another dtype, whole numbers ``q``, truth ``m``; in common
 #: ``s`` and ``t``; an array ``a`` of a row for each pass. From outside come ``w``, as ``u``; ``e``,
-#: one for each problem; ``z``, one for each column; ``f``, as ``a``; ``i``, a column for each problem;
-#: ``p``, the problems in another order; ``k`` is the pass. No problem is chaotic.
+#: one for each problem; ``z``, one for each column; ``f``, as ``a``; ``i``, a column for each
+#: problem; ``p``, the problems in another order; ``k`` is the pass. No problem is chaotic.
 STATEMENTS = [
     "u = 0.9 * u + 0.1 * sin(u) * w",
     "u = 0.9 * u + 0.1 * v[:, None]",
