@@ -20,10 +20,11 @@ Run: TypeAlias = Callable[[], Sequence[Any]]
 Prepare: TypeAlias = Callable[[], Run]
 #: Calls before the measured ones: the first are interpreted, or compiled, or captured.
 _WARM_UPS = 4
-#: A tool that has taken as many seconds is not warmed up further.
-_LONG = 3.0
+#: A tool that has taken as many seconds is not warmed up further, and calls that are so short that
+#: what was before counts.
+_LONG, _SHORT = 3.0, 0.1
 #: The least and the greatest number of rounds; between them, as many as fit into the seconds.
-_ROUNDS, _QUICK_ROUNDS, _SECONDS = (3, 31), (3, 5), 1.5
+_ROUNDS, _SECONDS, _QUICK_SECONDS = (3, 31), 1.5, 0.3
 
 
 class Case(NamedTuple):
@@ -121,11 +122,21 @@ def _times(runs: Mapping[str, Run], *, quick: bool) -> dict[str, list[float]]:
     """The seconds of each round by tool."""
     if not runs:
         return {}
-    least, most = _QUICK_ROUNDS if quick else _ROUNDS
+    (least, most), seconds = _ROUNDS, _QUICK_SECONDS if quick else _SECONDS
     once = sum(_seconds(run) for run in runs.values())
-    rounds = int(min(most, max(least if once < 2 * _LONG else 1, _SECONDS / once)))
-    found = interleave(rounds, *[lambda _, run=run: _seconds(run) for run in runs.values()])
+    rounds = int(min(most, max(least if once < 2 * _LONG else 1, seconds / once)))
+    found = interleave(rounds, *[lambda _, run=run: _settled(run) for run in runs.values()])
     return dict(zip(runs, found, strict=True))
+
+
+def _settled(run: Run) -> float:
+    """The seconds of a call in a row of such.
+
+    One before is not counted, if it is short: what else was done has emptied the caches, and let
+    the device rest.
+    """
+    first = _seconds(run)
+    return _seconds(run) if first < _SHORT else first
 
 
 def _seconds(run: Run) -> float:

@@ -288,6 +288,8 @@ class CupyExecutable(Executable):
     def _finished(self, outputs: list[Any], poll: Poll, *, copied: bool) -> Replayed | None:
         """Wait, look at what was found, and bring the outputs to the host, unless they stay."""
         device, flags = self._device, self._flags
+        if self._stay and copied:  # the next replay writes there; nothing is waited for before
+            outputs = [x.copy() if _is_array(x) else x for x in outputs]
         small = [] if self._stay else [k for k, x in enumerate(outputs) if self._is_small(x)]
         sent = [(outputs[k], self._returned[k]) for k in small]
         if flags.memory is not None:
@@ -303,8 +305,7 @@ class CupyExecutable(Executable):
                 return None
             unsure = found.unsure
         if self._stay:
-            kept = [x.copy() if copied and _is_array(x) else x for x in outputs]
-            return Replayed(tuple(kept), unsure)
+            return Replayed(tuple(outputs), unsure)
         for k, x in zip(small, brought, strict=True):
             outputs[k] = x
         pairs = zip(outputs, self._returned, strict=True)
