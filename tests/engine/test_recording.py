@@ -22,6 +22,8 @@ PROGRAMS = [
     "w[1:] += x[1:]\nh = x\ny = sum(w * h)",
     "h = 3.0\ny = sum(h * x) + h * grad(sum(x**3), x)[0, 0]",
     "h = x * 1j\ny = real(sum(h * h * w))",
+    "h = vmap(lambda row: sin(row) @ w)(x)\ny = sum(h * x)",
+    "h = vmap(vmap(grad(lambda a, b: a**3 * b)))(x, w)\ny = sum(h)",
 ]
 KINDS: list[Kind] = ["evaluate", "gradient", "jacobian", "hessian"]
 
@@ -274,7 +276,9 @@ def test_what_a_question_compiled_holds_no_values():
     recording = engine.recording(engine.parse("y = x * x\ny * y"), {"x": Leaf(np.ones(1000))})
     recording.compile(unhurried)
     recording.run(unhurried)
-    values = [weakref.ref(value) for value in recording.values if isinstance(value, np.ndarray)]
+    values = [
+        weakref.ref(value) for value in recording.values.values() if isinstance(value, np.ndarray)
+    ]
     assert values
     call = recording.call(Query("gradient", sources="x"))
     call.compile(unhurried)

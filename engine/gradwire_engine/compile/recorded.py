@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import compress, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +16,11 @@ from gradwire_engine.compile.query import Compilation, Question, check_budget, n
 from gradwire_engine.errors import Place
 from gradwire_engine.gc_pause import gc_paused
 from gradwire_engine.locks import locked
+from gradwire_engine.ops.boundaries import VmapPlaceholder
 from gradwire_engine.ops.constants import Input
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.tape import Instruction
+from gradwire_engine.traversal import renumbered
 
 
 class Listed(NamedTuple):
@@ -44,10 +47,13 @@ class Recorded:
         self._watched = watched.slots(recorder)
         #: Paths of the watched variables.
         self.watched = watched.paths(recorder, result, asked.variables)
-        tape = recorder.b.tape(recorder.b.vars)
+        #: True for each slot that has a value.
+        self._valued = _valued(self.instructions)
+        slots = compress(count(), self._valued)
+        tape = renumbered(self.instructions, self._valued, recorder.b.inputs, slots, asked.poll)
         executable = asked.backend.compile(tape, asked.poll, exact=asked.query.exact)
         check_budget(executable, asked.limits, answers=False)
-        #: Compute the value of every slot.
+        #: Compute the values.
         self.tiers = Tiers(executable, tape, asked.backend)
         #: Bytes of all values together.
         self.nbytes = executable.peak_bytes
@@ -55,10 +61,14 @@ class Recorded:
         self.identity = object()
         recorder.concrete.restart({})  # it is kept as long as what is compiled: no values
 
+    def values(self, computed: Sequence[Any]) -> Mapping[int, Any]:
+        """What ``tiers`` computed, by slot."""
+        return dict(zip(compress(count(), self._valued), computed, strict=True))
+
     def compile(
-        self, asked: Compilation, values: Sequence[Any], *, whole: bool = False
+        self, asked: Compilation, values: Mapping[int, Any], *, whole: bool = False
     ) -> Compiled:
-        """Compile what a query asks beyond the ``values`` of all slots, or the ``whole`` of it."""
+        """Compile what a query asks beyond the ``values``, or the ``whole`` of it."""
         kept = 0 if whole else len(self.instructions)
         with (
             locked(self._lock, asked.poll),
@@ -87,3 +97,11 @@ class Recorded:
                 at = place if read else self.recorder.program.place(inner.origin)
                 body.append(self._listed(inner, at, most))
         return Listed(op.name, args, str(kind), place, body)
+
+
+def _valued(instructions: Sequence[Instruction]) -> list[bool]:
+    """False for what is computed of any one example of a mapped function: it has no value."""
+    valued: list[bool] = []
+    for op, args, _, _ in instructions:
+        valued.append(not isinstance(op, VmapPlaceholder) and all(valued[arg] for arg in args))
+    return valued

@@ -23,7 +23,7 @@ _BYTES_PER_INSTRUCTION = 1000
 
 
 class ValuesCompiler(Compiler):
-    """Compiles what computes the value of every slot."""
+    """Compiles what computes the values of a recording."""
 
     def __init__(self, watching: Watching) -> None:
         self.key = self._watching = watching
@@ -40,7 +40,7 @@ class ResidualCompiler(Compiler):
     Those that need passes of a loop by themselves are compiled from the inputs on.
     """
 
-    def __init__(self, recorded: Recorded, values: Sequence[Any], watching: Watching) -> None:
+    def __init__(self, recorded: Recorded, values: Mapping[int, Any], watching: Watching) -> None:
         self._recorded = recorded
         self._values = values
         self._watching = watching
@@ -70,9 +70,9 @@ class ResidualCompiler(Compiler):
 class Recording:
     """A program recorded, and ``run`` for given values, of which every one is kept."""
 
-    #: The recording, and the value of every slot, once it was run.
+    #: The recording, and the values by their slots, once it was run.
     recorded: Recorded
-    values: Sequence[Any] = ()
+    values: Mapping[int, Any]
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Recording:
         """Compute all values, by what was recorded of others that decide alike, if there is."""
         compiled, replayed = self._call.found(poll)
         assert compiled.recorded is not None
-        self.recorded, self.values = compiled.recorded, replayed.outputs
+        self.recorded, self.values = compiled.recorded, compiled.recorded.values(replayed.outputs)
 
     def call(self, query: Query, vectors: Any = None) -> Call:
         """``query`` about what was run, neither compiled nor run yet; as ``Engine.call``.

@@ -112,14 +112,14 @@ class Recorder:
             raise
 
     @contextmanager
-    def resumed(self, values: Sequence[Any], poll: Poll) -> Iterator[None]:
+    def resumed(self, values: Mapping[int, Any], poll: Poll) -> Iterator[None]:
         """Go on for another query with what was recorded, whose ``values`` are known meanwhile.
 
         What is recorded then is forgotten afterwards, and so are its warnings.
         """
         warnings, self.warnings = self.warnings, [*self.warnings]
         self.poll = self.b.poll = poll
-        self.concrete.restart(dict(enumerate(values)))
+        self.concrete.restart(dict(values))
         try:
             with self.b.aside():
                 yield
