@@ -104,6 +104,28 @@ def test_literals(name):
     assert differences(name, product(arrays(name), (True, 1, 1.0, 1j))) == {}
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "uint64", "float32"])
+@pytest.mark.parametrize(
+    "name", "sum prod cumsum cumprod nansum nanprod trace cumulative_sum cumulative_prod".split()
+)
+def test_accumulated_in_a_dtype(name, dtype):
+    for x in [[100, 100], [-3, 4]], [[1.5, 300.25], [0.0, 2.0]], [[True, True], [False, True]]:
+        array = np.array(x)
+        kwargs = {"axis": 0} if name.startswith("cum") else {}
+        call = Call.of(name, array, dtype=dtype, **kwargs)
+        (found,) = evaluate(call.record, call.values)
+        expected = getattr(np, name)(array, dtype=dtype, **kwargs)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", ["mean", "var", "std", "nanvar", "nanstd"])
+def test_means_are_not_integers(name):
+    call = Call.of(name, np.array([1.5, 2.5]), dtype="int32")
+    with pytest.raises(DtypeMismatch, match="floating or complex dtype, got int32"):
+        evaluate(call.record, call.values)
+
+
 @pytest.mark.parametrize("name", [n for n in UNARY + BINARY if FUNCTIONS[n].differentiable])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "complex64"])
 def test_derivatives_keep_the_dtype(name, dtype):

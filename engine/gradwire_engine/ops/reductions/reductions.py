@@ -91,9 +91,11 @@ class Accumulation(Reduction):
         initial: Any = None,
         where: Any = None,
     ) -> Any:
-        """Record on one array, converted first where a dtype is named."""
-        x = b.array(a) if dtype is None else AsType.record(b, a, dtype)
-        return cls.among(x, axis, keepdims, initial, where)
+        """Record on one array; a dtype that is named is that of elements and result."""
+        if dtype is None:
+            return cls.among(b.array(a), axis, keepdims, initial, where)
+        x = AsType.record(b, a, dtype)
+        return b.cast(cls.among(x, axis, keepdims, initial, where), x.dtype)
 
     def result_dtype(self, dtype: DType) -> DType:
         """At least 64 bits for integers."""

@@ -30,11 +30,15 @@ class Cumulative(Op):
 
     @classmethod
     def record(cls, b: Builder, a: Any, axis: Static = None, dtype: Static = None) -> Any:
-        """Record along one axis, or over all elements in row-major order."""
+        """Record along one axis, or over all elements in row-major order.
+
+        A dtype that is named is that of elements and result.
+        """
         x = b.array(a) if dtype is None else AsType.record(b, a, dtype)
         if axis is None:
             x, axis = Reshape.record(b, x, x.type.size), 0
-        return cls(axis_of(axis, x.ndim, cls.name))(x)
+        z = cls(axis_of(axis, x.ndim, cls.name))(x)
+        return z if dtype is None else b.cast(z, x.dtype)
 
     def infer(self, *types: ArrayType) -> ArrayType:
         """Same shape; integers in 64 bits."""
