@@ -49,6 +49,21 @@ def test_a_jacobian_has_the_axes_of_the_value_then_of_the_argument(at):
     assert np.allclose(at(gradwire.jacobian, lambda w: matrix @ w)(W), matrix)
 
 
+@pytest.mark.parametrize(
+    "wrong", [np.array([1, 2]), np.int64(3), np.array([True]), {"w": np.ones(2), "n": np.int8(3)}]
+)
+@pytest.mark.parametrize(
+    "transform", [gradwire.grad, gradwire.value_and_grad, gradwire.jacobian, gradwire.hessian]
+)
+def test_integers_are_refused_rather_than_given_zeros(client, transform, wrong):
+    total = lambda p: np.sum(p["w"] * p["n"] if isinstance(p, dict) else p**2)  # noqa: E731
+    with pytest.raises(gradwire.UsageError, match="no derivative with respect to"):
+        transform(total, client=client)(wrong)
+    inside = lambda s: s * transform(total)(wrong)  # noqa: E731
+    with pytest.raises(gradwire.UsageError, match="convert it"):
+        gradwire.function(inside, client=client)(2.0)
+
+
 def test_jvp_and_vjp_are_adjoint(client):
     def f(a, b):
         return np.outer(a, b) * np.exp(a)[:, None]

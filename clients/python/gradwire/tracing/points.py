@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import Any, Self, TypeAlias
 
 from gradwire.bfloat16 import INEXACT
 from gradwire.errors import NotTraceable, UsageError
@@ -42,6 +40,17 @@ class Point:
         copies = unflatten(self._structure, iter(self.leaves))
         by_position = dict(zip(chosen, copies, strict=True))
         self.args: tuple[Any, ...] = tuple([by_position.get(i, arg) for i, arg in enumerate(args)])
+
+    @classmethod
+    def of_inexact(cls, argnums: Argnums, args: tuple[Any, ...]) -> Self:
+        """The point, of arguments that are not integers: derivatives in those would be 0."""
+        point = cls(argnums, args)
+        for leaf in point.leaves:
+            aval = leaf._aval
+            if aval is not None and aval.dtype.kind not in INEXACT:
+                hint = "convert it, x.astype(float), or leave it out of argnums"
+                raise UsageError(f"there is no derivative with respect to {aval}", hint=hint)
+        return point
 
     def call(self, function: str, value: Tracer, directions: Sequence[Term] | None = None) -> Term:
         """``function(value, [sources])``, or with directions for each source."""
@@ -79,12 +88,9 @@ class Point:
 
 def _copy(value: Any) -> Tracer:
     given = as_recorded([value])[0]
-    aval = given._aval
-    if given is not value and given.dtype.kind not in INEXACT:
-        aval = Aval(given.shape, np.dtype(np.float64))
     return Tracer(
         Term("copy", (given._term,)),
-        aval,
+        given._aval,
         infer=lambda: given.aval,
         weak=given._weak,
         is_argument=True,
