@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from gradwire_engine.ops.arrays.creation import arange
 from gradwire_engine.ops.arrays.indexing import ScatterAdd
 from gradwire_engine.ops.arrays.rearranging import Flip
 from gradwire_engine.ops.arrays.segments import at_ids
-from gradwire_engine.ops.arrays.shape import swap_last
+from gradwire_engine.ops.arrays.shape import swap_last, unsqueeze
 from gradwire_engine.ops.arrays.slicing import picked, sliced
 from gradwire_engine.ops.axes import axes_of, without
 from gradwire_engine.ops.base import Function, Op
@@ -177,7 +178,11 @@ def _reduced(name: str, r: Recorder, x: Any, axis: Any = None) -> Any:
         return x.of(values=r.operation(name, values, inner))
     if inner:
         values = r.operation(name, values, inner)
-    return r.operation(f"segment_{name}", values, _rows(x), length(x))
+    z = r.operation(f"segment_{name}", values, _rows(x), length(x))
+    if name != "mean":
+        return z
+    empty = r.operation("equal", r.operation("diff", x["row_splits"]), 0)
+    return r.operation("where", unsqueeze(empty, tuple(range(1, z.ndim))), math.nan, z)
 
 
 def _summed(r: Recorder, x: Sparse, axes: tuple[int, ...]) -> Any:
