@@ -1,6 +1,7 @@
 """SIGTERM loses no request: those in flight are answered, then the process exits with 0."""
 
 import asyncio
+import os
 import signal
 import sys
 from typing import Any
@@ -40,6 +41,19 @@ async def test_requests_in_flight_are_answered(tmp_path, tell):
         assert answers.failures == {}
         assert len(answers.good) == SENT
         assert status == 0
+
+
+async def test_a_signal_to_all_processes_loses_no_request(tmp_path):
+    async with replica(tmp_path, **PATIENT) as alone:
+        longer = [asks.slow(2000, seed) for seed in range(4)]
+        loaded = asyncio.create_task(load.closed(alone.port, longer, clients=4, each=1))
+        await until(alone.metric, "gradwire_in_flight", least=4)
+        for pid in alone.family():
+            os.kill(pid, signal.SIGTERM)
+        assert await alone.ended(GRACE_SECONDS) == 0
+        answers = await loaded
+        assert answers.failures == {}
+        assert len(answers.good) == 4
 
 
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")

@@ -44,7 +44,7 @@ logger = logging.getLogger("gradwire")
 #: most memory, and inherit no threads. It imports no CUDA, whose state does not survive a fork: the
 #: process that computes on a GPU opens that itself.
 FORKING = get_context("forkserver")
-_PRELOADED = ["gradwire_service.workers.worker"]
+_PRELOADED = ["gradwire_service.workers.fork_server", "gradwire_service.workers.worker"]
 FORKING.set_forkserver_preload(_PRELOADED)
 _JOIN_SECONDS = 5
 #: Starting a process reads the status of all that have ended. The fork server sends each status
