@@ -155,11 +155,12 @@ class Concrete:
         if every is var:
             Guard(values.item())(var)
             return values.item()
-        if values.size == 0 or (values != values.flat[0]).any():
+        if (values != values.flat[:1]).any():
             hint = (
                 "where(c, a, b) and cond(c, f, g) choose for each example; a loop decides for each"
             )
             raise BadArgument("the examples that vmap maps over decide differently here", hint=hint)
-        decision = values.flat[0].item()
+        # Without examples any decision holds for all of them.
+        decision = values.flat[0].item() if values.size else values.dtype.type().item()
         Guard(True)(PRIMITIVES["all"](tuple(range(every.ndim)))(every.equals(decision)))
         return decision

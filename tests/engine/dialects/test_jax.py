@@ -33,6 +33,11 @@ VARIABLES = {"x": X, "v": V, "s": S, "k": np.array(-1), "n": np.array([-7, 7, 5]
         ("lax.collapse(x, 0)", X.ravel()),
         ("jax.nn.softmax(v, where=v > 0)", np.exp([3, -np.inf, 2]) / (np.e**3 + np.e**2)),
         ("jax.nn.gelu(v) - jax.nn.gelu(v, True)", 0 * V),
+        ("lax.scan(lambda c, t: (c * t, t * v), 1.0, v[:0])[1]", np.zeros((0, 3))),
+        ("lax.scan(lambda c, t: (c, c + v), 1.0, None, 0, reverse=True)[1]", np.zeros((0, 3))),
+        ("lax.scan(lambda c, t: (c + t, None), 1.0, v[:0])[0]", 1.0),
+        ("lax.map(lambda t: x @ t, x[:0])", np.zeros((0, 2))),
+        ("jax.vmap(lambda t: lax.cond(t > 0, jnp.sin, jnp.cos, t))(v[:0])", np.zeros(0)),
     ],
 )
 def test_value(ask, text, expected):
@@ -64,7 +69,6 @@ def test_value(ask, text, expected):
         "jnp.block([])",
         "lax.scan(lambda c, t: c, 0.0, v)",
         "lax.scan(lambda c, t: (c, t), 0.0, v, length=2)",
-        "lax.scan(lambda c, t: (c, t), 0.0, v[:0])",
         "lax.map(lambda t: t[0], (v, x))",
         "lax.switch(0, [], v)",
         "lax.reduce(x, 1.0, lax.add, (0,))",

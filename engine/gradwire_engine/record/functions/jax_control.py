@@ -18,6 +18,7 @@ from gradwire_engine.record.functions.loops import (
     counted,
     flipped,
     mapped,
+    of_no_rows,
     passes_between,
     repeat,
 )
@@ -68,6 +69,9 @@ def _scan(
             raise BadArgument("the function of scan gives two values: the carry, and what to stack")
         return found[0], found[1]
 
+    if not (count if rows is None else leaves(rows)[0].shape[0]):
+        empty = r.b.numbers(0) if rows is None else rows
+        return [init, of_no_rows(r, lambda row: body(0, init, row)[1], empty)]
     given = flipped(r, rows) if backwards else rows
     carry, made = repeat(r, init, body, length=count or 0, rows=given)
     return [carry, flipped(r, made) if backwards else made]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradwire_engine.errors import BadArgument
@@ -10,7 +10,9 @@ from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.ops.builder import Var
 from gradwire_engine.record.calculus import leaves, rebuild
 from gradwire_engine.record.loops import Iterations, run
+from gradwire_engine.record.scope import Transformed
 from gradwire_engine.record.sequences import RowsOf
+from gradwire_engine.record.transformations import vmap
 
 if TYPE_CHECKING:
     from gradwire_engine.record.recorder import Recorder
@@ -107,10 +109,19 @@ def arrays_of(r: Recorder, nested: Any) -> Any:
 
 def mapped(r: Recorder, f: Callable[[Any], Any], rows: Any) -> Any:
     """The results of ``f`` for each of the rows of nested arrays, stacked."""
-    _, made = repeat(r, (), lambda number, carry, row: (carry, f(row)), rows=rows)
-    if made is None:
-        raise BadArgument("of no rows the shape of the result is not known")
-    return made
+    if not _length(rows):
+        return of_no_rows(r, f, rows)
+    return repeat(r, (), lambda number, carry, row: (carry, f(row)), rows=rows)[1]
+
+
+def of_no_rows(r: Recorder, f: Callable[[Any], Any], rows: Any) -> Any:
+    """The same for arrays without rows: mapped over, since no pass shows the results' shapes."""
+
+    def one(recorder: Recorder, args: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        made = f(*args)
+        return [] if made is None else [made]
+
+    return next(iter(vmap(r, Transformed(one)).call(r, [rows], {})), None)
 
 
 def passes_between(r: Recorder, lower: Any, upper: Any) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ from gradwire_engine.errors import BadArgument
 from gradwire_engine.ops.arrays.slicing import sliced
 from gradwire_engine.record import choices
 from gradwire_engine.record.calculus import leaves, rebuild
-from gradwire_engine.record.functions.loops import arrays_of, flipped, mapped, repeat
+from gradwire_engine.record.functions.loops import arrays_of, flipped, mapped, of_no_rows, repeat
 from gradwire_engine.record.sequences import RowsOf
 
 if TYPE_CHECKING:
@@ -135,7 +135,8 @@ def _scan(
     backwards = r.truth(reverse)
     totals = _folded(r, fn, elems, initializer, last=backwards)[1]
     if totals is None:
-        raise BadArgument("of no rows the shape of the result is not known")
+        total = lambda row: r.apply(fn, (initializer, _tuples(row)), {})  # noqa: E731
+        return of_no_rows(r, total, arrays_of(r, elems))
     return flipped(r, totals) if backwards else totals
 
 

@@ -32,7 +32,6 @@ def test_decisions_are_taken_anew(ask, text, low, high):
         ("tf.switch_case(0, [])", "needs functions"),
         ("tf.while_loop(lambda a, b: True, lambda a, b: [a], [x, x])", "must give 2 values"),
         ("tf.map_fn(lambda row: row, (x, x[:1]))", "equally many rows"),
-        ("tf.map_fn(lambda row: row, x[:0])", "of no rows"),
         ("tf.foldl(lambda a, b: a, x[:0])", "an initializer"),
         ("tf.map_fn(x, x)", "cannot be called"),
         ("tf.scan(lambda t, row: [], x)", "nested as a row is, of 1 arrays, not 0"),
@@ -47,3 +46,17 @@ def test_refused(ask, text, message):
 def test_an_initializer_stands_for_no_rows(ask):
     found = ask.value("tf.foldl(lambda a, b: a * b, x[:0], initializer=x[1])", {"x": X})
     np.testing.assert_array_equal(found, X[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("tf.map_fn(lambda row: x @ row, x[:0])", (0, 2)),
+        ("tf.map_fn(lambda row: row[0] if row[0] > 0 else row[1], x[:0])", (0,)),
+        ("tf.scan(lambda t, row: t * row[0], x[:0], x)", (0, 2, 2)),
+    ],
+)
+def test_without_rows_results_have_their_shape(ask, text, shape):
+    found = ask.answer(text, {"x": X})
+    assert found.value.shape == shape
+    assert np.all(found.gradients["x"] == 0)
