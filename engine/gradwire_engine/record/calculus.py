@@ -210,6 +210,10 @@ def arrays(nested: Any) -> Any:
 
 def variables(x: Any) -> list[Var]:
     """The values that ``x`` names, to differentiate in."""
+    if x is None:
+        hint = "grad(y, x) is of a value, grad(f)(x) of a function"
+        message = "a value to differentiate needs a second one, to differentiate in"
+        raise BadArgument(message, hint=hint)
     found = leaves(x)
     for leaf in found:
         if not isinstance(leaf, Var):

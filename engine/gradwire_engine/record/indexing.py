@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gradwire_engine import hints
 from gradwire_engine.errors import BadArgument, UnknownName
 from gradwire_engine.ops.arrays.indexing import GetItem, NonzeroIndices, SetItem
 from gradwire_engine.ops.base import PRIMITIVES
@@ -78,9 +79,12 @@ def nonzero(r: Recorder, mask: Any) -> list[Var]:
 
 
 def _member(target: dict[str, Any], item: Any) -> Any:
-    key = str(item) if isinstance(item, int | str) else None
+    if not isinstance(item, int | str):
+        raise BadArgument(f"members of a nested variable have names, got {describe(item)}")
+    key = str(item)
     if key not in target:
-        raise UnknownName("the nested variable has no such member")
+        message = f"the nested variable has no member '{key[:40]}'"
+        raise UnknownName(message, hint=hints.like(key, target))
     return target[key]
 
 
