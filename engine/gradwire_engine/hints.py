@@ -151,6 +151,8 @@ def for_name(name: str, known: Iterable[str]) -> str | None:
             return _ABSENT[part]
     if "[" in name:
         return OF_ELEMENTS
+    if "," in name or "->" in name:
+        return 'in a graph, strings are attrs: {"subscripts": "ij,jk->ik"}'
     meant = _RENAMED.get(name) or _RENAMED.get(name.lower())
     return f"did you mean {meant}?" if meant else like(name, known)
 

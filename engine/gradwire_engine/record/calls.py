@@ -86,6 +86,9 @@ def operation(r: Recorder, name: str, args: Sequence[Any], named: Mapping[str, A
     """Record an operation as the registry has it."""
     function = resolve(name)
     positions, names = _static_parameters(function)
+    if named and (leading := _leading(function)) and named.keys() >= {*leading}:
+        args = [*[named[name] for name in leading], *args]
+        named = {k: a for k, a in named.items() if k not in leading}
     if names:
         args = [_static(r, a) if i in positions else a for i, a in enumerate(args)]
         named = {k: _static(r, a) if k in names else a for k, a in named.items()}
@@ -286,6 +289,17 @@ def _static_parameters(function: Function) -> tuple[Container[int], set[str]]:
     names.update([written for written, meant in synonyms.items() if meant in names])
     starred = [i for i, p in static if p.kind is p.VAR_POSITIONAL]
     return range(starred[0], sys.maxsize) if starred else positions, names
+
+
+@cache
+def _leading(function: Function) -> tuple[str, ...]:
+    """Names of the parameters that any number of arguments follow: of einsum, its subscripts.
+
+    A graph gives these by name, since the strings among its arguments are names of values.
+    """
+    parameters = [*inspect.signature(function.record).parameters.values()][1:]
+    starred = [i for i, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL]
+    return tuple([p.name for p in parameters[: starred[0]]]) if starred else ()
 
 
 def _invoke(

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from gradwire_engine.errors import EngineError, InvalidProgram
+from gradwire_engine.errors import EngineError, InvalidProgram, UnknownName
 from gradwire_engine.frontends.graph import parse_graph
 from gradwire_engine.frontends.text import parse_text
 from hypothesis import given
@@ -85,6 +85,19 @@ def test_attributes_of_functions_are_sub_programs(ask):
     document = graph(node("p", "greater", "x", 0), node("y", "cond", "p", **branches))
     assert ask.gradients(document, {"x": 0.0})["x"] == 1
     assert ask.value(document, {"x": -1}) == -1
+
+
+@pytest.mark.parametrize(
+    ("op", "parameter"),
+    [("einsum", "subscripts"), ("tf.einsum", "equation"), ("torch.einsum", "equation")],
+)
+def test_a_string_before_any_number_of_operands_is_an_attribute(ask, op, parameter):
+    given = {"w": [[1.0, 2.0], [3.0, 4.0]], "x": [1.0, 10.0]}
+    document = graph(node("y", op, "w", "x", **{parameter: "ij,j->i"}))
+    assert ask.value(document, given).tolist() == [21, 43]
+    with pytest.raises(UnknownName) as caught:
+        ask.value(graph(node("y", op, "ij,j->i", "w", "x")), given)
+    assert "strings are attrs" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(
