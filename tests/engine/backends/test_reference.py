@@ -70,6 +70,7 @@ def test_errors_in_a_pass_have_their_place():
     for backend in BACKENDS:
         with pytest.raises(EngineError, match="not invertible") as raised:
             answered(backend, text, {"x": [1.0], "y": [7.0]})
+        assert "a multiple of the identity" in (raised.value.hint or "")
         found.append((str(raised.value), raised.value.at))
     assert found[0] == found[1]
     assert found[0][1].line == 3

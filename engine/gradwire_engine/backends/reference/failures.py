@@ -12,7 +12,7 @@ from gradwire_engine.ops.boundaries import left_its_function
 def explained(op: Op, error: Exception) -> EngineError | None:
     """The error of the program that made ``op`` fail, or None where it is a bug of ours."""
     if isinstance(error, np.linalg.LinAlgError):
-        hint = "the matrix is singular; det and norm take such matrices"
+        hint = "the matrix is singular: lstsq and pinv take it, or add a multiple of the identity"
         return DomainError(f"{op.name}: Input is not invertible.", hint=hint)
     if isinstance(error, IndexError):
         return BadArgument("an index is out of range")
