@@ -68,6 +68,8 @@ test-all: ## Run all tests: `make test` with more random examples, then `make te
 
 # Tests of services that measure time or load both cores: they run last, one at a time.
 TIMED := $(patsubst %,tests/fleet/test_%.py,attacks cancel chaos compile_bombs crash drain faults hung isolation load overload soak)
+# The other tests of services. Each file is one worker's, and the longest by far comes first.
+FLEETS := tests/fleet/test_schema.py $(filter-out tests/fleet/test_schema.py $(TIMED),$(wildcard tests/fleet/test_*.py))
 # The tests of operations and of differentiation that ask engines: others call kernels one by one.
 ASKING = $(shell grep -lwE 'ask|Engine' tests/engine/ops/test_*.py tests/engine/autodiff/test_*.py)
 # TensorFlow's names are called with the newest of the other Pythons alone.
@@ -92,7 +94,7 @@ test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` le
 	elif test $$(id -u) != 0 || ! command -v podman buildah mmdebstrap >/dev/null; \
 	then echo "Skipped: the containers' tests need root, podman, buildah and mmdebstrap."; \
 	else timeout 600 $(MAKE) --no-print-directory container-test || status=1; fi; \
-	$(BIN)/pytest $(PATIENT) -n auto --dist loadfile tests/fleet $(addprefix --ignore=,$(TIMED)) $(ARGS) || status=1; \
+	$(BIN)/pytest $(PATIENT) -n auto --dist loadfile --no-loadscope-reorder $(FLEETS) $(ARGS) || status=1; \
 	$(BIN)/pytest $(PATIENT) $(TIMED) $(ARGS) || status=1; \
 	exit $$status
 
