@@ -183,7 +183,7 @@ def _hankel(xp: Any, n: int, v: Any, x: Any) -> Any:
     near = xp.minimum(least, xp.where(oscillates, beta, xp.where(alpha > 0, alpha, 1)))
     first = half_line(
         xp,
-        _finite(lambda d, rest: up(d, xp.sin(xp.minimum(beta + d, rest))), math.pi - beta),
+        _finite(onwards, math.pi - beta),
         near,
         math.pi * _FAR,
     )
