@@ -56,8 +56,10 @@ LONG := tests/clients/tensorflow/test_corpus.py tests/clients/tensorflow/test_sc
 	tests/engine/backends/cupy tests/engine/backends/nvptx tests/engine/backends/llvm/test_functions.py \
 	tests/service/cluster/test_lost_scheduler.py \
 	tests/service/store/test_damage.py tests/service/store/test_full_disk.py
+# With one worker more than there are cores: while a test waits, those of another go on.
 test: $(TEST) ## Run the tests, on all cores
-	@$(BIN)/pytest $(PARALLEL) $(addprefix --ignore=,$(LONG)) $(ARGS)
+	@PYTEST_XDIST_AUTO_NUM_WORKERS=$$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)') \
+	$(BIN)/pytest $(PARALLEL) $(addprefix --ignore=,$(LONG)) $(ARGS)
 
 gpu-test: $(TEST) ## Test what needs an NVIDIA GPU, where there is one
 	@$(BIN)/pytest tests/gpu tests/engine/backends/cupy/test_executable.py $(ARGS)
