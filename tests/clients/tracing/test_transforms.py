@@ -64,6 +64,13 @@ def test_integers_are_refused_rather_than_given_zeros(client, transform, wrong):
         gradwire.function(inside, client=client)(2.0)
 
 
+@pytest.mark.parametrize("transform", [gradwire.jvp, gradwire.vjp, gradwire.hvp])
+def test_products_with_derivatives_in_integers_are_refused(client, transform):
+    along = 1.0 if transform is gradwire.vjp else (np.array([1.0, 0.5]),)
+    with pytest.raises(gradwire.UsageError, match="no derivative with respect to"):
+        transform(lambda x: np.sum(x**3), (np.array([1, 2]),), along, client=client)
+
+
 def test_jvp_and_vjp_are_adjoint(client):
     def f(a, b):
         return np.outer(a, b) * np.exp(a)[:, None]

@@ -69,6 +69,7 @@ def test_value(ask, text, expected):
         "jnp.block([])",
         "lax.scan(lambda c, t: c, 0.0, v)",
         "lax.scan(lambda c, t: (c, t), 0.0, v, length=2)",
+        "lax.scan(lambda c, t: (c, t), 0.0, length=-1)",
         "lax.map(lambda t: t[0], (v, x))",
         "lax.switch(0, [], v)",
         "lax.reduce(x, 1.0, lax.add, (0,))",

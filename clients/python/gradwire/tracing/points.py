@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from gradwire.bfloat16 import INEXACT
 from gradwire.errors import NotTraceable, UsageError
@@ -21,7 +21,10 @@ Argnums: TypeAlias = "int | Sequence[int]"
 
 
 class Point:
-    """Copies of the differentiated arguments, and derivatives with respect to them."""
+    """Copies of the differentiated arguments, and derivatives with respect to them.
+
+    Raises: ``UsageError`` for integers, derivatives in which would be 0.
+    """
 
     def __init__(self, argnums: Argnums, args: tuple[Any, ...]) -> None:
         self._single = isinstance(argnums, int)
@@ -40,17 +43,6 @@ class Point:
         copies = unflatten(self._structure, iter(self.leaves))
         by_position = dict(zip(chosen, copies, strict=True))
         self.args: tuple[Any, ...] = tuple([by_position.get(i, arg) for i, arg in enumerate(args)])
-
-    @classmethod
-    def of_inexact(cls, argnums: Argnums, args: tuple[Any, ...]) -> Self:
-        """The point, of arguments that are not integers: derivatives in those would be 0."""
-        point = cls(argnums, args)
-        for leaf in point.leaves:
-            aval = leaf._aval
-            if aval is not None and aval.dtype.kind not in INEXACT:
-                hint = "convert it, x.astype(float), or leave it out of argnums"
-                raise UsageError(f"there is no derivative with respect to {aval}", hint=hint)
-        return point
 
     def call(self, function: str, value: Tracer, directions: Sequence[Term] | None = None) -> Term:
         """``function(value, [sources])``, or with directions for each source."""
@@ -88,6 +80,9 @@ class Point:
 
 def _copy(value: Any) -> Tracer:
     given = as_recorded([value])[0]
+    if given._aval is not None and given._aval.dtype.kind not in INEXACT:
+        hint = "convert it, x.astype(float), or do not differentiate in it"
+        raise UsageError(f"there is no derivative with respect to {given._aval}", hint=hint)
     return Tracer(
         Term("copy", (given._term,)),
         given._aval,

@@ -90,7 +90,7 @@ def jacobian(
     """
 
     def matrices(*args: Any, **kwargs: Any) -> Any:
-        point = Point.of_inexact(argnums, args)
+        point = Point(argnums, args)
         parts, shape = outputs(inline_of(f)(*point.args, **kwargs))
         rows = [point.nested(point.derivatives("jacobian", part)) for part in parts]
         return unflatten(shape, iter(rows))
@@ -104,7 +104,7 @@ def hessian(
     """The second derivatives of ``f``, as a function; its arguments' structure twice."""
 
     def matrices(*args: Any, **kwargs: Any) -> Any:
-        point = Point.of_inexact(argnums, args)
+        point = Point(argnums, args)
         value = _one(inline_of(f)(*point.args, **kwargs))
         whole = point.call("hessian", value)
         rows = []
@@ -272,7 +272,7 @@ def _tuples(**given: Any) -> Iterator[tuple[Any, ...]]:
 def _pulled(
     f: Callable[..., Any], argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: Any
 ) -> tuple[Any, Any]:
-    point = Point.of_inexact(argnums, args)
+    point = Point(argnums, args)
     value = inline_of(f)(*point.args, **kwargs)
     target = _one(value[0] if has_aux else value)
     return value, point.nested(point.derivatives("grad", target))

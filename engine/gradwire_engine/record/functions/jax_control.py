@@ -60,8 +60,8 @@ def _scan(
     rows = None if xs is None or not leaves(xs) else arrays_of(r, xs)
     if rows is not None and count not in (None, leaves(rows)[0].shape[0]):
         raise BadArgument(f"scan over {leaves(rows)[0].shape[0]} rows has no length of {count}")
-    if rows is None and count is None:
-        raise BadArgument("scan needs arrays to go through, or a length")
+    if rows is None and (count is None or count < 0):
+        raise BadArgument("scan needs arrays to go through, or a length of at least 0")
 
     def body(number: Any, carry: Any, row: Any) -> tuple[Any, Any]:
         found = r.apply(f, (carry, xs if rows is None else row), {})
