@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gradwire_engine.answer import Poll
 from gradwire_engine.ops.constants import Constant, Item
+from gradwire_engine.ops.conversion import Rounded
 from gradwire_engine.ops.loops import Loop
 from gradwire_engine.ops.pointwise.arithmetic import Add
 from gradwire_engine.ops.stacks import AddStacks, Rows
@@ -46,6 +47,8 @@ def settled(instructions: Sequence[Instruction], poll: Poll = unhurried) -> list
                 length = passes_of(made, args[0]) if is_loop else None
             case AddStacks(), [ArrayType(shape=x), ArrayType(shape=y)] if x == y:
                 added, length = Add(), x[0]
+            case Rounded(), [ArrayType(shape=shape)]:
+                length = shape[0]
         if length is not None:
             item = kind.item
             array = ArrayType(item.dtype, (length, *item.shape), item.weak)

@@ -60,7 +60,7 @@ class AsType(Op):
 class Rounded(Op):
     """Each number of float32 as the nearest of ``dtype``, float16 or bfloat16, still in float32.
 
-    Only optimised tapes have it, of which nobody asks derivatives.
+    Also of each item of a stack. Only optimised tapes have it, of which nobody asks derivatives.
     """
 
     dtype: DType
@@ -68,17 +68,21 @@ class Rounded(Op):
     elementwise = True
     batch = over_stacks
 
-    def infer(self, *types: ArrayType) -> ArrayType:
+    def infer(self, *types: Any) -> Type:
         """The same."""
-        return types[0]
+        kind: Type = types[0]
+        return kind
 
     def kernel(self, xp: Any, *operands: Any) -> Any:
         """Convert there and back."""
-        return xp.rounded(operands[0], self.dtype)
+        (x,) = operands
+        if isinstance(x, list):
+            return [xp.rounded(item, self.dtype) for item in x]
+        return xp.rounded(x, self.dtype)
 
-    def flops(self, result: Type, *types: ArrayType) -> int:
-        """Two conversions per element."""
-        return 2 * types[0].size
+    def flops(self, result: Type, *types: Type) -> int:
+        """Two conversions per element, of a stack for those of an item."""
+        return 2 * result.nbytes // DTYPES["float32"].itemsize
 
 
 @macro("array", "asarray", "convert_to_tensor")

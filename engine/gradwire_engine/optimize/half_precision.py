@@ -93,7 +93,7 @@ class _Widening:
         kinds = kind, *[old[arg].type for arg in args]
         if not any(map(_has_half, touched(op, kinds))):
             return self._keep(op, [self._slots[arg] for arg in args], kind, origin)
-        half = kind.dtype if isinstance(kind, ArrayType) and _has_half(kind) else None
+        half = not isinstance(kind, TupleType) and _has_half(kind)
         if isinstance(op, Input):
             if not self._ends:
                 return self._keep(op, (), wide(kind), origin)

@@ -11,6 +11,8 @@ from gradwire_engine import Engine, Leaf, Query
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.errors import DeadlineExceeded
 from gradwire_engine.kernels.form import Choice, Repeat, Step
+from gradwire_engine.optimize.half_precision import HALVES
+from gradwire_engine.tape import FLOATING
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,7 +99,7 @@ def values(n: int, seed: int) -> dict[str, Leaf]:
 def asked(of: Engine, text: str, leaves: dict[str, Leaf], kind: Any = "gradient") -> Any:
     """A call that can be replayed."""
     sources = {
-        name: name for name, leaf in leaves.items() if np.asarray(leaf.value).dtype.kind == "f"
+        name: name for name, leaf in leaves.items() if np.asarray(leaf.value).dtype.kind in FLOATING
     }
     return of.call(of.parse(text), leaves, Query(kind, sources=sources, unconnected="zero"))
 
@@ -156,6 +158,24 @@ def test_all_passes_are_machine_code(text):
     ops = [i.op.name for p in call.entry.paths for i in p.executable.replayed.instructions]
     assert "loop" not in ops
     assert any(isinstance(step, Repeat) for step in steps_of(call))
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_sums_of_what_loops_read_are_rounded_in_kernels(dtype):
+    text = (
+        "s = x\nfor k in range(200):\n  s = s / (1 + s * x[0])\n  if k == 6:\n    s = s * 0.5\n"
+        "g = grad(sum(s), x)\nh = grad(sum(s**2), x)\nsum(g**2) * sum(h)"
+    )
+    leaves = {"x": Leaf(np.linspace(0.2, 0.9, 50).astype(dtype))}
+    call = asked(_Native(), text, leaves)
+    found, expected = (flat(each.replay(go_on)) for each in (call, asked(_Plain(), text, leaves)))
+    assert all(x.tobytes() == y.tobytes() for x, y in zip(found, expected, strict=True))
+    plain, replayed = (
+        [i.op.name for p in call.entry.paths for i in getattr(p.executable, name).instructions]
+        for name in ("tape", "replayed")
+    )
+    assert plain[plain.index("add_stacks") + 1] == "rounded"
+    assert not {"add_stacks", "rounded"}.intersection(replayed)
 
 
 def test_decisions_are_choices():

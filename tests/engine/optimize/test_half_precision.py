@@ -12,8 +12,9 @@ from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 from gradwire_engine.backends.reference.backend import REFERENCE
 from gradwire_engine.engine import Engine
 from gradwire_engine.ops.constants import Input
-from gradwire_engine.ops.conversion import AsType
+from gradwire_engine.ops.conversion import AsType, Rounded
 from gradwire_engine.ops.loops import Loop
+from gradwire_engine.ops.stacks import AddStacks
 from gradwire_engine.optimize.half_precision import HALVES, in_single
 from gradwire_engine.tape import Instruction, Tape
 
@@ -136,6 +137,32 @@ def test_only_ends_have_the_dtype(text, dtype):
         return bool(one.dtype == other.dtype and one.tobytes() == other.tobytes())
 
     assert alike(expected, reference)
+
+
+#: Two gradients of a loop: of the backward loops both read the stack of its carries.
+TWO_GRADIENTS = "g = grad(sum(s), x)\nh = grad(sum(s**2), w)\nsum(g**2) * h"
+READ_TWICE = {
+    "lists": "s = x\nk = 0\nwhile k < n:\n  s = s / (1 + s * w)\n  k = k + 1\n",
+    "arrays": "s = x\nfor k in range(200):\n  s = s / (1 + s * w)\n  if k == n:\n    s = s * 0.5\n",
+}
+
+
+@dtypes
+@pytest.mark.parametrize("name", READ_TWICE)
+def test_sums_of_what_loops_read_are_rounded_like_other_sums(name, dtype):
+    values = {"x": np.array([0.2, 0.5], dtype), "w": np.array(0.125, dtype), "n": np.int64(6)}
+    found = []
+    for backend in BACKENDS:
+        asked = call(READ_TWICE[name] + TWO_GRADIENTS, values, backend, "gradient")
+        gradients = [asked.replay(lambda: None).gradients for _ in range(3)][-1]
+        assert all(np.isfinite(gradients[name].astype(float)).all() for name in "xw")
+        assert gradients["x"].all()
+        found.append([gradients[name].tobytes() for name in "xw"])
+        tape = asked.entry.paths[0].tiers.executable.tape
+        ops = [instruction.op for instruction in instructions(tape)]
+        after = [ops[number + 1] for number, op in enumerate(ops) if isinstance(op, AddStacks)]
+        assert after == [Rounded(dtype)]
+    assert found[0] == found[1]
 
 
 def test_tapes_without_them_stay_as_they_are():
