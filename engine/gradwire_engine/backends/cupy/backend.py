@@ -109,10 +109,14 @@ class HostExecutable(NumpyExecutable):
 
     def replay(self, inputs: Sequence[Any], poll: Poll) -> Replayed:
         """Compute the outputs on the host."""
-        array, made = self._device.cupy.ndarray, self.tape.instructions
-        kinds = [made[slot].type for slot in self.tape.inputs]
-        given = [
-            x.get().view(kind.dtype) if isinstance(x, array) else x  # type: ignore[union-attr]
-            for x, kind in zip(inputs, kinds, strict=True)
-        ]
-        return super().replay(given, poll)
+        device, made = self._device, self.tape.instructions
+        there = [k for k, x in enumerate(inputs) if isinstance(x, device.cupy.ndarray)]
+        if there:
+            dtypes = [made[self.tape.inputs[k]].type.dtype for k in there]  # type: ignore[union-attr]
+            with device.working(poll):
+                sent = [(inputs[k], dtype) for k, dtype in zip(there, dtypes, strict=True)]
+                brought = device.copies_from(sent, poll)
+            inputs = [*inputs]
+            for k, x in zip(there, brought, strict=True):
+                inputs[k] = x
+        return super().replay(inputs, poll)

@@ -68,7 +68,8 @@ class Residents:
 
     def forget(self) -> bool:
         """Free all copies; false if there are none."""
-        held = [copy for _, copy in (*self._known.values(), *self._results.values())]
+        # of copies of the dictionaries, which other threads change
+        held = [copy for kept in (self._known, self._results) for _, copy in kept.copy().values()]
         self._known.clear()
         self._results.clear()
         return any(copy is not None for copy in held)
@@ -144,7 +145,7 @@ class Device:
         try:
             free, _ = self.cupy.cuda.runtime.memGetInfo()
         except self._errors as error:
-            self._end_if_lost(error)
+            self.end_if_lost(error)
             raise
         return int(free)
 
@@ -155,7 +156,13 @@ class Device:
         Raises: ``OutOfGpuMemory``, ``GpuLost``.
         """
         with self._using(self._computing, poll):
-            yield
+            try:
+                yield
+            except BaseException:
+                # the inputs are freed now, which the device may still read: nothing arrives there
+                # before it is done
+                self._arriving.follow(self._computing)
+                raise
 
     def staged(self, inputs: Sequence[Any], poll: Poll) -> Staged:
         """Inputs on the device, copied while others compute.
@@ -209,18 +216,18 @@ class Device:
                 with cuda.using_allocator(self.pool.malloc), lane.stream:
                     yield
             except self._errors as error:
-                self._end_if_lost(error)
+                self.end_if_lost(error)
                 raise
             except cuda.memory.OutOfMemoryError as error:
                 freed = self.residents.forget()
                 self.pool.free_all_blocks()
                 raise OutOfGpuMemory(str(error), freed=freed) from error
 
-    def _end_if_lost(self, error: Any) -> None:
-        """Say of one of CUDA's errors whether nothing works after it.
+    def end_if_lost(self, error: Exception) -> None:
+        """Say of an error whether it is one of CUDA's after which nothing works.
 
         Raises: ``GpuLost``.
         """
-        if error.status in _FATAL:
+        if isinstance(error, self._errors) and error.status in _FATAL:
             self.lost = True
             raise GpuLost(str(error)) from error

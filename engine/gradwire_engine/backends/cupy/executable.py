@@ -132,11 +132,7 @@ class CupyExecutable(Executable):
             if not (self._without_graphs(poll) or error.freed):
                 raise
             replayed = self._attempted(inputs, poll)
-        if replayed is None:
-            pairs = zip(inputs, self._dtypes(self.tape.inputs), strict=True)
-            given = [self._on_host(x, poll, dtype=dtype) for x, dtype in pairs]
-            return self._host.replay(given, poll)
-        return replayed
+        return self._host.replay(inputs, poll) if replayed is None else replayed
 
     def _without_graphs(self, poll: Poll) -> bool:
         """Give the memory of graphs back, and make none any more; false if there are none."""

@@ -58,12 +58,23 @@ class Recording:
         self, segment: Segment, values: list[Any], launch: Callable[[list[Any]], None]
     ) -> bool:
         """Capture what ``launch`` does with values; false if it cannot be captured."""
-        device, given = self._device, [*values]
+        graph = self._captured(segment, [*values], launch)
+        if graph is None:
+            self._pool.free_all_blocks()
+            return False
+        self._graphs[segment.begin] = graph
+        self._still.update(graph.places, graph.results)
+        return self.replay(segment, values)
+
+    def _captured(
+        self, segment: Segment, given: list[Any], launch: Callable[[list[Any]], None]
+    ) -> Graph | None:
+        device = self._device
         cuda, stream = device.cupy.cuda, device.stream
         try:
             with cuda.using_allocator(self._pool.malloc):
                 moving = [slot for slot in segment.reads if slot not in self._still]
-                places = {slot: self._place(values[slot]) for slot in moving}
+                places = {slot: self._place(given[slot]) for slot in moving}
                 for slot, place in places.items():
                     given[slot] = place
                 stream.begin_capture()
@@ -73,15 +84,14 @@ class Recording:
                     graph = stream.end_capture()
         except device.cupy.cuda.memory.OutOfMemoryError as error:
             logger.warning("there is no memory for a graph; launches are made anew: %s", str(error))
-            return False
-        except Exception:
+            return None
+        except Exception as error:
+            device.end_if_lost(error)
             logger.warning("launches cannot be captured; each is made anew", exc_info=True)
-            return False
+            return None
         results = {slot: given[slot] for slot in segment.kept}
         plans = [node.plan for _, node in device.cupy.fft.config.get_plan_cache()]
-        self._graphs[segment.begin] = Graph(graph, places, results, plans)
-        self._still.update(places, results)
-        return self.replay(segment, values)
+        return Graph(graph, places, results, plans)
 
     def _place(self, value: Any) -> Any:
         """Memory for what is at another place in each replay: an array, or several."""

@@ -50,6 +50,12 @@ class Lane:
         event.record(self.stream)
         self._await(event, poll)
 
+    def follow(self, other: Lane) -> None:
+        """Let the device do what comes here once it has done what it was given in the other."""
+        event = self._cupy.cuda.Event(block=False, disable_timing=True)
+        event.record(other.stream)
+        self.stream.wait_event(event)
+
     def _await(self, event: Any, poll: Poll) -> None:
         for looks in count():
             if event.done:

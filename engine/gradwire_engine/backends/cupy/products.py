@@ -29,6 +29,8 @@ _FACTORS |= {"f": ctypes.c_float * 1, "F": ctypes.c_float * 2}
 #: Memory that cuBLAS computes in: as much as it may want on any GPU so far.
 WORKSPACE_BYTES = 32 << 20
 _PLAIN, _TRANSPOSED = 0, 1
+#: The type of sizes, which in the older functions of cuBLAS are below 2^31.
+_Size = ctypes.c_int64
 #: Rows and columns that a processor computes together, and so many of these that all are busy.
 _TILE, _BUSY_TILES = 64, 64
 #: Products of an element that are worth being added up in parts, most parts, and the least of one.
@@ -178,16 +180,16 @@ class Products:
         factor = _FACTORS[z.dtype.char]
         one, nothing = factor(1), factor(0)
         self._call(
-            "cublasGemmStridedBatchedEx",
+            "cublasGemmStridedBatchedEx_64",
             self._handle,
             *[_TRANSPOSED if each.turned else _PLAIN for each in (b, a)],
-            *(n, m, k),
+            *map(_Size, (n, m, k)),
             ctypes.byref(one),
             *_given(b),
             *_given(a),
             ctypes.byref(nothing),
             *_given(_Matrices(z, False, n, m * n)),
-            count,
+            _Size(count),
             computes,
             _DEFAULT_ALGORITHM,
         )
@@ -224,8 +226,7 @@ def _batch(left: str, right: str, result: str) -> tuple[str, bool]:
 def _given(x: _Matrices) -> Sequence[Any]:
     """Matrices as cuBLAS takes them."""
     kind = ctypes.c_int(_TYPES[x.array.dtype.char])
-    row, stride = max(x.row, 1), ctypes.c_longlong(x.stride)
-    return ctypes.c_void_p(x.array.data.ptr), kind, row, stride
+    return ctypes.c_void_p(x.array.data.ptr), kind, _Size(max(x.row, 1)), _Size(x.stride)
 
 
 def _size(labels: str, lengths: Mapping[str, int]) -> int:

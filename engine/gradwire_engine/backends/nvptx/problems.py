@@ -209,8 +209,10 @@ def _kept(kernel: Kernel, buffer: int, count: int, nests: Sequence[Nest]) -> lis
         return None
     if not rest and item <= _MOST_ELEMENTS and all(_is_own(n, at, item) for n, at, _ in uses):
         return [Kept(buffer, item, common=False)]
-    only_stored = len(writes) == len(uses) and not any(isinstance(r, Add) for _, r in writes)
-    return [] if only_stored and all(_has_places(nest, r.at) for nest, r in writes) else None
+    if len(uses) > 1:
+        return None  # threads are not in step: of two that store at one place, either could be last
+    ((nest, root),) = writes
+    return [] if not isinstance(root, Add) and _has_places(nest, root.at) else None
 
 
 def _uses(buffer: int, nests: Sequence[Nest]) -> Iterator[tuple[Nest, Affine, Root | None]]:

@@ -50,11 +50,13 @@ class Cublas:
         assert self._memory(memory.value).nbytes >= size.value
         return 0
 
-    def cublasGemmStridedBatchedEx(self, handle: ctypes.c_void_p, *given: Any) -> int:  # noqa: N802
+    def cublasGemmStridedBatchedEx_64(self, handle: ctypes.c_void_p, *given: Any) -> int:  # noqa: N802
         """``C = alpha op(A) op(B) + beta C``, for each matrix of a batch."""
-        turned_a, turned_b, m, n, k, alpha, *rest = given
-        of_a, of_b, beta, of_c = rest[:4], rest[4:8], rest[8], rest[9:13]
-        count, computes, _ = rest[13:]
+        turned_a, turned_b, *sizes, alpha = given[:6]
+        of_a, of_b, beta, of_c = given[6:10], given[10:14], given[14], given[15:19]
+        wide_count, computes, _ = given[19:]
+        # ctypes passes a plain number as 32 bits
+        m, n, k, count = (size.value for size in (*sizes, wide_count))
         assert handle.value is not None
         assert alpha._obj[0] == 1
         assert beta._obj[0] == 0
@@ -80,6 +82,7 @@ class Cublas:
     def _matrices(self, given: Sequence[Any], shape: tuple[int, int], count: int) -> Any:
         pointer, kind, leading, stride = given
         dtype = np.dtype(_DTYPES[kind.value])
+        leading = leading.value
         assert leading >= shape[0]
         needed = ((shape[1] - 1) * leading + shape[0] + (count - 1) * stride.value) * dtype.itemsize
         memory = self._memory(pointer.value)

@@ -77,12 +77,18 @@ MEMORY = Memory()
 
 
 class Pool:
-    """CuPy's ``MemoryPool``: so many bytes at most, of another pool perhaps."""
+    """CuPy's ``MemoryPool``: so many bytes at most, perhaps of another pool.
+
+    What it has from another it keeps when that is free, until it is asked for it or ends.
+    """
 
     def __init__(self, allocator: Callable[[int], Any] | None = None) -> None:
         self._parent: Pool | None = getattr(allocator, "__self__", None)
         self._limit: int | None = None
-        self._used = 0
+        self._used = self._kept = 0
+
+    def __del__(self) -> None:
+        self.free_all_blocks()
 
     def set_limit(self, size: int) -> None:
         """Take at most so many bytes."""
@@ -95,7 +101,10 @@ class Pool:
         return Pointer(root, root.ctypes.data)
 
     def free_all_blocks(self) -> None:
-        """Nothing is kept that is not used."""
+        """Give back what is not used."""
+        kept, self._kept = self._kept, 0
+        if self._parent is not None:
+            self._parent.give(kept)
 
     def used_bytes(self) -> int:
         """Bytes of arrays."""
@@ -105,15 +114,17 @@ class Pool:
         """Count bytes as used. Raises: ``OutOfMemoryError``."""
         if self._limit is not None and self._used + size > self._limit:
             raise OutOfMemoryError(f"{self._used} of {self._limit} bytes are used, of {size} more")
+        reused = min(size, self._kept)
         if self._parent is not None:
-            self._parent.take(size)
+            self._parent.take(size - reused)
+        self._kept -= reused
         self._used += size
 
     def give(self, size: int) -> None:
         """Count bytes as free."""
         self._used -= size
         if self._parent is not None:
-            self._parent.give(size)
+            self._kept += size
 
 
 class Pointer:

@@ -16,7 +16,7 @@ import pytest
 from gradwire_engine import Engine
 from gradwire_engine.answer import Kind, Leaf, Query
 from gradwire_engine.backends.cupy import host
-from gradwire_engine.backends.devices import OutOfGpuMemory
+from gradwire_engine.backends.devices import GpuLost, OutOfGpuMemory
 from gradwire_engine.backends.numpy.backend import NUMPY_BACKEND
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,6 +88,17 @@ def replayed(executable: Any, made: Any, inputs: list[Any], turns: int = 4) -> N
         expected = NUMPY_BACKEND.compile(made, go_on).replay(moved, go_on)
         for x, y in zip(got.outputs, expected.outputs, strict=True):
             same(x, y)
+
+
+def failing(status: int) -> Any:
+    """An end of captures that fails."""
+    end_capture = Stream.end_capture
+
+    def end(stream: Any) -> Any:
+        end_capture(stream)
+        raise CudaError(status)
+
+    return end
 
 
 def brought(backend: Any, x: Any) -> Any:
@@ -216,6 +227,30 @@ def test_what_cannot_be_captured_though_it_should_is_launched(caplog, monkeypatc
         replayed(executable, tape(text), [X, W])
         assert graphs(executable) == [1]  # the last, as before and between it waits
     assert caplog.text.count("cannot be captured") == 1
+
+
+def test_a_graph_that_fails_leaves_no_memory(monkeypatch):
+    monkeypatch.setattr(logging.getLogger("gradwire"), "disabled", True)  # pytest keeps records
+    with opened("simulated") as backend:
+        executable = backend.compile(tape(PROGRAMS["on the host"][0]), go_on)
+        replayed(executable, executable.tape, [X, W], 1)
+        gc.collect()
+        used = backend.device.pool.used_bytes()
+        monkeypatch.setattr(Stream, "end_capture", failing(901))
+        replayed(executable, executable.tape, [X, W], 1)
+        gc.collect()
+        assert graphs(executable) == [0]
+        assert backend.device.pool.used_bytes() == used
+
+
+def test_a_context_that_is_lost_while_launches_are_captured_is_lost(monkeypatch):
+    with opened("simulated") as backend:
+        executable = backend.compile(tape(PROGRAMS["on the host"][0]), go_on)
+        replayed(executable, executable.tape, [X, W], 1)
+        monkeypatch.setattr(Stream, "end_capture", failing(700))
+        with pytest.raises(GpuLost):
+            executable.replay([X, W], go_on)
+        assert backend.device.lost
 
 
 def test_what_is_launched_at_one_place_is_right_at_another(monkeypatch):
