@@ -12,13 +12,16 @@ ATTACK_SECONDS ?= 1800
 BIN := $(VENV)/bin
 SDK_VENV := .venv-$(notdir $(PYTHON))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Tests import few of their packages' many modules: each is compiled when it is first imported.
+LAZILY := --no-compile
 RUNTIME := $(VENV)/.runtime
 TEST := $(VENV)/.test
 DEV := $(VENV)/.dev
 RELEASE := $(VENV)/.release
 DOCS := $(VENV)/.docs
-# An idle worker takes tests from the others.
-PARALLEL := -n auto --dist worksteal
+# With one worker more than there are cores: while a test waits, those of another go on. An idle worker takes
+# tests from the others.
+PARALLEL = -n $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)') --dist worksteal
 # For tests that legitimately take longer than the time after which a test counts as hung.
 PATIENT := -o faulthandler_timeout=3600
 FUZZER := $(VENV)/fuzzer
@@ -39,7 +42,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup serve test gpu-test test-all test-rest sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs docs-site bench lock release clean container-test page page-tools
+.PHONY: help setup serve test gpu-test test-all test-rest environments sdk-test autograd-test fleet-test soak attacks coverage check types lint format fuzz docs docs-site bench lock release clean container-test page page-tools
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -56,10 +59,8 @@ LONG := tests/clients/tensorflow/test_corpus.py tests/clients/tensorflow/test_sc
 	tests/engine/backends/cupy tests/engine/backends/nvptx tests/engine/backends/llvm/test_functions.py \
 	tests/service/cluster/test_lost_scheduler.py \
 	tests/service/store/test_damage.py tests/service/store/test_full_disk.py
-# With one worker more than there are cores: while a test waits, those of another go on.
 test: $(TEST) ## Run the tests, on all cores
-	@PYTEST_XDIST_AUTO_NUM_WORKERS=$$($(BIN)/python -c 'import os; print((os.cpu_count() or 1) + 1)') \
-	$(BIN)/pytest $(PARALLEL) $(addprefix --ignore=,$(LONG)) $(ARGS)
+	@$(BIN)/pytest $(PARALLEL) $(addprefix --ignore=,$(LONG)) $(ARGS)
 
 gpu-test: $(TEST) ## Test what needs an NVIDIA GPU, where there is one
 	@$(BIN)/pytest tests/gpu tests/engine/backends/cupy/test_executable.py $(ARGS)
@@ -77,7 +78,7 @@ ASKING = $(shell grep -lwE 'ask|Engine' tests/engine/ops/test_*.py tests/engine/
 # TensorFlow's names are called with the newest of the other Pythons alone.
 # Playwright has an event loop that runs all the time, beside which other tests could run none.
 # Container tests take minutes: they run only if their inputs changed.
-test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` leaves out: long ones, the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the guide, the Helm chart, a Dask cluster, fleets, containers, other Pythons
+test-rest: environments ## Run the tests that `make test` leaves out: long ones, the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the guide, the Helm chart, a Dask cluster, fleets, containers, other Pythons
 	@status=0; \
 	$(BIN)/pytest $(PARALLEL) --hypothesis-profile=half $(LONG) $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize $(addprefix --ignore=,tests/engine/backends/llvm $(LONG)) $(ARGS) || status=1; \
@@ -85,8 +86,6 @@ test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` le
 	$(BIN)/pytest $(PARALLEL) --backend=native $(ASKING) tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/cluster tests/service/cluster tests/benchmarks $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) tests/guide tests/browser $(ARGS) || status=1; \
-	for other in $(OTHER_PYTHONS); \
-	do $(MAKE) --no-print-directory PYTHON=$$other .venv-$$(basename $$other)/.test & done; wait; \
 	for other in $(OTHER_PYTHONS); \
 	do less='$(addprefix --ignore=,$(filter tests/clients/%,$(LONG)))'; \
 	test $$other = $(lastword $(OTHER_PYTHONS)) || less=--ignore=tests/clients/tensorflow; \
@@ -99,6 +98,13 @@ test-rest: $(DEV) $(TOOLS)/.made page-tools ## Run the tests that `make test` le
 	$(BIN)/pytest $(PATIENT) -n auto --dist loadfile --no-loadscope-reorder $(FLEETS) $(ARGS) || status=1; \
 	$(BIN)/pytest $(PATIENT) $(TIMED) $(ARGS) || status=1; \
 	exit $$status
+
+# What fails here is made again, and fails again, where it is needed.
+environments: $(TEST) ## Make what `make check` and `make test-rest` need, several at once
+	@$(MAKE) --no-print-directory --jobs=2 $(DEV) $(TOOLS)/.made page-tools & \
+	for other in $(OTHER_PYTHONS); \
+	do $(MAKE) --no-print-directory PYTHON=$$other .venv-$$(basename $$other)/.test & done; wait
+	@$(MAKE) --no-print-directory $(DEV)
 
 sdk-test: $(SDK_VENV)/.test ## Test the SDK with another Python, except the adapters: make sdk-test PYTHON=python3.13
 	@$(SDK_VENV)/bin/pytest $(PARALLEL) -o norecursedirs='.* adapters' tests/clients $(ARGS)
@@ -205,7 +211,7 @@ $(TEST): clients/python/pyproject.toml clients/tensorflow/pyproject.toml $(RUNTI
 	@touch $@
 
 $(DEV): $(TEST)
-	$(PIP) install --editable '.[dev]'
+	$(PIP) install $(LAZILY) --editable '.[dev]'
 	@touch $@
 
 $(DOCS): $(RUNTIME)
@@ -219,7 +225,7 @@ $(RELEASE): $(RUNTIME)
 $(TOOLS)/.made: tests/generators/requirements.txt tests/generators/package-lock.json | $(BIN)/python
 	@$(PYTHON) -m venv --clear $(TOOLS)
 	@cp tests/generators/package.json tests/generators/package-lock.json $(TOOLS)
-	@$(TOOLS)/bin/python -m pip --disable-pip-version-check --quiet install --requirement tests/generators/requirements.txt \
+	@$(TOOLS)/bin/python -m pip --disable-pip-version-check --quiet install $(LAZILY) --requirement tests/generators/requirements.txt \
 	&& (cd $(TOOLS) && npm ci --silent --no-audit --no-fund) && touch $@ \
 	|| echo "Some tools of others could not be installed: tests that need them are skipped."
 
@@ -229,5 +235,5 @@ $(PAGE_TOOLS): $(PAGE)/package.json $(PAGE)/package-lock.json
 
 $(SDK_VENV)/.test: clients/python/pyproject.toml clients/tensorflow/pyproject.toml pyproject.toml
 	@$(PYTHON) -m venv --clear $(SDK_VENV)
-	@$(SDK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --editable 'clients/python[test]' --editable 'clients/tensorflow[pictures]'
+	@$(SDK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install $(LAZILY) --editable . --editable 'clients/python[test]' --editable 'clients/tensorflow[pictures]'
 	@touch $@
