@@ -1,5 +1,9 @@
 """Typing a program: its answer appears, and its problems."""
 
+import json
+
+import numpy as np
+import pytest
 from playwright.sync_api import expect
 
 FIRST = "0.716854"
@@ -82,10 +86,86 @@ def test_a_value_that_is_not_finite_has_its_place(visit):
     expect(opened.page.get_by_text("xlogy(x, y) is x * log(y)").first).to_be_visible()
 
 
-def test_variables_that_are_not_json_are_underlined_and_kept(visit):
+def test_characters_of_two_units_do_not_move_a_problem(visit):
     opened = visit()
-    opened.write_variables('{"x": [1, 2}')
-    expect(opened.page.locator(".variables .cm-lintRange-error")).to_have_count(1)
+    opened.write("'😀😀'; foo(x)")
+    expect(opened.page.locator(".cm-lintRange-error")).to_have_text("foo")
+
+
+def test_a_click_on_a_place_goes_to_its_line(visit):
+    opened = visit()
+    opened.write("\n" * 300 + "foo(x)" + "\n" * 300)
+    problem = opened.page.get_by_role("alert")
+    problem.get_by_role("button", name="line 301").click()
+    editor = opened.page.get_by_role("textbox", name="Program")
+    expect(editor).to_be_focused()
+    opened.page.keyboard.type("# here ")
+    expect(editor).to_contain_text("# here foo(x)")
+
+
+def test_all_digits_of_an_answer_can_be_read(visit):
+    opened = visit()
+    page = opened.page
+    page.get_by_label("with respect to").fill("")
+    opened.write_variables('{"x": [[[1, 2, 3]], [[4, 5, 6]]]}')
+    opened.write("sum(x**3) / 7")
+    page.get_by_text("All digits, as JSON").click()
+    whole = page.get_by_label("The answer with all digits")
+    # A gradient in three axes is shown as a picture above.
+    expect(whole).to_contain_text("1.7142857142857142")
+    answer = json.loads(whole.inner_text())
+    assert answer["value"] == 63.0
+    expected = 3 * np.array([[[1, 2, 3]], [[4, 5, 6]]]) ** 2 / 7
+    np.testing.assert_allclose(answer["gradients"]["x"], expected, rtol=1e-15)
+
+
+def test_large_integers_are_shown_as_they_are(visit):
+    opened = visit()
+    opened.page.get_by_label("with respect to").fill("")
+    opened.write_variables('{"n": {"value": 123456788, "dtype": "int64"}}')
+    opened.write("n + 1")
+    expect(opened.page.get_by_label("Value", exact=True)).to_contain_text("123456789")
+
+
+def test_the_sign_of_zero_is_sent(visit):
+    opened = visit()
+    opened.page.get_by_label("with respect to").fill("")
+    opened.write_variables('{"x": -0.0}')
+    opened.write("1 / x")
+    expect(opened.page.get_by_label("Value", exact=True)).to_contain_text("−∞")
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [('{"x": [1, 2}', "}"), ('{"x": NaN}', "N"), ('{"x": 9007199254740993}', "9")],
+    ids=["bracket", "word", "digits"],
+)
+def test_variables_that_cannot_be_read_are_underlined_and_are_the_problem(visit, text, marked):
+    opened = visit()
+    page = opened.page
+    expect(page.get_by_label("Value", exact=True)).to_contain_text(FIRST)
+    opened.write_variables(text)
+    expect(page.locator(".variables .cm-lintRange-error")).to_have_text(marked)
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        expect(page.get_by_role("alert")).to_contain_text("The variables cannot be read")
+    page.get_by_role("tab", name="Answer").click()
+    expect(page.get_by_text("The last answer:")).to_be_visible()
+
+
+def test_a_slow_answer_is_announced_and_no_other_is_taken_for_it(visit):
+    opened = visit()
+    page = opened.page
+    page.get_by_label("with respect to").fill("")
+    opened.write_variables('{"x": 1}')
+    expect(page.get_by_role("alert")).to_contain_text("'layer' is not defined")
+    opened.write("for i in range(300000000):\n    x = sin(x)\nx")
+    expect(page.locator(".answer").get_by_role("status").first).to_have_text("Computing…")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_text("The last answer:")).to_be_visible()
+    opened.write("x * 7")
+    expect(page.get_by_label("Value", exact=True)).to_contain_text("7")
+    expect(page.locator(".answer").get_by_role("status").first).to_have_text("")
 
 
 def test_the_address_keeps_what_was_typed(visit):

@@ -84,6 +84,34 @@ test("the last answer stays while a later request is refused", async () => {
   stop();
 });
 
+test("a problem of what was asked before is not shown while an answer takes long", async () => {
+  const { latest, body, stop } = following({ n: 1 });
+  await until(() => latest.answer.value !== null);
+  assert.ok(!latest.isSlow.value);
+  body.value = { refuse: true };
+  await until(() => latest.problem.value !== null);
+  body.value = { n: 2, milliseconds: 1000 };
+  await until(() => latest.isSlow.value);
+  assert.equal(latest.problem.value, null);
+  // It goes on to be slow while more is typed.
+  body.value = { n: 3, milliseconds: 1000 };
+  await until(() => seen.length === 4);
+  assert.ok(latest.isSlow.value);
+  await until(() => latest.answer.value?.["n"] === 3);
+  assert.ok(!latest.isSlow.value);
+  stop();
+});
+
+test("what cannot be asked has its problem", async () => {
+  const { latest, stop } = following({ n: 1, milliseconds: 2000 });
+  await until(() => latest.isAsking.value);
+  const problem = { code: "unreadable", title: "Unreadable", detail: "no" };
+  latest.refuse(problem);
+  assert.equal(latest.problem.value, problem);
+  assert.ok(!latest.isAsking.value);
+  stop();
+});
+
 test("nothing is asked without a question, or after the end", async () => {
   const { latest, body, stop } = following({ n: 1, milliseconds: 2000 });
   await until(() => seen.length === 1);

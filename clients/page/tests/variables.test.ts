@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { jsonOf } from "../src/service/json.ts";
 import { compact, leavesOf, readVariables, withLeaf, withoutLeaf } from "../src/model/variables.ts";
 
 const NESTED = { layer: { w: [[1, 2], [3, 4]], parts: [{ b: 1 }, { b: [2] }] }, c: { re: 1, im: 2 }, "m.value": true };
@@ -21,6 +22,11 @@ test("one leaf changes and nothing else", () => {
 test("compact text means the same", () => {
   for (const value of [NESTED, {}, { x: [] }, { s: "a\n\"b\"", t: { value: [1], dtype: "int64" } }])
     assert.deepEqual(JSON.parse(compact(value)), value);
+});
+
+test("the sign of zero stays", () => {
+  const value = { x: [-0, 0], y: -0 };
+  for (const text of [compact(value), jsonOf(value)]) assert.deepEqual(JSON.parse(text), value);
 });
 
 test("what is no object is refused", () => {

@@ -9,37 +9,46 @@ import { ProblemView } from "./ProblemView.tsx";
 import { shortNumber } from "./numbers.ts";
 
 interface Checked {
-  readonly asked: JsonObject;
-  readonly ok: boolean;
   readonly checks: { readonly [path: string]: { readonly ok: boolean; readonly error: number | string; readonly at: number[] | null } };
 }
 
+/** A comparison of what was asked: another one has none yet. */
+interface Comparison {
+  readonly asked: JsonObject;
+  /** Null while the service computes. */
+  readonly outcome: Checked | Problem | null;
+}
+
 export function Check() {
-  const checked = useSignal<Checked | null>(null);
-  const problem = useSignal<Problem | null>(null);
+  const comparison = useSignal<Comparison | null>(null);
   const asked = answer.value?.request;
   const compare = async () => {
     if (asked === undefined) return;
+    const show = (outcome: Comparison["outcome"]) => (comparison.value = { asked, outcome });
+    show(null);
+    const isLast = () => comparison.value?.asked === asked;
     try {
       const document = await ask("v1/check", asked);
-      checked.value = { asked, ...document } as unknown as Checked;
-      problem.value = null;
+      if (isLast()) show(document as unknown as Checked);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      problem.value = error.problem;
+      if (isLast()) show(error.problem);
     }
   };
-  const shown = checked.value?.asked === asked ? checked.value : null;
+  const own = comparison.value?.asked === asked ? comparison.value : null;
+  const outcome = own?.outcome ?? null;
+  const isComparing = own !== null && outcome === null;
   return (
     <div class="check">
-      <button type="button" onClick={() => void compare()} disabled={asked === undefined}>
+      <button type="button" onClick={() => void compare()} disabled={asked === undefined || isComparing}>
         Compare with finite differences
       </button>
       <div aria-live="polite">
-        {problem.value !== null && <ProblemView problem={problem.value} />}
-        {shown !== null && (
+        {isComparing && <p class="quiet">Comparing…</p>}
+        {outcome !== null && "code" in outcome && <ProblemView problem={outcome} />}
+        {outcome !== null && "checks" in outcome && (
           <ul>
-            {Object.entries(shown.checks).map(([path, { ok, error, at }]) => (
+            {Object.entries(outcome.checks).map(([path, { ok, error, at }]) => (
               <li key={path}>
                 <span class={ok ? "agrees" : "differs"}>{ok ? "✓" : "✗"}</span> <code>{path}</code>{" "}
                 {ok ? "agrees" : "differs"}: largest error {typeof error === "number" ? shortNumber(error) : error}

@@ -2,6 +2,7 @@
 
 import { isObject, type Json } from "../service/json.ts";
 import type { Place } from "../service/client.ts";
+import { shortNumber } from "./numbers.ts";
 import { PlaceLink } from "./TreeView.tsx";
 
 interface Report extends Place {
@@ -20,7 +21,9 @@ export function Nonfinite({ document }: { document: Json | undefined }) {
       {found.map((direction) => {
         const report = document[direction] as unknown as Report;
         const ranges = report.operands.map(({ min, max, nonfinite }) =>
-          min === null ? "no finite number" : `${min} to ${max}${nonfinite > 0 ? `, ${nonfinite} not finite` : ""}`,
+          min === null || max === null
+            ? "no finite number"
+            : `${shortNumber(min)}${min === max ? "" : ` to ${shortNumber(max)}`}${nonfinite > 0 ? ` with ${nonfinite} not finite` : ""}`,
         );
         return (
           <div class="warning" role="status" key={direction}>

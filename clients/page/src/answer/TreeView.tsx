@@ -4,7 +4,7 @@ import type { JsonObject, Tree } from "../service/json.ts";
 import { isObject } from "../service/json.ts";
 import { isTensor } from "../service/tensor.ts";
 import type { Leaf } from "../model/answer.ts";
-import { pointed } from "../model/pointing.ts";
+import { pointed, visited } from "../model/pointing.ts";
 import type { Place } from "../service/client.ts";
 import { ArrayView } from "./ArrayView.tsx";
 
@@ -46,15 +46,15 @@ function Missing({ reasons, path }: { reasons: Reasons; path: string }) {
   );
 }
 
-/** A place in the program: while the pointer is on it, its line is highlighted. */
+/** A place in the program: while the pointer is on it, its line is highlighted, and a click goes there. */
 export function PlaceLink({ place }: { place: Place | undefined }) {
   const line = place?.line;
   if (line === undefined) return null;
   const show = () => (pointed.value = { line });
   const hide = () => (pointed.value = null);
   return (
-    <span class="place" tabIndex={0} role="note" onMouseEnter={show} onMouseLeave={hide} onFocus={show} onBlur={hide}>
+    <button type="button" class="place" onClick={() => (visited.value = { line })} onMouseEnter={show} onMouseLeave={hide} onFocus={show} onBlur={hide}>
       line {line}
-    </span>
+    </button>
   );
 }

@@ -15,7 +15,7 @@ export function VariablesEditor() {
     const stop = showProblems(view, (text) => {
       const fault = variablesFault.value;
       if (fault === null) return null;
-      const from = Math.max(0, Math.min(fault.at ?? text.length, text.length) - 1);
+      const from = Math.max(0, Math.min(fault.at, text.length - 1));
       return { from, to: Math.min(from + 1, text.length), severity: "error", message: fault.message };
     });
     return () => {

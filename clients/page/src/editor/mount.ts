@@ -63,7 +63,7 @@ export function mountEditor(host: HTMLElement, text: Signal<string>, label: stri
         closeBrackets(),
         syntaxHighlighting(highlighting),
         theme,
-        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", autocorrect: "off", autocapitalize: "off", spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": label, "aria-description": "Tab indents. Escape, then Tab, leaves the editor.", tabindex: "0", autocorrect: "off", autocapitalize: "off", spellcheck: "false" }),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;
           clearTimeout(pending);

@@ -4,7 +4,7 @@ import { type Extension, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView } from "@codemirror/view";
 import { effect } from "@preact/signals";
 
-import { pointed } from "../model/pointing.ts";
+import { pointed, visited } from "../model/pointing.ts";
 
 const setLine = StateEffect.define<number | null>();
 const mark = Decoration.line({ class: "cm-pointed" });
@@ -37,10 +37,21 @@ export const pointing: Extension = [
   }),
 ];
 
-/** Follow what is pointed at in other views. */
+/** Follow what is pointed at in other views, and go to the lines that they ask for. */
 export function followPointer(view: EditorView): () => void {
-  return effect(() => {
-    const line = pointed.value?.line ?? null;
-    view.dispatch({ effects: setLine.of(line) });
-  });
+  const first = visited.peek();
+  const ends = [
+    effect(() => {
+      const line = pointed.value?.line ?? null;
+      view.dispatch({ effects: setLine.of(line) });
+    }),
+    effect(() => {
+      const to = visited.value;
+      if (to === null || to === first) return;
+      const { from } = view.state.doc.line(Math.min(to.line, view.state.doc.lines));
+      view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
+      view.focus();
+    }),
+  ];
+  return () => ends.forEach((end) => end());
 }

@@ -12,10 +12,17 @@ export function rangeOf(text: Text, place: Place): { from: number; to: number } 
   const { line: number, column = 1 } = place;
   if (number === undefined || number < 1 || number > text.lines) return null;
   const line = text.line(number);
-  const from = Math.min(line.from + column - 1, line.to);
+  const from = Math.min(line.from + offsetOf(line.text, column), line.to);
   const [word = ""] = /^[\w.]+/.exec(line.text.slice(from - line.from)) ?? [];
   const to = Math.min(from + Math.max(word.length, 1), line.to);
   return from < to ? { from, to } : { from: line.from, to: line.to };
+}
+
+/** Where a column is in a line: the service counts characters, and this editor, as JavaScript, some of them twice. */
+function offsetOf(line: string, column: number): number {
+  let offset = 0;
+  for (let i = 1; i < column && offset < line.length; i += 1) offset += (line.codePointAt(offset) ?? 0) > 0xffff ? 2 : 1;
+  return offset;
 }
 
 /** A problem as the editor shows it; null if it has no place in the program. */

@@ -4,7 +4,7 @@ import type { JsonObject, Tree } from "../service/json.ts";
 import { LatestRequest } from "../service/latest.ts";
 import { readTree, type Tensor } from "../service/tensor.ts";
 import { program, type Query, query, request } from "./document.ts";
-import { variablesFault } from "./variables.ts";
+import { variablesProblem } from "./variables.ts";
 
 export type Leaf = Tensor | string | null;
 
@@ -24,13 +24,16 @@ export interface Answer {
 }
 
 const latest = new LatestRequest<Answer>();
-export const { answer, problem, isAsking } = latest;
+export const { answer, problem, isAsking, isSlow } = latest;
 
 /** Answer after each change from now on; returns what ends that. */
 export function answerChanges(): () => void {
   return latest.follow(() => {
     const asked = { query: query.value, request: request.value };
-    if (variablesFault.value !== null) return null;
+    if (variablesProblem.value !== null) {
+      latest.refuse(variablesProblem.value);
+      return null;
+    }
     if (program.value.trim() === "") {
       latest.clear();
       return null;

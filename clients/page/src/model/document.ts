@@ -100,10 +100,16 @@ export function saved(): Saved {
 export function open(document: Saved, generate: (text: string) => Generated): void {
   program.value = document.program;
   variablesText.value = compact(document.variables ?? {});
-  const { sources } = document;
-  sourcesText.value = sources === undefined ? "" : isNames(sources) ? sources.join(", ") : typeof sources === "string" ? sources : JSON.stringify(sources);
+  sourcesText.value = document.sources === undefined ? "" : textOf(document.sources);
   query.value = document.query ?? "gradient";
   large.value = new Map(Object.entries(document.generated ?? {}).map(([path, text]) => [path, generate(text)]));
+}
+
+/** Sources as they would be typed: names, or JSON for all that these would not give again. */
+function textOf(sources: Json): string {
+  const json = JSON.stringify(sources);
+  const names = isNames(sources) ? sources.join(", ") : typeof sources === "string" ? sources : json;
+  return JSON.stringify(readSources(names)) === json ? names : json;
 }
 
 function isNames(sources: Json): sources is string[] {

@@ -1,6 +1,6 @@
 /** Links that hold a document: `#v1=` and base64url of the deflated JSON. */
 
-import { isObject, type JsonObject } from "../service/json.ts";
+import { isObject, jsonOf, type JsonObject } from "../service/json.ts";
 import { base64Of, bytesOf } from "../service/tensor.ts";
 import { QUERIES, type Query, type Saved } from "./document.ts";
 import { isTooDeep } from "./variables.ts";
@@ -13,7 +13,7 @@ const MOST_BYTES = 16 << 20;
 
 /** The fragment of a document's link, with its `#`. */
 export async function fragmentOf(document: Saved): Promise<string> {
-  const bytes = await through(new TextEncoder().encode(JSON.stringify(document)), new CompressionStream("deflate-raw"));
+  const bytes = await through(new TextEncoder().encode(jsonOf(document as unknown as JsonObject)), new CompressionStream("deflate-raw"));
   return PREFIX + base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 

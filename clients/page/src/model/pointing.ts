@@ -15,6 +15,9 @@ export interface Pointed {
 /** All views show what belongs to it; null if the pointer is on nothing. */
 export const pointed = signal<Pointed | null>(null);
 
+/** The line of the program that was asked for last; null before. */
+export const visited = signal<{ readonly line: number } | null>(null);
+
 /** Equal for equal places: one operation of the program, or one variable. */
 export function placeKey({ line, column, op, id }: Place): string {
   return line === undefined ? (id ?? "") : `${line}:${column ?? 0}:${op ?? id ?? ""}`;

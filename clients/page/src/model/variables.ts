@@ -2,16 +2,12 @@
 
 import { computed, signal } from "@preact/signals";
 
-import { isObject, type Json, type JsonObject } from "../service/json.ts";
+import type { Problem } from "../service/client.ts";
+import { isObject, type Json, type JsonObject, numberText } from "../service/json.ts";
+import { faultOf, type Fault } from "./jsonFault.ts";
 
 /** The JSON text of the variables. */
 export const variablesText = signal("{}");
-
-export interface Fault {
-  readonly message: string;
-  /** The offset in the text at which reading failed, if the browser tells. */
-  readonly at?: number;
-}
 
 /** The variables, or why the text is none. */
 const read = computed<{ variables: JsonObject } | { fault: Fault }>(() => readVariables(variablesText.value));
@@ -26,6 +22,11 @@ export const variables = computed<JsonObject>(() => {
 /** Why the text cannot be read; null if it can. */
 export const variablesFault = computed<Fault | null>(() => ("fault" in read.value ? read.value.fault : null));
 
+/** The same as the problem of all that is asked meanwhile. */
+export const variablesProblem = computed<Problem | null>(
+  () => variablesFault.value && { code: "unreadable_variables", title: "The variables cannot be read", detail: variablesFault.value.message },
+);
+
 /** More than the service reads, and few enough to be walked through. */
 const MOST_LEVELS = 100;
 
@@ -37,14 +38,9 @@ export function isTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
 
 export function readVariables(text: string): { variables: JsonObject } | { fault: Fault } {
   if (text.trim() === "") return { variables: {} };
-  let document: Json;
-  try {
-    document = JSON.parse(text);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const found = /position (\d+)/.exec(message);
-    return { fault: found ? { message, at: Number(found[1]) } : { message } };
-  }
+  const fault = faultOf(text);
+  if (fault !== null) return { fault };
+  const document = JSON.parse(text) as Json;
   if (!isObject(document)) return { fault: { message: "variables are an object: {\"x\": [1, 2]}", at: 0 } };
   if (isTooDeep(document)) return { fault: { message: `variables are nested more than ${MOST_LEVELS} levels deep`, at: 0 } };
   return { variables: document as JsonObject };
@@ -123,5 +119,5 @@ function inOneLine(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(inOneLine).join(", ")}]`;
   if (isObject(value))
     return `{${Object.entries(value as JsonObject).map(([name, part]) => `${JSON.stringify(name)}: ${inOneLine(part)}`).join(", ")}}`;
-  return JSON.stringify(value);
+  return typeof value === "number" ? numberText(value) : JSON.stringify(value);
 }

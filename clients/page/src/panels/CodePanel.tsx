@@ -2,8 +2,11 @@
 
 import { useSignal } from "@preact/signals";
 
+import { ProblemView } from "../answer/ProblemView.tsx";
 import { query, request, saved } from "../model/document.ts";
 import { fragmentOf, MOST_CHARACTERS } from "../model/link.ts";
+import { variablesProblem } from "../model/variables.ts";
+import { jsonOf } from "../service/json.ts";
 import { apiKey } from "../service/client.ts";
 import { type Asked, isInFile, LANGUAGES, REQUEST_FILE } from "../take/snippets.ts";
 
@@ -12,6 +15,8 @@ export function CodePanel() {
   const said = useSignal("");
   const language = LANGUAGES.find(({ id }) => id === chosen.value) ?? LANGUAGES[0];
   if (language === undefined) return null;
+  // The code of the variables that could be read before would be that of another request.
+  if (variablesProblem.value !== null) return <ProblemView problem={variablesProblem.value} />;
   const address = new URL(".", location.href).href.replace(/\/$/, "");
   const asked: Asked = { address, query: query.value, document: request.value, hasKey: apiKey.value !== "" };
   const code = language.write(asked);
@@ -45,7 +50,7 @@ export function CodePanel() {
           Copy the code
         </button>
         {isInFile(asked) && (
-          <button type="button" onClick={() => download(JSON.stringify(request.value))}>
+          <button type="button" onClick={() => download(jsonOf(request.value))}>
             Download {REQUEST_FILE}
           </button>
         )}

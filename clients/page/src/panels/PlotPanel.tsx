@@ -3,7 +3,8 @@
 import type { ComponentType } from "preact";
 
 import { ProblemView } from "../answer/ProblemView.tsx";
-import { isAsking, problem } from "../model/answer.ts";
+import { Waiting } from "../answer/Waiting.tsx";
+import { isAsking, isSlow, problem } from "../model/answer.ts";
 import { query } from "../model/document.ts";
 import { BarsPlot } from "../plots/BarsPlot.tsx";
 import { choose, chooseCoordinate, chosenCoordinates, coordinates, curve, grid, type View, view, views, zoom } from "../plots/choice.ts";
@@ -20,6 +21,7 @@ export function PlotPanel() {
     return <p class="quiet">There is nothing to plot: no source is a floating-point number or a small array of them.</p>;
   const sampled = shown === "curve" ? curve : shown === "contours" ? grid : null;
   const wrong = sampled === null ? problem.value : sampled.latest.problem.value;
+  const isWaiting = sampled === null ? isSlow.value : sampled.latest.isSlow.value;
   const isBusy = sampled === null ? isAsking.value : sampled.latest.isAsking.value;
   const names = { curve: "curve", contours: "contours", bars: "sensitivities", matrix: query.value === "hessian" ? "Hessian" : "Jacobian" };
   const Plot = PLOTS[shown];
@@ -53,11 +55,12 @@ export function PlotPanel() {
           </span>
         )}
       </div>
+      <Waiting isSlow={isWaiting} />
       {sampled !== null && wrong !== null && problem.value === null && (
         <p class="quiet">Not at the variables' values, but elsewhere in the picture:</p>
       )}
       {wrong !== null && !(keyWanted.value && wrong.status === 401) && <ProblemView problem={wrong} />}
-      <div class={wrong === null ? "" : "old"}>
+      <div class={wrong === null && !isWaiting ? "" : "old"}>
         <Plot />
       </div>
     </div>

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 
-import type { Json, JsonObject } from "./json.ts";
+import { type Json, jsonOf, type JsonObject } from "./json.ts";
 
 /** A problem document of the service (RFC 9457), or one of this page of the same form. */
 export interface Problem {
@@ -47,7 +47,7 @@ export async function ask(path: string, body: JsonObject | null, stop?: AbortSig
   const headers: Record<string, string> = { Accept: "application/json" };
   if (apiKey.value !== "") headers["Authorization"] = `Bearer ${apiKey.value}`;
   if (body !== null) headers["Content-Type"] = "application/json";
-  const sent = body === null ? null : JSON.stringify(body);
+  const sent = body === null ? null : jsonOf(body);
   if (sent !== null) refuseTooLarge(sent);
   let response: Response;
   let text: string;
@@ -65,7 +65,7 @@ export async function ask(path: string, body: JsonObject | null, stop?: AbortSig
     throw new ServiceError({
       code: "unreachable",
       title: "Service unreachable",
-      detail: "The service does not answer. What you typed is kept; the page asks again.",
+      detail: "The service does not answer. What you typed is kept.",
     });
   }
   const document = parse(text);

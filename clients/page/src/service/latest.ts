@@ -15,6 +15,8 @@ export interface Question<Given> {
 /** Shorter than the time between two keys, so that words are not asked letter by letter. */
 const PAUSE_MILLISECONDS = 25;
 const RETRY_MILLISECONDS = 2000;
+/** An answer that takes longer is waited for: what is shown until then belongs to something else. */
+const SLOW_MILLISECONDS = 400;
 
 export class LatestRequest<Given> {
   /** The last answer; it stays while a later request is answered or refused. */
@@ -22,6 +24,8 @@ export class LatestRequest<Given> {
   /** Why the last request was refused. */
   readonly problem = signal<Problem | null>(null);
   readonly isAsking = signal(false);
+  /** Whether an answer is waited for so long that people should know; until one comes. */
+  readonly isSlow = signal(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stop: AbortController | undefined;
 
@@ -47,9 +51,19 @@ export class LatestRequest<Given> {
   clear(): void {
     untracked(() => {
       this.answer.value = null;
-      this.problem.value = null;
-      this.isAsking.value = false;
+      this.refuse(null);
     });
+  }
+
+  /** Say what is wrong with a question that is not asked. */
+  refuse(problem: Problem | null): void {
+    untracked(() =>
+      batch(() => {
+        this.problem.value = problem;
+        this.isAsking.value = false;
+        this.isSlow.value = false;
+      }),
+    );
   }
 
   #cancel(): void {
@@ -62,20 +76,33 @@ export class LatestRequest<Given> {
     this.#stop = own;
     this.isAsking.value = true;
     const start = performance.now();
+    const slow = setTimeout(() => {
+      if (own.signal.aborted) return;
+      batch(() => {
+        this.isSlow.value = true;
+        this.problem.value = null;
+      });
+    }, SLOW_MILLISECONDS);
     try {
       const document = await ask(asked.path, asked.body, own.signal);
       if (own.signal.aborted) return;
       batch(() => {
         this.answer.value = asked.read(document, performance.now() - start);
         this.problem.value = null;
+        this.isSlow.value = false;
       });
     } catch (error) {
       if (own.signal.aborted) return;
       if (!(error instanceof ServiceError)) throw error;
-      this.problem.value = error.problem;
-      const { code, status } = error.problem;
+      const { problem } = error;
+      batch(() => {
+        this.problem.value = problem;
+        this.isSlow.value = false;
+      });
+      const { code, status } = problem;
       if (code === "unreachable" || status === 503) this.#timer = setTimeout(() => void this.#send(asked), RETRY_MILLISECONDS);
     } finally {
+      clearTimeout(slow);
       if (this.#stop === own) this.isAsking.value = false;
     }
   }

@@ -1,6 +1,6 @@
 /** Text as literals of programming languages. */
 
-import { isObject, type Json, type JsonObject } from "../service/json.ts";
+import { isObject, type Json, type JsonObject, numberText } from "../service/json.ts";
 
 /** A word of a POSIX shell. */
 export function shellWord(text: string): string {
@@ -27,7 +27,7 @@ export function pythonLiteral(value: Json, indent = ""): string {
   if (value === true) return "True";
   if (value === false) return "False";
   if (typeof value === "string") return FLOATS[value] ?? quoted(value);
-  if (typeof value === "number") return String(value);
+  if (typeof value === "number") return numberText(value);
   if (Array.isArray(value)) return `[${value.map((part) => pythonLiteral(part, indent)).join(", ")}]`;
   return braces(value, indent, (name) => quoted(name), pythonLiteral);
 }
@@ -35,6 +35,7 @@ export function pythonLiteral(value: Json, indent = ""): string {
 /** An object of JavaScript. */
 export function javascriptLiteral(value: Json, indent = ""): string {
   if (typeof value === "string") return quoted(value);
+  if (typeof value === "number") return numberText(value);
   if (Array.isArray(value)) return `[${value.map((part) => javascriptLiteral(part, indent)).join(", ")}]`;
   if (isObject(value))
     return braces(value as JsonObject, indent, (name) => (/^[a-z_$][\w$]*$/i.test(name) ? name : quoted(name)), javascriptLiteral);
@@ -70,6 +71,7 @@ export function rString(text: string): string {
 /** A document as JSON, a line for each member of what is long. */
 export function jsonText(value: Json, indent = ""): string {
   if (Array.isArray(value)) return `[${value.map((part) => jsonText(part, indent)).join(", ")}]`;
+  if (typeof value === "number") return numberText(value);
   if (!isObject(value)) return JSON.stringify(value);
   return braces(value as JsonObject, indent, (name) => JSON.stringify(name), jsonText);
 }

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 
 import type { Warning } from "../answer/Warnings.tsx";
 import { program, type Query, query, request } from "../model/document.ts";
-import { variablesFault } from "../model/variables.ts";
+import { variablesProblem } from "../model/variables.ts";
 import type { Place } from "../service/client.ts";
 import type { Json, JsonObject } from "../service/json.ts";
 import { LatestRequest } from "../service/latest.ts";
@@ -71,7 +71,10 @@ export function explainChanges(): () => void {
   return explained.follow(() => {
     const asked = query.value;
     const body = { ...request.value, query: asked, time: timed.value?.request === request.value };
-    if (variablesFault.value !== null) return null;
+    if (variablesProblem.value !== null) {
+      explained.refuse(variablesProblem.value);
+      return null;
+    }
     if (program.value.trim() === "") {
       explained.clear();
       return null;
