@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from gradwire_service.problems import RequestError
@@ -18,6 +18,20 @@ _HEADERS = {
     "content-security-policy": CONTENT_SECURITY_POLICY,
     "cache-control": "public, max-age=3600",
 }
+#: What people see who follow the page's link to a guide that is not there.
+_NOT_BUILT = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="color-scheme" content="light dark">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Gradwire: no guide</title>
+<h1>This service was installed without the guide</h1>
+<p>In a checkout of Gradwire, <code>make docs-site</code> builds it, and this service shows it
+after a restart. The same pages can be read in the folder <code>docs</code>. Wheels and images of
+releases contain the guide.</p>
+<p><a href="..">Back to the page</a></p>
+</html>
+"""
 
 
 def router(folder: Path = FOLDER) -> APIRouter:
@@ -30,13 +44,18 @@ def router(folder: Path = FOLDER) -> APIRouter:
 
     @routes.get("/guide")
     async def guide() -> Response:
-        _built(files)
+        if files is None:
+            raise _missing()
         return RedirectResponse("guide/", 308, _HEADERS)  # links are relative to the folder
 
     @routes.get("/guide/{path:path}")
     async def guide_part(path: str, request: Request) -> Response:
+        if files is None:
+            if path == "" and "text/html" in request.headers.get("accept", ""):
+                return HTMLResponse(_NOT_BUILT, 404, {**_HEADERS, "cache-control": "no-store"})
+            raise _missing()
         try:
-            response = await _built(files).get_response(path or ".", request.scope)
+            response = await files.get_response(path or ".", request.scope)
         except HTTPException as error:
             if error.status_code != 404:
                 raise
@@ -48,11 +67,7 @@ def router(folder: Path = FOLDER) -> APIRouter:
     return routes
 
 
-def _built(files: StaticFiles | None) -> StaticFiles:
-    if files is None:
-        raise RequestError(
-            "not_found",
-            "this service was installed without the guide",
-            hint="`make docs-site` builds it; wheels and images of releases contain it",
-        )
-    return files
+def _missing() -> RequestError:
+    detail = "this service was installed without the guide"
+    hint = "`make docs-site` builds it; wheels and images of releases contain it"
+    return RequestError("not_found", detail, hint=hint)

@@ -114,3 +114,18 @@ async def test_without_a_guide_the_problem_says_how_to_build_it(tmp_path, path):
     assert problem["code"] == "not_found"
     assert "without the guide" in problem["detail"]
     assert "make docs-site" in problem["hint"]
+
+
+async def test_a_browser_is_told_that_there_is_no_guide_by_a_page(tmp_path):
+    # As Chromium asks when a link is followed.
+    accept = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+    async with reading(tmp_path / "none") as client:
+        response = await client.get("/guide/", headers=accept)
+        part = await client.get("/guide/tutorial/first.html", headers=accept)
+    assert response.status_code == 404
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert "default-src 'none'" in response.headers["content-security-policy"]
+    assert response.headers["cache-control"] == "no-store"
+    assert "make docs-site" in response.text
+    assert 'href=".."' in response.text
+    assert part.headers["content-type"] == "application/problem+json"
