@@ -77,6 +77,7 @@ FLEETS := tests/fleet/test_schema.py $(filter-out tests/fleet/test_schema.py $(T
 ASKING = $(shell grep -lwE 'ask|Engine' tests/engine/ops/test_*.py tests/engine/autodiff/test_*.py)
 # TensorFlow's names are called with the newest of the other Pythons alone.
 # Playwright has an event loop that runs all the time, beside which other tests could run none.
+# PyTorch, JAX and browsers have threads of their own: no worker more than there are cores.
 # Container tests take minutes: they run only if their inputs changed.
 test-rest: environments ## Run the tests that `make test` leaves out: long ones, the other kind of processor, the reference and the native backend, adapters, notebooks, examples, generated clients, the page, the guide, the Helm chart, a Dask cluster, fleets, containers, other Pythons
 	@status=0; \
@@ -84,8 +85,8 @@ test-rest: environments ## Run the tests that `make test` leaves out: long ones,
 	$(BIN)/pytest $(PARALLEL) --processor=other tests/engine/*.py tests/engine/backends tests/engine/optimize $(addprefix --ignore=,tests/engine/backends/llvm $(LONG)) $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=reference tests/engine/*.py $(ASKING) tests/engine/compile tests/engine/record tests/engine/recorded $(addprefix --ignore=,$(LONG)) $(ARGS) || status=1; \
 	$(BIN)/pytest $(PARALLEL) --backend=native $(ASKING) tests/engine/test_replays.py tests/engine/test_concurrency.py tests/engine/test_recurring.py tests/engine/compile tests/engine/recorded $(ARGS) || status=1; \
-	$(BIN)/pytest $(PARALLEL) tests/clients/adapters tests/clients/display tests/examples tests/generators tests/cluster tests/service/cluster tests/benchmarks $(ARGS) || status=1; \
-	$(BIN)/pytest $(PARALLEL) tests/guide tests/browser $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) -n auto tests/clients/adapters tests/clients/display tests/examples tests/generators tests/cluster tests/service/cluster tests/benchmarks $(ARGS) || status=1; \
+	$(BIN)/pytest $(PARALLEL) -n auto tests/guide tests/browser $(ARGS) || status=1; \
 	for other in $(OTHER_PYTHONS); \
 	do less='$(addprefix --ignore=,$(filter tests/clients/%,$(LONG)))'; \
 	test $$other = $(lastword $(OTHER_PYTHONS)) || less=--ignore=tests/clients/tensorflow; \
