@@ -76,6 +76,36 @@ def test_finite_differences_by_one_click(visit):
     expect(page.locator(".check")).to_contain_text("layer.b agrees")
 
 
+def test_differences_that_are_too_coarse_are_made_finer(visit):
+    opened = visit()
+    page = opened.page
+    page.get_by_label("with respect to").fill("")
+    opened.write_variables('{"x": 1e6, "k": 0}')
+    opened.write("sin(x)**2 + abs(k) + floor(k)")
+    expect(page.get_by_label("Value", exact=True)).to_contain_text("0.122495")
+    page.get_by_role("button", name="Compare with finite differences").click()
+    expect(page.locator(".check")).to_contain_text("x agrees")
+    expect(page.locator(".check")).to_contain_text("by a relative step of 1e−8")
+    expect(page.locator(".check")).to_contain_text("k differs")
+    expect(page.locator(".check")).to_contain_text("wrong at kinks")
+
+
+@pytest.mark.parametrize("text", ["[x, y]", '{"a": "x"', '["x",]'])
+def test_sources_that_cannot_be_read_are_the_problem(visit, text):
+    opened = visit()
+    page = opened.page
+    expect(page.get_by_label("Value", exact=True)).to_contain_text(FIRST)
+    page.get_by_label("with respect to").fill(text)
+    for tab in ("Tape", "Code", "Answer"):
+        page.get_by_role("tab", name=tab).click()
+        expect(page.get_by_role("alert")).to_contain_text("The sources cannot be read")
+    page.wait_for_timeout(600)
+    page.reload()
+    expect(page.get_by_label("with respect to")).to_have_value(text)
+    page.get_by_label("Compute the").select_option("evaluate")
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_a_value_that_is_not_finite_has_its_place(visit):
     opened = visit()
     opened.page.get_by_label("with respect to").fill("")

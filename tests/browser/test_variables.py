@@ -185,6 +185,8 @@ def test_variables_are_added_by_name(typed):
         ("x", "1", "There is x already"),
         ("2x", "1", "A name has letters"),
         ("y", "[1,", "A value is a number"),
+        ("y", "[9007199254740993]", "no number with all digits"),
+        ("y", "[1e400]", "1e400 is too large"),
         ("y", "normal(3.5)", "whole numbers of elements"),
     ]:
         add(opened, name, value)
@@ -192,6 +194,8 @@ def test_variables_are_added_by_name(typed):
         expect(opened.page.get_by_label("Name of the new variable")).to_have_value(name)
     opened.page.get_by_role("button", name="Remove a.b").click()
     expect(opened.page.get_by_label("a.b, slider", exact=True)).to_have_count(0)
+    add(opened, "y", "-inf")
+    expect(opened.page.get_by_label("y", exact=True)).to_have_value("-Infinity")
 
 
 def test_a_formula_makes_a_large_variable_and_is_kept_in_the_link(typed):

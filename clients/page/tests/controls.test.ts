@@ -54,6 +54,8 @@ test("elements are read as JSON has them", () => {
   for (const [text, dtype, expected] of read) assert.equal(readElement(text, dtype), expected, text);
   for (const text of ["", "-", "1,5", "0x10", "1e", "one", "1 2"]) assert.equal(readElement(text, "float64"), null, text);
   assert.equal(readElement("1.5", "int64"), null);
+  assert.equal(readElement("9007199254740993", "int64"), null);
+  assert.equal(readElement("9007199254740991", "int64"), 9007199254740991);
   assert.equal(readElement("nan", "int64"), null);
 });
 

@@ -3,8 +3,7 @@
 import type { JsonObject, Tree } from "../service/json.ts";
 import { LatestRequest } from "../service/latest.ts";
 import { readTree, type Tensor } from "../service/tensor.ts";
-import { program, type Query, query, request } from "./document.ts";
-import { variablesProblem } from "./variables.ts";
+import { program, type Query, query, request, unreadable } from "./document.ts";
 
 export type Leaf = Tensor | string | null;
 
@@ -30,8 +29,8 @@ export const { answer, problem, isAsking, isSlow } = latest;
 export function answerChanges(): () => void {
   return latest.follow(() => {
     const asked = { query: query.value, request: request.value };
-    if (variablesProblem.value !== null) {
-      latest.refuse(variablesProblem.value);
+    if (unreadable.value !== null) {
+      latest.refuse(unreadable.value);
       return null;
     }
     if (program.value.trim() === "") {

@@ -2,9 +2,11 @@
 
 import { computed, signal } from "@preact/signals";
 
+import type { Problem } from "../service/client.ts";
 import type { Json, JsonObject } from "../service/json.ts";
 import type { Bytes } from "../service/tensor.ts";
-import { compact, variables, variablesText, withLeaf } from "./variables.ts";
+import { faultOf } from "./jsonFault.ts";
+import { compact, variables, variablesProblem, variablesText, withLeaf } from "./variables.ts";
 
 export const QUERIES = ["gradient", "jacobian", "hessian", "evaluate"] as const;
 export type Query = (typeof QUERIES)[number];
@@ -53,16 +55,22 @@ export const sentVariables = computed<JsonObject>(() => {
 export function readSources(text: string): Json | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;
-  if (/^[[{"]/.test(trimmed)) {
-    try {
-      return JSON.parse(trimmed) as Json;
-    } catch {
-      // It is sent as the name that it is not: the service's problem says so.
-    }
-  }
+  if (isJson(trimmed)) return faultOf(trimmed) === null ? (JSON.parse(trimmed) as Json) : trimmed;
   const names = trimmed.split(",").map((name) => name.trim());
   return names.length === 1 ? trimmed : names;
 }
+
+function isJson(text: string): boolean {
+  return /^[[{"]/.test(text);
+}
+
+/** Why nothing can be asked: variables or sources that cannot be read; null if they can. */
+export const unreadable = computed<Problem | null>(() => {
+  if (variablesProblem.value !== null || query.value === "evaluate") return variablesProblem.value;
+  const text = sourcesText.value.trim();
+  const fault = isJson(text) ? faultOf(text) : null;
+  return fault && { code: "unreadable_sources", title: "The sources cannot be read", detail: fault.message, hint: "or write names with commas between them: x, layer.w" };
+});
 
 /** The request's document, without its encoding. */
 export const request = computed<JsonObject>(() => {

@@ -22,7 +22,7 @@ export const variables = computed<JsonObject>(() => {
 /** Why the text cannot be read; null if it can. */
 export const variablesFault = computed<Fault | null>(() => ("fault" in read.value ? read.value.fault : null));
 
-/** The same as the problem of all that is asked meanwhile. */
+/** The same as a problem. */
 export const variablesProblem = computed<Problem | null>(
   () => variablesFault.value && { code: "unreadable_variables", title: "The variables cannot be read", detail: variablesFault.value.message },
 );

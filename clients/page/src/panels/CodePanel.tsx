@@ -3,9 +3,8 @@
 import { useSignal } from "@preact/signals";
 
 import { ProblemView } from "../answer/ProblemView.tsx";
-import { query, request, saved } from "../model/document.ts";
+import { query, request, saved, unreadable } from "../model/document.ts";
 import { fragmentOf, MOST_CHARACTERS } from "../model/link.ts";
-import { variablesProblem } from "../model/variables.ts";
 import { jsonOf } from "../service/json.ts";
 import { apiKey } from "../service/client.ts";
 import { type Asked, isInFile, LANGUAGES, REQUEST_FILE } from "../take/snippets.ts";
@@ -15,8 +14,8 @@ export function CodePanel() {
   const said = useSignal("");
   const language = LANGUAGES.find(({ id }) => id === chosen.value) ?? LANGUAGES[0];
   if (language === undefined) return null;
-  // The code of the variables that could be read before would be that of another request.
-  if (variablesProblem.value !== null) return <ProblemView problem={variablesProblem.value} />;
+  // The code of what could be read before would be that of another request.
+  if (unreadable.value !== null) return <ProblemView problem={unreadable.value} />;
   const address = new URL(".", location.href).href.replace(/\/$/, "");
   const asked: Asked = { address, query: query.value, document: request.value, hasKey: apiKey.value !== "" };
   const code = language.write(asked);

@@ -3,8 +3,7 @@
 import { signal } from "@preact/signals";
 
 import type { Warning } from "../answer/Warnings.tsx";
-import { program, type Query, query, request } from "../model/document.ts";
-import { variablesProblem } from "../model/variables.ts";
+import { program, type Query, query, request, unreadable } from "../model/document.ts";
 import type { Place } from "../service/client.ts";
 import type { Json, JsonObject } from "../service/json.ts";
 import { LatestRequest } from "../service/latest.ts";
@@ -71,8 +70,8 @@ export function explainChanges(): () => void {
   return explained.follow(() => {
     const asked = query.value;
     const body = { ...request.value, query: asked, time: timed.value?.request === request.value };
-    if (variablesProblem.value !== null) {
-      explained.refuse(variablesProblem.value);
+    if (unreadable.value !== null) {
+      explained.refuse(unreadable.value);
       return null;
     }
     if (program.value.trim() === "") {

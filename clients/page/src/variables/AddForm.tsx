@@ -4,10 +4,12 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 
 import { large, setLarge } from "../model/document.ts";
+import { faultOf } from "../model/jsonFault.ts";
 import { leavesOf, setLeaf, variables } from "../model/variables.ts";
 import type { Json } from "../service/json.ts";
 import { FormulaError, generate } from "./generate.ts";
 import { isLoading, loadFiles } from "./loading.ts";
+import { readElement } from "./parts.ts";
 
 const NAME = /^[\p{L}_][\p{L}\p{N}_]*(\.[\p{L}\p{N}_]+)*$/u;
 
@@ -95,11 +97,15 @@ function faultOfName(path: string): string | null {
 function addVariable(path: string, text: string): string | null {
   try {
     if (/^[a-z]\w*\s*\(/i.test(text)) setLarge(path, { kind: "generated", text, fault: null, leaf: generate(text) });
-    else setLeaf(path, text === "" ? 0 : (JSON.parse(text) as Json));
+    else {
+      const element = text === "" ? 0 : readElement(text, "float64");
+      const fault = element === null ? faultOf(text) : null;
+      if (fault !== null) return `A value is a number, a list such as [1, 2], or a formula such as normal(100, 3). Here: ${fault.message}`;
+      setLeaf(path, element ?? (JSON.parse(text) as Json));
+    }
     return null;
   } catch (error) {
     if (error instanceof FormulaError) return `The formula gives no values: ${error.message}.`;
-    if (error instanceof SyntaxError) return "A value is a number, a list such as [1, 2], or a formula such as normal(100, 3).";
     throw error;
   }
 }

@@ -59,7 +59,8 @@ export function readElement(text: string, dtype: string): Json {
   if (!/^(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(size)) return null;
   const number = isNegative ? -Number(size) : Number(size);
   if (!Number.isFinite(number)) return isNegative ? "-Infinity" : "Infinity";
-  return dtype.includes("int") && !Number.isInteger(number) ? null : number;
+  // Larger integers would be rounded.
+  return dtype.includes("int") && !Number.isSafeInteger(number) ? null : number;
 }
 
 /** A number or one of JSON's words for what is none, as a number. */
