@@ -59,6 +59,23 @@ def test_the_keyboard_leaves_the_editor(visit):
     expect(editor).not_to_be_focused()
 
 
+def test_what_is_chosen_is_marked_where_the_system_replaces_colours(visit):
+    page = visit(forced_colors="active").page
+    background = "(element) => getComputedStyle(element).backgroundColor"
+    chosen, other = (
+        page.locator(".choice label", has_text=name).evaluate(background)
+        for name in ("Controls", "JSON")
+    )
+    assert chosen != other
+    border = "(element) => getComputedStyle(element).borderBottomColor"
+    chosen, other = (
+        page.get_by_role("tab", name=name).evaluate(border) for name in ("Answer", "Tape")
+    )
+    canvas = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    assert chosen != canvas
+    assert other == canvas
+
+
 def test_nothing_jumps_while_the_page_loads_and_answers(visit):
     page = visit(viewport=LARGE).page
     expect(page.get_by_label("Value", exact=True)).to_contain_text("0.716854")

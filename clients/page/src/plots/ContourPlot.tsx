@@ -20,7 +20,7 @@ const STEPS = 50;
 const LARGE_STEPS = 5;
 
 const ENDS: { readonly [end in Descent["end"]]: string } = {
-  rest: "Descent comes to rest at",
+  rest: "Descent comes to rest near",
   edge: "Descent leaves the picture at",
   nonfinite: "Descent meets values that are not finite at",
 };
