@@ -176,7 +176,7 @@ def test_a_problem_with_the_examples_is_shown_as_such(plot):
 
 def test_the_descent_ends_in_the_bowl_and_follows_the_pointer(plot):
     page = plot("(x - 1)**2 + 3 * (y + 0.5)**2", {"x": 2, "y": -1}).page
-    end = f"rest at x = {NUMBER}, y = {NUMBER}"
+    end = f"rest near x = {NUMBER}, y = {NUMBER}"
     for across, down in [(0.9, 0.1), (0.1, 0.8)]:
         page.mouse.move(*at_fraction(page, across, down))
         expect(page.locator(".cursor")).to_be_visible()
@@ -188,7 +188,7 @@ def test_the_descent_ends_in_the_bowl_and_follows_the_pointer(plot):
 def test_the_descent_reaches_rosenbrocks_minimum_along_its_valley(plot):
     page = plot("(1 - x)**2 + 100 * (y - x**2)**2", {"x": -1.2, "y": 1}).page
     expect(page.locator(".rest")).to_be_visible()
-    x, y = numbers(readout(page), f"rest at x = {NUMBER}, y = {NUMBER}")
+    x, y = numbers(readout(page), f"rest near x = {NUMBER}, y = {NUMBER}")
     assert (x, y) == (pytest.approx(1, abs=0.03), pytest.approx(1, abs=0.05))
     expect(page.locator(".contour")).to_have_count(11)
 
