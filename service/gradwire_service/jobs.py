@@ -70,7 +70,8 @@ class StoredJob(NamedTuple):
 class Lease(NamedTuple):
     """Which replica runs the job of an owner, and until when others leave it alone.
 
-    ``iteration`` is that from which it began, and ``attempts`` are those that began there.
+    ``iteration`` is the furthest that the job had reached before, and ``attempts`` are those that
+    have not come further.
     """
 
     owner: str

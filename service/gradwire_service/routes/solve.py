@@ -64,7 +64,8 @@ class Solving:
             await self._wait(exchange, run, wait_seconds, until_begun=prefers_job)
         if not run.answer.done():
             await run.keep()
-        ended = run.answer.done() and not isinstance(run.answer.exception(), Cancelled)
+        over = run.answer.done() and not run.goes_on
+        ended = over and not isinstance(run.answer.exception(), Cancelled)
         if ended and not (prefers_job and isinstance(run.answer.result(), TaskDone)):
             return self._result(exchange, run)
         return _response(exchange, await self._runs.find(run.key))

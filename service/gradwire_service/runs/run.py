@@ -15,7 +15,7 @@ import orjson
 from gradwire_engine.errors import DeadlineExceeded
 
 from gradwire_service.jobs import Job, Jobs, Lease, State, Unknown
-from gradwire_service.problems import RemoteError, RequestError, problem_of
+from gradwire_service.problems import RemoteError, RequestError, WorkerCrashed, problem_of
 from gradwire_service.runs.places import Places
 from gradwire_service.scheduling import Deadline
 from gradwire_service.store import Key, Unavailable
@@ -113,6 +113,13 @@ class Run:
     def stored(self) -> bool:
         """True if it is a job."""
         return self._lease is not None
+
+    @property
+    def goes_on(self) -> bool:
+        """True if the work has ended here for a reason outside of it, and the job is not over."""
+        if not (self.stored and self.answer.done()):
+            return False
+        return self._goes_on(self.answer.exception() or self.answer.result())
 
     def stop(self, why: Exception) -> None:
         """Stop the work, for the reason that becomes its answer."""
@@ -260,9 +267,8 @@ class Run:
         """Store how the job has ended; returns its state, None if it goes on elsewhere."""
         jobs, key, lease = self._means.jobs, self.key, self._lease
         assert lease is not None
-        begun = self._last_event > 0
-        if isinstance(answer, Interrupted) or _is_refused(answer) or (begun and _is_away(answer)):
-            self._hand_over(lease)
+        if self._goes_on(answer):
+            self._hand_over(lease, counted=isinstance(answer, WorkerCrashed))
             return None
         try:
             state = self._store_answer(answer)
@@ -276,15 +282,21 @@ class Run:
         jobs.remove_lease(lease)
         return state
 
-    def _hand_over(self, lease: Lease) -> None:
-        """End the lease, so that another replica goes on from here."""
+    def _goes_on(self, answer: TaskDone | TaskFailed | BaseException) -> bool:
+        """True if a job goes on from its checkpoint, here or elsewhere."""
+        if isinstance(answer, Interrupted) or _is_refused(answer):
+            return True
+        return self._last_event > 0 and (isinstance(answer, WorkerCrashed) or _is_away(answer))
+
+    def _hand_over(self, lease: Lease, *, counted: bool) -> None:
+        """End the lease, so that a replica goes on from here; ``counted`` as an attempt."""
         jobs, key = self._means.jobs, self.key
         renewed = lease._replace(until=time() + LEASE_SECONDS)
         if jobs.change_lease(lease, renewed):  # else another one has it already
             if self._checkpoint is not None:
                 with suppress(OverQuota):
                     jobs.put_part(key, "checkpoint", self._checkpoint)
-            jobs.change_lease(renewed, renewed._replace(until=0.0))
+            jobs.change_lease(renewed, renewed._replace(until=time() if counted else 0.0))
 
     def _store_answer(self, answer: TaskDone | TaskFailed | Exception) -> State:
         """Store how a job has ended; returns its state.

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 #: Time between looks for jobs whose replica is gone.
 _SWEEP_SECONDS = 2.0
-#: A job that ends its replica so often in a row, without any progress, is not tried again.
+#: A job that ends its process so often in a row, without any progress, is not tried again.
 _MOST_ATTEMPTS = 3
 
 
@@ -175,12 +175,12 @@ class Runs:
     def _claim(self, key: Key, seen: Lease) -> Resumed | None:
         """Take over a job; None if there is nothing left to do, or another replica was faster."""
         iteration, attempts = _progress_of(self.jobs, key), 1
-        if iteration is not None and seen.iteration == iteration:
+        if iteration is not None and iteration <= seen.iteration:
             attempts = seen.attempts + (seen.until > 0)  # one that was handed over does not count
         lease = seen._replace(
             replica=self._means.replica,
             until=time() + LEASE_SECONDS,
-            iteration=iteration or 0,
+            iteration=max(iteration or 0, seen.iteration),
             attempts=attempts,
         )
         if not self.jobs.change_lease(seen, lease):
@@ -217,8 +217,8 @@ class Runs:
     def _give_up(self, key: Key, lease: Lease) -> None:
         error = RequestError(
             "worker_crashed",
-            f"{_MOST_ATTEMPTS} replicas ended while they ran this job, without any progress",
-            hint="report it with the program, which may crash other replicas too",
+            f"{_MOST_ATTEMPTS} processes ended while they ran this job, without any progress",
+            hint="use smaller arrays if memory is short; else report it with the program",
         )
         problem = json.loads(problem_of(error).body(key.id))
         problem["instance"] = f"urn:gradwire:job:{key.id}"
