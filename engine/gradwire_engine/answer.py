@@ -146,10 +146,12 @@ class Check(NamedTuple):
     """A source's gradient compared with differences: the largest error, and at which element.
 
     At None where the source has too many: then it is that of a slope along a random direction. In
-    a batch the example is the first of the indices.
+    a batch the example is the first of the indices. Not ``decided`` if the gradient is not ``ok``,
+    but differences are too unsure to contradict it, as they are at a kink.
     """
 
     ok: bool
+    decided: bool
     error: float
     at: tuple[int, ...] | None
 

@@ -21,10 +21,19 @@ async def test_the_gradient_is_compared_with_finite_differences(client):
 
 
 async def test_a_source_with_a_wrong_gradient_is_reported(client):
+    program = "custom_gradient(lambda x: x, lambda z_bar, z, x: 2 * z_bar)(x)"
+    answer = await check(client, program=program, variables={"x": 3})
+    assert answer["ok"] is False
+    found = {"ok": False, "decided": True, "error": pytest.approx(1), "at": []}
+    assert answer["checks"] == {"x": found}
+
+
+async def test_at_a_kink_nothing_is_decided(client):
     variables = {"a": [2, 1], "b": [1, 1]}
     answer = await check(client, program="maximum(a, b)", variables=variables, sources=["a"])
     assert answer["ok"] is False
-    assert answer["checks"] == {"a": {"ok": False, "error": pytest.approx(0.5), "at": [1]}}
+    found = {"ok": False, "decided": False, "error": pytest.approx(0.5), "at": [1]}
+    assert answer["checks"] == {"a": found}
 
 
 @pytest.mark.parametrize("encoding", ["list", "base64"])
@@ -49,7 +58,12 @@ async def test_each_example_of_a_batch_is_checked(client):
     variables = {"x": [[3, 1], [2, 1], [0, 5]], "w": 2}
     answer = await check(client, program="w * maximum(x, 2)", variables=variables, batch=["x"])
     assert answer["ok"] is False
-    assert answer["checks"]["x"] == {"ok": False, "error": pytest.approx(1), "at": [1, 0]}
+    assert answer["checks"]["x"] == {
+        "ok": False,
+        "decided": False,
+        "error": pytest.approx(1),
+        "at": [1, 0],
+    }
     assert answer["checks"]["w"]["ok"] is True
     assert len(answer["checks"]["w"]["at"]) == 1
     assert answer["differences"]["w"] == pytest.approx([5, 4, 7])

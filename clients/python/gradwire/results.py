@@ -108,6 +108,14 @@ class SourceCheck(Document):
     error: float
     #: The element's index, ``None`` where there are too many to try.
     at: tuple[int, ...] | None
+    #: False if the gradient does not agree, but the differences are too much in doubt to contradict
+    #: it, as at a kink.
+    decided: bool = True
+
+    @property
+    def wrong(self) -> bool:
+        """True if the differences contradict the gradient."""
+        return self.decided and not self.ok
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -109,15 +109,15 @@ class Derivatives:
 
     def _check(self) -> dict[str, Any]:
         """The gradient and the differences in each source that may have one."""
-        seeds = self.seeds()
+        seeds, start = self.seeds(), len(self.b.instructions)
         gradients = self._gradients(seeds)
-        recorded = Differences(self.b, self.targets, seeds, self.query.step)
+        recorded = Differences(self.b, self.targets, seeds, start, self.query.step)
         beside = {
             source.path: recorded.beside(bar, source.group)
             for source, bar in zip(self.sources, gradients, strict=True)
             if self._barred(source) is None
         }
-        singly = {path: each["elements"][1] for path, each in beside.items() if "elements" in each}
+        singly = {path: each["elements"][2] for path, each in beside.items() if "elements" in each}
         differences = [singly.get(source.path) for source in self.sources]
         found = {"gradients": gradients, "differences": differences}
         return {name: self._like_sources(each) for name, each in found.items()} | {BESIDE: beside}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from math import log2
 from operator import add
 from typing import Any
 
 import numpy as np
 
 from gradwire_engine.answer import Check, Query
-from gradwire_engine.autodiff.matrices import for_seeds, stand_in
+from gradwire_engine.autodiff.matrices import stand_in
 from gradwire_engine.autodiff.retrace import Retrace
+from gradwire_engine.compile.slopes import Estimate, Moves, slopes
 from gradwire_engine.ops.arrays.diagonals import OnDiagonal
 from gradwire_engine.ops.arrays.joining import Concatenate
 from gradwire_engine.ops.arrays.shape import reshape
@@ -29,26 +31,38 @@ from gradwire_engine.traversal import ancestors
 _MOST_ELEMENTS, _MOST_IN_ALL = 256, 1024
 #: Derivatives to be compared, of those of a query, by the source's path.
 BESIDE = "beside"
+#: The steps: powers of two near the precision to these, so that few moves are rounded. By the
+#: first, the error of the formula is about that of rounding; smaller ones are for fast functions,
+#: and beside kinks and jumps.
+_POWERS = (0.2, 0.3, 0.4)
 _DOUBLE = np.dtype(np.float64)
+_UNIT = ArrayType(_DOUBLE, (1,))
 
 
 class Differences:
-    """Records central differences of ``f = Re Σ_t t_barᴴ t``, whose gradient is the target's.
+    """Records differences of ``f = Re Σ_t t_barᴴ t``, whose gradient is the target's.
 
-    Of fourth order: ``(8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h``, where elements are moved by
-    ``step`` times their size, or times one if that is larger. Source: DLMF 3.4.15.
+    Elements are moved by ``step`` times their size, or times one if that is larger; without a
+    ``step`` by several, and also by several times their size or one, whichever is smaller.
 
     Of float16 and bfloat16, ``f`` is computed in float32 and not rounded, which would give it steps
-    of about the size of the differences.
+    of about the size of the differences. So is the gradient once more, to see what is rounding.
     """
 
     def __init__(
-        self, b: Builder, targets: Sequence[Var], bars: Sequence[Var], step: float | None
+        self,
+        b: Builder,
+        targets: Sequence[Var],
+        bars: Sequence[Var],
+        start: int,
+        step: float | None,
     ) -> None:
         self.b = b
         pairs = zip(targets, bars, strict=True)
         self.pairs = [(t, bar) for t, bar in pairs if t.type.differentiable]
         self.held = _held(b, [t for t, _ in self.pairs])
+        #: The slot from which on gradients are recorded.
+        self.start = start
         self.step = step
         self.left = _MOST_IN_ALL
 
@@ -56,32 +70,50 @@ class Differences:
         """The inputs of ``judged``, for a source whose variables are ``group``."""
         b, x = self.b, _in_single(group[0])
         b.origin = min(b.origin, ~b.origin)
-        size = b.cast(_call("maximum", _call("abs", x), 1.0), x.dtype)
         by = stand_in(x)
         moved = _Moved({**self.held, **{var: _in_single(var) + by for var in group}})
         value = self._sum([_paired(moved(target), bar) for target, bar in self.pairs])
         kinds = [group[0].type, *[target.type for target, _ in self.pairs], *moved.kinds]
         precision = max(map(_precision, map(wide, kinds)))
-        step = self.step or precision**0.2  # the error of the formula about that of rounding
-        whole = self._sum([_call("abs", _paired(*pair)) for pair in self.pairs])
-        rounding = whole * (10 * precision / step)
-        known: list[Var | None] = [rounding, b.constant(np.float64(max(map(_precision, kinds))))]
+        steps = [self.step] if self.step else [2 ** round(p * log2(precision)) for p in _POWERS]
+        rounding = self._sum([_call("abs", _paired(*pair)) for pair in self.pairs])
+        rounding = rounding * (10 * precision)
+        given = b.full(0, group[0].type) if gradient is None else gradient
+        exact = given
+        if any(wide(kind) != kind for kind in kinds):
+            unmoved = {**self.held, **{var: _in_single(var) for var in group}}
+            exact = _Moved(unmoved, self.start)(given)
+        least = _call("abs", x)
+        size = b.cast(_call("maximum", least, 1.0), x.dtype)
+        least = _call("where", _call("equal", least, 0), 1.0, _call("minimum", least, 1.0))
+        least = b.cast(least, x.dtype)
+        known = b.constant(np.float64(precision))
         count = x.type.size
         if not 0 < count <= min(_MOST_ELEMENTS, self.left):
             direction = _drawn(x) * size
-            move = reshape(direction, (1, *x.shape))
-            along = reshape(_slopes(value, by, move, step), ())
-            zero = b.full(0, ArrayType(_DOUBLE, x.shape))
-            terms = zero if gradient is None else _paired(direction, gradient)
-            largest = _call("sum", _call("abs", terms))
-            return {"direction": [_call("sum", terms), along, largest, *known]}
+            row, unit = reshape(direction, (1, *x.shape)), b.full(1, _UNIT)
+            moves = [Moves(row, unit, steps)]
+            if count and self.step is None:
+                part = _call("min", _call("real", least / size))
+                moves.append(Moves(row * part, unit * b.cast(part, _DOUBLE), steps))
+            found = _shaped(slopes(value, by, moves, rounding), b.scalar(0, _DOUBLE))
+            terms = [_paired(direction, bar) for bar in (given, exact)]
+            norm = _call("sqrt", _call("sum", terms[1] * terms[1]))
+            return {"direction": [*[_call("sum", each) for each in terms], *found, known, norm]}
         self.left -= count
-        units = OnDiagonal(count, count, 0)(reshape(size, (count,)))
-        moves = Concatenate(0)(units, units * 1j) if x.dtype.kind == "c" else units
-        found = _slopes(value, by, reshape(moves, (-1, *x.shape)), step)
-        real, *imaginary = _call("split", b.cast(found, x.dtype), moves.shape[0] // count)
-        elements = reshape(real + imaginary[0] * 1j if imaginary else real, x.shape) / size
-        return {"elements": [gradient, elements, _call("max", _call("abs", elements)), *known]}
+        moves = [self._singly(each, steps) for each in ((size,) if self.step else (size, least))]
+        found = _shaped(slopes(value, by, moves, rounding), x)
+        return {"elements": [given, exact, *found, known, None]}
+
+    def _singly(self, size: Var, steps: Sequence[float]) -> Moves:
+        """Moves of one element in each row, by its ``size``; imaginary ones follow real ones."""
+        count = size.type.size
+        size = reshape(size, (count,))
+        rows, lengths = OnDiagonal(count, count, 0)(size), self.b.cast(_call("real", size), _DOUBLE)
+        if size.dtype.kind == "c":
+            rows = Concatenate(0)(rows, rows * 1j)
+            lengths = Concatenate(0)(lengths, lengths)
+        return Moves(rows, lengths, steps)
 
     def _sum(self, parts: Sequence[Var]) -> Var:
         return reduce(add, [_call("sum", x) for x in parts], self.b.scalar(0, _DOUBLE))
@@ -93,16 +125,21 @@ class _Moved(Retrace):
     float16 and bfloat16 are float32 there, also in the stacks that loops read.
     """
 
-    def __init__(self, others: Mapping[Var, Var]) -> None:
+    def __init__(self, others: Mapping[Var, Var], start: int | None = None) -> None:
         super().__init__(others)
         self.first = 0
+        #: The slot from which on nothing is rounded, wherever it comes from.
+        self.start = start
         #: The types on the way from the sources.
         self.kinds: set[ArrayType | StackType] = set()
 
     def differs(self, slot: int) -> bool:
         """True also of stacks and loops of half precision: no instruction converts these."""
-        kind = self._instructions[slot].type
-        return super().differs(slot) or not (isinstance(kind, ArrayType) or wide(kind) == kind)
+        _, args, kind, _ = self._instructions[slot]
+        halves = wide(kind) != kind
+        if self.start is not None and slot >= self.start and args and halves:
+            return True
+        return super().differs(slot) or (halves and not isinstance(kind, ArrayType))
 
     def again(self, slot: int, op: Op, operands: Sequence[Var]) -> Var:
         """Record for a derivative's sake."""
@@ -117,14 +154,13 @@ class _Moved(Retrace):
         return unrounded(op, kinds)(*map(_in_single, operands))
 
 
-def _slopes(value: Var, by: Var, moves: Var, step: float) -> Var:
-    """``∂ value / ∂ s`` at 0 where ``by`` is ``s m``, for each of the ``moves`` m."""
-    h = moves * step
-    (values,) = for_seeds([value], by, Concatenate(0)(h, -h, h * 2, h * -2))
-    assert values is not None
-    right, left, far_right, far_left = _call("split", values, 4)
-    slopes: Var = ((right - left) * 8 - (far_right - far_left)) / (12 * step)
-    return slopes
+def _shaped(found: Estimate, like: Var) -> list[Var]:
+    """The estimate in the shape of ``like``: a slope, its doubt, and the two parts of that."""
+    parts: list[Any] = [like.builder.cast(found.slope, like.dtype), *found[1:]]
+    if like.dtype.kind == "c":
+        (real, imaginary), *doubts = [_call("split", each, 2) for each in parts]
+        parts = [real + imaginary * 1j, *[one + other for one, other in doubts]]
+    return [reshape(each, like.shape) for each in parts]
 
 
 def _held(b: Builder, targets: Sequence[Var]) -> dict[Var, Var]:
@@ -155,25 +191,37 @@ def _holds(loop: Loop) -> bool:
     return any(isinstance(x, StopGradient) or (isinstance(x, Loop) and _holds(x)) for x in inside)
 
 
+@np.errstate(invalid="ignore", over="ignore")
 def judged(derivatives: dict[str, Any], query: Query) -> dict[str, Check]:
     """Take what is to be compared out of the derivatives, and say how it compares.
 
-    Without a gradient, zeros are compared. What is not finite agrees with nothing. Of many
-    examples, the one that differs most from what it may counts.
+    Without a gradient, zeros are compared. What is not finite agrees with nothing. What disagrees
+    is wrong by more than the doubt about a slope that differs little between steps, but for a kink.
+    Of many elements and examples, the worst one counts.
     """
     checks: dict[str, Check] = {}
     for path, recorded in derivatives.pop(BESIDE).items():
-        ((kind, (gradient, differences, largest, rounding, precision)),) = recorded.items()
+        ((kind, found),) = recorded.items()
+        gradient, exact, slope, doubt, kink, rounding, precision, largest = found
         rtol = precision**0.4 if query.rtol is None else query.rtol
         atol = precision**0.5 if query.atol is None else query.atol
-        gradient = np.float64(0) if gradient is None else gradient
-        errors = np.asarray(np.abs(np.subtract(differences, gradient)), np.float64)
+        if largest is None:
+            sure = np.nan_to_num(np.abs(slope) - doubt, nan=0, posinf=0, neginf=0)
+            largest = sure.max(tuple(range(bool(query.batch), sure.ndim)), initial=0)
+        errors = np.asarray(np.abs(slope - gradient), np.float64)
         errors = np.where(np.isfinite(errors), errors, np.inf)
-        allowed = np.nan_to_num(atol + rtol * largest + rounding, nan=0, posinf=0)
-        excess = (errors.T - allowed).T  # an example's for each of its elements
-        at = np.unravel_index(np.argmax(excess), errors.shape)
+        # What is less than the rounding of its estimate does not agree for that.
+        sizes = np.abs(slope) + np.abs(gradient)
+        near = (np.minimum(rounding, sizes / 4).T + atol).T
+        excess = errors - np.nan_to_num((near.T + rtol * largest).T, nan=0, posinf=0)
+        excess = excess - np.nan_to_num(np.abs(gradient - exact), nan=0, posinf=0)
+        steady = doubt - kink <= near + (np.abs(slope) + kink) / 10
+        wrong = steady & np.isfinite(slope) & (excess > doubt)
+        worst = np.where(wrong, excess, -np.inf) if wrong.any() else excess
+        at = np.unravel_index(np.argmax(worst), errors.shape)
         place = tuple([int(i) for i in at]) if kind == "elements" or query.batch else None
-        checks[path] = Check(bool(excess[at] <= 0), float(errors[at]), place)
+        ok = bool(excess[at] <= 0)
+        checks[path] = Check(ok, ok or bool(wrong[at]), float(errors[at]), place)
     return checks
 
 

@@ -86,7 +86,11 @@ class GradientResponse(DerivativeResponse):
 class Check(BaseModel):
     """A source's gradient compared with differences."""
 
-    ok: bool
+    ok: bool = Field(description="Whether the gradient agrees with the differences.")
+    decided: bool = Field(
+        description="False if it does not agree, but they are too much in doubt to contradict it, "
+        "as at a kink."
+    )
     error: float | Word = Field(description="The largest of an element.")
     at: list[int] | None = Field(
         description="That element, in a batch behind its example; null where there are too many, "
@@ -99,7 +103,7 @@ class CheckResponse(GradientResponse):
 
     differences: Any = Field(description="Arrays, null where the source has many elements.")
     checks: dict[str, Check] = Field(description="By the source's path.")
-    ok: bool = Field(description="Whether all gradients are right.")
+    ok: bool = Field(description="Whether all gradients agree with the differences.")
 
 
 class JacobianResponse(DerivativeResponse):

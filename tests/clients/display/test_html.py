@@ -51,14 +51,17 @@ def test_a_hessian_of_many_sources_is_a_table_of_gradients(client):
     assert "k8 float64[3] 1 1 1 2 2 2 3.464" in page(answer).text
 
 
-def test_checks_show_right_and_wrong(client):
+def test_checks_show_right_wrong_and_undecided(client):
     right = client.check("sum(x**2)", {"x": [1.0, 2.0]})
     assert "Check of 5: all right" in page(right).text
-    wrong = client.check("max(maximum(a, b))", {"a": [1.0, 2.0], "b": [1.0, 2.0]})
-    assert not wrong.ok
-    text = page(wrong).text
-    assert "Check of 2: WRONG" in text
-    assert " WRONG, error 0.5 at [1]" in text
+    double = "sum(custom_gradient(lambda x: x, lambda z_bar, z, x: 2 * z_bar)(x))"
+    wrong = page(client.check(double, {"x": [1.0, 2.0]})).text
+    assert "Check of 3: WRONG" in wrong
+    assert " WRONG, error 1 at " in wrong
+    tie = client.check("max(maximum(a, b))", {"a": [1.0, 2.0], "b": [1.0, 2.0]})
+    assert not tie.ok
+    assert "Check of 2: undecided" in page(tie).text
+    assert " undecided, error 0.5 at [1]" in page(tie).text
 
 
 def test_words_are_separated_without_the_style(client):

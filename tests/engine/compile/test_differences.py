@@ -3,6 +3,11 @@
 import numpy as np
 import pytest
 from gradwire_engine.errors import OverBudget
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.effort import examples
+from tests.engine.conftest import Asker
 
 RNG = np.random.default_rng(0)
 
@@ -128,6 +133,121 @@ def test_wrong_rules_are_found_in_half_precision(ask, text, wrong, dtype):
     x = np.array(X, dtype)
     assert checks(ask, text.format("cos(x)"), {"x": x})["x"].ok
     assert not checks(ask, text.format(wrong), {"x": x})["x"].ok
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum(sin(20 * x))",
+        "sum(x * cos(50 * x))",
+        "sum(where(x > 0.1, 100, 3 * x))",
+        "sum(maximum(x, 0.1) * 5)",
+        "sum(floor(10 * x) * x)",
+        "sum(log(x) + 1 / x)",
+        "exp(-sum(x)**2 / 1e-3)",
+    ],
+)
+def test_fast_functions_and_neighbours_of_jumps_are_right(ask, text, dtype):
+    x = np.array([0.0926, 0.108], dtype)
+    found = checks(ask, text, {"x": x})["x"]
+    assert found.ok, found
+
+
+def test_jumps_may_be_near(ask):
+    for distance in (1e-3, 2e-4, 1e-5):
+        for b in (0.1 - distance, 0.1 + distance):
+            assert checks(ask, "sum(where(b > 0.1, 5 * b, b**2))", {"b": b})["b"].ok
+
+
+@pytest.mark.parametrize("text", ["log(x)", "1 / x", "sqrt(x)"])
+def test_small_numbers_are_moved_by_small_steps(ask, text):
+    assert checks(ask, text, {"x": 1.44e-6})["x"].ok
+    assert checks(ask, f"sum({text})", {"x": np.full(300, 1.4e-2)})["x"].ok
+
+
+def test_large_numbers_are_moved_by_small_steps_too(ask):
+    assert checks(ask, "sin(x)**2", {"x": 1e6})["x"].ok
+
+
+def test_steps_that_change_nothing_show_nothing(ask):
+    text = "f = custom_gradient(lambda x: (x + 1) - 1, lambda z_bar, z, x: z_bar * {})\nf(x)"
+    assert not checks(ask, text.format(0), {"x": 1e-9})["x"].ok
+    assert checks(ask, text.format(1), {"x": 1e-9})["x"].ok
+    assert not checks(ask, "x * 2 + 1e13", {"x": 1.0}, step=1e-4)["x"].ok  # all of it is rounding
+
+
+@pytest.mark.parametrize(
+    ("text", "x"),
+    [
+        ("maximum(x, y)", 1.5),
+        ("relu(x - y) + 3 * x", 1.5),
+        ("where(x >= y, 1, 0) * x", 1.5),
+        ("floor(x) * x", 3.0),
+        ("sign(x - y) * x", 1.5),
+        ("sin(1e9 * x)", 1.5),
+        ("sqrt(abs(x - 1.5 - 1e-9))", 1.5),
+    ],
+)
+def test_where_nothing_is_differentiable_nothing_is_decided(ask, text, x):
+    found = checks(ask, text, {"x": x, "y": 1.5}, sources="x")["x"]
+    assert (found.ok, found.decided) == (False, False)
+
+
+@pytest.mark.parametrize("wrong", ["-1", "3", "1.2"])
+def test_at_a_kink_a_gradient_outside_of_both_slopes_is_wrong(ask, wrong):
+    text = f"f = custom_gradient(relu, lambda z_bar, z, x: z_bar * {wrong})\nf(x)"
+    found = checks(ask, text, {"x": 0.0})["x"]
+    assert (found.ok, found.decided) == (False, True)
+
+
+PARTS = ["sin({k} * {a})", "exp(-({a})**2)", "tanh({k} * {a})", "abs({a} - {c})", "({a})**3"]
+PARTS += ["where({a} > {c}, 0.5, 3 * {a})", "maximum({a}, {c})", "sqrt(abs({a}))", "1 / ({a})"]
+PARTS += ["log(abs({a}))", "sign({a} - {c}) * {a}", "round({a}) + {a}", "{a} * x", "{a} + 100"]
+
+
+@given(st.data())
+@examples(60)
+def test_random_right_gradients_are_not_contradicted(data):
+    draw = data.draw
+    dtype = draw(st.sampled_from(["float16", "bfloat16", "float32", "float64"]))
+    x = np.array(draw(st.lists(st.floats(-4, 4, width=16), min_size=1, max_size=3)), dtype)
+    near = float(x[0]) * (1 + 10.0 ** -draw(st.integers(1, 14)))
+    text = "x"
+    for part in draw(st.lists(st.sampled_from(PARTS), min_size=1, max_size=3)):
+        text = part.format(a=f"({text})", k=draw(st.sampled_from([0.1, 1, 20])), c=near)
+    ask = Asker()
+    with np.errstate(all="ignore"):
+        answer = ask.answer(f"sum({text})", {"x": x}, kind="check")
+    gradient = answer.gradients["x"]
+    if gradient is None or np.isfinite(gradient.astype(float)).all():
+        assert answer.checks is not None
+        found = answer.checks["x"]
+        assert found.ok or not found.decided, (text, x, found)
+
+
+SMOOTH = ["sin({k} * x)", "exp(-x**2) * {k}", "tanh(x) * {k}", "x**3", "log(x) * {k}", "1 / x"]
+SMOOTH += ["sqrt(x)", "x * cos({k} * x)", "where(x > {c}, x**2, 3 * x)", "maximum(x, {c}) * x"]
+
+
+@given(st.data())
+@examples(60)
+def test_random_wrong_gradients_are_found(data):
+    draw = data.draw
+    dtype = draw(st.sampled_from(["float16", "bfloat16", "float32", "float64"]))
+    x = np.array(draw(st.floats(0.5, 4, width=16)), dtype)
+    distance = draw(st.sampled_from([0.5, -0.5, 1e-1, -1e-1, 1e-2, -1e-2]))
+    text = draw(st.sampled_from(SMOOTH)).format(k=draw(st.sampled_from([1, 5])), c=x + distance)
+    factor = draw(st.sampled_from([-1, 0, 0.5, 0.75, 1.25, 2, 10]))
+    rule = f"lambda z_bar, z, x: {factor} * z_bar * grad({text}, x)"
+    ask = Asker()
+    answer = ask.answer(text, {"x": x}, kind="check")
+    assert answer.checks is not None
+    if not answer.checks["x"].ok or abs(float(answer.gradients["x"])) < 0.02:
+        return  # too near to a jump, or what is wrong is too small
+    found = checks(ask, f"custom_gradient(lambda x: {text}, {rule})(x)", {"x": x})["x"]
+    assert not found.ok, (text, x, found)
+    assert found.decided, (text, x, found)
 
 
 def test_differences_are_the_derivative_in_the_sources_structure(ask):

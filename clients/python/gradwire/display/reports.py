@@ -28,6 +28,7 @@ from gradwire.results import (
     Nonfinite,
     Recording,
     Result,
+    SourceCheck,
     Unconnected,
 )
 from gradwire.tapes import Recorded
@@ -92,7 +93,8 @@ def _about(result: Result) -> str:
     if isinstance(result.value, np.ndarray):
         value = f"{type_of(result.value)} {value}"
     if isinstance(result, Check):
-        return f"of {value}: {'all right' if result.ok else 'WRONG'}"
+        found = ", ".join(dict.fromkeys(_verdict(c) for c in result.checks.values() if not c.ok))
+        return f"of {value}: {found or 'all right'}"
     return f"of {value}"
 
 
@@ -123,8 +125,12 @@ def _line(
     verdict = ""
     if check is not None:
         at = f" at {list(check.at)}" if check.at else ""
-        verdict = f"{'right' if check.ok else 'WRONG'}, error {digits(check.error, 2)}{at}"
+        verdict = f"{_verdict(check)}, error {digits(check.error, 2)}{at}"
     return [cut(path), type_, _cell(value), *cells, *norms, verdict]
+
+
+def _verdict(check: SourceCheck) -> str:
+    return "right" if check.ok else "WRONG" if check.wrong else "undecided"
 
 
 def _none(why: Unconnected) -> str:
