@@ -26,6 +26,7 @@ class KeysFile:
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
+        self._place = f"GRADWIRE_KEYS_FILE={path}"
         self._seen: _Signature | None = None
 
     def read(self) -> list[KeyEntry]:
@@ -39,8 +40,8 @@ class KeysFile:
             with self._path.open("rb") as file:
                 content = file.read(MOST_BYTES + 1)
         except OSError as error:
-            raise KeysError(f"{self._path}: cannot be read: {error.strerror}") from None
-        return read_entries(content, str(self._path))
+            raise KeysError(f"{self._place}: cannot be read: {error.strerror}") from None
+        return read_entries(content, self._place)
 
     def changed(self) -> bool:
         """True if the file has changed since it was last read."""

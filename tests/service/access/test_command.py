@@ -150,7 +150,10 @@ def test_an_invalid_file_is_left_unchanged(capsys, tmp_path):
     [
         (["--host", "0.0.0.0"], "GRADWIRE_OPEN=true"),
         (["--keys", f'[{{"id": "{MARKER}"}}]'], "GRADWIRE_KEYS: [0].id"),
-        (["--keys-file", "/nowhere/keys.json"], "/nowhere/keys.json: cannot be read: No such file"),
+        (
+            ["--keys-file", "/nowhere/keys.json"],
+            "GRADWIRE_KEYS_FILE=/nowhere/keys.json: cannot be read: No such file",
+        ),
         (
             ["--keys-file", "keys.json", "--keys", "[]"],
             "GRADWIRE_KEYS exclude each other",
