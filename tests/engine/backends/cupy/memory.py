@@ -33,12 +33,16 @@ class Memory:
         self._lock = threading.RLock()
         self._addresses: list[int] = []
         self._roots: dict[int, Any] = {}
+        #: Says of each allocation from a pool whether it fails.
+        self.refuses: Callable[[], bool] = lambda: False
         #: Bytes that have come from the host.
         self.received = 0
 
     def add(self, root: np.ndarray[Any, Any], pool: Pool | None) -> None:
         """Take an array as memory of a pool, and leave it uninitialised."""
         if pool is not None:
+            if self.refuses():
+                raise OutOfMemoryError(f"{root.nbytes} bytes are refused")
             pool.take(root.nbytes)
             finalize(root, pool.give, root.nbytes)
         _bytes(root)[:] = 0xFF
