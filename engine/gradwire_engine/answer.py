@@ -76,9 +76,10 @@ class Query(NamedTuple):
     ``batch`` names what has an axis of examples, variables and (as ``tangents.x``) vectors:
     everything is answered for each of these, along a first axis. ``step`` is that of a check's
     differences, ``rtol`` and ``atol`` what the gradient may differ from them; without them they are
-    chosen for the dtypes. ``exact`` allows no rewriting that changes rounding: every answer is, bit
-    for bit, what the recorded operations give one by one in NumPy. Of a ``shard``, whose rows the
-    variables hold, every answer is its part: those of all shards add up to the answer of the whole.
+    chosen for the dtypes, or ``several`` steps are. ``exact`` allows no rewriting that changes
+    rounding: every answer is, bit for bit, what the recorded operations give one by one in NumPy.
+    Of a ``shard``, whose rows the variables hold, every answer is its part: those of all shards add
+    up to the answer of the whole.
     """
 
     kind: Kind
@@ -94,6 +95,7 @@ class Query(NamedTuple):
     step: float | None = None
     rtol: float | None = None
     atol: float | None = None
+    several: bool = False
     exact: bool = False
     shard: Shard | None = None
 

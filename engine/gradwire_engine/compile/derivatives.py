@@ -111,7 +111,7 @@ class Derivatives:
         """The gradient and the differences in each source that may have one."""
         seeds, start = self.seeds(), len(self.b.instructions)
         gradients = self._gradients(seeds)
-        recorded = Differences(self.b, self.targets, seeds, start, self.query.step)
+        recorded = Differences(self.b, self.targets, seeds, start, self.query)
         beside = {
             source.path: recorded.beside(bar, source.group)
             for source, bar in zip(self.sources, gradients, strict=True)

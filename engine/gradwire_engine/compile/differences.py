@@ -42,8 +42,8 @@ _UNIT = ArrayType(_DOUBLE, (1,))
 class Differences:
     """Records differences of ``f = Re Σ_t t_barᴴ t``, whose gradient is the target's.
 
-    Elements are moved by ``step`` times their size, or times one if that is larger; without a
-    ``step`` by several, and also by several times their size or one, whichever is smaller.
+    Elements are moved by a step times their size, or times one if that is larger. Where the
+    ``query`` wants several steps, these are also taken times the size or one, whichever is smaller.
 
     Of float16 and bfloat16, ``f`` is computed in float32 and not rounded, which would give it steps
     of about the size of the differences. So is the gradient once more, to see what is rounding.
@@ -55,7 +55,7 @@ class Differences:
         targets: Sequence[Var],
         bars: Sequence[Var],
         start: int,
-        step: float | None,
+        query: Query,
     ) -> None:
         self.b = b
         pairs = zip(targets, bars, strict=True)
@@ -63,7 +63,9 @@ class Differences:
         self.held = _held(b, [t for t, _ in self.pairs])
         #: The slot from which on gradients are recorded.
         self.start = start
-        self.step = step
+        #: The only step, unless it is to be chosen.
+        self.step = query.step
+        self.several = query.several
         self.left = _MOST_IN_ALL
 
     def beside(self, gradient: Var | None, group: Sequence[Var]) -> dict[str, list[Var | None]]:
@@ -75,7 +77,8 @@ class Differences:
         value = self._sum([_paired(moved(target), bar) for target, bar in self.pairs])
         kinds = [group[0].type, *[target.type for target, _ in self.pairs], *moved.kinds]
         precision = max(map(_precision, map(wide, kinds)))
-        steps = [self.step] if self.step else [2 ** round(p * log2(precision)) for p in _POWERS]
+        powers = _POWERS if self.several else _POWERS[:1]
+        steps = [self.step] if self.step else [2 ** round(p * log2(precision)) for p in powers]
         rounding = self._sum([_call("abs", _paired(*pair)) for pair in self.pairs])
         rounding = rounding * (10 * precision)
         given = b.full(0, group[0].type) if gradient is None else gradient
@@ -93,7 +96,7 @@ class Differences:
             direction = _drawn(x) * size
             row, unit = reshape(direction, (1, *x.shape)), b.full(1, _UNIT)
             moves = [Moves(row, unit, steps)]
-            if count and self.step is None:
+            if count and self.several:
                 part = _call("min", _call("real", least / size))
                 moves.append(Moves(row * part, unit * b.cast(part, _DOUBLE), steps))
             found = _shaped(slopes(value, by, moves, rounding), b.scalar(0, _DOUBLE))
@@ -101,7 +104,7 @@ class Differences:
             norm = _call("sqrt", _call("sum", terms[1] * terms[1]))
             return {"direction": [*[_call("sum", each) for each in terms], *found, known, norm]}
         self.left -= count
-        moves = [self._singly(each, steps) for each in ((size,) if self.step else (size, least))]
+        moves = [self._singly(each, steps) for each in ((size, least) if self.several else (size,))]
         found = _shaped(slopes(value, by, moves, rounding), x)
         return {"elements": [given, exact, *found, known, None]}
 

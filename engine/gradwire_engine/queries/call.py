@@ -147,9 +147,23 @@ class Call:
     def replay(self, poll: Poll) -> Answer:
         """The answer. Where a guard fails on all recorded paths, the program is recorded anew."""
         answer = self.answer(poll)
-        if self.query.kind == "check":
-            return answer._replace(checks=judged(answer.derivatives, self.query))
-        return answer
+        return self._checked(answer, poll) if self.query.kind == "check" else answer
+
+    def _checked(self, answer: Answer, poll: Poll) -> Answer:
+        """A check's answer. Several steps are tried where one disagrees: these take far longer."""
+        query, checks = self.query, judged(answer.derivatives, self.query)
+        agrees = all(check.ok for check in checks.values())
+        if agrees or query.several or query.step is not None:
+            return answer._replace(checks=checks)
+        try:
+            return self.asking(query._replace(several=True)).replay(poll)
+        except OverBudget:
+            undecided = {path: check._replace(decided=check.ok) for path, check in checks.items()}
+            return answer._replace(checks=undecided)
+
+    def asking(self, query: Query) -> Call:
+        """Another query of the same program with the same values."""
+        return Call(self.context, self.program, query, self.arguments, self.compiler)
 
     def answer(self, poll: Poll) -> Answer:
         """The answer, before a check's derivatives are compared."""

@@ -63,6 +63,10 @@ class BatchCall(Call):
         """The answers of all examples, stacked."""
         return self._examples.answer(self, poll)
 
+    def asking(self, query: Query) -> Call:
+        """Another query about the same examples."""
+        return BatchCall(self.context, self.program, query, self._examples, self.compiler)
+
     def divided(self, count: int) -> tuple[Query, list[Piece]]:
         """The query about each of at most ``count`` pieces of the batch, and these."""
         query = self.query._replace(batch=dict.fromkeys(self.query.batch or {}, 0))

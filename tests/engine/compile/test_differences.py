@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from gradwire_engine import Engine, Leaf, Query
+from gradwire_engine.answer import Limits
 from gradwire_engine.errors import OverBudget
 from hypothesis import given
 from hypothesis import strategies as st
@@ -322,6 +324,31 @@ def test_cotangents_weigh_the_target(ask):
     answer = ask.answer("a = 2*x\nb = x**2", {"x": [1.0, 2.0]}, **query)
     assert answer.derivatives["differences"] == pytest.approx(np.array([6.0, 22.0]))
     assert all(check.ok for check in answer.checks.values())
+
+
+@pytest.mark.parametrize(("text", "several"), [("sum(x**3)", False), ("sum(sin(9e3 * x))", True)])
+@pytest.mark.parametrize("batch", [None, {"x": 0}])
+def test_several_steps_are_tried_where_one_disagrees(text, several, batch):
+    engine, query = Engine(), Query("check", batch=batch)
+    values = {"x": Leaf(np.array([[0.3, 0.7], [1.1, -0.2]]))}
+    answer = engine.call(engine.parse(text), values, query).replay(lambda: None)
+    assert answer.checks is not None
+    assert answer.checks["x"].ok
+    other = engine.call(engine.parse(text), values, query._replace(several=True))
+    assert other.compiled == several
+
+
+def test_nothing_is_decided_where_several_steps_are_over_a_limit():
+    text = "custom_gradient(sum, lambda z_bar, z, x: z_bar * {} * ones_like(x))(x) + sum(x**2)"
+    values = {"x": Leaf(np.linspace(1, 2, 200))}
+    for total_bytes, decided in ((1 << 30, True), (4 << 20, False)):
+        engine = Engine(Limits(total_bytes=total_bytes))
+        for factor in (1, 2):
+            program = engine.parse(text.format(factor))
+            answer = engine.call(program, values, Query("check")).replay(lambda: None)
+            assert answer.checks is not None
+            check = answer.checks["x"]
+            assert (check.ok, check.decided) == (factor == 1, factor == 1 or decided)
 
 
 def test_step_and_tolerances_are_the_request_s(ask):
