@@ -33,8 +33,8 @@ X, W = RNG.normal(size=(N, N)), RNG.normal(size=(N, N)) / N
 W.flags.writeable = False
 #: Two graphs, with what the host computes between them.
 TEXT = "a = tanh(x @ w)\nb = sort(a, axis=0)\nc = dawsn(b)\n[tanh(c @ w) + b, b, c, x]"
-#: What went before: nothing, a replay by launches, and one that captured graphs.
-TURNS = [0, 1, 2]
+#: Replays that went before: by launches, also when a constant comes again; then with graphs.
+TURNS = [0, 1, 2, 3]
 
 
 class Counted:
@@ -151,7 +151,8 @@ def test_a_context_that_is_lost_while_graphs_are_made():
     for first in count():
         with opened("simulated") as backend, pytest.MonkeyPatch.context() as patch:
             replay, fails = Replays(backend), Counted(first, 1)
-            replay(0)
+            for turn in range(2):  # the constant first comes, then stays, then there are graphs
+                replay(turn)
 
             def check(_: Machine, fails: Counted = fails) -> None:
                 if fails():
@@ -159,7 +160,7 @@ def test_a_context_that_is_lost_while_graphs_are_made():
 
             patch.setattr(Machine, "check", check)
             try:
-                replay(1)
+                replay(2)
             except GpuLost:
                 assert fails.failed
             assert is_free(backend)
@@ -167,4 +168,4 @@ def test_a_context_that_is_lost_while_graphs_are_made():
             if not fails.failed:
                 break
             with pytest.raises(GpuLost, match="before"):
-                replay(1)
+                replay(2)
