@@ -131,7 +131,7 @@ class Event(NamedTuple):
 
 #: Arrays that are new in each replay share graphs; those that stay need their own.
 PLACES = st.sampled_from(
-    ["new"] * 3 + ["constant", "other constant", "there", "moved", "turned", "result"]
+    ["new"] * 8 + ["constant", "other constant", "there", "moved", "turned", "result"]
 )
 #: Where graphs are made, and replayed to the end.
 CALM = st.builds(
