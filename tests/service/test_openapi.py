@@ -178,7 +178,10 @@ async def test_example_responses_are_the_actual_responses():
 def alike(shown, found):
     """True if two documents are equal up to rounding."""
     if isinstance(shown, dict) and isinstance(found, dict):
-        return shown.keys() == found.keys() and all(alike(shown[k], found[k]) for k in shown)
+        # where the largest error of a check is rounding, so is the place of it
+        unsure = {"at"} if max(shown.get("error", 1), found.get("error", 1)) < 1e-9 else set()
+        same = (alike(shown[k], found[k]) for k in shown.keys() - unsure)
+        return shown.keys() == found.keys() and all(same)
     if isinstance(shown, list) and isinstance(found, list):
         return len(shown) == len(found) and all(map(alike, shown, found))
     if isinstance(shown, float) and isinstance(found, float):

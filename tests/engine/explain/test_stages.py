@@ -191,7 +191,7 @@ def test_predictions_are_those_that_limits_are_held_against():
 
 @pytest.mark.generated
 def test_a_fused_kernel_is_shown_with_its_instructions_and_its_code():
-    x = {"x": Leaf(np.linspace(-1, 1, 100_000))}
+    x = {"x": Leaf(np.linspace(-1, 1, 400_000))}
     found, _ = explained("y = sin(x) * x\nsum(y * exp(-y))", x)
     assert [*found.stages] == [*STAGES, "fused"]
     (sweep,) = [step for step in found.replayed.steps if step.body]
