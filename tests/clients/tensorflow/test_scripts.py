@@ -24,6 +24,7 @@ def test_a_script_gives_tensorflows_results(name: str, tmp_path, monkeypatch):
     source = tmp_path / f"{name}.py"
     source.write_text(agreement.ours((script_results.FOLDER / source.name).read_text()))
     record = RECORDED[name]
-    allowed = 1e-5 + 10 * record["sensitivity"]
+    # processors with and without AVX-512 differ by a part of the first
+    allowed = 2e-5 + 10 * record["sensitivity"]
     results = script_results.results_of(source)
     assert script_results.difference(results, record["results"]) <= allowed
