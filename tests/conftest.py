@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from tests import effort
+from tests.processes import settle
 
 # As in the image, for libraries loaded later and for processes that tests start: a library's
 # threads wait for each other in loops, on cores that other tests need.
@@ -68,6 +69,12 @@ def _compute_with(name: str) -> None:
     from gradwire_engine.native import native_backend
 
     Engine.backend = native_backend() if name == "native" else BACKENDS[name]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart() -> None:
+    """Forget what was inherited, before workers start: pytest's own options have been read."""
+    settle()
 
 
 def pytest_collection_finish() -> None:
