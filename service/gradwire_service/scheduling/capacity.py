@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -17,8 +18,9 @@ _ROUND_SECONDS, _ROUND_REQUESTS = 0.05, 16
 class Rounds:
     """Requests are admitted in rounds; between these the event loop handles everything else."""
 
-    def __init__(self, most_seconds: float) -> None:
+    def __init__(self, most_seconds: float, clock: Callable[[], float]) -> None:
         self._most_seconds = most_seconds
+        self._clock = clock
         self._taken = 0
         self._began = 0.0
         self._first: asyncio.Task[Any] | None = None
@@ -27,10 +29,10 @@ class Rounds:
         """Admit a request in this round if there is time left."""
         task = asyncio.current_task()
         if not self._taken or task is self._first:  # one client, request after request
-            self._taken, self._first, self._began = 1, task, monotonic()
+            self._taken, self._first, self._began = 1, task, self._clock()
             asyncio.get_running_loop().call_soon(self._end)
             return True
-        if self._taken >= _ROUND_REQUESTS and monotonic() - self._began > _ROUND_SECONDS:
+        if self._taken >= _ROUND_REQUESTS and self._clock() - self._began > _ROUND_SECONDS:
             return False
         self._taken += 1
         return True
@@ -40,12 +42,12 @@ class Rounds:
 
         Raises: ``RequestError`` (overloaded) if that takes too long.
         """
-        until = monotonic() + self._most_seconds
+        until = self._clock() + self._most_seconds
         while True:
             await asyncio.sleep(0)
             if self.try_enter():
                 return
-            if monotonic() > until:
+            if self._clock() > until:
                 raise overloaded("too many requests arrived at once", 1)
 
     def _end(self) -> None:
@@ -58,7 +60,9 @@ class Capacity:
     There is another queue for the GPU, if there is one. Only for the event loop.
     """
 
-    def __init__(self, queue: Queue, gpu: Queue | None = None) -> None:
+    def __init__(
+        self, queue: Queue, gpu: Queue | None = None, clock: Callable[[], float] = monotonic
+    ) -> None:
         self.queue = queue
         self.gpu = gpu
         self.draining = False
@@ -66,7 +70,7 @@ class Capacity:
         self.fault = ""
         self.refusing = False
         self.in_flight = 0
-        self._rounds = Rounds(queue.bounds.seconds)
+        self._rounds = Rounds(queue.bounds.seconds, clock)
 
     async def enter(self) -> None:
         """Admit a request when its turn comes.

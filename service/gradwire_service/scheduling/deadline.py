@@ -16,18 +16,22 @@ INLINE_SECONDS = 0.005
 class Deadline:
     """A request's deadline; calling it raises ``DeadlineExceeded`` once it has passed."""
 
-    __slots__ = ("_cancelled", "_end", "_start", "allowed_ms", "on_move")
+    __slots__ = ("_cancelled", "_clock", "_end", "_start", "allowed_ms", "on_move")
 
-    def __init__(self, allowed_ms: float) -> None:
+    def __init__(self, allowed_ms: float, clock: Callable[[], float] = monotonic) -> None:
         #: Called when the deadline moves, in the thread that moves it.
         self.on_move: Callable[[], object] | None = None
-        self._start = monotonic()
+        self._clock = clock
+        self._start = clock()
         self._cancelled = False
         self.allow(allowed_ms)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Processes of one machine share the monotonic clock."""
-        return _restore, (self._start, self.allowed_ms)
+        """Processes of one machine share the monotonic clock, and no other."""
+        start = self._start
+        if self._clock is not monotonic:
+            start += monotonic() - self._clock()
+        return _restore, (start, self.allowed_ms)
 
     def allow(self, allowed_ms: float) -> None:
         """Move the deadline to ``allowed_ms`` after the request's start."""
@@ -44,12 +48,12 @@ class Deadline:
         self._end = -math.inf
 
     def __call__(self) -> None:
-        if monotonic() > self._end:
+        if self._clock() > self._end:
             raise self.exceeded()
 
     def remaining_seconds(self) -> float:
         """Seconds until the deadline; negative afterwards."""
-        return self._end - monotonic()
+        return self._end - self._clock()
 
     def exceeded(self) -> DeadlineExceeded:
         """The error of a request after its deadline."""
@@ -73,11 +77,12 @@ class TooLongInline(DeadlineExceeded):
 class InlineDeadline:
     """Stops work on the event loop early, so that other requests do not wait."""
 
-    __slots__ = ("_end",)
+    __slots__ = ("_clock", "_end")
 
-    def __init__(self) -> None:
-        self._end = monotonic() + INLINE_SECONDS
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._end = clock() + INLINE_SECONDS
 
     def __call__(self) -> None:
-        if monotonic() > self._end:
+        if self._clock() > self._end:
             raise TooLongInline("too long for the event loop")

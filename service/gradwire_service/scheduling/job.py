@@ -7,13 +7,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 from gradwire_service.scheduling.deadline import Deadline
 
 #: Time after a deadline in which the work itself can report where it stopped.
 GRACE_SECONDS = 0.1
+#: Event loops may wake up early by this much.
+TICK_SECONDS = 0.001
 
 
 class Executor(Protocol):
@@ -57,10 +58,11 @@ class Job:
     home: str | None
     #: Whether it is known to be short.
     short: bool
+    clock: Callable[[], float]
     #: Called with messages about its progress.
     on_progress: Callable[[Any], None] = lambda _: None
     executor: Executor | None = None
-    queued_at: float = field(default_factory=monotonic)
+    queued_at: float = field(init=False)
     began_at: float = math.inf
     #: Whether it counts towards the limits of the queue.
     counted: bool = False
@@ -69,12 +71,13 @@ class Job:
     answer: asyncio.Future[Any] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.queued_at = self.clock()
         self.answer = self._loop.create_future()
 
     @property
     def waited_seconds(self) -> float:
         """The waiting time, so far or in all."""
-        return min(self.began_at, monotonic()) - self.queued_at
+        return min(self.began_at, self.clock()) - self.queued_at
 
     @property
     def late(self) -> bool:
@@ -107,5 +110,5 @@ class Job:
         if self.late:
             self.fail(self.deadline.exceeded())
             return
-        patience = self.deadline.remaining_seconds() + GRACE_SECONDS
+        patience = max(self.deadline.remaining_seconds() + GRACE_SECONDS, TICK_SECONDS)
         self._timer = self._loop.call_later(patience, self._set_timer)

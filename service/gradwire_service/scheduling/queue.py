@@ -15,7 +15,7 @@ from gradwire_service.problems import RequestError
 from gradwire_service.scheduling.bounds import Bounds, DurationEstimate, draining, overloaded
 from gradwire_service.scheduling.deadline import Deadline
 from gradwire_service.scheduling.fair_queue import FairQueue
-from gradwire_service.scheduling.job import GRACE_SECONDS, Executor, Job, JobResult
+from gradwire_service.scheduling.job import GRACE_SECONDS, TICK_SECONDS, Executor, Job, JobResult
 
 #: After this time, a task no longer counts as occupying a core: another may start beside it.
 LONG_SECONDS = 0.25
@@ -26,8 +26,6 @@ _NO_SECONDS = 1e-9
 _LONGEST_RETRY_SECONDS = 60
 #: After this part of the longest wait a task is not started: it takes a while itself.
 _LATEST_PART = 0.9
-#: Event loops may wake up early by this much.
-_TICK_SECONDS = 0.001
 #: Maximum homes whose executors are remembered.
 _MOST_HOMES = 10_000
 
@@ -57,12 +55,14 @@ class Queue:
         bounds: Bounds,
         waited: Callable[[float], None] = lambda _: None,
         load: Load | None = None,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._cores = cores
         self.bounds = bounds
         self.load = Load() if load is None else load
         self.load.cores += cores
         self._waited = waited
+        self._clock = clock
         self._idle: list[Executor] = []
         self._waiting = FairQueue()
         self._running: dict[Executor, Job] = {}
@@ -113,7 +113,7 @@ class Queue:
         expected = self._durations.seconds if expected_seconds is None else expected_seconds
         self._make_room(deadline, nbytes, owner)
         short = known and expected < SHORT_SECONDS
-        job = Job(task, deadline, owner, nbytes, expected, home, short, on_progress)
+        job = Job(task, deadline, owner, nbytes, expected, home, short, self._clock, on_progress)
         self._count(job)
         self._waiting.add(job)
         job.start_timer()
@@ -129,7 +129,7 @@ class Queue:
             job.stop_timer()
             self._leave(job)
         if not known:
-            self._durations.learn(monotonic() - job.began_at)
+            self._durations.learn(self._clock() - job.began_at)
         assert job.executor is not None
         return JobResult(answer, job.waited_seconds, job.executor)
 
@@ -193,7 +193,7 @@ class Queue:
 
     def _dispatch(self) -> None:
         """Start the tasks that may start."""
-        now = monotonic()
+        now = self._clock()
         while self._waiting and self._idle and not self._closed:
             began = [job.began_at for job in self._running.values()]
             recent = [at for at in began if now - at < LONG_SECONDS]
@@ -216,7 +216,7 @@ class Queue:
         """Dispatch again when a task becomes long-running; one timer serves all waiting tasks."""
         if self._wakeup is None:
             loop = asyncio.get_running_loop()
-            self._wakeup = loop.call_later(seconds + _TICK_SECONDS, self._wake_up)
+            self._wakeup = loop.call_later(seconds + TICK_SECONDS, self._wake_up)
 
     def _wake_up(self) -> None:
         self._wakeup = None
@@ -239,7 +239,7 @@ class Queue:
         if job.home is not None:
             self.remember(job.home, executor)
         job.executor = executor
-        job.began_at = monotonic()
+        job.began_at = self._clock()
         self._running[executor] = job
         self._running_of[job.owner] += 1
         self._waited(job.waited_seconds)

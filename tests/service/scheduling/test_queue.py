@@ -1,14 +1,15 @@
 """The bounded queue: concurrency, fairness between owners, deadlines and limits."""
 
 import asyncio
-import time
 
 import pytest
 from gradwire_engine.errors import DeadlineExceeded
 from gradwire_service.problems import RequestError
 from gradwire_service.scheduling import Bounds, Deadline, Queue
-from gradwire_service.scheduling.job import GRACE_SECONDS
+from gradwire_service.scheduling.job import GRACE_SECONDS, TICK_SECONDS
 from gradwire_service.scheduling.queue import LONG_SECONDS, SHORT_SECONDS
+
+from tests.clock import loop_clock
 
 
 class TimedExecutor:
@@ -45,10 +46,23 @@ class TimedExecutor:
         self.running.cancel()
 
 
+def queue_of(cores, bounds, *arguments, **named):
+    return Queue(cores, bounds, *arguments, clock=loop_clock(), **named)
+
+
 def asked(queue, task, *, deadline=None, nbytes=1, **arguments):
     """A running task."""
-    deadline = Deadline(60_000) if deadline is None else deadline
+    deadline = within(60_000) if deadline is None else deadline
     return asyncio.ensure_future(queue.run(task, deadline, nbytes, **arguments))
+
+
+def near(seconds):
+    """A time at which a timer is due, which may be set a tick later."""
+    return pytest.approx(seconds, abs=1.001 * TICK_SECONDS)
+
+
+def within(milliseconds):
+    return Deadline(milliseconds, loop_clock())
 
 
 async def settled():
@@ -57,7 +71,7 @@ async def settled():
 
 
 async def test_errors_of_a_task_reach_its_caller():
-    queue = Queue(1, Bounds(9, 9))
+    queue = queue_of(1, Bounds(9, 9))
     hand = TimedExecutor(queue)
     running = asked(queue, 60)
     await settled()
@@ -70,7 +84,7 @@ async def test_errors_of_a_task_reach_its_caller():
 
 @pytest.mark.parametrize(("nbytes", "fits"), [((1, 1, 1), 2), ((80, 30), 1), ((1000,), 1)])
 async def test_the_queue_is_bounded_in_requests_and_bytes(nbytes, fits):
-    queue, release = Queue(1, Bounds(1, 100)), asyncio.Event()
+    queue, release = queue_of(1, Bounds(1, 100)), asyncio.Event()
     TimedExecutor(queue)
     tasks = [asked(queue, release, nbytes=size) for size in nbytes]
     await settled()
@@ -84,7 +98,7 @@ async def test_the_queue_is_bounded_in_requests_and_bytes(nbytes, fits):
 
 
 async def test_a_request_that_waited_too_long_is_refused():
-    queue, release = Queue(1, Bounds(9, 100, seconds=0.1)), asyncio.Event()
+    queue, release = queue_of(1, Bounds(9, 100, seconds=0.1)), asyncio.Event()
     TimedExecutor(queue)
     first, late = asked(queue, release), asked(queue, 0)
     await asyncio.sleep(0.2)
@@ -97,19 +111,19 @@ async def test_a_request_that_waited_too_long_is_refused():
 
 
 async def test_a_task_that_ignores_its_deadline_is_killed_after_a_grace_period():
-    queue = Queue(1, Bounds(9, 9))
+    queue = queue_of(1, Bounds(9, 9))
     hand = TimedExecutor(queue, stops=False)
-    begun = time.monotonic()
+    begun = loop_clock()()
     with pytest.raises(DeadlineExceeded):
-        await asked(queue, 60, deadline=Deadline(50))
-    assert time.monotonic() - begun >= 0.05 + GRACE_SECONDS
+        await asked(queue, 60, deadline=within(50))
+    assert loop_clock()() - begun == near(0.05 + GRACE_SECONDS)
     await settled()
     assert hand.killed
     assert queue.requests == 0
 
 
 async def test_a_running_task_may_extend_its_deadline():
-    queue, deadline = Queue(1, Bounds(9, 9)), Deadline(1)
+    queue, deadline = queue_of(1, Bounds(9, 9)), within(1)
     hand = TimedExecutor(queue)
     running = asked(queue, 0.2, deadline=deadline)
     await settled()
@@ -120,34 +134,34 @@ async def test_a_running_task_may_extend_its_deadline():
 
 async def test_a_running_task_may_shorten_its_deadline():
     """The timeout is in the body, which another thread parses later."""
-    queue, deadline = Queue(1, Bounds(9, 9)), Deadline(60_000)
+    queue, deadline = queue_of(1, Bounds(9, 9)), within(60_000)
     hand = TimedExecutor(queue, stops=False)
     running = asked(queue, 60, deadline=deadline)
     await settled()
-    begun = time.monotonic()
+    begun = loop_clock()()
     await asyncio.to_thread(deadline.allow, 50)
     with pytest.raises(DeadlineExceeded):
         await running
-    assert time.monotonic() - begun < 1
+    assert loop_clock()() - begun == near(0.05 + GRACE_SECONDS)
     await settled()
     assert hand.killed
 
 
 async def test_waiting_counts_against_the_deadline():
-    queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
+    queue, release = queue_of(1, Bounds(9, 9)), asyncio.Event()
     hand = TimedExecutor(queue)
     running = asked(queue, release)
     with pytest.raises(DeadlineExceeded):
-        await asked(queue, 0, deadline=Deadline(20), expected_seconds=0)
+        await asked(queue, 0, deadline=within(20), expected_seconds=0)
     release.set()
     await running
     assert hand.done == [release]
 
 
 async def test_a_cancelled_task_is_stopped_and_killed_if_necessary():
-    queue = Queue(2, Bounds(9, 9))
+    queue = queue_of(2, Bounds(9, 9))
     willing, deaf = TimedExecutor(queue), TimedExecutor(queue, stops=False)
-    deadlines = [Deadline(60_000) for _ in range(2)]
+    deadlines = [within(60_000) for _ in range(2)]
     running = [asked(queue, 60, deadline=deadline) for deadline in deadlines]
     await settled()
     for task in running:
@@ -155,13 +169,15 @@ async def test_a_cancelled_task_is_stopped_and_killed_if_necessary():
     await settled()
     assert queue.requests == 1
     assert all(deadline.remaining_seconds() < 0 for deadline in deadlines)
-    await asyncio.sleep(2 * GRACE_SECONDS)
+    await asyncio.sleep(0.99 * GRACE_SECONDS)
+    assert (willing.killed, deaf.killed, queue.requests) == (False, False, 1)
+    await asyncio.sleep(0.02 * GRACE_SECONDS)
     assert queue.requests == 0
     assert (willing.killed, deaf.killed) == (False, True)
 
 
 async def test_a_task_cancelled_in_the_queue_never_starts():
-    queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
+    queue, release = queue_of(1, Bounds(9, 9)), asyncio.Event()
     hand = TimedExecutor(queue)
     running, waiting = asked(queue, release), asked(queue, 0)
     await settled()
@@ -173,7 +189,7 @@ async def test_a_task_cancelled_in_the_queue_never_starts():
 
 
 async def test_requests_are_refused_if_the_queue_takes_too_long():
-    queue, release = Queue(1, Bounds(100, 100, 2)), asyncio.Event()
+    queue, release = queue_of(1, Bounds(100, 100, 2)), asyncio.Event()
     TimedExecutor(queue)
     running = [asked(queue, release, expected_seconds=1.5) for _ in range(2)]
     await settled()
@@ -186,32 +202,30 @@ async def test_requests_are_refused_if_the_queue_takes_too_long():
 
 
 async def test_requests_that_cannot_start_before_their_deadline_are_refused_immediately():
-    queue, release = Queue(1, Bounds(100, 100)), asyncio.Event()
+    queue, release = queue_of(1, Bounds(100, 100)), asyncio.Event()
     TimedExecutor(queue)
     running = [asked(queue, release, expected_seconds=4) for _ in range(2)]
     await settled()
     with pytest.raises(RequestError, match="more than the time left for the request"):
-        await asked(queue, release, deadline=Deadline(5000))
+        await asked(queue, release, deadline=within(5000))
     release.set()
     await asyncio.gather(*running)
 
 
 async def test_unknown_tasks_are_expected_to_take_the_usual_time():
-    queue = Queue(1, Bounds(9, 9))
+    queue = queue_of(1, Bounds(9, 9))
     TimedExecutor(queue)
-    begun = time.monotonic()
-    for _ in range(60):
+    for _ in range(200):
         await asked(queue, 0.01)
-    most = time.monotonic() - begun
     running = [asked(queue, 0) for _ in range(2)]
     await asyncio.sleep(0)
-    assert 0.015 < queue._wait_seconds("") < most / 3
+    assert queue._wait_seconds("") == pytest.approx(2 * 0.01, rel=1e-6)
     await asyncio.gather(*running)
     assert queue._wait_seconds("") == 0
 
 
 async def test_one_owners_long_queue_does_not_delay_another_owner():
-    queue, release = Queue(1, Bounds(100, 100, 2)), asyncio.Event()
+    queue, release = queue_of(1, Bounds(100, 100, 2)), asyncio.Event()
     TimedExecutor(queue)
     many = asked(queue, release, owner="many", expected_seconds=9)
     await settled()
@@ -224,7 +238,7 @@ async def test_one_owners_long_queue_does_not_delay_another_owner():
 
 
 async def test_owners_are_served_in_turn():
-    queue, release = Queue(1, Bounds(100, 100)), asyncio.Event()
+    queue, release = queue_of(1, Bounds(100, 100)), asyncio.Event()
     hand = TimedExecutor(queue)
     tasks = [asked(queue, release)]
     tasks += [asked(queue, i / 1e6, owner="many") for i in range(3)]
@@ -236,7 +250,7 @@ async def test_owners_are_served_in_turn():
 
 
 async def test_in_a_full_queue_the_owner_with_most_requests_loses_one():
-    queue, release = Queue(1, Bounds(4, 100)), asyncio.Event()
+    queue, release = queue_of(1, Bounds(4, 100)), asyncio.Event()
     TimedExecutor(queue)
     many = [asked(queue, release, owner="many") for _ in range(5)]
     await settled()
@@ -254,19 +268,19 @@ async def test_in_a_full_queue_the_owner_with_most_requests_loses_one():
 
 
 async def test_long_tasks_do_not_block_others_while_executors_are_free():
-    queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
+    queue, release = queue_of(1, Bounds(9, 9)), asyncio.Event()
     for _ in range(3):
         TimedExecutor(queue)
     long = asked(queue, release, expected_seconds=60)
-    begun = time.monotonic()
+    begun = loop_clock()()
     await asked(queue, 0, expected_seconds=0)
-    assert LONG_SECONDS <= time.monotonic() - begun < 20 * LONG_SECONDS
+    assert loop_clock()() - begun == near(LONG_SECONDS)
     release.set()
     await long
 
 
 async def test_the_last_executor_is_reserved_for_other_owners_and_short_tasks():
-    queue, release = Queue(2, Bounds(9, 99)), asyncio.Event()
+    queue, release = queue_of(2, Bounds(9, 99)), asyncio.Event()
     for _ in range(3):
         TimedExecutor(queue)
     long = [asked(queue, release, owner="many", expected_seconds=5) for _ in range(3)]
@@ -281,7 +295,7 @@ async def test_the_last_executor_is_reserved_for_other_owners_and_short_tasks():
 
 
 async def test_a_task_prefers_the_executor_that_last_ran_its_program():
-    queue = Queue(2, Bounds(9, 9))
+    queue = queue_of(2, Bounds(9, 9))
     hands = [TimedExecutor(queue) for _ in range(2)]
     first = (await asked(queue, 0, home="a")).executor
     assert first in hands
@@ -298,7 +312,7 @@ async def test_a_task_prefers_the_executor_that_last_ran_its_program():
 
 async def test_waiting_times_are_reported():
     told: list[float] = []
-    queue, release = Queue(1, Bounds(9, 9), told.append), asyncio.Event()
+    queue, release = queue_of(1, Bounds(9, 9), told.append), asyncio.Event()
     TimedExecutor(queue)
     works = [asked(queue, release), asked(queue, 0)]
     await asyncio.sleep(0.05)
@@ -306,11 +320,11 @@ async def test_waiting_times_are_reported():
     await works[0]
     ran = await works[1]
     assert told[1] == ran.waited_seconds
-    assert told[0] < 0.05 <= told[1]
+    assert told == [0, pytest.approx(0.05)]
 
 
 async def test_closing_the_queue_refuses_waiting_and_new_requests():
-    queue, release = Queue(1, Bounds(9, 9)), asyncio.Event()
+    queue, release = queue_of(1, Bounds(9, 9)), asyncio.Event()
     TimedExecutor(queue)
     begun, waits = asked(queue, release), asked(queue, 0)
     await settled()
@@ -324,8 +338,8 @@ async def test_closing_the_queue_refuses_waiting_and_new_requests():
 
 
 async def test_queues_with_the_same_load_are_bounded_together():
-    first = Queue(1, Bounds(1, 100))
-    second = Queue(1, Bounds(1, 100), load=first.load)
+    first = queue_of(1, Bounds(1, 100))
+    second = queue_of(1, Bounds(1, 100), load=first.load)
     hold = asyncio.Event()
     for queue in first, second:
         TimedExecutor(queue)
@@ -345,7 +359,7 @@ async def test_queues_with_the_same_load_are_bounded_together():
 
 
 async def test_dropped_tasks_wait_no_longer_and_others_go_on():
-    queue, hold = Queue(1, Bounds(9, 9)), asyncio.Event()
+    queue, hold = queue_of(1, Bounds(9, 9)), asyncio.Event()
     TimedExecutor(queue)
     running, waiting = asked(queue, hold), asked(queue, hold)
     await settled()
