@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
+from time import monotonic, time
 from typing import Any
 
 from fastapi import FastAPI
@@ -140,16 +141,22 @@ class Application(FastAPI):
 
 
 def create_app(
-    settings: Settings | None = None, log: Log | None = None, open_gpu: OpenGpu = open_gpu
+    settings: Settings | None = None,
+    log: Log | None = None,
+    open_gpu: OpenGpu = open_gpu,
+    *,
+    clock: Callable[[], float] = monotonic,
+    now: Callable[[], float] = time,
 ) -> FastAPI:
     """Create an application; the default settings are those of the environment.
 
     Requests are logged to ``log``, if given. With the backend ``cupy``, the GPU's process calls
-    ``open_gpu``, a function that can be imported there.
+    ``open_gpu``, a function that can be imported there. ``clock`` and ``now`` tell the time of this
+    process: for intervals, and in seconds since 1970.
     Raises: ``StartupError``.
     """
     settings = Settings() if settings is None else settings
-    keys = open_keys(settings)
+    keys = open_keys(settings, clock, now)
     check_installed(settings)
     export = open_trace_export(settings)
     metrics = Metrics()
@@ -159,11 +166,11 @@ def create_app(
         lambda: keyring is not None and keyring.stale,
     )
     bounds = Bounds(settings.queue_requests, settings.queue_bytes, settings.queue_seconds)
-    queue = Queue(settings.cores, bounds, metrics.waited)
+    queue = Queue(settings.cores, bounds, metrics.waited, clock=clock)
     has_gpu = settings.backend == "cupy"
-    gpu_queue = Queue(1, bounds, metrics.waited, queue.load) if has_gpu else None
-    capacity = Capacity(queue, gpu_queue)
-    job_queue = _job_queue(settings, isolated=keys.keyring is not None)
+    gpu_queue = Queue(1, bounds, metrics.waited, queue.load, clock) if has_gpu else None
+    capacity = Capacity(queue, gpu_queue, clock)
+    job_queue = _job_queue(settings, clock, isolated=keys.keyring is not None)
     placement = Placement(always=settings.gpu_placement == "always")
     metrics.watch_load(lambda: capacity.in_flight, lambda: queue.load.requests)
     compiled = is_compiled(settings)
@@ -173,9 +180,9 @@ def create_app(
     isolated = keyring is not None
     engines = open_engines(settings, isolated=isolated)
 
-    store = open_store(settings)
+    store = open_store(settings, None if now is time else now)
     resolver = ReferenceResolver(
-        engines, store, settings.local_cache_bytes, settings.inline_body_bytes
+        engines, store, settings.local_cache_bytes, settings.inline_body_bytes, clock=clock
     )
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="gradwire")
     executors: ProcessPool | ThreadPool
@@ -204,7 +211,7 @@ def create_app(
             gpu_jobs = GpuJobPool(
                 partial(serve_jobs, open_gpu=open_gpu),
                 *(settings.model_copy(update={"processes": 1}), store, codes),
-                *(Queue(1, job_queue.bounds), threads),
+                *(Queue(1, job_queue.bounds, clock=clock), threads),
                 isolated=isolated,
             )
     elif has_gpu:
@@ -217,11 +224,13 @@ def create_app(
         tasks = Tasks(engines, resolver, tapes_here, cluster, redirects)
         executors = ThreadPool(tasks, queue, settings)
         job_executors = ThreadPool(tasks, job_queue, settings, settings.job_processes)
-    dependencies = Dependencies(engines, store, resolver, capacity, placement, metrics, settings)
+    dependencies = Dependencies(
+        engines, store, resolver, capacity, placement, metrics, settings, clock
+    )
     places = Places(job_executors, gpu_jobs, placement)
-    runs = Runs(places, capacity, store, threads, metrics, settings)
+    runs = Runs(places, capacity, store, threads, metrics, settings, clock, now)
     metrics.watch_jobs(lambda: runs.running)
-    offloader = Offloader(capacity, placement, metrics, settings)
+    offloader = Offloader(capacity, placement, metrics, settings, clock)
     exposition = Exposition(
         metrics, lambda: {kind: store.usage(kind).records for kind in store.policies}
     )
@@ -291,13 +300,14 @@ def create_app(
     return app
 
 
-def _job_queue(settings: Settings, *, isolated: bool) -> Queue:
+def _job_queue(settings: Settings, clock: Callable[[], float], *, isolated: bool) -> Queue:
     """The queue of optimisations, which wait as long as it takes.
 
     With API keys one process is kept for tenants of which nothing runs, if there are others.
     """
     kept = 1 if isolated and settings.job_processes > 1 else 0
-    return Queue(settings.job_processes - kept, Bounds(settings.job_queue, settings.queue_bytes))
+    bounds = Bounds(settings.job_queue, settings.queue_bytes)
+    return Queue(settings.job_processes - kept, bounds, clock=clock)
 
 
 async def _pass_on(request: Request, error: Exception) -> Response:

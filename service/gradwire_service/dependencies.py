@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import monotonic
 from typing import NamedTuple
 
 from gradwire_service.engines import Engines
@@ -22,3 +24,5 @@ class Dependencies(NamedTuple):
     placement: Placement
     metrics: Metrics
     settings: Settings
+    #: Tells the time, for intervals.
+    clock: Callable[[], float] = monotonic

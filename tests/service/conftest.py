@@ -5,11 +5,14 @@ import secrets
 import subprocess
 import sys
 from contextlib import asynccontextmanager, contextmanager
+from time import monotonic, time
 
 import httpx
 import pytest
 from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
+
+from tests.clock import Clock
 
 
 @pytest.fixture(scope="session")
@@ -56,11 +59,14 @@ async def new_client(new_app):
 
 @pytest.fixture(scope="session")
 def served():
-    """Starts an application with these settings within a context and returns a client of it."""
+    """Starts an application with these settings within a context and returns a client of it.
+
+    ``clock`` and ``now`` may be clocks of the test's.
+    """
 
     @asynccontextmanager
-    async def serve(**settings):
-        app = create_app(Settings(**{"cores": 2, **settings}))
+    async def serve(*, clock=monotonic, now=time, **settings):
+        app = create_app(Settings(**{"cores": 2, **settings}), clock=clock, now=now)
         async with app.router.lifespan_context(app), client_of(app) as client:
             yield client
 
@@ -85,15 +91,6 @@ def kept(request, tmp_path):
         url = request.getfixturevalue("redis_url")
         return {"store": url, "store_prefix": f"test-{secrets.token_hex(8)}"}
     return {"store": "memory:" if request.param == "memory" else f"sqlite:{tmp_path / 'kept.db'}"}
-
-
-class Clock:
-    """A clock that tests advance."""
-
-    now = 1000.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hmac
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from time import monotonic, time
 from typing import NamedTuple
 
 from gradwire_service.access.entries import KeyEntry
@@ -45,10 +45,11 @@ class Keyring:
         self,
         entries: Sequence[KeyEntry],
         defaults: RateLimits = RateLimits(),  # noqa: B008 - immutable
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = monotonic,
+        now: Callable[[], float] = time,
     ) -> None:
         self._defaults = defaults
-        self._clock = clock
+        self._clock, self._now = clock, now
         #: Keys by id; a new dictionary with each change.
         self.keys: Mapping[str, ApiKey] = {}
         #: Whether a newer list cannot be read: keys that it revokes are still valid here.
@@ -60,7 +61,7 @@ class Keyring:
         key = self.keys.get(token.id)
         digest = _NO_DIGEST if key is None else key.digest
         same = hmac.compare_digest(digest, token.digest)
-        if key is None or not same or key.expires_at <= self._clock():
+        if key is None or not same or key.expires_at <= self._now():
             return None
         return key
 
@@ -72,7 +73,7 @@ class Keyring:
     def _key(self, entry: KeyEntry) -> ApiKey:
         rates = _rates(entry, self._defaults)
         known = self.keys.get(entry.id)
-        limiter = RateLimiter(rates) if known is None else known.limiter
+        limiter = RateLimiter(rates, self._clock) if known is None else known.limiter
         limiter.limits = rates
         caller = Caller(entry.tenant, entry.name, owner_of(entry.tenant))
         expires_at = math.inf if entry.expires_at is None else entry.expires_at.timestamp()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from time import monotonic, time
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from gradwire_service.access.entries import MOST_BYTES, KeyEntry, KeysError, read_entries
@@ -107,7 +109,11 @@ class Keys(NamedTuple):
     watcher: AbstractContextManager[Any]
 
 
-def open_keys(settings: Settings) -> Keys:
+def open_keys(
+    settings: Settings,
+    clock: Callable[[], float] = monotonic,
+    now: Callable[[], float] = time,
+) -> Keys:
     """Read the keys from the settings' file or text.
 
     Raises: ``KeysError``.
@@ -117,9 +123,9 @@ def open_keys(settings: Settings) -> Keys:
     )
     if settings.keys_file:
         file = KeysFile(settings.keys_file)
-        keyring = Keyring(file.read(), defaults)
+        keyring = Keyring(file.read(), defaults, clock, now)
         return Keys(keyring, KeysFileWatcher(file, keyring))
     if settings.keys:  # an empty text is none
         entries = read_entries(settings.keys.get_secret_value(), "GRADWIRE_KEYS")
-        return Keys(Keyring(entries, defaults), nullcontext())
+        return Keys(Keyring(entries, defaults, clock, now), nullcontext())
     return Keys(None, nullcontext())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from time import monotonic
 
 import orjson
@@ -32,16 +32,19 @@ _HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
 class Events:
     """The events of jobs, read from the store: any replica sends them."""
 
-    def __init__(self, runs: Runs, capacity: Capacity) -> None:
+    def __init__(
+        self, runs: Runs, capacity: Capacity, clock: Callable[[], float] = monotonic
+    ) -> None:
         self._runs = runs
         self._capacity = capacity
+        self._clock = clock
 
     async def of(self, key: Key, last: int) -> AsyncIterator[bytes]:
         """The events after number ``last``, as they come, until the job has ended.
 
         They stop when the replica does: a client goes on with another.
         """
-        sent_at = monotonic()
+        sent_at = self._clock()
         yield b"retry: 1000\n\n"
         while not self._capacity.draining:
             try:
@@ -54,13 +57,13 @@ class Events:
                 continue
             for number, text in events:
                 if number > last:
-                    last, sent_at = number, monotonic()
+                    last, sent_at = number, self._clock()
                     yield _event(number, "progress", text)
             if stored.job.ended:
                 yield _event(last + 1, "done", orjson.dumps(document_of(stored)).decode())
                 return
-            if monotonic() - sent_at > _COMMENT_SECONDS:
-                sent_at = monotonic()
+            if self._clock() - sent_at > _COMMENT_SECONDS:
+                sent_at = self._clock()
                 yield b":\n\n"
             await asyncio.sleep(_LOOK_SECONDS)
 
@@ -69,7 +72,7 @@ def router(dependencies: Dependencies, offloader: Offloader, runs: Runs) -> APIR
     """The routes of jobs."""
     routes = APIRouter(prefix="/v1/jobs", tags=["jobs"])
     capacity = dependencies.capacity
-    events_of = Events(runs, capacity).of
+    events_of = Events(runs, capacity, dependencies.clock).of
 
     @routes.get("", **openapi.JOB_OPERATIONS["all"])
     async def all(request: Request) -> Response:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from collections.abc import Callable
+from time import monotonic, perf_counter
 
 from starlette.requests import Request as HttpRequest
 
@@ -21,13 +22,18 @@ class Offloader:
     """Runs tasks through the queue."""
 
     def __init__(
-        self, capacity: Capacity, placement: Placement, metrics: Metrics, settings: Settings
+        self,
+        capacity: Capacity,
+        placement: Placement,
+        metrics: Metrics,
+        settings: Settings,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._capacity = capacity
         self._placement = placement
         self._metrics = metrics
         self._settings = settings
-        self._quarantine = Quarantine()
+        self._quarantine = Quarantine(clock)
 
     async def answer(
         self, request: HttpRequest, task: str, *arguments: str, home: str | None = None

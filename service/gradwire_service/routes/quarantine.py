@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from time import monotonic
 
 from gradwire_service.problems import RequestError
@@ -18,7 +19,8 @@ _MOST_PROGRAMS, _MOST_OWNERS = 100, 1000
 class Quarantine:
     """Counts crashes by owner and program; free of cost for owners without crashes."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
         self._crashes: OrderedDict[str, OrderedDict[bytes, deque[float]]] = OrderedDict()
 
     def check(self, exchange: Exchange) -> None:
@@ -29,7 +31,7 @@ class Quarantine:
         times = crashes.get(exchange.fingerprint)
         if times is None or len(times) < MOST_CRASHES:
             return
-        seconds = times[0] + SECONDS - monotonic()
+        seconds = times[0] + SECONDS - self._clock()
         if seconds > 0:
             raise RequestError(
                 "crashing_program",
@@ -41,7 +43,8 @@ class Quarantine:
     def count(self, exchange: Exchange) -> None:
         """Count a crash."""
         crashes = self._crashes.setdefault(exchange.request.owner, OrderedDict())
-        crashes.setdefault(exchange.fingerprint, deque(maxlen=MOST_CRASHES)).append(monotonic())
+        times = crashes.setdefault(exchange.fingerprint, deque(maxlen=MOST_CRASHES))
+        times.append(self._clock())
         if len(crashes) > _MOST_PROGRAMS:
             crashes.popitem(last=False)
         if len(self._crashes) > _MOST_OWNERS:

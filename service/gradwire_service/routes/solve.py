@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from time import monotonic
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -36,6 +35,7 @@ class Solving:
     def __init__(self, dependencies: Dependencies, offloader: Offloader, runs: Runs) -> None:
         self._capacity = dependencies.capacity
         self._settings = dependencies.settings
+        self._clock = dependencies.clock
         self._offloader = offloader
         self._runs = runs
 
@@ -124,8 +124,8 @@ class Solving:
 
     async def _follow(self, exchange: Exchange, stored: StoredJob, seconds: float) -> Response:
         """Answer with a job that another request began: its result, if that is there in time."""
-        until = monotonic() + seconds
-        while not stored.job.ended and monotonic() < until:
+        until = self._clock() + seconds
+        while not stored.job.ended and self._clock() < until:
             await asyncio.sleep(_LOOK_SECONDS)
             stored = await self._runs.find(stored.key)
         if stored.job.state != "succeeded":

@@ -8,7 +8,6 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from time import monotonic, time
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeVar
 
 import orjson
@@ -55,7 +54,10 @@ class Interrupted(Exception):
 
 
 class Means(NamedTuple):
-    """What all runs of a replica share; a job may take so many ``seconds`` from its creation."""
+    """What all runs of a replica share; a job may take so many ``seconds`` from its creation.
+
+    ``clock`` and ``now`` tell the time: for intervals, and in seconds since 1970.
+    """
 
     places: Places
     jobs: Jobs
@@ -63,6 +65,8 @@ class Means(NamedTuple):
     replica: str
     seconds: float
     ended: Callable[[State], None]
+    clock: Callable[[], float]
+    now: Callable[[], float]
 
 
 class Run:
@@ -101,7 +105,7 @@ class Run:
         self._started_at = job.started_at
         self._progress: str | None = None
         self._checkpoint: bytes | None = None
-        self._reported_at = self._renewed_at = monotonic()
+        self._reported_at = self._renewed_at = means.clock()
         self._work: asyncio.Task[None] | None = None
 
     def start(self) -> asyncio.Task[None]:
@@ -153,7 +157,7 @@ class Run:
             headers = {name.decode(): text.decode("latin-1") for name, text in task.headers.items()}
             content = body if isinstance(body, SharedMemory) else bytes(unpacked(body))
             jobs.put_part(key, "request", content, json.dumps(headers))
-            lease = Lease(key.owner, key.id, self._means.replica, time() + LEASE_SECONDS)
+            lease = Lease(key.owner, key.id, self._means.replica, self._until())
             jobs.change_lease(None, lease)
         except BaseException:
             with suppress(Unavailable):
@@ -164,9 +168,9 @@ class Run:
     async def _run(self) -> None:
         """Work until there is an answer, and tell it to those who wait and to the store."""
         means, task = self._means, self._task
-        left_seconds = means.seconds - (time() - self.job.created_at)
+        left_seconds = means.seconds - (means.now() - self.job.created_at)
         try:
-            deadline = Deadline(1000 * max(left_seconds, 0))
+            deadline = Deadline(1000 * max(left_seconds, 0), means.clock)
             found = await means.places.run(
                 task._replace(deadline=deadline), self._watch, self._progressed
             )
@@ -199,7 +203,7 @@ class Run:
         raise self._why
 
     def _progressed(self, message: ProgressMessage) -> None:
-        self._started_at = self._started_at or time()
+        self._started_at = self._started_at or self._means.now()
         self.begun.set()
         self._last_event += 1
         self._events.append((self._last_event, message.progress))
@@ -211,7 +215,7 @@ class Run:
 
         Raises: ``Cancelled``, ``Interrupted``, ``Unavailable``.
         """
-        now = monotonic()
+        now = self._means.clock()
         progress = checkpoint = lease = None
         if self._progress is not None and now - self._reported_at > _REPORT_SECONDS:
             self._reported_at, progress, self._progress = now, self._progress, None
@@ -228,7 +232,7 @@ class Run:
         jobs, key = self._means.jobs, self.key
         renewed = self._lease
         if lease is not None:  # first: nothing is written for a job that another has taken over
-            renewed = lease._replace(until=time() + LEASE_SECONDS)
+            renewed = lease._replace(until=self._until())
             if not jobs.change_lease(lease, renewed):
                 raise Interrupted
         try:
@@ -291,12 +295,13 @@ class Run:
     def _hand_over(self, lease: Lease, *, counted: bool) -> None:
         """End the lease, so that a replica goes on from here; ``counted`` as an attempt."""
         jobs, key = self._means.jobs, self.key
-        renewed = lease._replace(until=time() + LEASE_SECONDS)
+        renewed = lease._replace(until=self._until())
         if jobs.change_lease(lease, renewed):  # else another one has it already
             if self._checkpoint is not None:
                 with suppress(OverQuota):
                     jobs.put_part(key, "checkpoint", self._checkpoint)
-            jobs.change_lease(renewed, renewed._replace(until=time() if counted else 0.0))
+            ended_at = self._means.now() if counted else 0.0
+            jobs.change_lease(renewed, renewed._replace(until=ended_at))
 
     def _store_answer(self, answer: TaskDone | TaskFailed | Exception) -> State:
         """Store how a job has ended; returns its state.
@@ -306,7 +311,7 @@ class Run:
         jobs, key = self._means.jobs, self.key
         if isinstance(answer, Cancelled):
             return "cancelled"
-        ended_at = time()
+        ended_at = self._means.now()
         fields: dict[str, Any] = {
             "started_at": self._started_at or ended_at,
             "finished_at": ended_at,
@@ -320,6 +325,10 @@ class Run:
         content = body if isinstance(body, SharedMemory) else bytes(unpacked(body))
         jobs.put_part(key, "answer", content, self._reply_type)
         return jobs.end(key, state="succeeded", **fields).state
+
+    def _until(self) -> float:
+        """When a lease ends that begins now."""
+        return self._means.now() + LEASE_SECONDS
 
     def _event_lines(self) -> bytes:
         return "\n".join(f"{number} {text}" for number, text in self._events).encode()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
-from time import time
+from time import monotonic, time
 from typing import Any, NamedTuple, TypeVar
 
 from gradwire_service.jobs import Job, Jobs, Lease, StoredJob, Unknown, new_id
@@ -57,6 +57,8 @@ class Runs:
         threads: ThreadPoolExecutor,
         metrics: Metrics,
         settings: Settings,
+        clock: Callable[[], float] = monotonic,
+        now: Callable[[], float] = time,
     ) -> None:
         self.jobs = Jobs(store)
         self._capacity = capacity
@@ -70,7 +72,10 @@ class Runs:
             secrets.token_hex(8),
             settings.job_seconds,
             metrics.ended_job,
+            clock,
+            now,
         )
+        self._now = now
         self._runs: dict[Key, Run] = {}
         self._sweeping: asyncio.Task[None] | None = None
 
@@ -110,7 +115,7 @@ class Runs:
         (over_budget, overloaded, store_unavailable).
         """
         key = Key("jobs", task.owner, new_id(task.owner, idempotency_key))
-        job = Job(task.name, time(), _digest(task))
+        job = Job(task.name, self._now(), _digest(task))
         run = self._runs.get(key)
         if run is not None:
             _check_same(run.job, job)
@@ -141,7 +146,7 @@ class Runs:
         if stored.job.ended:
             await self.blocking(self.jobs.remove, key)
             return
-        await self.blocking(partial(self.jobs.end, key, state="cancelled", finished_at=time()))
+        await self.blocking(partial(self.jobs.end, key, state="cancelled", finished_at=self._now()))
         if (run := self._runs.get(key)) is not None:
             run.stop(Cancelled())
 
@@ -165,7 +170,7 @@ class Runs:
             if self._capacity.draining or len(self._runs) >= 2 * self._most_waiting:
                 return
             key = Key("jobs", lease.owner, lease.id)
-            if lease.until > time() or key in self._runs:
+            if lease.until > self._now() or key in self._runs:
                 continue
             found = await self.blocking(self._claim, key, lease)
             if found is not None:
@@ -179,7 +184,7 @@ class Runs:
             attempts = seen.attempts + (seen.until > 0)  # one that was handed over does not count
         lease = seen._replace(
             replica=self._means.replica,
-            until=time() + LEASE_SECONDS,
+            until=self._now() + LEASE_SECONDS,
             iteration=max(iteration or 0, seen.iteration),
             attempts=attempts,
         )
@@ -208,7 +213,7 @@ class Runs:
             (),
             headers,
             key.owner,
-            Deadline(1000 * self._means.seconds),
+            Deadline(1000 * self._means.seconds, self._means.clock),
             bytes(request.content),
             b"" if checkpoint is None else bytes(checkpoint.content),
         )
@@ -222,7 +227,7 @@ class Runs:
         )
         problem = json.loads(problem_of(error).body(key.id))
         problem["instance"] = f"urn:gradwire:job:{key.id}"
-        self.jobs.end(key, state="failed", finished_at=time(), problem=problem)
+        self.jobs.end(key, state="failed", finished_at=self._now(), problem=problem)
         self.jobs.remove_parts(key, ("request", "checkpoint"))
         self.jobs.remove_lease(lease)
 

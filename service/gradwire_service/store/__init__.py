@@ -1,5 +1,8 @@
 """Storage between requests: the store that the settings name, and its policies."""
 
+import time
+from collections.abc import Callable
+
 from gradwire_service.settings import Settings
 from gradwire_service.store.memory import MemoryStore
 from gradwire_service.store.records import (
@@ -38,17 +41,18 @@ _PER_TENSOR = 10
 _PARTS_PER_JOB = 4
 
 
-def open_store(settings: Settings) -> Store:
+def open_store(settings: Settings, now: Callable[[], float] | None = None) -> Store:
     """Open the store at ``settings.store``: ``memory:``, ``sqlite:PATH``, or the URL of a Redis.
 
+    ``now`` tells the time in seconds since 1970, by default as this machine or the Redis does.
     Raises: ``NotOpened`` for a file; a Redis may be started later.
     """
     scheme, _, path = settings.store.partition(":")
     by_kind = policies(settings)
     if scheme == "memory":
-        return MemoryStore(by_kind)
+        return MemoryStore(by_kind, now or time.time)
     if scheme == "sqlite":
-        return SqliteStore(path, by_kind)
+        return SqliteStore(path, by_kind, now or time.time)
     from gradwire_service.store.redis import RedisStore  # its client is loaded only if needed
 
     return RedisStore(
@@ -57,6 +61,7 @@ def open_store(settings: Settings) -> Store:
         prefix=settings.store_prefix,
         connect_seconds=settings.store_connect_seconds,
         timeout_seconds=settings.store_timeout_seconds,
+        now=now,
     )
 
 

@@ -23,10 +23,16 @@ class CircuitBreaker:
     While it is open, a thread of its own probes the server and closes it as soon as that answers.
     """
 
-    def __init__(self, name: str, probe: Callable[[], str | None]) -> None:
+    def __init__(
+        self,
+        name: str,
+        probe: Callable[[], str | None],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         """``probe`` returns how the server fails, or None if it answers."""
         self._name = name
         self._probe = probe
+        self._clock = clock
         self._lock = threading.Lock()
         self._failure: str | None = None
         self._logged: tuple[str, float] = "", 0.0
@@ -58,7 +64,7 @@ class CircuitBreaker:
     def log(self, failure: str, detail: object) -> None:
         """Log a failure, unless it was logged just now."""
         logged, since = self._logged
-        now = monotonic()
+        now = self._clock()
         if logged != failure or now - since > _QUIET_SECONDS:
             logger.error("%s (%s): %s", failure, self._name, detail)
             self._logged = failure, now
@@ -70,12 +76,12 @@ class CircuitBreaker:
             self._prober.join()
 
     def _await_answer(self) -> None:
-        begun = monotonic()
+        begun = self._clock()
         while (failure := self._probe()) is not None:
             self._failure = failure
             if self._closed.wait(_PROBE_SECONDS):
                 return
-        seconds = monotonic() - begun
+        seconds = self._clock() - begun
         logger.warning("the store answers again (%s), after %.1f s", self._name, seconds)
         with self._lock:
             self._failure, self._logged = None, ("", 0.0)

@@ -36,9 +36,9 @@ class MemoryStore(TransactionalStore):
     waits = False
 
     def __init__(
-        self, policies: Mapping[Kind, Policy], clock: Callable[[], float] = time.time
+        self, policies: Mapping[Kind, Policy], now: Callable[[], float] = time.time
     ) -> None:
-        super().__init__(policies, clock)
+        super().__init__(policies, now)
         self._lock = threading.Lock()
         #: Bodies that are kept where another process has written them: each is an open file.
         self._shared = WeakSet[SharedMemory]()
@@ -117,7 +117,7 @@ class MemoryStore(TransactionalStore):
     @contextmanager
     def _exclusive(self, kind: Kind) -> Iterator[float]:
         with self._lock:
-            now = self._clock()
+            now = self._now()
             for records in self._records.values():
                 while records and next(iter(records.values()))[1] <= now:
                     self._drop(next(iter(records)))

@@ -66,7 +66,7 @@ _LOST = exceptions.ConnectionError, exceptions.TimeoutError, exceptions.InvalidR
 class RedisStore(Store):
     """Records in one Redis, version 6.2 or later; a cluster would spread its keys.
 
-    Each call is one run of ``records.lua``, by the clock of Redis (only tests set ``clock``). The
+    Each call is one run of ``records.lua``, by the clock of Redis (only tests set ``now``). The
     policy is decided here: a script refuses a write that exceeds the limits it is given, and the
     next attempt says how much of the owner's it drops. Bodies bypass the script, which would copy
     them: they are uploaded to a key of their own, which is renamed. Source: Redis' documentation,
@@ -81,11 +81,11 @@ class RedisStore(Store):
         prefix: str = "gradwire",
         connect_seconds: float = 0.5,
         timeout_seconds: float = 1.0,
-        clock: Callable[[], float] | None = None,
+        now: Callable[[], float] | None = None,
     ) -> None:
         super().__init__(policies)
         self._prefix = prefix
-        self._clock = clock
+        self._now = now
         self._script = files(__package__).joinpath("records.lua").read_bytes()
         self._digest = sha1(self._script, usedforsecurity=False).hexdigest()
         self._redis = Redis.from_url(
@@ -195,7 +195,7 @@ class RedisStore(Store):
 
     def _call(self, name: str, *arguments: Any) -> tuple[Any, ...]:
         """The command that runs a call of the script."""
-        now = "" if self._clock is None else repr(self._clock())
+        now = "" if self._now is None else repr(self._now())
         return ("EVALSHA", self._digest, 0, self._prefix, now, name, *arguments)
 
     def _name(self, *parts: str) -> str:

@@ -74,10 +74,10 @@ class SqliteStore(TransactionalStore):
         self,
         path: str,
         policies: Mapping[Kind, Policy],
-        clock: Callable[[], float] = time.time,
+        now: Callable[[], float] = time.time,
         busy_seconds: float = BUSY_SECONDS,
     ) -> None:
-        super().__init__(policies, clock)
+        super().__init__(policies, now)
         self._file = SqliteFile(path, _create, busy_seconds)
 
     def put(self, key: Key, record: Record) -> float:
@@ -225,7 +225,7 @@ class SqliteStore(TransactionalStore):
     def _transaction(self, *, writes: bool = True, durable: bool = False) -> Iterator[float]:
         """One transaction of the file; yields the time."""
         with self._file.transaction(writes=writes, durable=durable):
-            yield self._clock()
+            yield self._now()
 
 
 def _create(connection: sqlite3.Connection) -> None:

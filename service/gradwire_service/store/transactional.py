@@ -22,13 +22,13 @@ from gradwire_service.store.records import (
 
 
 class TransactionalStore(Store):
-    """A store that runs several primitives as one transaction. Times are those of ``clock``."""
+    """A store that runs several primitives as one transaction. Times are those of ``now``."""
 
     def __init__(
-        self, policies: Mapping[Kind, Policy], clock: Callable[[], float] = time.time
+        self, policies: Mapping[Kind, Policy], now: Callable[[], float] = time.time
     ) -> None:
         super().__init__(policies)
-        self._clock = clock
+        self._now = now
 
     def put(self, key: Key, record: Record) -> float:
         with self._exclusive(key.kind) as now:

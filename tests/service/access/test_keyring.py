@@ -58,7 +58,7 @@ def test_unknown_secrets_and_ids_are_rejected(issue):
 
 def test_a_key_expires_at_its_time(issue, clock):
     text, entry = issue(expires_at=datetime.fromtimestamp(clock.now + 10, UTC))
-    keyring = Keyring([entry], clock=clock)
+    keyring = Keyring([entry], now=clock)
     assert keyring.identify(token_of(text))
     clock.now += 9.999
     assert keyring.identify(token_of(text))

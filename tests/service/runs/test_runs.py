@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import sys
-import time
 from hashlib import sha256
 from typing import Any
 
@@ -14,16 +13,23 @@ from gradwire_service.jobs import Job, Jobs, Lease
 from gradwire_service.settings import Settings
 from gradwire_service.store import Key, open_store
 
+from tests.clock import ClockLoop, loop_clock
 from tests.service.workers.processes import computing
 
 REQUEST = {"program": "sum((x - 1)**2)", "variables": {"x": [3.0, 2.0]}}
 #: The headers that are stored with it.
 HEADERS = {"content-type": "application/json"}
-#: Takes some seconds.
-LONG: dict[str, Any] = REQUEST | {
+#: Goes on until it is cancelled.
+ENDLESS: dict[str, Any] = REQUEST | {
     "method": "sgd",
-    "options": {"learning_rate": 1e-6, "maxiter": 40_000},
+    "options": {"learning_rate": 1e-9, "maxiter": 10**9},
 }
+#: The time where a test does not move it.
+NOW = 1000.0
+#: Time moves as soon as the event loop only waits for it.
+on_clock_loop = pytest.mark.parametrize(
+    "anyio_backend", [("asyncio", {"loop_factory": ClockLoop})], ids=["clock"]
+)
 in_processes = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
@@ -32,11 +38,11 @@ def left(tmp_path):
     """Leaves a job in a store as a killed replica does; returns the settings, and its path."""
     settings: dict[str, Any] = {"store": f"sqlite:{tmp_path / 'jobs.db'}"}
 
-    def leave(owner, job, lease):
+    def leave(owner, job, lease, request=REQUEST):
         store = open_store(Settings(**settings))
         jobs, key = Jobs(store), Key("jobs", owner, "one")
         assert jobs.create(key, job)
-        jobs.put_part(key, "request", json.dumps(REQUEST).encode(), json.dumps(HEADERS))
+        jobs.put_part(key, "request", json.dumps(request).encode(), json.dumps(HEADERS))
         assert jobs.change_lease(None, lease)
         store.close()
         return settings, "/v1/jobs/one"
@@ -52,15 +58,14 @@ def owner():
 
 async def shown(client, path, wanted):
     """The job as soon as it is as wanted."""
-    end = time.monotonic() + 60
-    while not wanted(job := (await client.get(path)).json()):
-        assert time.monotonic() < end, job
+    while not wanted(job := (await client.get(path)).json()):  # noqa: ASYNC110
         await asyncio.sleep(0.02)
     return job
 
 
-async def running(client, path):
-    return await shown(client, path, lambda job: job["state"] != "queued")
+async def progressed(client, path, before):
+    """The job once it reports other progress than before."""
+    return await shown(client, path, lambda job: job["progress"] != before)
 
 
 async def ended(client, path):
@@ -68,60 +73,88 @@ async def ended(client, path):
 
 
 async def test_a_job_whose_lease_has_passed_is_taken_over(served, left, owner):
-    lease = Lease(owner, "one", "a dead replica", time.time() - 1)
-    settings, path = left(owner, Job("minimize", time.time(), "digest"), lease)
-    async with served(**settings) as client:
+    lease = Lease(owner, "one", "a dead replica", NOW - 1)
+    settings, path = left(owner, Job("minimize", NOW, "digest"), lease)
+    async with served(now=lambda: NOW, **settings) as client:
         job = await ended(client, path)
         assert (job["state"], job["resumed"]) == ("succeeded", 1)
         assert job["result"]["solution"]["x"] == pytest.approx([1.0, 1.0], abs=1e-6)
 
 
+@on_clock_loop
 async def test_a_job_with_a_lease_is_left_alone(served, left, owner):
-    lease = Lease(owner, "one", "a replica", time.time() + 3)
-    settings, path = left(owner, Job("minimize", time.time(), "digest"), lease)
-    async with served(**settings) as client:
-        await shown(client, path, lambda job: job["resumed"])
-        assert time.time() >= lease.until
+    now = loop_clock()
+    lease = Lease(owner, "one", "a replica", now() + 5)
+    settings, _ = left(owner, Job("minimize", now(), "digest"), lease)
+    store = open_store(Settings(**settings), now)
+
+    def resumed():
+        return Jobs(store).find(Key("jobs", owner, "one")).job.resumed
+
+    async with served(clock=now, now=now, **settings):
+        await asyncio.sleep(5)  # replicas look at 0, 2, 4 and 6 s
+        assert not resumed()
+        await asyncio.sleep(1.5)
+        assert resumed() == 1
+    store.close()
+
+
+@on_clock_loop
+async def test_a_replica_renews_its_leases(served, left, owner):
+    now = loop_clock()
+    lease = Lease(owner, "one", "a dead replica", now() - 1)
+    settings, _ = left(owner, Job("minimize", now(), "digest"), lease, ENDLESS)
+    store = open_store(Settings(**settings), now)
+    left_seconds = []
+    async with served(clock=now, now=now, **settings):
+        for _ in range(60):
+            await asyncio.sleep(0.5)
+            (lease,) = Jobs(store).leases()
+            left_seconds.append(lease.until - now())
+        assert Jobs(store).find(Key("jobs", owner, "one")).job.resumed == 1
+    assert min(left_seconds) > 6.5
+    assert max(left_seconds) <= 10
+    store.close()
 
 
 @in_processes
 async def test_a_job_goes_on_when_its_process_is_killed(served):
     async with served(processes=1, job_processes=1) as client:
-        made = await client.post("/v1/minimize", json=LONG | {"background": True})
+        made = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
         path = made.headers["location"]
+        job = await progressed(client, path, None)
         for times in 1, 2:
-            killed = await computing()
-            await running(client, path)
-            os.kill(killed, signal.SIGKILL)
-            await shown(
-                client, path, lambda job, times=times: job["resumed"] == times or job["problem"]
-            )
-        job = await ended(client, path)
-        assert (job["state"], job["resumed"]) == ("succeeded", 2)
-        assert job["result"]["iterations"] == LONG["options"]["maxiter"]
+            os.kill(await computing(), signal.SIGKILL)
+            job = await shown(client, path, lambda job, times=times: job["resumed"] == times)
+            assert job["problem"] is None
+            job = await progressed(client, path, job["progress"])
+        assert (job["state"], job["resumed"]) == ("running", 2)
+        assert (await client.delete(path)).status_code == 204
 
 
 @in_processes
 async def test_who_waits_for_a_job_that_goes_on_is_answered_with_it(served):
-    async with served(processes=1, job_processes=1) as client:
+    async with served(processes=1, job_processes=1, job_wait_ms=600_000) as client:
         headers = {"idempotency-key": "one"}
-        waiting = asyncio.create_task(client.post("/v1/minimize", json=LONG, headers=headers))
+        waiting = asyncio.create_task(client.post("/v1/minimize", json=ENDLESS, headers=headers))
         killed = await computing()
         (job,) = (await client.get("/v1/jobs")).json()["jobs"]
-        await running(client, f"/v1/jobs/{job['id']}")
+        await progressed(client, f"/v1/jobs/{job['id']}", None)
         os.kill(killed, signal.SIGKILL)
         answer = await waiting
         assert (answer.status_code, answer.json()["id"]) == (202, job["id"])
-        assert (await ended(client, answer.headers["location"]))["state"] == "succeeded"
+        job = await shown(client, answer.headers["location"], lambda job: job["resumed"])
+        assert job["state"] == "running"
+        assert (await client.delete(answer.headers["location"])).status_code == 204
 
 
 @pytest.mark.parametrize("reached", [7, 5])
 async def test_a_job_that_ends_processes_is_given_up(served, left, owner, reached):
     progress = {"iteration": reached, "value": 1.0}
-    lease = Lease(owner, "one", "the third", time.time() - 1, iteration=7, attempts=3)
-    job = Job("minimize", time.time(), "digest", "running", time.time(), progress=progress)
+    lease = Lease(owner, "one", "the third", NOW - 1, iteration=7, attempts=3)
+    job = Job("minimize", NOW, "digest", "running", NOW, progress=progress)
     settings, path = left(owner, job, lease)
-    async with served(**settings) as client:
+    async with served(now=lambda: NOW, **settings) as client:
         job = await ended(client, path)
         assert (job["state"], job["problem"]["code"]) == ("failed", "worker_crashed")
         assert "without any progress" in job["problem"]["detail"]
@@ -129,17 +162,17 @@ async def test_a_job_that_ends_processes_is_given_up(served, left, owner, reache
 
 async def test_progress_is_another_chance(served, left, owner):
     progress = {"iteration": 8, "value": 1.0}
-    lease = Lease(owner, "one", "the third", time.time() - 1, iteration=7, attempts=3)
-    job = Job("minimize", time.time(), "digest", "running", time.time(), progress=progress)
+    lease = Lease(owner, "one", "the third", NOW - 1, iteration=7, attempts=3)
+    job = Job("minimize", NOW, "digest", "running", NOW, progress=progress)
     settings, path = left(owner, job, lease)
-    async with served(**settings) as client:
+    async with served(now=lambda: NOW, **settings) as client:
         assert (await ended(client, path))["state"] == "succeeded"
 
 
 async def test_the_time_of_a_job_counts_from_its_creation(served, left, owner):
-    lease = Lease(owner, "one", "a dead replica", time.time() - 1)
-    settings, path = left(owner, Job("minimize", time.time() - 100, "digest"), lease)
-    async with served(**settings, job_seconds=60) as client:
+    lease = Lease(owner, "one", "a dead replica", NOW - 1)
+    settings, path = left(owner, Job("minimize", NOW - 60, "digest"), lease)
+    async with served(now=lambda: NOW, **settings, job_seconds=60) as client:
         job = await ended(client, path)
         assert (job["state"], job["problem"]["code"]) == ("failed", "deadline_exceeded")
 

@@ -34,10 +34,10 @@ def of_size(nbytes):
     return Record("", b"x" * nbytes)
 
 
-def in_redis(url, policies, clock=None):
+def in_redis(url, policies, now=None):
     """A store with its own prefix in a shared Redis."""
     prefix = f"test-{secrets.token_hex(8)}"
-    return RedisStore(url, policies, prefix=prefix, timeout_seconds=10, clock=clock)
+    return RedisStore(url, policies, prefix=prefix, timeout_seconds=600, now=now)
 
 
 def kept(store, key):
@@ -68,7 +68,9 @@ def refused(store, key, record=RECORD):
 
 @contextmanager
 def opened(url, policies=PLENTY, **options):
-    store = RedisStore(url, policies, **{"timeout_seconds": 0.3, **options})
+    """A store in Redis that waits for it as long as it takes, by default."""
+    patient = {"connect_seconds": 600, "timeout_seconds": 600}
+    store = RedisStore(url, policies, **patient | options)
     try:
         yield store
     finally:

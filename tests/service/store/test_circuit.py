@@ -4,7 +4,9 @@ import signal
 import socket
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 from gradwire_service.store import Unavailable
@@ -15,30 +17,39 @@ from tests.service.store.redis_server import REDIS, RedisServer, redis_server
 pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
 
 SECRET = "hunter2:/@"
-#: The time within which the store must answer again once Redis does.
-RECOVERY_SECONDS = 20.0
-#: An immediate error takes less than this.
-AT_ONCE_SECONDS = 0.1
+
+
+@contextmanager
+def asking(store):
+    """Counts the threads that turn to Redis, by each time that one takes a connection."""
+    pool, asked = store._redis.connection_pool, Counter()
+    take = pool.get_connection
+
+    def counted(*arguments, **options):
+        asked[threading.current_thread().name] += 1
+        return take(*arguments, **options)
+
+    pool.get_connection = counted
+    try:
+        yield asked
+    finally:
+        pool.get_connection = take
 
 
 def refused_at_once(store):
-    spent = []
-    for _ in range(3):  # in case the machine is busy
-        begun = time.monotonic()
+    """The detail of a refusal for which Redis is not asked: only the probe turns to it."""
+    with asking(store) as asked:
         detail = unavailable(lambda: store.find(key()))
-        spent.append(time.monotonic() - begun)
-    assert min(spent) < AT_ONCE_SECONDS
+    assert {*asked} <= {"gradwire-store"}
     return detail
 
 
 def recovers(store):
     """Wait until the store answers, and return its answer."""
-    end = time.monotonic() + RECOVERY_SECONDS
     while True:
         try:
             return store.find(key())
         except Unavailable:
-            assert time.monotonic() < end
             time.sleep(0.02)
 
 
@@ -77,20 +88,22 @@ def test_a_store_can_be_opened_before_redis_starts(tmp_path):
 
 
 def test_requests_do_not_wait_for_a_hung_redis(server):
-    with opened(server.url) as store:
-        store.put(key(), RECORD)
+    with opened(server.url) as patient:
+        patient.put(key(), RECORD)
+    with opened(server.url, timeout_seconds=0.3) as store:
+        recovers(store)  # where even its start took longer
         server.send(signal.SIGSTOP)
-        with ThreadPoolExecutor(8) as pool:
-            begun = time.monotonic()
+        with ThreadPoolExecutor(8, "asker") as pool, asking(store) as asked:
             list(pool.map(lambda _: unavailable(lambda: store.find(key())), range(100)))
-            assert time.monotonic() - begun < 2, "all wait once, and together"
+        del asked["gradwire-store"]
+        assert {*asked.values()} == {1}, "each thread waits once, and all together"
         watches = [t for t in threading.enumerate() if t.name == "gradwire-store"]
         assert len(watches) == 1
         for _ in range(20):
             assert refused_at_once(store) == "the store does not answer"
         server.send(signal.SIGCONT)
         assert recovers(store)[:2] == RECORD
-        watches[0].join(10)
+        watches[0].join()
         assert not watches[0].is_alive()
 
 
@@ -101,9 +114,7 @@ def test_connecting_to_an_unresponsive_host_times_out():
         for one in waiting:
             one.setblocking(False)
             one.connect_ex(("127.0.0.1", port))
-        begun = time.monotonic()
         with opened(f"redis://127.0.0.1:{port}", connect_seconds=0.2) as store:
-            assert time.monotonic() - begun < 5
             assert refused_at_once(store) == "the store does not answer"
         for one in waiting:
             one.close()
@@ -130,18 +141,25 @@ def test_the_store_recovers_after_redis_has_loaded_its_file(tmp_path):
         store._redis.save()
     slow = "--key-load-delay", "5000", "--loading-process-events-interval-bytes", "1024"
     again = RedisServer(tmp_path, *slow)
-    try:
-        again.start()
-        with opened(again.url) as store:
-            troubles = set()
-            end = time.monotonic() + 30
-            while time.monotonic() < end:
-                try:
-                    assert len(ids(store, "programs")) == 100
-                    break
-                except Unavailable as refusal:
-                    troubles.add(refusal.detail)
-                    time.sleep(0.01)
-        assert "the store is loading its data" in troubles
-    finally:
-        again.stop()
+    troubles = set[str]()
+    for _ in range(20):  # this process may have been paused while Redis loaded
+        try:
+            again.start()
+            with opened(again.url) as store:
+                assert len(loaded(store, troubles)) == 100
+        finally:
+            again.stop()
+        if "the store is loading its data" in troubles:
+            return
+    raise AssertionError(troubles)
+
+
+def loaded(store, troubles):
+    """The ids of programs as soon as the store has them; adds why it had not before."""
+    while True:
+        try:
+            if found := ids(store, "programs"):
+                return found
+        except Unavailable as refusal:
+            troubles.add(refusal.detail)
+        time.sleep(0.01)
