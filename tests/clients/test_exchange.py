@@ -1,6 +1,5 @@
 import email.utils
 import json
-import time
 import zlib
 from typing import Any
 
@@ -12,6 +11,8 @@ from gradwire.call import Call, Reply
 from gradwire.exchange import Exchange
 from gradwire.options import ClientOptions
 
+from tests.clock import Clock
+
 REQUEST = httpx.Request("POST", "http://service/v1/evaluate")
 
 
@@ -19,9 +20,9 @@ def read(reply: Reply) -> Any:
     return reply.document["outputs"]
 
 
-def exchange(max_retries: int = 2) -> Exchange[Any]:
+def exchange(max_retries: int = 2, **how: Any) -> Exchange[Any]:
     call = Call("POST", "/v1/evaluate", {"program": "y = q(x)"}, read, "y = q(x)")
-    return Exchange(call, ClientOptions("http://service", None, 60.0, max_retries))
+    return Exchange(call, ClientOptions("http://service", None, 60.0, max_retries), **how)
 
 
 def answer(status: int, document: Any = None, **headers: str) -> httpx.Response:
@@ -148,9 +149,10 @@ def test_retry_after_is_the_minimum_delay():
 
 
 def test_retry_after_may_be_a_date():
-    one = exchange()
-    one.receive(answer(429, Retry_After=email.utils.formatdate(time.time() + 20, usegmt=True)))
-    assert 15.0 <= one.delay_seconds <= 21.0
+    now = Clock(1e9)
+    one = exchange(now=now)
+    one.receive(answer(429, Retry_After=email.utils.formatdate(now() + 20, usegmt=True)))
+    assert 20.0 <= one.delay_seconds <= 20.5
 
 
 @pytest.mark.parametrize("header", ["soon", "-1", ""])

@@ -19,6 +19,7 @@ from gradwire.residents import AFTER_A_CHANGE, MOST_SEEN, Residents
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.clock import Clock
 from tests.effort import examples
 
 T = TypeVar("T")
@@ -356,19 +357,20 @@ def test_whatever_happens_the_service_gets_the_intended_values(events):
 
 
 @pytest.mark.parametrize("trouble", ["refuses", "fails"])
-def test_after_a_failed_store_values_are_sent_inline_for_a_while(trouble, monkeypatch):
-    now = 1000.0
-    monkeypatch.setattr("time.monotonic", lambda: now)
-    memory, shelf, x = Residents(), CachedRepository(), np.ones(10_000)
+def test_after_a_failed_store_values_are_sent_inline_for_a_minute(trouble):
+    clock = Clock()
+    memory, shelf, x = Residents(clock=clock), CachedRepository(), np.ones(10_000)
     setattr(shelf, trouble, True)
     for _ in range(10):
         ask(memory, shelf, x)
     assert shelf.stored == 1
     assert shelf.sent[-1] > x.nbytes
     setattr(shelf, trouble, False)
-    now += 61.0
-    for _ in range(3):
-        ask(memory, shelf, x)
+    for seconds, is_inline in ((59.5, True), (0.5, False)):
+        clock.advance(seconds)
+        for _ in range(3):
+            ask(memory, shelf, x)
+        assert (shelf.sent[-1] > x.nbytes) == is_inline
     assert shelf.sent[-1] < 200
 
 

@@ -182,6 +182,9 @@ class Client(Groups, Optimizations["OptimizeResult", "Job"], Connection[httpx.Cl
     {'x': np.float64(6.0)}
     """
 
+    #: Waits between attempts.
+    _sleep: Callable[[float], object] = staticmethod(time.sleep)
+
     def run(self, asked: Conversation[T]) -> T:
         """The answer to a call, or the result of a conversation of several."""
         return drive(asked, self.send)
@@ -217,7 +220,7 @@ class Client(Groups, Optimizations["OptimizeResult", "Job"], Connection[httpx.Cl
         exchange = Exchange(call, self._options)
         while not exchange.done:
             if exchange.delay_seconds:
-                time.sleep(exchange.delay_seconds)
+                self._sleep(exchange.delay_seconds)
             try:
                 response = self._http.send(exchange.request(self._adding))
             except FAILURES as failure:

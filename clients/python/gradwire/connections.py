@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import socket
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from time import monotonic
 from typing import NamedTuple
@@ -49,7 +49,8 @@ def mounts(limits: httpx.Limits) -> dict[str, httpx.BaseTransport]:
 class KeptConnections(httpx.BaseTransport):
     """A pool of plain connections. Thread-safe: a request has a connection for itself."""
 
-    def __init__(self, limits: httpx.Limits) -> None:
+    def __init__(self, limits: httpx.Limits, clock: Callable[[], float] = monotonic) -> None:
+        self._clock: Callable[[], float] = clock
         self._most: int = limits.max_keepalive_connections or 0
         self._seconds: float = limits.keepalive_expiry or 0.0
         #: Idle connections, the last used one last, with the time until which they are used.
@@ -78,7 +79,7 @@ class KeptConnections(httpx.BaseTransport):
         if self._closed or len(idle) >= self._most:
             connection.close()
         else:
-            idle.append((connection, monotonic() + self._seconds))
+            idle.append((connection, self._clock() + self._seconds))
 
     def _taken(self, origin: tuple[str, int]) -> _Connection | None:
         """An idle connection that is still open."""
@@ -88,7 +89,7 @@ class KeptConnections(httpx.BaseTransport):
                 connection, until = idle.pop()
             except IndexError:  # another thread has taken it
                 return None
-            if monotonic() < until and connection.is_idle():
+            if self._clock() < until and connection.is_idle():
                 return connection
             connection.close()
         return None

@@ -15,7 +15,7 @@ import random
 import secrets
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Generic, TypeVar
@@ -82,7 +82,9 @@ class InPieces(httpx.ByteStream):
 class Exchange(Generic[T]):
     """The attempts at one call; ``result`` returns or raises once it is ``done``."""
 
-    def __init__(self, call: Call[T], options: ClientOptions) -> None:
+    def __init__(
+        self, call: Call[T], options: ClientOptions, now: Callable[[], float] = time.time
+    ) -> None:
         self.method: str = call.method
         self.base_url: str = options.base_url
         self.url: str = f"{options.base_url}{call.path}"
@@ -108,6 +110,7 @@ class Exchange(Generic[T]):
         self.delay_seconds: float = 0.0
         self.done: bool = False
         self._call = call
+        self._now = now
         self._timeout = options.timeout if call.timeout_seconds is None else call.timeout_seconds
         self._max_retries = options.max_retries
         self._retries = 0
@@ -139,7 +142,7 @@ class Exchange(Generic[T]):
             self._response = response
             self._finish(None)
             return
-        error = _refusal(response, self._call.source, self.base_url)
+        error = self._refusal(response)
         timed_out = error.code == "deadline_exceeded"
         self._settle(error, response.status_code in RETRIED_STATUSES and not timed_out)
 
@@ -168,7 +171,7 @@ class Exchange(Generic[T]):
     def check_stream(self, response: httpx.Response) -> None:
         """Raise the error of an answer that is no stream of events; a refusal has been read."""
         if not response.is_success:
-            raise _refusal(response, self._call.source, self.base_url)
+            raise self._refusal(response)
         media_type = response.headers.get("Content-Type", "no media type")
         if not media_type.startswith(events.MEDIA_TYPE):
             raise MalformedReply(f"{self.url} answered {media_type}, not a stream of events")
@@ -189,6 +192,9 @@ class Exchange(Generic[T]):
                 f"that this version of gradwire cannot read ({type(error).__name__}: {error}): "
                 + ("it may be too old for the service" if is_ours else hints.OTHER_SERVICE)
             ) from error
+
+    def _refusal(self, response: httpx.Response) -> APIError:
+        return _refusal(response, self._call.source, self.base_url, self._now)
 
     def _settle(self, error: GradwireError, retriable: bool) -> None:
         asked = error.retry_after_seconds if isinstance(error, APIError) else None
@@ -235,7 +241,9 @@ def _delay_seconds(retries: int, asked: float | None) -> float:
     return backoff * (1.0 + jitter) / 2.0 if asked is None else asked + backoff * jitter / 4.0
 
 
-def _refusal(response: httpx.Response, source: str | None, base_url: str) -> APIError:
+def _refusal(
+    response: httpx.Response, source: str | None, base_url: str, now: Callable[[], float]
+) -> APIError:
     """The error of a response: a problem document, or a proxy's own answer."""
     try:
         problem = _document(response)
@@ -248,7 +256,7 @@ def _refusal(response: httpx.Response, source: str | None, base_url: str) -> API
         {"detail": problem.get("title") or _reason(response), **problem, "status": status},
         hint=hints.of_refusal(status, problem.get("code"), base_url) or problem.get("hint"),
         request_id=request_id(response),
-        retry_after_seconds=_retry_after_seconds(response),
+        retry_after_seconds=_retry_after_seconds(response, now),
         problem=problem,
         source=source,
         raw=response,
@@ -261,7 +269,7 @@ def _reason(response: httpx.Response) -> str:
     return f"{response.url} answered {response.status_code} ({phrase})"
 
 
-def _retry_after_seconds(response: httpx.Response) -> float | None:
+def _retry_after_seconds(response: httpx.Response, now: Callable[[], float]) -> float | None:
     """``Retry-After`` (RFC 9110, 10.2.3): seconds, or the date to wait for."""
     header = response.headers.get("Retry-After", "").strip()
     if header.isdecimal():
@@ -270,4 +278,4 @@ def _retry_after_seconds(response: httpx.Response) -> float | None:
         date = email.utils.parsedate_to_datetime(header)
     except ValueError:
         return None
-    return max(0.0, date.timestamp() - time.time())
+    return max(0.0, date.timestamp() - now())

@@ -14,11 +14,11 @@ if it stores nothing, values are sent in full.
 from __future__ import annotations
 
 import threading
-import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from time import monotonic
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -104,8 +104,11 @@ class Seen:
 class Residents:
     """The arrays and programs that one client has sent repeatedly. Thread-safe; bounded."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self, most_bytes: int = MOST_BYTES, clock: Callable[[], float] = monotonic
+    ) -> None:
         self.most_bytes: int = most_bytes
+        self._clock: Callable[[], float] = clock
         self._lock = threading.Lock()
         self._seen: OrderedDict[Hashable, Seen] = OrderedDict()
         self._bytes = 0
@@ -125,7 +128,7 @@ class Residents:
             return resident.ref
 
         asked = call
-        if time.monotonic() < self._paused_until:
+        if self._clock() < self._paused_until:
             content = codec.encode(call.document)
         else:
             asked = self._with_program(call, named)
@@ -157,7 +160,7 @@ class Residents:
                 if not named:
                     raise
                 break
-        self._paused_until = time.monotonic() + PAUSE_SECONDS
+        self._paused_until = self._clock() + PAUSE_SECONDS
         document = _in_full(codec.decode(packed.content or b""), named)
         return (yield from replace(packed, content=codec.encode(document)))
 

@@ -9,6 +9,8 @@ from gradwire.display.curves import curves
 from gradwire.display.following import LiveFigure, following
 from gradwire.optimization.handles import JobProgress
 
+from tests.clock import Clock
+
 
 def progress(iteration: int, value: float | None = 0.5) -> JobProgress:
     return JobProgress(iteration, value, 0.25, 1.0, 10.0, 2.0)
@@ -67,16 +69,34 @@ def test_bars_need_tqdm(monkeypatch):
         following("minimize", None, True).__enter__()
 
 
-def test_figures_keep_a_bounded_number_of_points(monkeypatch):
+@pytest.fixture
+def shown(monkeypatch) -> list[str]:
+    """The figures that a notebook has shown in place of its first."""
     shown: list[str] = []
     display = SimpleNamespace(
         HTML=lambda html: html,
         display=lambda html, display_id: SimpleNamespace(update=shown.append),
     )
     monkeypatch.setattr(module, "import_module", lambda name: display)
-    monkeypatch.setattr(module, "REDRAWN_AFTER_SECONDS", 0.0)
-    figure = LiveFigure("minimize", 5000)
+    return shown
+
+
+def test_figures_are_drawn_twice_a_second(shown):
+    clock = Clock()
+    figure = LiveFigure("minimize", None, clock)
+    for i in range(100):
+        figure.update(progress(i))
+        clock.advance(0.125)
+    drawn = [int(figure.partition("iteration ")[2].partition(":")[0]) for figure in shown]
+    assert drawn == list(range(4, 100, 4))
+
+
+def test_figures_keep_a_bounded_number_of_points(shown):
+    clock = Clock()
+    figure = LiveFigure("minimize", 5000, clock)
     for i in range(2 * module.MOST_POINTS):
+        if i == 2 * module.MOST_POINTS - 1:
+            clock.advance(module.REDRAWN_AFTER_SECONDS)
         figure.update(progress(i))
     assert "iteration 999 of 5,000: value 0.5, gradient 0.25, 10 per second, 2 s left" in shown[-1]
     svg = shown[-1][shown[-1].index("<svg") : shown[-1].index("</svg>") + 6]

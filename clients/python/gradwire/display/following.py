@@ -51,7 +51,10 @@ def summary(progress: JobProgress) -> str:
 class LiveFigure:
     """A figure of a notebook that is drawn again as progress comes."""
 
-    def __init__(self, kind: str, total: int | None) -> None:
+    def __init__(
+        self, kind: str, total: int | None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
         self._kind = kind
         self._total = total
         self._points: list[JobProgress] = []
@@ -63,7 +66,7 @@ class LiveFigure:
         self._points.append(progress)
         if len(self._points) > MOST_POINTS:
             del self._points[1::2]
-        now = time.monotonic()
+        now = self._clock()
         if now - self._drawn_at < REDRAWN_AFTER_SECONDS:
             return
         self._drawn_at = now

@@ -23,16 +23,25 @@ POLL_SECONDS: Final = 1.0
 class Following:
     """A job's stream of events over its connections, without I/O."""
 
-    def __init__(self, job: JobHandle[Any], timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        job: JobHandle[Any],
+        timeout: float | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
         self._job = job
-        self._end = None if timeout is None else time.monotonic() + timeout
+        self._clock = clock
+        self._sleep = sleep
+        self._end = None if timeout is None else clock() + timeout
         self._last_id: str | None = None
         self._is_alive = False
 
     def stream(self, hear: Callable[[ServerEvent], Any] = lambda _: None) -> Call[Any]:
         """The request for the events after the last one that was heard."""
         self._is_alive = False
-        left = SILENCE_SECONDS if self._end is None else self._end - time.monotonic()
+        left = SILENCE_SECONDS if self._end is None else self._end - self._clock()
         return Call(
             "GET",
             f"{path_of(self._job.id)}/events",
@@ -55,7 +64,7 @@ class Following:
 
     def is_late(self) -> bool:
         """True once the time has passed."""
-        return self._end is not None and time.monotonic() >= self._end
+        return self._end is not None and self._clock() >= self._end
 
     def checked(self) -> Steps[JobProgress | None]:
         """After a stream has ended: progress that it has not reported, and a pause if it had none.
@@ -67,7 +76,7 @@ class Following:
         if not job.done and self.is_late():
             raise RequestTimeout(f"job {job.id} is not done: it is {job.state}, and goes on")
         if not job.done and not self._is_alive:
-            yield from _pause(POLL_SECONDS)
+            yield from _pause(POLL_SECONDS, self._sleep)
         return None if job.progress == known else job.progress
 
 
@@ -132,9 +141,9 @@ def _with_progress(document: JobDocument, progress: JobProgress) -> JobDocument:
     return replace(document, state=state, progress=progress)
 
 
-def _pause(seconds: float) -> BlockingStep[None]:
+def _pause(seconds: float, sleep: Callable[[float], object]) -> BlockingStep[None]:
     def pause(_: Fetch) -> None:
-        time.sleep(seconds)
+        sleep(seconds)
 
     return BlockingStep(pause)
 

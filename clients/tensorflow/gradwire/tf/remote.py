@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from time import monotonic
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -223,8 +223,9 @@ class Request:
 class Session:
     """The results that one client's requests have left with the service."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, clock: Callable[[], float] = monotonic) -> None:
         self._client: Client = client
+        self._clock: Callable[[], float] = clock
         self._process: int = os.getpid()
         self._released: deque[str] = deque()
         #: The client, for the replicas that have answered last.
@@ -260,7 +261,7 @@ class Session:
     @property
     def keeps(self) -> bool:
         """True if results of new requests are to stay with the service."""
-        return time.monotonic() >= self._paused_until
+        return self._clock() >= self._paused_until
 
     def run(self, request: Request, *, keep: bool = True, first: int = 0) -> tuple[Any, list[Any]]:
         """The answer to a request, with what it refers to computed again if it is lost.
@@ -277,7 +278,7 @@ class Session:
                 known = [result for result in found if result is not None]
                 if not known:
                     raise
-                self._paused_until = time.monotonic() + PAUSE_SECONDS
+                self._paused_until = self._clock() + PAUSE_SECONDS
                 for result in known:  # another replica may have answered
                     if result.fetch():
                         result.stored = None
