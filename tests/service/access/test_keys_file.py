@@ -1,6 +1,7 @@
 """Key files: reloaded without a restart; broken ones change nothing."""
 
 import logging
+import secrets
 import time
 
 import pytest
@@ -42,7 +43,7 @@ def by_replacement(path, text):
 
 def by_a_link_elsewhere(path, text):
     """As in Kubernetes volumes: the file is a link through a directory that is replaced."""
-    folder = path.parent / str(time.monotonic_ns())
+    folder = path.parent / secrets.token_hex(8)
     folder.mkdir()
     (folder / path.name).write_text(text)
     link = path.with_suffix(".link")
@@ -101,10 +102,8 @@ def test_a_thread_watches_the_file_within_the_context(followed, monkeypatch):
     path, _, following, good = followed
     with following:
         by_replacement(path, "[]")
-        end = time.monotonic() + 10
-        while good() and time.monotonic() < end:
+        while good():
             time.sleep(0.02)
-        assert not good()
     assert following._thread is not None
     assert not following._thread.is_alive()
 
