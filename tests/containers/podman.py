@@ -95,7 +95,6 @@ class Podman:
         self,
         *arguments: str,
         check: bool = True,
-        seconds: float = 60,
         program: str = "podman",
         settings: Mapping[str, str] = {},
     ) -> subprocess.CompletedProcess[str]:
@@ -106,7 +105,6 @@ class Podman:
             env={**self._environment, **settings},
             capture_output=True,
             text=True,
-            timeout=seconds,
             check=False,
         )
         said = f"{program} {' '.join(arguments)}:\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
@@ -127,7 +125,7 @@ class Podman:
         """Import the bases as images: localhost/base-python and localhost/base-servers."""
         with ThreadPoolExecutor() as pool:
             for name, archive in zip(BASES, pool.map(base, BASES), strict=True):
-                self("import", "--quiet", str(archive), f"localhost/base-{name}", seconds=120)
+                self("import", "--quiet", str(archive), f"localhost/base-{name}")
 
     def build(self, folder: Path, tag: str, *options: str) -> None:
         """Build an image with this machine's pip settings and network."""
@@ -146,7 +144,6 @@ class Podman:
             ),
             *(*mounts, *options, "--tag", tag, str(folder)),
             program="buildah",
-            seconds=240,
         )
 
     def remove_all(self) -> None:

@@ -75,7 +75,7 @@ def test_records_survive_a_restart_of_redis(stack: Stack, podman: Podman):
     podman("restart", "--time", "5", stack.container("redis"))
     evaluate(stack.client, PROGRAM, 2)  # needs no store
     # Each replica that has missed Redis asks for it again a moment later.
-    until(lambda: all(answers(stack.client, "/v1/programs") for _ in range(3 * len(REPLICAS))), 15)
+    until(lambda: all(answers(stack.client, "/v1/programs") for _ in range(3 * len(REPLICAS))))
     held = [entry["id"] for entry in stack.client.get("/v1/programs").json()["programs"]]
     assert program["ref"] in held
     ask_of_all(stack, program)

@@ -1,7 +1,6 @@
 """A job whose scheduler is lost goes on when there is one again."""
 
 import asyncio
-import time
 
 import pytest
 
@@ -13,7 +12,7 @@ pytest.importorskip("distributed", reason="needs the extra dask")
 async def test_a_job_waits_for_a_lost_scheduler_and_goes_on(served, data):
     port = unused_port()
     address = f"tcp://127.0.0.1:{port}"
-    worker = "worker", address, "--nthreads", "1", "--memory-limit", "1GiB"
+    worker = "worker", address, "--no-nanny", "--nthreads", "1", "--memory-limit", "1GiB"
     request = {
         "program": "sum((X @ w - 1)**2)",
         "variables": {"X": {"zarr": "X.zarr"}, "w": [0, 0, 0, 0, 0]},
@@ -42,16 +41,14 @@ def joined(address):
     from distributed import Client
 
     with Client(address, set_as_default=False) as client:
-        client.wait_for_workers(1, timeout=30)
+        client.wait_for_workers(1)
 
 
 async def progressed(client, path, iteration):
     """The job after so many iterations."""
-    ends = time.monotonic() + 40
-    while time.monotonic() < ends:
+    while True:
         job = (await client.get(path)).json()
         assert job["state"] in ("queued", "running"), job
         if job["progress"] is not None and job["progress"]["iteration"] >= iteration:
             return job
         await asyncio.sleep(0.1)
-    raise AssertionError(job)
