@@ -2,17 +2,25 @@
 
 import asyncio
 import gzip
+import itertools
 import json
-import time
+from functools import partial
+from hashlib import sha256
 
 import msgpack
 import numpy as np
 import pytest
+from gradwire_service.jobs import Jobs
+from gradwire_service.settings import Settings
+from gradwire_service.store import open_store
 from scipy.optimize import rosen
+
+from tests.clock import ClockLoop, loop_clock
 
 ROSEN = {
     "program": "sum(100 * (x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)",
     "variables": {"x": [-1.2, 1.0, 0.5]},
+    "wait_ms": 600_000,
 }
 #: Goes on until it is cancelled.
 ENDLESS = {
@@ -21,8 +29,12 @@ ENDLESS = {
     "method": "sgd",
     "options": {"learning_rate": 1e-9, "maxiter": 10**9},
 }
-#: Takes a second or so.
-SECONDS = ENDLESS | {"max_seconds": 1.2}
+
+
+@pytest.fixture(scope="module")
+def served(served):
+    """Applications where requests may wait for results as long as it takes."""
+    return partial(served, job_wait_ms=600_000)
 
 
 @pytest.fixture(params=[0, 1], ids=["threads", "processes"])
@@ -30,20 +42,20 @@ def processes(request):
     return request.param
 
 
-async def ended(client, path, seconds=30.0):
+async def ended(client, path):
     """The job once it has ended."""
-    until = time.monotonic() + seconds
-    while True:
-        job = (await client.get(path)).json()
-        if job["state"] not in ("queued", "running"):
-            return job
-        assert time.monotonic() < until, job
+    job = {"state": "queued"}
+    while job["state"] in ("queued", "running"):
         await asyncio.sleep(0.02)
+        job = (await client.get(path)).json()
+    return job
 
 
-async def running(client, path):
-    """The job once it reports progress."""
-    while not (job := (await client.get(path)).json())["progress"]:  # noqa: ASYNC110
+async def running(client, path, clock=None):
+    """The job once it reports progress, which it does at once if its clock is moved."""
+    while not (job := (await client.get(path)).json())["progress"]:
+        if clock is not None:
+            clock.advance(0.3)
         await asyncio.sleep(0.02)
     return job
 
@@ -71,10 +83,10 @@ async def test_a_short_run_is_answered_at_once(served, processes):
 
 async def test_a_long_run_becomes_a_job(served, processes):
     async with served(processes=processes) as client:
-        begun = time.monotonic()
-        answer = await client.post("/v1/minimize", json=SECONDS | {"wait_ms": 300})
+        long = ENDLESS | {"max_seconds": 0.5, "wait_ms": 1}
+        while (answer := await client.post("/v1/minimize", json=long)).status_code == 200:
+            long["max_seconds"] *= 2  # this process was paused meanwhile
         assert answer.status_code == 202
-        assert time.monotonic() - begun >= 0.3
         path = answer.headers["location"]
         assert path == f"/v1/jobs/{answer.json()['id']}"
         job = await ended(client, path)
@@ -89,12 +101,25 @@ async def test_a_long_run_becomes_a_job(served, processes):
         assert (gone.status_code, gone.json()["code"]) == (404, "unknown_job")
 
 
+@pytest.mark.parametrize("anyio_backend", [("asyncio", {"loop_factory": ClockLoop})], ids=["clock"])
+async def test_a_run_is_waited_for_as_long_as_is_said(served):
+    clock = loop_clock()
+    async with served(clock=clock, now=clock, job_wait_ms=10_000) as client:
+        for said, seconds in ({"wait_ms": 300}, 0.3), ({}, 5), ({"wait_ms": 11_000}, 10):
+            began = clock()
+            answer = await client.post("/v1/minimize", json=ENDLESS | said)
+            assert answer.status_code == 202
+            assert clock() - began == pytest.approx(seconds)
+            assert (await client.delete(answer.headers["location"])).status_code == 204
+
+
 async def test_in_the_background_it_is_a_job_at_once(served):
-    async with served() as client:
+    seconds = itertools.count(1000.0)
+    async with served(now=lambda: next(seconds)) as client:
         answer = await client.post("/v1/minimize", json=ROSEN | {"background": True})
         assert answer.status_code == 202
         job = await ended(client, answer.headers["location"])
-        assert job["created_at"] <= job["started_at"] <= job["finished_at"] < job["expires_at"]
+        assert job["created_at"] < job["started_at"] < job["finished_at"] < job["expires_at"]
         assert job["progress"]["iteration"] == job["result"]["iterations"]
         direct = (await client.post("/v1/minimize", json=ROSEN)).json()
         for result in job["result"], direct:
@@ -122,16 +147,17 @@ async def test_results_of_jobs_come_in_any_format(served, sent):
 
 
 @pytest.mark.parametrize("preference", ["respond-async", "wait=10, Respond-Async"])
-async def test_a_long_or_compressed_body_is_a_job_at_once_by_its_header(served, preference):
+async def test_a_long_or_compressed_body_is_a_job_at_once_by_its_header(
+    served, preference, monkeypatch
+):
+    monkeypatch.setattr("gradwire_service.wire.solving.WAIT_MS", 600_000)
     content = gzip.compress(json.dumps(ENDLESS | {"background": True}).encode())
     headers = {"content-type": "application/json", "content-encoding": "gzip"}
     async with served() as client:
-        before = time.monotonic()
         begun = await client.post(
             "/v1/minimize", content=content, headers=headers | {"prefer": preference}
         )
         assert begun.status_code == 202
-        assert time.monotonic() - before < 2
         assert (await client.delete(begun.headers["location"])).status_code == 204
 
 
@@ -149,11 +175,7 @@ async def test_a_short_run_is_a_job_by_the_header_too(served):
     async with served() as client:
         reply = await client.post("/v1/minimize", json=ROSEN, headers={"prefer": "respond-async"})
         assert reply.status_code == 202
-        path = reply.headers["location"]
-        while (found := (await client.get(path)).json())["state"] != "succeeded":
-            assert found["state"] in ("queued", "running")
-            await asyncio.sleep(0.02)
-        assert found["result"]["success"]
+        assert (await ended(client, reply.headers["location"]))["result"]["success"]
 
 
 async def test_cancelling_stops_the_work(served, processes):
@@ -187,7 +209,10 @@ async def test_a_waiting_job_can_be_cancelled(served):
 async def test_a_client_that_leaves_stops_a_run_that_is_no_job(served):
     async with served(job_processes=1) as client:
         leaving = asyncio.create_task(client.post("/v1/minimize", json=ENDLESS))
-        await asyncio.sleep(0.5)
+        metrics = ""
+        while "\ngradwire_optimisations 1.0\n" not in metrics:
+            await asyncio.sleep(0.02)
+            metrics = (await client.get("/metrics")).text
         leaving.cancel()
         answer = await client.post("/v1/minimize", json=ROSEN)
         assert answer.status_code == 200
@@ -195,14 +220,16 @@ async def test_a_client_that_leaves_stops_a_run_that_is_no_job(served):
 
 async def test_events_end_with_the_job_and_can_be_resumed(served, processes):
     async with served(processes=processes) as client:
-        begun = await client.post("/v1/minimize", json=SECONDS | {"background": True})
-        path = begun.headers["location"]
-        events = await events_of(client, path)
+        events, seconds = [], 0.5
+        while len(events) < 4:  # there are fewer on a slow machine
+            request = ENDLESS | {"max_seconds": seconds, "background": True}
+            begun = await client.post("/v1/minimize", json=request)
+            path = begun.headers["location"]
+            events, seconds = await events_of(client, path), 2 * seconds
         assert [name for _, name, _ in events] == ["progress"] * (len(events) - 1) + ["done"]
         numbers = [number for number, _, _ in events]
         assert numbers == sorted(set(numbers))
         iterations = [progress["iteration"] for _, name, progress in events if name == "progress"]
-        assert len(iterations) >= 3
         assert iterations == sorted(iterations)
         *_, (_, _, done) = events
         assert (done["state"], done["id"]) == ("succeeded", begun.json()["id"])
@@ -221,7 +248,7 @@ async def test_events_of_unknown_jobs_are_problems(served):
 
 
 async def test_a_failing_job_has_the_problem_that_a_request_would_get(served):
-    wrong = {"program": "y = 1\nsum(z)", "variables": {"x": 1.0}}
+    wrong = {"program": "y = 1\nsum(z)", "variables": {"x": 1.0}, "wait_ms": 600_000}
     async with served() as client:
         direct = (await client.post("/v1/minimize", json=wrong)).json()
         begun = await client.post("/v1/minimize", json=wrong | {"background": True})
@@ -249,9 +276,9 @@ async def test_one_idempotency_key_is_one_job(served, kept):
         assert (begun.status_code, begun.json()["code"]) == (409, "idempotency_conflict")
 
 
-async def test_an_idempotency_key_is_known_to_all_replicas(served, tmp_path):
-    key, long = {"idempotency-key": "fit 8"}, ENDLESS | {"max_seconds": 1, "wait_ms": 60_000}
-    shared = {"store": f"sqlite:{tmp_path / 'jobs.db'}", "job_wait_ms": 60_000}
+async def test_an_idempotency_key_is_known_to_all_replicas(served, tmp_path, clock):
+    key, long = {"idempotency-key": "fit 8"}, ENDLESS | {"max_seconds": 0.5, "wait_ms": 600_000}
+    shared = {"store": f"sqlite:{tmp_path / 'jobs.db'}", "now": clock}
     async with served(**shared) as one, served(**shared) as other:
         clients = one, other, other, one
         asked = [client.post("/v1/minimize", json=long, headers=key) for client in clients]
@@ -302,7 +329,7 @@ async def test_a_full_queue_refuses(served):
 
 
 async def test_a_job_may_take_so_long(served):
-    async with served(job_seconds=0.5) as client:
+    async with served(job_seconds=0.2) as client:
         begun = await client.post("/v1/minimize", json=ENDLESS | {"background": True})
         job = await ended(client, begun.headers["location"])
         assert job["problem"]["code"] == "deadline_exceeded"
@@ -321,31 +348,39 @@ async def test_owners_see_only_their_own(served):
         assert (await ended(client, path))["state"] == "succeeded"
 
 
-async def test_interrupted_jobs_go_on_with_the_next_service(served, tmp_path):
+async def test_interrupted_jobs_go_on_with_the_next_service(served, tmp_path, clock, monkeypatch):
     """Closing hands a job over; Adam's steps are then the same as without interruption."""
+    monkeypatch.setattr("gradwire_service.work.solve.CHECKPOINT_SECONDS", 0.0)
     fit = {
         "program": "mean((x @ w - y)**2)",
         "variables": {"w": [0.0, 0.0], "x": [[1.0, 2.0], [3.0, -1.0]], "y": [1.0, 2.0]},
         "sources": ["w"],
         "method": "adam",
-        "options": {"learning_rate": 1e-4, "maxiter": 40_000},
+        "options": {"learning_rate": 1e-4, "maxiter": 2000},
         "background": True,
     }
     store = {"store": f"sqlite:{tmp_path / 'jobs.db'}", "machine_code": False}
-    async with served(**store) as client:
-        begun = await client.post("/v1/minimize", json=fit)
-        path = begun.headers["location"]
-        await running(client, path)
+    kept = open_store(Settings(**store))
+    while True:
+        async with served(clock=clock, **store) as client:
+            begun = await client.post("/v1/minimize", json=fit)
+            path = begun.headers["location"]
+            await running(client, path, clock)
+        (found,) = Jobs(kept).listed(sha256(b"").hexdigest(), "", 2)
+        if not found.job.ended:
+            break
+        Jobs(kept).remove(found.key)
+        fit["options"]["maxiter"] *= 2  # it was faster
+    assert Jobs(kept).find_part(found.key, "checkpoint") is not None
+    kept.close()
     async with served(**store) as client:
         job = await ended(client, path)
         assert (job["state"], job["resumed"]) == ("succeeded", 1)
-        whole = await client.post("/v1/minimize", json=fit | {"background": False})
-        if whole.status_code == 202:
-            whole = (await ended(client, whole.headers["location"]))["result"]
-        else:
-            whole = whole.json()
+        whole = (
+            await client.post("/v1/minimize", json=fit | {"background": False, "wait_ms": 600_000})
+        ).json()
         assert job["result"]["solution"] == whole["solution"]
-        assert job["result"]["iterations"] == whole["iterations"] == 40_000
+        assert job["result"]["iterations"] == whole["iterations"] == fit["options"]["maxiter"]
         numbers = [number for number, _, _ in await events_of(client, path)]
         assert numbers == sorted(set(numbers))
 
@@ -353,16 +388,35 @@ async def test_interrupted_jobs_go_on_with_the_next_service(served, tmp_path):
 async def test_a_dead_client_does_not_end_a_job(served):
     async with served() as client:
         key = {"idempotency-key": "mine"}
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(client.post("/v1/minimize", json=SECONDS, headers=key), 0.5)
-        (job,) = (await client.get("/v1/jobs")).json()["jobs"]
-        assert (await ended(client, f"/v1/jobs/{job['id']}"))["state"] == "succeeded"
+        leaving = asyncio.create_task(client.post("/v1/minimize", json=ENDLESS, headers=key))
+        jobs = []
+        while not jobs:
+            await asyncio.sleep(0.02)
+            jobs = (await client.get("/v1/jobs")).json()["jobs"]
+        path = f"/v1/jobs/{jobs[0]['id']}"
+        await running(client, path)
+        leaving.cancel()
+        await asyncio.gather(leaving, return_exceptions=True)
+        for _ in range(2):
+            before = job = (await client.get(path)).json()
+            while job["progress"] == before["progress"]:
+                job = (await client.get(path)).json()
+                assert job["state"] == "running"
+                await asyncio.sleep(0.02)
+        assert (await client.delete(path)).status_code == 204
 
 
-async def test_tensors_of_a_running_job_do_not_expire(served):
+async def test_tensors_of_a_running_job_do_not_expire(served, clock, monkeypatch):
+    monkeypatch.setattr("gradwire_service.work.solve.CHECKPOINT_SECONDS", 0.0)
     x = {"dtype": "float64", "shape": [2], "data": np.array([1.0, 2.0]).tobytes()}
     packed = {"content-type": "application/msgpack", "accept": "application/json"}
-    async with served(tensor_ttl_seconds=3) as client:
+    async with served(tensor_ttl_seconds=10, now=clock) as client:
+
+        def expires_at():
+            store = client._transport.app.state.store
+            (held,) = store.list_records("tensors", sha256(b"").hexdigest(), "", 2)
+            return held.expires_at
+
         put = await client.put("/v1/tensors", content=msgpack.packb(x), headers=packed)
         request = ENDLESS | {
             "program": "sum((x - y)**2)",
@@ -371,7 +425,10 @@ async def test_tensors_of_a_running_job_do_not_expire(served):
             "background": True,
         }
         path = (await client.post("/v1/minimize", json=request)).headers["location"]
-        await asyncio.sleep(5)
+        for _ in range(3):
+            clock.advance(6)
+            while expires_at() < clock() + 10:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
         assert (await client.get(path)).json()["state"] == "running"
         assert (await client.head(f"/v1/tensors/{put.json()['ref']}")).status_code == 200
 

@@ -136,7 +136,8 @@ async def test_a_job_goes_on_when_its_process_is_killed(served):
 async def test_who_waits_for_a_job_that_goes_on_is_answered_with_it(served):
     async with served(processes=1, job_processes=1, job_wait_ms=600_000) as client:
         headers = {"idempotency-key": "one"}
-        waiting = asyncio.create_task(client.post("/v1/minimize", json=ENDLESS, headers=headers))
+        request = ENDLESS | {"wait_ms": 600_000}
+        waiting = asyncio.create_task(client.post("/v1/minimize", json=request, headers=headers))
         killed = await computing()
         (job,) = (await client.get("/v1/jobs")).json()["jobs"]
         await progressed(client, f"/v1/jobs/{job['id']}", None)
