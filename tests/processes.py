@@ -76,7 +76,7 @@ def _settle_environment() -> None:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
-def until(reached: Callable[[], bool]) -> None:
+def until(reached: Callable[[], object]) -> None:
     """Wait until something is so, however long it takes: a hung test is ended by pytest."""
     while not reached():
         time.sleep(0.01)

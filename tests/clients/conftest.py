@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import EllipsisType
-from typing import Self, cast
+from typing import Self, TypeAlias, cast
 
 import gradwire.exchange
 import httpx
@@ -19,13 +19,17 @@ from gradwire_service.app import create_app
 collect_ignore = ["autograd_suite"]  # of autograd, which has a module `test_util`
 
 
+Scripted: TypeAlias = bytes | EllipsisType | threading.Event | None
+
+
 class ScriptedServer:
     """Answers requests one after another from a script, and records them.
 
-    In the script, ``None`` hangs up and ``...`` never answers.
+    In the script, ``None`` hangs up, ``...`` never answers, and an event is waited for before the
+    answer after it.
     """
 
-    def __init__(self, *script: bytes | EllipsisType | None) -> None:
+    def __init__(self, *script: Scripted) -> None:
         self._script = list(script)
         self.requests: list[bytes] = []
         self.connections = 0
@@ -73,11 +77,15 @@ class ScriptedServer:
             length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
             self.requests.append(head + await reader.readexactly(int(length or b"0")))
             reply = self._script.pop(0)
+            if isinstance(reply, threading.Event):
+                await asyncio.to_thread(reply.wait)
+                reply = self._script.pop(0)
             if reply is None:
                 return
             if reply is ...:
                 await self._stop.wait()
                 return
+            assert isinstance(reply, bytes)
             writer.write(reply)
             await writer.drain()
 
@@ -97,7 +105,7 @@ def script(monkeypatch) -> Iterator[Callable[..., ScriptedServer]]:
     monkeypatch.setattr(gradwire.exchange, "FIRST_DELAY_SECONDS", 0.01)
     running: list[ScriptedServer] = []
 
-    def start(*replies: bytes | EllipsisType | None) -> ScriptedServer:
+    def start(*replies: Scripted) -> ScriptedServer:
         running.append(ScriptedServer(*replies).__enter__())
         return running[-1]
 

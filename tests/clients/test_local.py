@@ -6,16 +6,19 @@ import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from typing import Any, cast
 
 import gradwire
 import numpy as np
 import pytest
 from fastapi import FastAPI
 from gradwire.call import Call
-from gradwire.local import Running, _serve
+from gradwire.local import LocalTransport, Running, _serve
 from threadpoolctl import threadpool_info, threadpool_limits
 
 ENDLESS = "while x < 1e300:\n    x = x + 1\nx"
+#: Settings with which nothing ends what nobody waits for, but that it is cancelled.
+PATIENT: dict[str, Any] = {"default_timeout_ms": 3_600_000, "max_timeout_ms": 3_600_000}
 
 
 def threads() -> set[threading.Thread]:
@@ -25,7 +28,7 @@ def threads() -> set[threading.Thread]:
 
 @pytest.fixture(scope="module")
 def local():
-    with gradwire.Client.local() as client:
+    with gradwire.Client.local(**PATIENT) as client:
         yield client
 
 
@@ -77,8 +80,30 @@ def test_timeouts_apply_to_local_services(local):
     assert local.evaluate("x", {"x": 1.0}).outputs == 1.0
 
 
+class Interrupting:
+    """An event loop; who hands it a call is interrupted before that returns."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def call_soon_threadsafe(self, *call: Any) -> None:
+        self._loop.call_soon_threadsafe(*call)
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_ends_what_has_just_begun():
+    with gradwire.Client.local(**PATIENT) as client:
+        transport = cast("LocalTransport", client._http._transport)
+        running = transport._running
+        transport._running = running._replace(loop=cast("Any", Interrupting(running.loop)))
+        with pytest.raises(KeyboardInterrupt):
+            client.evaluate(ENDLESS, {"x": 0.0})
+        transport._running = running
+        assert client.evaluate("x", {"x": 1.0}).outputs == 1.0
+
+
 def test_a_local_async_client_works_on_any_event_loop():
-    client = gradwire.AsyncClient.local()
+    client = gradwire.AsyncClient.local(**PATIENT)
 
     async def gather(count):
         asked = [client.evaluate("x**2", {"x": x}) for x in range(count)]
@@ -116,7 +141,7 @@ def test_closing_the_client_stops_the_service():
     before = threads()
     client = gradwire.Client.local()
     (thread,) = threads() - before
-    with client.with_options(timeout=1.0) as other:  # a copy, which does not own the service
+    with client.with_options(timeout=600.0) as other:  # a copy, which does not own the service
         other.evaluate("x", {"x": 1.0})
     assert thread.is_alive()
     client.close()
@@ -145,8 +170,7 @@ def test_the_service_of_a_garbage_collected_client_stops():
     (thread,) = threads() - before
     del client
     gc.collect()
-    thread.join(30.0)
-    assert not thread.is_alive()
+    thread.join()
 
 
 def test_a_service_that_fails_to_start_says_why():
@@ -171,20 +195,22 @@ def test_the_sdk_imports_the_service_only_when_needed():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        "client = gradwire.Client.local(); client.evaluate('1')",
-        "gradwire.grad(lambda x: x * x)(3.0)",
-        "asyncio.run(gradwire.AsyncClient().evaluate('1'))",
-    ],
-)
-def test_a_program_with_an_open_client_exits_silently(asked):
+#: Three clients stay open: a service's own, the default one and an asynchronous one.
+OPEN = """
+import asyncio, gradwire
+client = gradwire.Client.local()
+client.evaluate("1")
+gradwire.grad(lambda x: x * x)(3.0)
+awaiting = gradwire.AsyncClient()
+asyncio.run(awaiting.evaluate("1"))
+"""
+
+
+def test_a_program_with_open_clients_exits_silently():
     ended = subprocess.run(
-        [sys.executable, "-c", f"import asyncio, gradwire; {asked}"],
+        [sys.executable, "-c", OPEN],
         env={**os.environ, "GRADWIRE_URL": "local"},
         capture_output=True,
-        timeout=60,
         check=True,
     )
     assert (ended.stdout, ended.stderr) == (b"", b"")

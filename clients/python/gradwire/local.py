@@ -9,7 +9,9 @@ import asyncio
 import threading
 import weakref
 from collections.abc import AsyncIterator, Coroutine, Iterator, MutableMapping
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import httpx
@@ -62,11 +64,16 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
         A timeout and an interrupt (Ctrl-C) cancel the computation.
         """
-        return _awaited(self._answering(request), request)
+        answering = Future[httpx.Response]()  # it can be cancelled as soon as its work can begin
+        with _cancelled_in_vain(answering, request):
+            self._begin(answering, request)
+            return answering.result(_timeout(request))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Await the answer, for as long as the request's timeout allows."""
-        return await _awaiting(self._answering(request), request)
+        answering = Future[httpx.Response]()
+        self._begin(answering, request)
+        return await _awaiting(answering, request)
 
     def close(self) -> None:
         """Stop the service after the requests in flight."""
@@ -76,10 +83,24 @@ class LocalTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         """As ``close``, without blocking the event loop."""
         await asyncio.to_thread(self.close)
 
-    def _answering(self, request: httpx.Request) -> Future[httpx.Response]:
+    def _begin(self, answering: Future[httpx.Response], request: httpx.Request) -> None:
+        """Let the service answer a request, unless that has been cancelled."""
         if not self._end.alive:
             raise UsageError("the service of this client has been closed")
-        return asyncio.run_coroutine_threadsafe(self._answer(request), self._running.loop)
+        loop = self._running.loop
+
+        def begin() -> None:
+            if answering.cancelled():
+                return
+            task = asyncio.ensure_future(self._answer(request))
+            task.add_done_callback(partial(_pass_on, answering))
+            answering.add_done_callback(partial(give_up, task))
+
+        def give_up(task: asyncio.Future[httpx.Response], _: Future[httpx.Response]) -> None:
+            if answering.cancelled():
+                loop.call_soon_threadsafe(task.cancel)
+
+        loop.call_soon_threadsafe(begin)
 
     async def _answer(self, request: httpx.Request) -> httpx.Response:
         if events.MEDIA_TYPE in request.headers.get("Accept", ""):
@@ -174,10 +195,28 @@ class Stream(httpx.SyncByteStream, httpx.AsyncByteStream):
             self._pieces.put_nowait(None)
 
 
+def _pass_on(answering: Future[T], task: asyncio.Future[T]) -> None:
+    """Pass a result on to another thread, unless that has given up."""
+    with suppress(InvalidStateError):
+        if task.cancelled():
+            answering.cancel()
+        elif (error := task.exception()) is not None:
+            answering.set_exception(error)
+        else:
+            answering.set_result(task.result())
+
+
 def _awaited(answering: Future[T], request: httpx.Request) -> T:
     """Wait for an answer; a timeout and an interrupt (Ctrl-C) cancel it."""
-    try:
+    with _cancelled_in_vain(answering, request):
         return answering.result(_timeout(request))
+
+
+@contextmanager
+def _cancelled_in_vain(answering: Future[Any], request: httpx.Request) -> Iterator[None]:
+    """Cancel an answer whose waiting ends by a timeout or an interrupt."""
+    try:
+        yield
     except TimeoutError as error:
         answering.cancel()
         raise httpx.ReadTimeout("timed out in the service", request=request) from error

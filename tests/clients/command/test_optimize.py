@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 
 import pytest
 from gradwire.command import following
@@ -82,9 +81,7 @@ def test_jobs_are_watched_until_their_result(run, answer):
 
 
 def test_a_time_limit_ends_the_run(run):
-    began = time.monotonic()
-    result = run("minimize", VALLEY, "x=-1", "y=1", *LONG, "--timeout", "1", exits=1)
-    assert time.monotonic() - began < 20
+    result = run("minimize", VALLEY, "x=-1", "y=1", *LONG, "--timeout", "0.1", exits=1)
     assert "no success" in result.stdout
 
 
@@ -96,7 +93,8 @@ def test_options_have_a_name_and_a_value(run, word):
 
 def test_progress_is_a_bar_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("FORCE_COLOR", "1")
+    for name, text in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "100"}.items():
+        monkeypatch.setenv(name, text)
     with following.following("minimize", 100) as report:
         report(JobProgress(50, 0.25, 0.125, 1.0, 50.0, 1.0))
     shown = capsys.readouterr().err

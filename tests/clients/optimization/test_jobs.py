@@ -2,19 +2,27 @@
 
 import asyncio
 import os
+import secrets
 import signal
 import threading
-import time
-from typing import Any
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any, cast
 
 import gradwire
 import numpy as np
 import pytest
+from gradwire.call import BlockingStep, Call, Fetch
 from gradwire.optimization import following
+from gradwire.optimization.following import Following
+from gradwire.optimization.handles import JobHandle, JobProgress
 
 from tests.clients.optimization.problems import LONG, MANY, START, rosenbrock
+from tests.clock import Clock
 
-SHORTER: dict[str, Any] = {"method": "adam", "options": {"maxiter": 20_000}}
+SHORTER: dict[str, Any] = {"method": "adam", "options": {"maxiter": 300}}
+#: What takes minutes is a job at once: its first answer need not wait for a result.
+AT_ONCE: dict[str, Any] = {**LONG, "wait_ms": 1, "progress": False}
 
 
 def states(client) -> list[str]:
@@ -43,7 +51,7 @@ def test_progress_comes_while_the_job_runs(client, job):
     seen = []
     for progress in job:
         seen.append(progress)
-        if len(seen) == 3:
+        if len(seen) == 2:
             break
     assert [each.iteration for each in seen] == sorted({each.iteration for each in seen})
     assert seen[-1].value < rosenbrock(MANY)
@@ -55,9 +63,9 @@ def test_progress_comes_while_the_job_runs(client, job):
 
 def test_results_are_waited_for(client):
     job = client.minimize(rosenbrock, MANY, background=True, **SHORTER)
-    found = job.result(timeout=60)
+    found = job.result(timeout=3600)
     assert job.state == "succeeded"
-    assert found.nit == 20_000
+    assert found.nit == 300
     assert np.shape(found.x) == np.shape(MANY)
     again = client.jobs.result(job.id)
     np.testing.assert_array_equal(again.x[0], found.x)
@@ -70,14 +78,12 @@ def test_results_are_waited_for(client):
 
 
 def test_waiting_may_end_before_the_job(client, job):
-    began = time.monotonic()
     with pytest.raises(gradwire.RequestTimeout, match=f"{job.id} is not done"):
-        job.result(timeout=0.5)
-    assert time.monotonic() - began < 10
+        job.result(timeout=0.1)
     with pytest.raises(gradwire.RequestTimeout):
         client.jobs.wait(job, timeout=0.01)
     job.refresh()
-    assert job.state == "running"
+    assert not job.done
 
 
 def test_cancelled_jobs_have_no_result(client, job):
@@ -104,14 +110,22 @@ def test_failed_jobs_have_their_error(client):
 
 def test_an_interrupt_cancels_the_job(client):
     before = {job.id for job in client.jobs.list()}
-    interrupt = threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT))
+    is_followed = threading.Event()
+
+    def interrupt() -> None:
+        is_followed.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    interrupting = threading.Thread(target=interrupt)
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may ignore it
-    interrupt.start()
+    interrupting.start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            client.minimize(rosenbrock, MANY, progress=False, **LONG)
+            client.minimize(rosenbrock, MANY, callback=lambda _: is_followed.set(), **AT_ONCE)
     finally:
         signal.signal(signal.SIGINT, handler)
+        is_followed.set()
+        interrupting.join()
     (job,) = [job for job in client.jobs.list() if job.id not in before]
     assert job.state == "cancelled"
 
@@ -119,9 +133,13 @@ def test_an_interrupt_cancels_the_job(client):
 async def test_cancelling_a_task_cancels_the_job(service_url):
     async with gradwire.AsyncClient(service_url) as client:
         before = {job.id for job in await client.jobs.list()}
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(2.0):
-                await client.minimize(rosenbrock, MANY, progress=False, **LONG)
+        is_followed = asyncio.Event()
+        asked = client.minimize(rosenbrock, MANY, callback=lambda _: is_followed.set(), **AT_ONCE)
+        task = asyncio.ensure_future(asked)
+        await is_followed.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
         (job,) = [job for job in await client.jobs.list() if job.id not in before]
         assert job.state == "cancelled"
 
@@ -131,7 +149,7 @@ async def test_jobs_are_awaited_too(service_url):
         job = await client.minimize(rosenbrock, MANY, background=True, **SHORTER)
         seen = [progress.iteration async for progress in job]
         assert seen == sorted(seen)
-        assert (await job.result()).nit == 20_000
+        assert (await job.result()).nit == 300
         assert (await client.jobs.get(job.id)).state == "succeeded"
         assert [each async for each in client.jobs.events(job.id)] == []
         long = await client.minimize(rosenbrock, MANY, background=True, **LONG)
@@ -142,33 +160,38 @@ async def test_jobs_are_awaited_too(service_url):
         await job.delete()
 
 
-def test_callbacks_hear_of_progress_and_of_the_result(client):
+@pytest.mark.parametrize("wait_ms", [1, None])
+def test_callbacks_hear_of_the_result(client, wait_ms):
     seen: list[gradwire.OptimizeResult] = []
-    found = client.minimize(rosenbrock, MANY, callback=seen.append, **SHORTER)
+    found = client.minimize(rosenbrock, MANY, callback=seen.append, wait_ms=wait_ms, **SHORTER)
     assert seen[-1] is found
-    assert all(each.fun < 1e6 and "x" not in each for each in seen[:-1])
-    assert client.minimize(rosenbrock, START, callback=seen.append) is seen[-1]
 
 
-def test_callbacks_end_the_job(client):
+def test_callbacks_hear_of_progress_and_end_the_job(client):
     class Own(Exception):
         pass
+
+    seen: list[gradwire.OptimizeResult] = []
 
     def wrong(_):
         raise Own
 
-    def stop(_):
-        raise StopIteration
+    def stop(progress):
+        seen.append(progress)
+        if len(seen) == 2:
+            raise StopIteration
 
     with pytest.raises(Own):
-        client.minimize(rosenbrock, MANY, callback=wrong, **LONG)
+        client.minimize(rosenbrock, MANY, callback=wrong, **AT_ONCE)
     with pytest.raises(gradwire.JobCancelled):
-        client.minimize(rosenbrock, MANY, callback=stop, **LONG)
-    assert "running" not in states(client)
+        client.minimize(rosenbrock, MANY, callback=stop, **AT_ONCE)
+    assert all(each.fun < 1e6 and "x" not in each for each in seen)
+    assert seen[0].nit < seen[1].nit
+    assert not {"queued", "running"}.intersection(states(client))
 
 
 def test_one_key_is_one_job(client):
-    key = f"key-{time.time_ns()}"
+    key = secrets.token_hex()
     options = {**SHORTER, "idempotency_key": key}
     first = client.minimize(rosenbrock, MANY, background=True, **options)
     second = client.minimize(rosenbrock, MANY, background=True, **options)
@@ -270,6 +293,45 @@ def test_errors_that_stay_are_raised(script, impatient):
     server = script(json_reply(described("running", None)), refusal, refusal)
     with gradwire.Client(server.url, max_retries=0) as client, pytest.raises(gradwire.UnknownJob):
         client.jobs.result("j")
+
+
+class FollowedJob:
+    """A job that no service has: its state, and what was asked about it."""
+
+    def __init__(self) -> None:
+        self.id = "j"
+        self.state, self.done = "running", False
+        self.progress: JobProgress | None = None
+        self.document = SimpleNamespace(state="running", progress=None)
+        self.refreshes = 0
+
+    def refreshed(self) -> Iterator[Call[None]]:
+        self.refreshes += 1
+        return iter(())
+
+
+def test_waiting_ends_when_its_time_has_passed_and_the_job_is_asked_about_once_more():
+    clock, job = Clock(), FollowedJob()
+    following_it = Following(cast("JobHandle[Any]", job), 100.0, clock=clock)
+    assert following_it.stream().timeout_seconds == following.SILENCE_SECONDS
+    clock.advance(70.0)
+    assert following_it.stream().timeout_seconds == 30.0
+    clock.advance(29.5)
+    assert not following_it.is_late()
+    clock.advance(0.5)
+    assert following_it.is_late()
+    with pytest.raises(gradwire.RequestTimeout, match="it is running, and goes on"):
+        list(following_it.checked())
+    assert job.refreshes == 1
+
+
+def test_a_job_without_events_is_asked_about_once_a_second():
+    pauses: list[float] = []
+    following_it = Following(cast("JobHandle[Any]", FollowedJob()), sleep=pauses.append)
+    for step in following_it.checked():
+        assert isinstance(step, BlockingStep)
+        step.function(cast("Fetch", None))
+    assert pauses == [1.0]
 
 
 def test_large_data_are_a_job_in_the_background_too(client):
