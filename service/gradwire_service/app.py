@@ -213,6 +213,7 @@ def create_app(
                 *(settings.model_copy(update={"processes": 1}), store, codes),
                 *(Queue(1, job_queue.bounds, clock=clock), threads),
                 isolated=isolated,
+                clock=clock,
             )
     elif has_gpu:
         raise StartupError(

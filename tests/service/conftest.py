@@ -14,10 +14,19 @@ from gradwire_service.settings import Settings
 
 from tests.clock import Clock
 
+#: Nothing fails because a machine is slow: tests about a timeout set it.
+PATIENT = {
+    "default_timeout_ms": 3_600_000,
+    "max_timeout_ms": 3_600_000,
+    "queue_seconds": 3600,
+    "store_connect_seconds": 10,
+    "store_timeout_seconds": 10,
+}
+
 
 @pytest.fixture(scope="session")
 def settings():
-    return Settings(cores=2, max_body_bytes=8_000_000)
+    return Settings(cores=2, max_body_bytes=8_000_000, **PATIENT)
 
 
 @contextmanager
@@ -61,12 +70,12 @@ async def new_client(new_app):
 def served():
     """Starts an application with these settings within a context and returns a client of it.
 
-    ``clock`` and ``now`` may be clocks of the test's.
+    ``clock`` and ``now`` may be clocks of the test's. Requests have an hour, unless they say less.
     """
 
     @asynccontextmanager
     async def serve(*, clock=monotonic, now=time, **settings):
-        app = create_app(Settings(**{"cores": 2, **settings}), clock=clock, now=now)
+        app = create_app(Settings(**{"cores": 2, **PATIENT, **settings}), clock=clock, now=now)
         async with app.router.lifespan_context(app), client_of(app) as client:
             yield client
 

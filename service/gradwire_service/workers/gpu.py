@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -80,17 +82,22 @@ class GpuJobPool(JobPool):
     Where it cannot open the GPU, which others may have for themselves, what waits is dropped.
     """
 
-    _tried_from = 0.0
+    def __init__(
+        self, *arguments: Any, clock: Callable[[], float] = monotonic, **named: Any
+    ) -> None:
+        super().__init__(*arguments, **named)
+        self._clock = clock
+        self._tried_from = -math.inf
 
     @property
     def usable(self) -> bool:
         """False for a while after a process could not open the GPU."""
-        return monotonic() >= self._tried_from
+        return self._clock() >= self._tried_from
 
     def _replace(self, process: WorkerProcess) -> None:
         if process.was_ready:
             super()._replace(process)
             return
         logger.warning("optimisations cannot use the GPU: %s", process.device_fault)
-        self._tried_from = monotonic() + _TRIED_AGAIN_SECONDS
+        self._tried_from = self._clock() + _TRIED_AGAIN_SECONDS
         self.queue.drop()

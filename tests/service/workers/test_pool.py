@@ -3,17 +3,19 @@
 import asyncio
 import errno
 import os
+import re
 import signal
-import time
 
 import numpy as np
 import pytest
 from gradwire_service.__main__ import main
 from gradwire_service.app import create_app
+from gradwire_service.scheduling import job, queue
 from gradwire_service.settings import Settings
 from gradwire_service.work.request import TASK_HEADERS
+from gradwire_service.workers import pool
 
-from tests.service.workers.processes import ENDLESS, children, computing, settled
+from tests.service.workers.processes import ENDLESS, children, computing, until, workers
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are POSIX's")
 
@@ -31,11 +33,23 @@ REQUESTS = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def pooled(served):
     """A client of a service with one worker process."""
     async with served(processes=1, cores=1) as client:
         yield client
+
+
+@pytest.fixture
+def lenient(monkeypatch):
+    """Workers may take as long as they need to stop at their deadline."""
+    for module in job, queue:
+        monkeypatch.setattr(module, "GRACE_SECONDS", 3600.0)
+
+
+async def metric(client, name):
+    text = (await client.get("/metrics")).text
+    return float(re.findall(rf"^gradwire_{name} (.+)$", text, re.MULTILINE)[0])
 
 
 def told(response):
@@ -68,38 +82,35 @@ async def test_references_are_resolved(pooled):
 
 
 async def test_short_work_moves_to_the_event_loop(pooled):
-    request = {"program": "x * sin(x)", "variables": {"x": 0.5}}
-    outcomes = []
-    for _ in range(4):
-        before = await settled()
-        assert (await pooled.post("/v1/gradient", json=request)).status_code == 200
-        outcomes.append(await settled() > before)
-    assert outcomes[0]
-    assert outcomes[2:] == [False, False]
+    """Most of it: while other programs have the core, any work takes long now and then."""
+    request, by_worker = {"program": "x * sin(x)", "variables": {"x": 0.5}}, []
+    for times in 1, 99:
+        before = await metric(pooled, "queue_wait_seconds_count")
+        for _ in range(times):
+            assert (await pooled.post("/v1/gradient", json=request)).status_code == 200
+        by_worker.append(await metric(pooled, "queue_wait_seconds_count") - before)
+    assert by_worker[0] == 1
+    assert by_worker[1] < 50
 
 
-async def test_a_worker_stops_at_the_deadline_and_accepts_the_next_task(pooled):
+async def test_a_worker_stops_at_the_deadline_and_accepts_the_next_task(lenient, pooled):
     assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
-    before = children()
+    before = workers(pooled)
     late = await pooled.post("/v1/evaluate", json={**ENDLESS, "timeout_ms": 100})
     assert told(late)[0] == 504
     assert late.json()["code"] == "deadline_exceeded"
     good = await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])
     assert good.status_code == 200
-    assert children() == before
+    assert workers(pooled) == before
 
 
 async def test_a_worker_that_ignores_its_deadline_is_killed(pooled):
     assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
-    before = set(children())
-    program = "x = sin(arange(9000000.0)).reshape(3000, 3000) * c\nsum(svd(x, compute_uv=False))"
-    request = {"program": program, "variables": {"c": 1.0}, "timeout_ms": 2000}
-    begun = time.monotonic()
-    late = await pooled.post("/v1/evaluate", json=request)
+    before = workers(pooled)
+    os.kill(*before, signal.SIGSTOP)  # like a worker in a long call of a library, it polls nothing
+    late = await pooled.post("/v1/evaluate", json={**ENDLESS, "timeout_ms": 50})
     assert late.json().get("code") == "deadline_exceeded", late.text
-    assert time.monotonic() - begun < 4
-    while before & set(children()):  # noqa: ASYNC110 - nobody tells
-        await asyncio.sleep(0.01)
+    await until(lambda: workers(pooled) != before)
     good = await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])
     assert good.status_code == 200
 
@@ -113,7 +124,7 @@ async def test_killing_a_worker_fails_only_its_request(pooled):
     assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
     good = await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])
     assert good.status_code == 200
-    assert pid not in children()
+    assert pid not in workers(pooled)
 
 
 async def test_long_computations_do_not_block_others(served):
@@ -127,28 +138,28 @@ async def test_long_computations_do_not_block_others(served):
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_a_disconnect_stops_the_computation(pooled):
+async def test_a_disconnect_stops_the_computation(lenient, pooled):
     assert (await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
-    before = children()
+    before = workers(pooled)
     running = asyncio.create_task(pooled.post("/v1/evaluate", json=ENDLESS))
     await computing()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     good = await pooled.post(REQUESTS[0][0], json=REQUESTS[0][1])
     assert good.status_code == 200
-    assert children() == before
+    assert workers(pooled) == before
 
 
 async def test_exceeding_a_workers_memory_limit_is_refused(served):
     async with served(processes=1, process_bytes=256 << 20) as client:
         assert (await client.post(REQUESTS[0][0], json=REQUESTS[0][1])).status_code == 200
-        before = children()
+        before = workers(client)
         many = {"program": "x * ones((100_000_000,))", "variables": {"x": 1.0}}
         refused = await client.post("/v1/evaluate", json=many)
         assert (refused.status_code, refused.json()["code"]) == (413, "over_budget")
         good = await client.post(REQUESTS[0][0], json=REQUESTS[0][1])
         assert good.status_code == 200
-        assert children() == before
+        assert workers(client) == before
 
 
 async def test_a_response_too_large_for_a_worker_is_refused(served):
@@ -166,9 +177,9 @@ async def test_a_response_too_large_for_a_worker_is_refused(served):
 
 async def test_running_out_of_memory_in_json_libraries_is_refused(served):
     """A worker with too little memory to read or write JSON is not killed."""
-    async with served(processes=1, process_bytes=160 << 20) as client:
+    async with served(processes=1, process_bytes=64 << 20) as client:
         statuses: set[int] = set()
-        for count in range(500_000, 8_000_000, 500_000):
+        for count in range(200_000, 3_200_000, 200_000):
             program = f"x * ones(({count},))"
             request = {"program": program, "variables": {"x": 0.1}}
             written = await client.post("/v1/evaluate", json=request)
@@ -180,22 +191,21 @@ async def test_running_out_of_memory_in_json_libraries_is_refused(served):
         assert statuses == {200, 413}
 
 
-@pytest.mark.parametrize(
-    "array", ["ones((n, 0)) * x", "ones((n, 1)) * x > 3", "ones((n, 1, 1)) * x"]
-)
-async def test_running_out_of_memory_for_lists_is_refused(served, array):
-    async with served(processes=1, process_bytes=256 << 20) as client:
-        statuses = []
-        for count in (200_000, 2_000_000, 20_000_000, 200_000_000):
-            request = {"program": f"n = {count}\n{array}", "variables": {"x": 1.5}}
-            answer = await client.post("/v1/evaluate", json=request)
-            statuses.append(answer.status_code)
-        assert statuses == sorted(statuses)
-        assert set(statuses) == {200, 413}
+async def test_running_out_of_memory_for_lists_is_refused(served):
+    async with served(processes=1, process_bytes=64 << 20) as client:
+        for array in "ones((n, 0)) * x", "ones((n, 1)) * x > 3", "ones((n, 1, 1)) * x":
+            statuses = []
+            for count in (50_000, 500_000, 5_000_000, 50_000_000):
+                request = {"program": f"n = {count}\n{array}", "variables": {"x": 1.5}}
+                answer = await client.post("/v1/evaluate", json=request)
+                statuses.append(answer.status_code)
+            assert statuses == sorted(statuses), array
+            assert set(statuses) == {200, 413}, array
 
 
 async def test_a_crashing_worker_fails_only_its_request(pooled):
-    running = asyncio.create_task(pooled.post("/v1/evaluate", json=ENDLESS))
+    request = {**ENDLESS, "program": "while x > 0: x = x + 1\nx"}
+    running = asyncio.create_task(pooled.post("/v1/evaluate", json=request))
     os.kill(await computing(), signal.SIGSEGV)
     refused = await running
     assert (refused.status_code, refused.json()["code"]) == (500, "worker_crashed")
@@ -205,8 +215,8 @@ async def test_a_crashing_worker_fails_only_its_request(pooled):
 
 
 async def test_long_bodies_and_responses_are_complete(pooled, served):
-    x = np.linspace(-1, 1, 200_000)
-    request = {"program": "x * x", "variables": {"x": x.tolist()}, "timeout_ms": 20_000}
+    x = np.linspace(-1, 1, 60_000)
+    request = {"program": "x * x", "variables": {"x": x.tolist()}}
     answer = await pooled.post("/v1/gradient", json={**request, "target": None})
     np.testing.assert_array_equal(answer.json()["gradients"]["x"], 2 * x)
     async with served() as client:
@@ -219,12 +229,14 @@ async def test_the_timeout_of_a_long_body_applies_before_parsing(served, process
     """All workers may be busy, so the timeout cannot wait for the parser."""
     async with served(processes=processes, cores=1) as client:
         busy = [asyncio.create_task(client.post("/v1/evaluate", json=ENDLESS)) for _ in range(2)]
-        await asyncio.sleep(0.5)
+        while await metric(client, "queued") < 2:  # noqa: ASYNC110 - nothing reports it
+            await asyncio.sleep(0.01)
         many = {"program": "x", "variables": {"x": [0.5] * 50_000}, "timeout_ms": 300}
-        begun = time.monotonic()
         late = await client.post("/v1/evaluate", json=many)
         assert late.status_code in (503, 504)
-        assert time.monotonic() - begun < 3
+        detail = late.json()["detail"]
+        assert "its deadline of 300 ms" in detail or "the time left for the request" in detail
+        assert not any(task.done() for task in busy)
         for task in busy:
             task.cancel()
         await asyncio.gather(*busy, return_exceptions=True)
@@ -232,25 +244,33 @@ async def test_the_timeout_of_a_long_body_applies_before_parsing(served, process
 
 async def test_processes_that_cannot_begin_are_started_slowly(monkeypatch, caplog):
     monkeypatch.setattr("gradwire_service.app.serve", exit)  # which takes no such arguments
-    pool = create_app(Settings(processes=1, cores=1)).state.executors
-    opening = asyncio.create_task(pool.open())
-    await asyncio.sleep(2.5)
+    sleep, slept = asyncio.sleep, []
+
+    async def sleep_shortly(seconds):
+        slept.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep_shortly)
+    those = create_app(Settings(processes=1, cores=1)).state.executors
+    opening = asyncio.create_task(those.open())
+    while caplog.text.count("ended unexpectedly") < 3:
+        await sleep(0.01)
     opening.cancel()
-    await pool.close()
-    assert 1 <= caplog.text.count("ended unexpectedly") <= 3
+    await those.close()
+    assert slept[:3] == [0, pool._RETRY_SECONDS, pool._RETRY_SECONDS]
 
 
 async def test_workers_have_a_lower_priority_than_the_service(pooled):
     await pooled.post("/v1/evaluate", json={"program": LOOP, "variables": {"x": 0.3}})
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    assert min(os.getpriority(os.PRIO_PROCESS, pid) for pid in children()) >= min(own + 5, 19)
+    assert min(os.getpriority(os.PRIO_PROCESS, pid) for pid in workers(pooled)) >= min(own + 5, 19)
 
 
 async def test_workers_exit_with_the_service(served):
+    before = children()
     async with served(processes=2):
-        while len(children()) < 2:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.02)
-    assert children() == []
+        await until(lambda: len(children()) == len(before) + 2)
+    assert children() == before
 
 
 def test_messages_to_workers_contain_no_api_key():

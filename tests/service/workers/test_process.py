@@ -25,21 +25,48 @@ from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.workers.process import StartedProcess, WorkerProcess
 from gradwire_service.workers.worker import serve
 
+from tests.service.workers.processes import until
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are POSIX's")
 
 
+IDLE_AT_ONCE = """
+from gradwire_service.workers import worker
+worker._IDLE_SECONDS = 0
+"""
+NEVER_IDLE = """
+from gradwire_service.workers import worker
+worker._IDLE_SECONDS = 3600
+"""
+#: Leaks 32 MiB, which no limit counts.
 LEAVE = """
 import numpy as np
 from gradwire_service.workers import worker
 worker.left = [*getattr(worker, "left", []), np.ones(4 << 20)]
 """
+#: From now on the worker is idle at once, and makes a file when it has released its memory.
+REPORT = """
+from pathlib import Path
+from gradwire_service.workers import worker
+trim_all = worker.MemoryTrimmer.trim_all
+
+def reporting(trimmer):
+    trim_all(trimmer)
+    Path({path!r}).touch()
+
+worker.MemoryTrimmer.trim_all = reporting
+worker._IDLE_SECONDS = 0
+"""
 
 
-class Leaving:
-    """Leaks 32 MiB, which no limit counts, in the process that receives it."""
+class Run:
+    """Runs a program in the process that receives it."""
+
+    def __init__(self, program):
+        self.program = program
 
     def __reduce__(self):
-        return exec, (LEAVE, {})
+        return exec, (self.program, {})
 
 
 class RunningProcess:
@@ -57,7 +84,7 @@ class RunningProcess:
     async def ask(self, said: Any = b"", body: bytes = b"{}"):
         """The answer to a task, and whether the process accepts another one."""
         answer = asyncio.get_running_loop().create_future()
-        task = Task("evaluate", (), {b"x-said": said}, "", Deadline(10_000), packed([body]))
+        task = Task("evaluate", (), {b"x-said": said}, "", Deadline(3_600_000), packed([body]))
         self.process.begin(
             task, lambda found: answer.set_result((found, self.process.alive)), lambda _: None
         )
@@ -104,17 +131,15 @@ async def test_the_end_of_a_worker_is_seen_behind_what_it_has_sent(threads, anyi
     wait([process.started.process.sentinel])
     answer, _ = await answering
     assert isinstance(answer, TaskFailed)
-    await asyncio.wait_for(process.ended.wait(), 10)
+    await process.ended.wait()
     await asyncio.to_thread(threads.shutdown)
     assert process.ends == 1
 
 
-async def test_a_worker_with_too_much_memory_is_replaced_when_idle(
-    threads,
-):
+async def test_a_worker_with_too_much_memory_is_replaced_when_idle(threads):
     process = RunningProcess(threads)
     await process.ready.wait()
-    answer, alive = await process.ask(Leaving())
+    answer, alive = await process.ask(Run(LEAVE + IDLE_AT_ONCE))
     assert isinstance(answer, TaskFailed)
     assert alive
     await process.ended.wait()
@@ -127,36 +152,38 @@ async def test_a_worker_with_too_much_memory_gets_no_other_task(threads):
     process = RunningProcess(threads)
     await process.ready.wait()
     times = 0
-    while (await process.ask(Leaving()))[1]:
+    while (await process.ask(Run(LEAVE + NEVER_IDLE)))[1]:
         times += 1
     await asyncio.to_thread(threads.shutdown)  # when it has ended
     assert 1 <= times <= 4
     assert (process.ends, process.started.process.exitcode) == (1, 0)
 
 
-async def test_a_worker_that_releases_its_memory_continues(threads):
-    process = RunningProcess(threads)
+async def test_a_worker_that_releases_its_memory_continues(threads, tmp_path):
+    process, released = RunningProcess(threads), tmp_path / "released"
     await process.ready.wait()
-    for _ in range(10):
-        assert (await process.ask())[1]
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(process.ended.wait(), 2)
+    said = [Run(REPORT.format(path=str(released))), *[b""] * 9]
+    assert [(await process.ask(each))[1] for each in said] == [True] * 10
+    await until(released.exists)
+    assert (await process.ask())[1]  # which it receives after it has asked to be replaced
+    assert not process.ends
     process.process.kill()
     await process.ended.wait()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts shared pages")
-async def test_a_worker_shares_its_parents_memory_after_a_long_program(threads):
+async def test_a_worker_shares_its_parents_memory_after_a_long_program(threads, tmp_path):
     """So many objects that the collector is spared them."""
-    process = RunningProcess(threads)
+    process, released = RunningProcess(threads), tmp_path / "released"
     await process.ready.wait()
     shared = _shared_bytes(process.process.pid)
     lines = [f"a{i} = x * {i}" for i in range(20_000)]
     body = {"program": "\n".join([*lines, "a7"]), "variables": {"x": 2.0}}
     answer, _ = await process.ask(body=json.dumps(body).encode())
-    await asyncio.sleep(2)  # then it has released what it can
-    alive = process.process.alive
-    still_shared = _shared_bytes(process.process.pid) if alive else 0
+    await process.ask(Run(REPORT.format(path=str(released))))
+    await until(released.exists)
+    still_shared = _shared_bytes(process.process.pid)
+    _, alive = await process.ask()  # which it receives after it has asked to be replaced
     process.process.kill()
     await process.ended.wait()
     assert alive
