@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -115,11 +115,17 @@ class Batcher:
     """
 
     def __init__(
-        self, capacity: Capacity, metrics: Metrics, settings: Settings, threads: ThreadPoolExecutor
+        self,
+        capacity: Capacity,
+        metrics: Metrics,
+        settings: Settings,
+        threads: ThreadPoolExecutor,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         self._capacity = capacity
         self._metrics = metrics
         self._threads = threads
+        self._clock = clock
         self._window_seconds = settings.batch_window_microseconds * 1e-6
         self._most = settings.batch_requests
         self._inline_limits = inline_limits(settings)
@@ -233,7 +239,7 @@ class Batcher:
         """Replay on the event loop if short, else in a thread, until the last deadline."""
         if self._inline_limits.allow(joint.call):
             with suppress(TooLongInline):
-                return _replay_batch(joint, members, times, InlineDeadline())
+                return _replay_batch(joint, members, times, InlineDeadline(self._clock))
         deadlines = [member.work.request.deadline for member in members]
         deadline = max(deadlines, key=Deadline.remaining_seconds)
         loop = asyncio.get_running_loop()

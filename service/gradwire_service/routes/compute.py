@@ -93,7 +93,7 @@ class Compute:
         engine = dependencies.engines.of(request.owner)
         for _ in range(_MAX_LOADED):
             try:
-                poll = InlineDeadline()
+                poll = InlineDeadline(dependencies.clock)
                 work = Computation(
                     engine, dependencies.resolver, self._kind, request, poll, blocking=False
                 )
@@ -119,7 +119,7 @@ class Compute:
             is_compiled = call.compiled
         if is_compiled and self._inline_limits.allow(call):
             try:
-                body = b"".join(work.finish(InlineDeadline()))
+                body = b"".join(work.finish(InlineDeadline(self._dependencies.clock)))
             except TooLongInline:
                 pass
             else:
@@ -193,7 +193,13 @@ def routes(
     """The compute routes, with their documentation."""
     window = dependencies.settings.batch_window_microseconds
     batcher = (
-        Batcher(dependencies.capacity, dependencies.metrics, dependencies.settings, threads)
+        Batcher(
+            dependencies.capacity,
+            dependencies.metrics,
+            dependencies.settings,
+            threads,
+            dependencies.clock,
+        )
         if window
         else None
     )
