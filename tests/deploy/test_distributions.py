@@ -33,7 +33,7 @@ class Environment:
         needed = [find_spec(name) for name in ("editables", "hatchling", "httpx", "pip")]
         folders = {Path(spec.origin).parents[1] for spec in needed if spec and spec.origin}
         # The folders' own .pth files, editable installs among them, are not followed from here.
-        (site / "dependencies.pth").write_text("\n".join(map(str, folders)))
+        (site / "dependencies.pth").write_text("\n".join(map(str, folders)), encoding="utf-8")
         self.folder = folder
 
     def run(self, *arguments: str | Path, at: Path | None = None, paths: str = "") -> str:
@@ -50,7 +50,9 @@ class Environment:
 
     def install(self, *arguments: str | Path) -> None:
         """Install distributions as they are."""
-        options = "--quiet --no-index --no-deps --no-build-isolation --ignore-installed"
+        options = (
+            "--quiet --no-index --no-deps --no-build-isolation --ignore-installed --no-compile"
+        )
         self.run("-m", "pip", "install", *options.split(), *arguments)
 
     def imported_from(self, paths: str = "") -> list[Path]:
@@ -59,44 +61,52 @@ class Environment:
         return [package.parents[1], tf.parents[2], tfe.parents[2]]
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> Environment:
-    return Environment(tmp_path / "environment")
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment that stays without the SDK."""
+    return Environment(tmp_path_factory.mktemp("bare"))
 
 
-def test_wheels(environment: Environment, tmp_path: Path):
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment with the SDK from its wheels."""
+    environment = Environment(tmp_path_factory.mktemp("installed"))
+    wheels = tmp_path_factory.mktemp("wheels")
     for folder in (SDK, TENSORFLOW):
-        build = ("-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path)
-        environment.run(*build, at=folder)
-    sdk, tensorflow = sorted(tmp_path.glob("*.whl"))
-    assert (sdk.name.split("-")[0], tensorflow.name.split("-")[0]) == ("gradwire", "gradwire_tf")
-    environment.install(sdk, tensorflow)
-    (site,) = set(environment.imported_from())
-    assert environment.folder in site.parents
+        environment.run("-m", "hatchling", "build", "-t", "wheel", "-d", wheels, at=folder)
+    environment.install(*wheels.glob("*.whl"))
+    return environment
+
+
+def test_wheels(installed: Environment):
+    (site,) = set(installed.imported_from())
+    assert installed.folder in site.parents
     assert [file.name for file in (site / "gradwire").glob("__init__.*")] == ["__init__.py"]
+    names = {file.name.partition("-")[0] for file in site.glob("gradwire*.dist-info")}
+    assert names == {"gradwire", "gradwire_tf"}
 
 
-def test_the_command_is_installed(environment: Environment, tmp_path: Path):
-    environment.run("-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, at=SDK)
-    environment.install(*tmp_path.glob("*.whl"))
-    (command,) = environment.folder.glob("*/gradwire*")
+def test_the_command_is_installed(installed: Environment):
+    (command,) = installed.folder.glob("*/gradwire*")
     told = subprocess.run([command, "--help"], capture_output=True, text=True, check=True).stdout
     assert told.startswith("Usage: gradwire [OPTIONS] COMMAND")
-    (site,) = environment.folder.glob("**/site-packages")
-    (site / "dependencies.pth").unlink()  # without Click and rich
+    (dependencies,) = installed.folder.glob("**/dependencies.pth")
+    aside = dependencies.rename(dependencies.with_suffix(".aside"))  # without Click and rich
     failed = subprocess.run([command, "--help"], capture_output=True, text=True, check=False)
+    aside.rename(dependencies)
     assert (failed.returncode, failed.stdout) == (11, "")
     assert "pip install 'gradwire[cli]'" in failed.stderr
 
 
-def test_editable_installs(environment: Environment):
+def test_editable_installs(tmp_path: Path):
+    environment = Environment(tmp_path)
     environment.install("--editable", SDK, "--editable", TENSORFLOW)
     assert environment.imported_from() == [SDK, TENSORFLOW, TENSORFLOW]
 
 
-def test_checkouts(environment: Environment):
+def test_checkouts(bare: Environment):
     for paths in ([SDK, TENSORFLOW], [TENSORFLOW, SDK]):
-        found = environment.imported_from(os.pathsep.join(map(str, paths)))
+        found = bare.imported_from(os.pathsep.join(map(str, paths)))
         assert found == [SDK, TENSORFLOW, TENSORFLOW]
 
 
@@ -109,14 +119,14 @@ def test_checkouts(environment: Environment):
         "from gradwire.tf.keras import layers",
     ],
 )
-def test_without_the_second_distribution_its_name_is_told(environment: Environment, statement: str):
+def test_without_the_second_distribution_its_name_is_told(bare: Environment, statement: str):
     code = f"try: {statement}\nexcept ModuleNotFoundError as error: print(error)"
-    told = environment.run("-c", code, paths=str(SDK))
+    told = bare.run("-c", code, paths=str(SDK))
     assert told.endswith(" is in a distribution of its own: pip install gradwire-tf\n")
 
 
-def test_other_modules_are_missing_as_always(environment: Environment):
+def test_other_modules_are_missing_as_always(bare: Environment):
     code = "import gradwire\nprint(hasattr(gradwire, 'tf'))\ntry: import gradwire.tg\n"
     code += "except ModuleNotFoundError as error: print(error)"
-    told = environment.run("-c", code, paths=str(SDK))
+    told = bare.run("-c", code, paths=str(SDK))
     assert told == "False\nNo module named 'gradwire.tg'\n"
