@@ -157,19 +157,15 @@ ENDLESS = {"program": "while True: pass\nx", "variables": {"x": 1.0}}
 
 
 async def test_endless_programs_time_out_and_do_not_block_health_checks(client):
-    endless = [
-        asyncio.create_task(client.post("/v1/gradient", json={**ENDLESS, "timeout_ms": 500}))
-        for _ in range(3)
-    ]
-    answered = 0
-    while not any(task.done() for task in endless):
+    endless = [asyncio.create_task(client.post("/v1/gradient", json=ENDLESS)) for _ in range(2)]
+    late = await client.post("/v1/gradient", json={**ENDLESS, "timeout_ms": 100})
+    assert (late.status_code, late.json()["code"]) == (504, "deadline_exceeded")
+    for _ in range(4):
         assert (await client.get("/healthz")).status_code == 200
-        answered += 1
         await asyncio.sleep(0.02)
-    for response in await asyncio.gather(*endless):
-        assert response.status_code == 504
-        assert response.json()["code"] == "deadline_exceeded"
-    assert answered > 3
+    assert not any(task.done() for task in endless)
+    for task in endless:
+        await gone(task)
 
 
 async def test_a_loop_that_grows_longer_than_predicted_leaves_the_event_loop(client):
@@ -177,23 +173,25 @@ async def test_a_loop_that_grows_longer_than_predicted_leaves_the_event_loop(cli
     short = {"program": program, "variables": {"x": 0.0, "n": 3.0}}
     for _ in range(2):
         assert (await ask(client, **short))["value"] == 3.0
-    long = {"program": program, "variables": {"x": 0.0, "n": 1e12}, "timeout_ms": 20_000}
+    long = {"program": program, "variables": {"x": 0.0, "n": 1e12}}
     running = asyncio.create_task(client.post("/v1/gradient", json=long))
-    await asyncio.sleep(0.05)
-    assert (await client.get("/healthz")).status_code == 200
+    for _ in range(4):
+        assert (await client.get("/healthz")).status_code == 200
+        await asyncio.sleep(0.02)
     assert not running.done()
     await gone(running)
     assert (await ask(client, **short))["value"] == 3.0
 
 
 async def test_a_full_queue_refuses_requests():
-    app = create_app(Settings(cores=1, queue_requests=0))
+    app = create_app(Settings(cores=1, queue_requests=0, max_timeout_ms=3_600_000))
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://service"
     ) as client:
-        request = {**ENDLESS, "timeout_ms": 20_000}
+        request = {**ENDLESS, "timeout_ms": 3_600_000}
         first = asyncio.create_task(client.post("/v1/gradient", json=request))
-        await asyncio.sleep(0.05)
+        while not app.state.capacity.queue.load.requests:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
         refused = await client.post("/v1/gradient", json=request)
         assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
         assert int(refused.headers["retry-after"]) >= 1

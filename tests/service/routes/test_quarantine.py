@@ -23,8 +23,8 @@ async def crashes(client, request, path="/v1/evaluate"):
 
 
 @pytest.fixture
-async def client(served):
-    async with served(processes=2, cores=1) as client:
+async def client(served, clock):
+    async with served(processes=2, cores=1, clock=clock) as client:
         yield client
 
 
@@ -35,7 +35,7 @@ async def test_a_program_that_crashed_twice_is_refused_for_any_values(client):
     for request in (ENDLESS, long, {**ENDLESS, "variables": {"x": 3.0}}):
         refused = await client.post("/v1/gradient", json=request, headers=HEADERS)
         assert (refused.status_code, refused.json()["code"]) == (422, "crashing_program")
-        assert 0 < int(refused.headers["retry-after"]) <= 60
+        assert int(refused.headers["retry-after"]) == 60
 
 
 async def test_other_owners_and_other_programs_are_not_refused(client):
@@ -55,10 +55,14 @@ async def test_one_crash_each_of_two_programs_refuses_neither(client):
     assert answer.json()["code"] == "deadline_exceeded"
 
 
-async def test_a_refused_program_is_accepted_again_later(client, monkeypatch):
-    for _ in range(2):
-        await crashes(client, ENDLESS)
-    monkeypatch.setattr("gradwire_service.routes.quarantine.SECONDS", 0.0)
+async def test_a_refused_program_is_accepted_again_later(client, clock):
+    await crashes(client, ENDLESS)
+    clock.advance(20)
+    await crashes(client, ENDLESS)
+    for seconds in 40, 1:
+        refused = await client.post("/v1/evaluate", json=ENDLESS, headers=HEADERS)
+        assert refused.headers["retry-after"] == str(seconds)
+        clock.advance(39 if seconds == 40 else 1)
     late = {**ENDLESS, "timeout_ms": 50}
     answer = await client.post("/v1/evaluate", json=late, headers=HEADERS)
     assert answer.json()["code"] == "deadline_exceeded"
