@@ -47,6 +47,7 @@ class Connection(asyncio.Protocol):
         self._app: ASGIApp = config.loaded_app
         self._server_state: Any = server_state
         self._limiter = limiter
+        self._clock = limiter.clock
         settings = self._settings = limiter.settings
         #: The common part of the scopes of all its requests.
         self._scope: Scope = {
@@ -57,7 +58,7 @@ class Connection(asyncio.Protocol):
             "root_path": config.root_path,
         }
         self._app_state = app_state
-        self._parser = RequestParser(settings, self, self._loop.time)
+        self._parser = RequestParser(settings, self, self._clock)
         self._active: Cycle | None = None
         self._waiting: deque[Cycle] = deque()
         self._reading_paused = self._closed_for_reading = False
@@ -67,7 +68,7 @@ class Connection(asyncio.Protocol):
         self.writable = asyncio.Event()
         self.writable.set()
         #: Since when it is idle, and how long it may be.
-        self._since = self._loop.time()
+        self._since = self._clock()
         self._idle_seconds = settings.header_timeout_seconds
         self._keep_alive_seconds = config.timeout_keep_alive
         self._lingers = False
@@ -108,7 +109,7 @@ class Connection(asyncio.Protocol):
         try:
             self._parser.feed(data)
             if self._parser.cycle is not None:
-                self.body_rate.add(self._loop.time(), len(data))
+                self.body_rate.add(self._clock(), len(data))
         except RequestError as refusal:
             self.refuse(refusal)
 
@@ -157,7 +158,7 @@ class Connection(asyncio.Protocol):
         if self._waiting:
             self._start(self._waiting.popleft())
         else:
-            self._since, self._idle_seconds = self._loop.time(), self._keep_alive_seconds
+            self._since, self._idle_seconds = self._clock(), self._keep_alive_seconds
         self.resume_reading()
 
     def _stop_reading(self) -> None:
@@ -191,7 +192,7 @@ class Connection(asyncio.Protocol):
             self.transport.close()
             return
         self._stop_reading()
-        self._lingers, self._since = True, self._loop.time()
+        self._lingers, self._since = True, self._clock()
         with suppress(OSError):  # the client has gone, and connection_lost will come
             self.transport.write_eof()
         self.resume_reading()

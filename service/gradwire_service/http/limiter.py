@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from starlette.types import Receive, Scope, Send
@@ -24,8 +26,14 @@ _LIST_SECONDS = 0.02
 class ConnectionLimiter:
     """Checks all connections, and ends some where they are too many or hold too much."""
 
-    def __init__(self, settings: Settings, recorder: RequestRecorder) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        recorder: RequestRecorder,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self.settings = settings
+        self.clock = clock
         #: Bytes of bodies that are not complete.
         self.arriving_bytes = 0
         #: Answers what is refused before it is a request.
@@ -42,12 +50,11 @@ class ConnectionLimiter:
 
     def enter(self, connection: Connection) -> None:
         """Take in a connection, in the place of the longest idle one if there are too many."""
-        loop = asyncio.get_running_loop()
         self._connections.add(connection)
         if self._timer is None:
-            self._timer = loop.call_later(INTERVAL_SECONDS, self._check, loop)
+            self._check_later()
         most = self.settings.max_connections
-        if len(self) <= most or self._end_idle(connection, loop.time()):
+        if len(self) <= most or self._end_idle(connection, self.clock()):
             return
         if len(self) > most + MAX_REFUSED:
             connection.cut()
@@ -75,13 +82,21 @@ class ConnectionLimiter:
                 return True
         return False
 
-    def _check(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._timer = loop.call_later(INTERVAL_SECONDS, self._check, loop)
-        now = loop.time()
+    def check(self) -> None:
+        """End the connections of clients that are late."""
+        now = self.clock()
         for connection in tuple(self._connections):
             connection.check(now)
         self._cut_slowest()
         self._idle.clear()
+
+    def _check_later(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(INTERVAL_SECONDS, self._check_again)
+
+    def _check_again(self) -> None:
+        self._check_later()
+        self.check()
 
     def _cut_slowest(self) -> None:
         """Cut the clients that read responses most slowly, while these hold too much."""

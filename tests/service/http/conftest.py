@@ -3,9 +3,8 @@
 import asyncio
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from typing import Any, cast
 
@@ -27,17 +26,25 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.config import LoopFactoryType
 
+from tests.clock import Clock
+from tests.processes import until
+
 LARGE = bytes(range(256)) * 40_000
 
 
 class Served:
-    """A server in a thread, its counters, and connections to it."""
+    """A server in a thread, its counters, and connections to it.
+
+    Connections are late by a clock that tests move.
+    """
 
     def __init__(self, settings: Settings, stack: ExitStack, loop: LoopFactoryType) -> None:
         self.metrics = Metrics()
         self.recorded: list[RequestStats] = []
         recorder = RequestRecorder(self.metrics, [self.recorded.append])
-        self.limiter = ConnectionLimiter(settings, recorder)
+        self.clock = Clock()
+        self.limiter = ConnectionLimiter(settings, recorder, self.clock)
+        self._released = asyncio.Event()
         self.asked: list[str] = []
         self.headers: list[list[tuple[bytes, bytes]]] = []
         self._stack = stack
@@ -51,7 +58,9 @@ class Served:
             Route("/broken", self.broken),
             Route("/gone", self.gone),
         ]
-        app = Starlette(routes=routes, exception_handlers={Exception: _pass_on})
+        app = Starlette(
+            routes=routes, exception_handlers={Exception: _pass_on}, lifespan=self._lifespan
+        )
         config = uvicorn.Config(
             RequestMiddleware(ProblemMiddleware(app, self.metrics), recorder),
             port=0,
@@ -67,8 +76,7 @@ class Served:
         """Serve in a thread, until ``server`` is asked to exit."""
         thread = threading.Thread(target=self.server.run)
         thread.start()
-        while not self.server.started and thread.is_alive():
-            time.sleep(0.005)
+        until(lambda: self.server.started or not thread.is_alive())
         return thread
 
     @property
@@ -78,9 +86,39 @@ class Served:
 
     def connect(self) -> socket.socket:
         """A new connection."""
-        return self._stack.enter_context(
-            socket.create_connection(("127.0.0.1", self.port), timeout=10)
-        )
+        return self._stack.enter_context(socket.create_connection(("127.0.0.1", self.port)))
+
+    @property
+    def connections(self) -> list[Connection]:
+        """Open connections."""
+        return list(self.limiter._connections)
+
+    @property
+    def waiting(self) -> int:
+        """Requests behind others of their connection."""
+        return sum(len(one._waiting) for one in self.connections)
+
+    def release(self) -> None:
+        """From now on ``/slow`` answers at once."""
+        self._loop.call_soon_threadsafe(self._released.set)
+
+    def check(self, after_seconds: float = 0.0) -> None:
+        """Let time pass, and end the connections of clients that are late.
+
+        What was sent before is read before.
+        """
+        asyncio.run_coroutine_threadsafe(self._check(after_seconds), self._loop).result()
+
+    async def _check(self, after_seconds: float) -> None:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        self.clock.advance(after_seconds)
+        self.limiter.check()
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        self._loop = asyncio.get_running_loop()
+        yield
 
     def answer(self, *pieces: bytes) -> bytes:
         """The whole response, until the server closes the connection."""
@@ -114,7 +152,7 @@ class Served:
 
     async def slow(self, request: Request) -> Response:
         self.asked.append("slow")
-        await asyncio.sleep(0.3)
+        await self._released.wait()
         return Response(b"slow")
 
     async def gone(self, request: Request) -> Response:
@@ -155,6 +193,7 @@ def serving(ending: list[threading.Thread]) -> Iterator[Callable[..., Served]]:
         def start(loop: LoopFactoryType = "auto", **settings: Any) -> Served:
             served = Served(Settings(**settings), stack, loop)
             stack.callback(setattr, served.server, "should_exit", True)
+            stack.callback(served.release)
             ending.append(served.start())
             return served
 

@@ -5,16 +5,16 @@ import re
 import select
 import socket
 import struct
-import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 
 import pytest
-from gradwire_service.http import connection as module
-from gradwire_service.http.connection import MAX_PIPELINED
+from gradwire_service.http import limiter
+from gradwire_service.http.connection import LINGER_SECONDS, MAX_PIPELINED
 from gradwire_service.http.limiter import MAX_REFUSED
 from gradwire_service.problems import KINDS, MAX_BODY_BYTES, MEDIA_TYPE, RequestError
 
+from tests.processes import until
 from tests.service.http.conftest import LARGE, everything
 
 NOTHING = b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -55,6 +55,15 @@ def refused(code, answer):
     assert (problem["code"], statuses(answer)) == (code, [KINDS[code].status])
     assert problem["instance"].lower() == f"urn:gradwire:request:{headers['x-request-id']}"
     return headers, problem
+
+
+def answered_late(served, sent, waiting):
+    """The responses to what was sent, of which the first begins when so many others wait."""
+    connection = served.connect()
+    connection.sendall(sent)
+    until(lambda: served.waiting == waiting)
+    served.release()
+    return everything(connection)
 
 
 def test_every_kind_of_response_is_written(serving):
@@ -132,7 +141,7 @@ def test_a_malformed_request_gets_a_problem_document(serving):
 
 def test_error_responses_wait_for_earlier_responses(serving):
     served = serving()
-    answer = served.answer(SLOW + echo(b"ab") + b"nonsense\r\n\r\n" + NOTHING)
+    answer = answered_late(served, SLOW + echo(b"ab") + b"nonsense\r\n\r\n" + NOTHING, 2)
     assert statuses(answer) == [200, 200, 400]
     assert answer.index(b"slow") < answer.index(b"\r\n\r\nab") < answer.index(b"malformed_request")
 
@@ -141,7 +150,7 @@ def test_a_malformed_body_fails_its_request(serving):
     served = serving()
     for body in b"zz", b"1\r\nab\r\n", b"-1\r\n", b"f" * 17 + b"\r\n":
         refused("malformed_request", served.answer(CHUNKED + body))
-    answer = served.answer(SLOW + CHUNKED + b"zz")
+    answer = answered_late(served, SLOW + CHUNKED + b"zz", 1)
     assert statuses(answer) == [200, 400]
 
 
@@ -159,22 +168,35 @@ def test_an_early_response_reaches_a_client_that_is_still_sending(serving):
     assert statuses(everything(connection)) == [204]
 
 
-def test_a_long_early_response_is_complete(serving, monkeypatch):
-    monkeypatch.setattr(module, "LINGER_SECONDS", 0.1)
-    client = serving().connect()
+def test_a_long_early_response_is_complete(serving):
+    served = serving()
+    client = served.connect()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
     client.sendall(b"POST /large HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n")
-    time.sleep(0.7)
+    until(lambda: served.connections and served.connections[0]._lingers)
+    for _ in range(3):
+        served.check(LINGER_SECONDS)
     assert everything(client).endswith(LARGE)
+
+
+def test_a_client_that_goes_on_sending_after_its_last_response_is_cut(serving):
+    served = serving()
+    client = served.connect()
+    client.sendall(b"POST /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n")
+    assert statuses(everything(client)) == [204]
+    served.check(LINGER_SECONDS * 0.99)
+    assert len(served.limiter) == 1
+    served.check(LINGER_SECONDS * 0.02)
+    until(lambda: len(served.limiter) == 0)
 
 
 def test_a_disconnect_is_reported_every_time(serving):
     served = serving()
     client = served.connect()
     client.sendall(b"GET /gone HTTP/1.1\r\nHost: a\r\n\r\n")
-    awaited(lambda: served.server.server_state.tasks)
+    until(lambda: served.server.server_state.tasks)
     client.close()
-    awaited(lambda: not served.server.server_state.tasks)
+    until(lambda: not served.server.server_state.tasks)
     assert served.asked == ["http.request", "http.disconnect", "http.disconnect"]
 
 
@@ -222,7 +244,8 @@ def test_sizes_of_requests_are_limited(serving, code, request_):
 
 
 def test_pipelined_requests_are_limited(serving):
-    answer = serving().answer(SLOW + NOTHING * (MAX_PIPELINED + 9))
+    sent = SLOW + NOTHING * (MAX_PIPELINED + 9)
+    answer = answered_late(serving(), sent, MAX_PIPELINED + 1)
     assert statuses(answer) == [200, *[204] * MAX_PIPELINED, 503]
     assert b"retry-after: 1" in answer
 
@@ -232,7 +255,7 @@ def test_connections_are_limited(serving):
     first, second = served.connect(), served.connect()
     for connection in first, second:
         connection.sendall(ECHO)
-    awaited(lambda: len(served.limiter) == 2 and not idle(served))
+    until(lambda: len(served.limiter) == 2 and not idle(served))
     assert refused("overloaded", served.answer())[0]["retry-after"] == "1"
     refused("overloaded", served.answer(NOTHING))
     refused_ones = []
@@ -244,33 +267,34 @@ def test_connections_are_limited(serving):
     for one in refused_ones:
         one.close()
     first.close()
-    awaited(lambda: len(served.limiter) == 1)
+    until(lambda: len(served.limiter) == 1)
     assert statuses(served.answer(echo(b"a", b"Connection: close"))) == [200]
 
 
 def test_the_connection_idle_longest_is_closed_for_a_new_one(serving):
     served = serving(max_connections=3)
     used, unused, busy = served.connect(), served.connect(), served.connect()
-    awaited(lambda: len(served.limiter) == 3)
+    until(lambda: len(served.limiter) == 3)
     busy.sendall(SLOW[:-2])
-    awaited(lambda: len(idle(served)) == 2)
-    time.sleep(0.05)  # the loop's clock has milliseconds: the next event must have a later time
+    until(lambda: len(idle(served)) == 2)
+    served.clock.advance(1)
     used.sendall(NOTHING)
     received(used, b"\r\n\r\n")
-    awaited(lambda: len(idle(served)) == 2)
-    time.sleep(0.05)
+    until(lambda: len(idle(served)) == 2)
+    served.clock.advance(1)
     for closed in unused, used:
         connection = served.connect()
         connection.sendall(echo(b"a"))
         received(connection, b"\r\n\r\na")
         assert everything(closed) == b""
     busy.sendall(b"\r\n")
+    served.release()
     received(busy, b"\r\n\r\nslow")
 
 
 def idle(served):
     """The connections that wait for a request."""
-    return [one for one in tuple(served.limiter._connections) if one.idle_since is not None]
+    return [one for one in served.connections if one.idle_since is not None]
 
 
 def is_answered(connection):
@@ -280,91 +304,72 @@ def is_answered(connection):
         return False
 
 
-def awaited(right):
-    end = time.monotonic() + 30
-    while not right():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def at_once(*clients):
-    """Runs the actions of several clients, each in a thread."""
-    with ThreadPoolExecutor(len(clients)) as threads:
-        for client in [threads.submit(client) for client in clients]:
-            client.result()
-
-
-def trickles(connection, first, piece):
-    """Send a piece at intervals until a response arrives."""
-    connection.sendall(first)
-    while not select.select([connection], [], [], 0.03)[0]:
+def sent_part(served, *pieces):
+    """A connection that has sent these, and no more; the service has read all of it."""
+    connection = served.connect()
+    until(lambda: len(served.limiter) == 1)
+    for piece in pieces:
         connection.sendall(piece)
-    return everything(connection)
+    served.check()
+    return connection
+
+
+def ended(served, connection, seconds, piece=b""):
+    """What a connection receives, which ends after so many seconds, with this sent in each."""
+    for second in range(seconds):
+        served.check(0.99 if second == 0 else 1)
+        assert len(served.limiter) == 1, second
+        assert not select.select([connection], [], [], 0)[0], second
+        connection.sendall(piece)
+    served.check(0.02)
+    answer = everything(connection)
+    connection.close()
+    until(lambda: len(served.limiter) == 0)
+    return answer
 
 
 def test_slow_request_heads_time_out(serving):
-    served = serving(header_timeout_seconds=0.4)
-
-    def nothing():
-        assert served.answer() == b""
-
-    def part():
-        refused("request_timeout", served.answer(NOTHING[:20]))
-
-    def part_of_the_second():
-        connection = served.connect()
-        connection.sendall(NOTHING)
-        received(connection, b"\r\n\r\n")
-        connection.sendall(NOTHING[:20])
-        refused("request_timeout", everything(connection))
-
-    def byte_by_byte():
-        refused("request_timeout", trickles(served.connect(), NOTHING[:-2] + b"A: ", b"b"))
-
-    at_once(nothing, part, part_of_the_second, byte_by_byte)
+    served = serving(header_timeout_seconds=5)
+    assert ended(served, sent_part(served), 5) == b""
+    refused("request_timeout", ended(served, sent_part(served, NOTHING[:20]), 5))
+    byte_by_byte = sent_part(served, NOTHING[:-2] + b"A: ")
+    refused("request_timeout", ended(served, byte_by_byte, 5, b"b"))
+    second = sent_part(served, NOTHING)
+    received(second, b"\r\n\r\n")
+    second.sendall(NOTHING[:20])
+    served.check()
+    refused("request_timeout", ended(served, second, 5))
 
 
-@pytest.mark.parametrize("bare", [b"", b"\r\n" * 5])
+@pytest.mark.parametrize("bare", [b"", b"\r\n"])
 def test_idle_connections_are_closed_after_a_while(serving, bare):
-    served = serving(keep_alive_seconds=1)
-    connection = served.connect()
-    start = time.monotonic()
-    connection.sendall(NOTHING)
+    served = serving(keep_alive_seconds=15)
+    connection = sent_part(served, NOTHING)
     received(connection, b"\r\n\r\n")
-    connection.sendall(bare)
-    assert connection.recv(1) == b""
-    assert time.monotonic() - start >= 0.999  # uvloop's clock counts whole milliseconds
+    until(lambda: idle(served))
+    assert ended(served, connection, 15, bare) == b""
 
 
 def test_slow_request_bodies_time_out(serving):
-    served = serving(body_timeout_seconds=0.4, min_bytes_per_second=1000)
-    head = ECHO + b"Content-Length: 9000\r\n\r\n"
-
-    def nothing():
-        refused("request_timeout", served.answer(head))
-
-    def part():
-        refused("request_timeout", served.answer(head + bytes(5000)))
-
-    def byte_by_byte():
-        refused("request_timeout", trickles(served.connect(), head, b"a"))
-
-    def soon_enough():
-        connection = served.connect()
-        connection.sendall(head)
-        for _ in range(9):
-            connection.sendall(bytes(1000))
-            time.sleep(0.1)
-        assert b" 200 " in received(connection, bytes(100))[0]
-
-    at_once(nothing, part, byte_by_byte, soon_enough)
+    served = serving(body_timeout_seconds=5, min_bytes_per_second=1000)
+    head = ECHO + b"Content-Length: 45000\r\n\r\n"
+    refused("request_timeout", ended(served, sent_part(served, head), 5))
+    refused("request_timeout", ended(served, sent_part(served, head + bytes(4000)), 5))
+    refused("request_timeout", ended(served, sent_part(served, head), 5, b"a"))
+    soon_enough = sent_part(served, head)
+    for _ in range(45):
+        soon_enough.sendall(bytes(1000))
+        served.check(1)
+    assert received(soon_enough, bytes(45_000))[0].startswith(b"HTTP/1.1 200 ")
 
 
 def test_a_client_waiting_for_100_continue_does_not_time_out(serving):
-    served = serving(body_timeout_seconds=0.4, header_timeout_seconds=0.4)
+    served = serving(body_timeout_seconds=5, header_timeout_seconds=5)
     continued = ECHO + b"Content-Length: 1\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
-    connection = served.connect()
-    connection.sendall(SLOW * 3 + continued)
+    connection = sent_part(served, SLOW * 3 + continued)
+    for _ in range(9):
+        served.check(4)
+    served.release()
     received(connection, b"HTTP/1.1 100 Continue\r\n\r\n")
     connection.sendall(b"a")
     assert everything(connection).endswith(b"\r\n\r\na")
@@ -372,24 +377,36 @@ def test_a_client_waiting_for_100_continue_does_not_time_out(serving):
 
 @pytest.mark.parametrize("more", [b"", b"Connection: close\r\n"])
 def test_connections_of_slow_readers_are_closed(serving, more):
-    served = serving(send_timeout_seconds=0.3)
+    served = serving(send_timeout_seconds=5)
     connection = served.connect()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n" + more + b"\r\n")
     assert connection.recv(1)
-    awaited(lambda: len(served.limiter) == 0)
+    served.check()
+    served.check(4.99)
+    assert len(served.limiter) == 1
+
+    def is_closed():
+        """The kernel may still have taken some of it in the first windows."""
+        served.check(5.01)
+        return len(served.limiter) == 0
+
+    until(is_closed)
     with pytest.raises(ConnectionError):
         everything(connection)
 
 
-def test_unread_responses_are_limited_in_total(serving):
+def test_unread_responses_are_limited_in_total(serving, monkeypatch):
+    monkeypatch.setattr(limiter, "INTERVAL_SECONDS", 3600)
     served = serving(max_leaving_bytes=3 * len(LARGE))
     slow = [served.connect() for _ in range(6)]
     for connection in slow:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
-    awaited(lambda: len(served.limiter) <= 5)
-    time.sleep(0.6)
+        assert connection.recv(1)
+    for _ in range(3):
+        served.check()
+    until(lambda: len(served.limiter) <= 5)
     assert len(served.limiter) >= 3
     answer = served.answer(b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
     assert answer.endswith(LARGE)
@@ -405,8 +422,9 @@ def test_disconnected_clients_leave_no_state(serving):
             linger = struct.pack("ii", 1, 0)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         connection.close()
-    awaited(lambda: len(served.limiter) == 0)
-    awaited(lambda: not served.server.server_state.tasks)
+    served.release()
+    until(lambda: len(served.limiter) == 0)
+    until(lambda: not served.server.server_state.tasks)
     assert not served.server.server_state.connections
     assert served.limiter.arriving_bytes == 0
 
@@ -416,19 +434,19 @@ def test_refusing_a_disconnected_client_logs_no_error(serving, loop, caplog):
     served = serving(loop)
     client = served.connect()
     client.sendall(b"GET /nothing HT")
-    while not (held := [one for one in served.limiter._connections if one._parser.head_since]):
-        time.sleep(0.005)
+    until(lambda: any(one._parser.head_since for one in served.connections))
+    (held,) = served.connections
     found: Future[None] = Future()
 
     def refuse() -> None:
         """Before the event loop has noticed the disconnect."""
         client.close()
-        time.sleep(0.05)
-        held[0].refuse(RequestError("request_timeout", "the headers came too slowly"))
+        select.select([held.transport.get_extra_info("socket")], [], [])  # until the kernel has
+        held.refuse(RequestError("request_timeout", "the headers came too slowly"))
         found.set_result(None)
 
-    held[0]._loop.call_soon_threadsafe(refuse)
-    found.result(5)
-    awaited(lambda: len(served.limiter) == 0)
+    held._loop.call_soon_threadsafe(refuse)
+    found.result()
+    until(lambda: len(served.limiter) == 0)
     assert b" 204 " in served.answer(NOTHING.replace(b"a\r\n", b"a\r\nConnection: close\r\n"))
     assert caplog.messages == []
