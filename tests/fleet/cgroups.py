@@ -5,6 +5,7 @@ Source: the kernel's documentation, cgroup-v1/memory.rst and cgroup-v2.rst.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -16,8 +17,6 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-
-_REMOVED_SECONDS = 10.0
 
 
 class _Version(NamedTuple):
@@ -103,7 +102,6 @@ class Cgroup:
 
     def remove(self) -> None:
         """Kill the processes still in the group, and remove it."""
-        end = time.monotonic() + _REMOVED_SECONDS
         while True:
             for pid in (self._folder / "cgroup.procs").read_text().split():
                 with suppress(ProcessLookupError):
@@ -111,10 +109,10 @@ class Cgroup:
             try:
                 self._folder.rmdir()
                 return
-            except OSError:  # until the last process has ended
-                if time.monotonic() > end:
+            except OSError as error:
+                if error.errno != errno.EBUSY:
                     raise
-            time.sleep(0.02)
+            time.sleep(0.02)  # until the last process has ended
 
     def _figures(self, file: str) -> dict[str, int]:
         lines = (self._folder / file).read_text().splitlines()

@@ -63,11 +63,11 @@ class Answer:
 
 
 async def answer(
-    port: int, sent: bytes | Iterable[bytes], pause: float = 0.0, patience: float = 10.0
+    port: int, sent: bytes | Iterable[bytes], pause: float = 0.0, patience: float | None = None
 ) -> Answer:
     """Send pieces with pauses between them, and read until the other side closes.
 
-    Sending stops when the other side stops reading; ``patience`` limits the total time.
+    Sending stops when the other side stops reading; ``patience`` may limit the total time.
     """
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=4 * _READ_BYTES)
     clock = asyncio.get_running_loop().time

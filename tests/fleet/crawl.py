@@ -55,7 +55,6 @@ _BROWSERS_OWN = frozenset(
         "update.googleapis.com",
     }
 )
-_BROWSER_SECONDS = 60.0
 
 
 class Found(NamedTuple):
@@ -150,7 +149,7 @@ async def browsed(binary: str, address: str, folder: Path) -> tuple[str, set[str
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
     )
-    shown, _ = await asyncio.wait_for(browser.communicate(), _BROWSER_SECONDS)
+    shown, _ = await browser.communicate()
     asked = re.findall(r'"url":"((?:https?|wss?)://[^"]*)"', log.read_text(errors="replace"))
     by_page = {one for one in asked if urlsplit(one).hostname not in _BROWSERS_OWN}
     return shown.decode(errors="replace"), by_page
@@ -168,7 +167,7 @@ def has_route() -> bool:
 
 async def main(folder: Path, binary: str | None) -> None:
     """Serve, compute, crawl and browse; print the result."""
-    async with replica(folder) as alone:
+    async with replica(folder, apart=True) as alone:
         async with alone.client() as client:
             asked = {"program": "y = sum(x**2)", "variables": {"x": [1, 2]}}
             gradient = await client.post("/v1/gradient", json=asked)

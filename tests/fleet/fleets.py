@@ -15,18 +15,46 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.fleet.cgroups import Cgroup, cgroup
 from tests.fleet.chaos import Chaos
+from tests.fleet.forks import forked
 from tests.fleet.nginx import NGINX, configure
-from tests.fleet.processes import Program, child_of, free_port
+from tests.fleet.processes import Process, Program, child_of, free_port
 
 __all__ = ["NGINX", "Fleet", "Nginx", "Replica", "client_of", "fleet", "replica"]
 
-#: The default settings of every server.
-SETTINGS = {"GRADWIRE_LOG_LEVEL": "warning", "GRADWIRE_DRAIN_SECONDS": "0"}
-_READ_TIMEOUT = re.compile(r"(proxy_read_timeout )\w+;")
+#: The default settings of every server: it waits as long as a busy machine takes.
+SETTINGS = {
+    "GRADWIRE_LOG_LEVEL": "warning",
+    "GRADWIRE_DRAIN_SECONDS": "0",
+    "GRADWIRE_WATCHDOG_SECONDS": "600",
+    "GRADWIRE_DEFAULT_TIMEOUT_MS": "600000",
+    "GRADWIRE_MAX_TIMEOUT_MS": "3600000",
+    "GRADWIRE_QUEUE_SECONDS": "600",
+    "GRADWIRE_HEADER_TIMEOUT_SECONDS": "600",
+    "GRADWIRE_BODY_TIMEOUT_SECONDS": "600",
+    "GRADWIRE_SEND_TIMEOUT_SECONDS": "600",
+    "GRADWIRE_STORE_CONNECT_SECONDS": "10",
+    "GRADWIRE_STORE_TIMEOUT_SECONDS": "10",
+}
+#: The shipped times, for tests of what happens after them.
+SHIPPED: dict[str, Any] = {
+    "default_timeout_ms": 10_000,
+    "max_timeout_ms": 60_000,
+    "queue_seconds": 5,
+    "header_timeout_seconds": 10,
+    "body_timeout_seconds": 10,
+    "send_timeout_seconds": 30,
+}
+#: The times after which nginx gives a replica up, and theirs here.
+_PATIENCE = {
+    "proxy_connect_timeout": "600s",
+    "proxy_send_timeout": "600s",
+    "proxy_read_timeout": "3600s",
+    "proxy_next_upstream_timeout": "3600s",
+}
 
 
 class Replica(Program):
-    """A server process."""
+    """A server process: forked from one that has imported the service, or ``apart`` from all."""
 
     command: ClassVar[Sequence[str]] = ("gradwire_service", "serve")
 
@@ -36,15 +64,37 @@ class Replica(Program):
         folder: Path,
         settings: Mapping[str, str] | None = None,
         cgroup: Cgroup | None = None,
+        *,
+        apart: bool = False,
     ) -> None:
         port = free_port()
+        self._is_apart = apart or cgroup is not None or sys.platform != "linux"
         command = [sys.executable, "-m", *self.command, "--port", str(port)]
         super().__init__(name, command, port, folder, {**SETTINGS, **(settings or {})}, cgroup)
+        self._is_watched = self._environment.get("GRADWIRE_PROCESSES") != "0"
 
     @property
     def pid(self) -> int:
-        """The process id of the serving process; the process that was started is its watchdog."""
-        return child_of(self.process.pid)
+        """The process id of the serving process.
+
+        The process that was started is its watchdog, if there are worker processes.
+        """
+        return child_of(self.process.pid) if self._is_watched else self.process.pid
+
+    def _begun(self, environment: Mapping[str, str]) -> Process:
+        if self._is_apart:
+            return super()._begun(environment)
+        _, *arguments = self.command
+        return forked([*arguments, "--port", str(self.port)], environment, self._log)
+
+    @property
+    def workers(self) -> list[int]:
+        """The processes that compute, and those that start them."""
+        return [pid for pid in self.family() if pid not in (self.process.pid, self.pid)]
+
+    def change(self, **settings: object) -> None:
+        """Change settings from the next start on."""
+        self._environment = {**self._environment, **_variables(settings)}
 
     async def answers(self) -> bool:
         return await super().answers() and (await self.get("/readyz")).status_code == 200
@@ -78,6 +128,9 @@ class GpuReplica(Replica):
 
     command = ("tests.fleet.gpu_replica",)
 
+    def __init__(self, name: str, folder: Path, settings: Mapping[str, str]) -> None:
+        super().__init__(name, folder, settings, apart=True)
+
     @property
     def pid(self) -> int:
         return self.process.pid
@@ -86,7 +139,7 @@ class GpuReplica(Replica):
 class Nginx(Program):
     """nginx with the shipped configuration, in front of these ports, and those of GPU replicas.
 
-    ``read_seconds`` replaces the timeout for silent replicas.
+    It waits for replicas as long as a busy machine takes, or for silent ones ``read_seconds``.
     """
 
     def __init__(
@@ -100,11 +153,14 @@ class Nginx(Program):
         prefix.mkdir()
         port = free_port()
         command = configure(prefix, ports, port, gpu_ports)
+        main = prefix / "gradwire.conf"
+        text, patience = main.read_text(), dict(_PATIENCE)
         if read_seconds is not None:
-            main = prefix / "gradwire.conf"
-            text, times = _READ_TIMEOUT.subn(rf"\g<1>{read_seconds}s;", main.read_text())
-            assert times == 1
-            main.write_text(text)
+            patience["proxy_read_timeout"] = f"{read_seconds}s"
+        for name, seconds in patience.items():
+            text, times = re.subn(rf"^( *{name}) \w+;", rf"\1 {seconds};", text, flags=re.MULTILINE)
+            assert times == 1, name
+        main.write_text(text)
         super().__init__("nginx", command, port, folder)
 
 
@@ -132,9 +188,13 @@ class Fleet:
 async def replica(
     folder: Path, memory_bytes: int | None = None, /, **settings: object
 ) -> AsyncIterator[Replica]:
-    """One server, with a memory limit for all its processes; settings by their names."""
+    """One server, with a memory limit for all its processes; settings by their names.
+
+    With ``apart=True`` it is not forked.
+    """
+    apart = bool(settings.pop("apart", False))
     async with AsyncExitStack() as stack:
-        alone = _replica(stack, "replica", folder, memory_bytes, settings)
+        alone = _replica(stack, "replica", folder, memory_bytes, settings, apart=apart)
         yield await stack.enter_async_context(_running(alone))
 
 
@@ -175,9 +235,11 @@ def _replica(
     folder: Path,
     memory_bytes: int | None,
     settings: Mapping[str, object],
+    *,
+    apart: bool = False,
 ) -> Replica:
     group = None if memory_bytes is None else stack.enter_context(cgroup(name, memory_bytes))
-    return Replica(name, folder, _variables(settings), group)
+    return Replica(name, folder, _variables(settings), group, apart=apart)
 
 
 @asynccontextmanager
@@ -201,6 +263,6 @@ def _variables(settings: Mapping[str, object]) -> dict[str, str]:
 
 
 def client_of(port: int, **options: Any) -> httpx.AsyncClient:
-    """A client without retries and without proxies from the environment."""
-    options = {"timeout": 30, "trust_env": False, **options}
+    """A client without retries, time limits and proxies from the environment."""
+    options = {"timeout": None, "trust_env": False, **options}
     return httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", **options)

@@ -136,7 +136,7 @@ def percentile(share: float, seconds: Sequence[float]) -> float:
 class Connection:
     """One connection, which is opened again if it was closed."""
 
-    def __init__(self, port: int, patience: float = 30.0) -> None:
+    def __init__(self, port: int, patience: float | None = None) -> None:
         self._port = port
         self._patience = patience
         self._open: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
@@ -201,24 +201,24 @@ async def closed(
     clients: int,
     seconds: float = 0.0,
     each: int = 0,
-    patience: float = 30.0,
+    patience: float | None = None,
     seed: int = 0,
     until: asyncio.Event | None = None,
-    apart: float = 0.0,
+    into: Answers | None = None,
 ) -> Answers:
     """A closed load: clients that each send a request after the previous response.
 
-    They start ``apart`` seconds after one another, and run for ``seconds``, ``each`` times, or
-    ``until`` an event.
+    They run for ``seconds``, ``each`` times, or ``until`` an event. Their responses are added
+    ``into`` the answers, as they come.
     """
-    answers = Answers(connections=clients)
+    answers = Answers() if into is None else into
+    answers.connections = clients
     start = time.perf_counter()
 
     async def client(number: int) -> None:
         choose = random.Random(f"{seed} {number}")
         connection = Connection(port, patience)
         times = 0
-        await asyncio.sleep(number * apart)
         while not (
             (each and times == each)
             or (seconds and time.perf_counter() - start > seconds)
@@ -239,7 +239,7 @@ async def opened(
     *,
     rate: float,
     seconds: float,
-    patience: float = 30.0,
+    patience: float | None = None,
     seed: int = 0,
     until: asyncio.Event | None = None,
 ) -> Answers:

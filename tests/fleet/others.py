@@ -13,11 +13,13 @@ from pathlib import Path
 from tests.fleet import asks, load
 
 TENANTS = 8
+#: Requests of each, where no time is given.
+EACH = 40
 _ROOT = Path(__file__).parents[2]
 
 
 async def others(port: int, *, rate: float, seconds: float) -> load.Answers:
-    """The answers to ``rate`` requests a second."""
+    """The answers to ``rate`` requests a second, or for no seconds to a number of requests."""
     command = [sys.executable, "-m", __name__, str(port), str(rate), str(seconds)]
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stdout=pipe, cwd=_ROOT)
@@ -33,6 +35,8 @@ async def _loaded(port: int, rate: float, seconds: float) -> load.Answers:
         for size in (10, 100, 1000)
         for seed in range(16)
     ]
+    if not seconds:
+        return await load.closed(port, mix, clients=TENANTS, each=EACH)
     return await load.opened(port, mix, rate=rate, seconds=seconds)
 
 

@@ -72,7 +72,7 @@ def sampled(path: str, seconds: float, ports: Sequence[int]) -> Samples:
 
 
 def _connected(port: int) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", port), timeout=10)
+    return socket.create_connection(("127.0.0.1", port))
 
 
 def _asked(connection: socket.socket, request: bytes, right: bytes) -> float:

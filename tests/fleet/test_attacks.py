@@ -1,4 +1,4 @@
-"""No request kills, stalls or fools the service, alone or as three replicas behind nginx.
+"""No request kills, stalls or fools the service, alone or as two replicas behind nginx.
 
 Each replica has 2 GiB of memory for all its processes, as in a container, and no swap.
 """
@@ -19,7 +19,7 @@ from tests.fleet import cgroups
 from tests.fleet.attacks.attack import FAMILIES
 from tests.fleet.attacks.families import attacks, drawn
 from tests.fleet.attacks.hoards import Hoard, hungry
-from tests.fleet.fleets import NGINX, fleet, replica
+from tests.fleet.fleets import NGINX, SHIPPED, fleet, replica
 from tests.fleet.judging import Judge, Target, Tell
 from tests.fleet.others import others
 
@@ -34,8 +34,8 @@ CACHES: dict[str, Any] = dict.fromkeys(
 )
 #: Requests a second of other tenants, and the number of concurrent attackers.
 RATE, ATTACKERS = 200.0, 4
-#: The time that requests may wait if many arrive at once: the service's default.
-QUEUE_SECONDS = 5.0
+#: Random attacks, one after the other and at once, where not all are asked for.
+SOME = 20
 
 pytestmark = pytest.mark.skipif(
     cgroups.why_not() is not None, reason=cgroups.why_not() or "control groups can be made"
@@ -59,13 +59,15 @@ async def judge(
     folder = tmp_path_factory.mktemp("attacked")
     async with AsyncExitStack() as stack:
         if request.param == "alone":
-            one = await stack.enter_async_context(replica(folder, MEMORY_BYTES, **CACHES))
+            one = await stack.enter_async_context(
+                replica(folder, MEMORY_BYTES, **SHIPPED, **CACHES)
+            )
             target = Target([one], one.port)
         else:
-            store = f"sqlite:{folder}/kept.db"  # all three share it
-            of_three = fleet(folder, memory_bytes=MEMORY_BYTES, store=store, **CACHES)
-            three = await stack.enter_async_context(of_three)
-            target = Target(three.replicas, three.port)
+            store = f"sqlite:{folder}/kept.db"  # both share it
+            of_two = fleet(folder, 2, memory_bytes=MEMORY_BYTES, store=store, **SHIPPED, **CACHES)
+            two = await stack.enter_async_context(of_two)
+            target = Target(two.replicas, two.port)
         judge = Judge(target, strict=ALL)
         stack.callback(judge.close)
         await judge.warm()
@@ -83,15 +85,15 @@ async def test_every_attack_is_harmless(judge: Judge, family: str, tell: Tell):
 @pytest.mark.skipif(ALL, reason="all are taken")
 async def test_some_random_attacks_are_harmless(judge: Judge, tell: Tell):
     async with judge.watching(tell):
-        for attack in islice(drawn(effort.seed), 20):
+        for attack in islice(drawn(effort.seed), SOME):
             await judge.attack(attack)
 
 
 async def test_the_maximum_number_of_concurrent_attacks_is_harmless(judge: Judge, tell: Tell):
     """As many as the service accepts, and more."""
     async with judge.watching(tell):
-        many = islice(drawn(f"{effort.seed} at once"), 60 if ALL else 20)
-        await asyncio.gather(*(judge.strike(attack, QUEUE_SECONDS) for attack in many))
+        many = islice(drawn(f"{effort.seed} at once"), 60 if ALL else SOME)
+        await asyncio.gather(*(judge.strike(attack) for attack in many))
 
 
 @pytest.mark.skipif(not ALL, reason="make attacks does it: it takes half a minute")
@@ -108,19 +110,18 @@ async def test_using_up_all_memory_is_harmless(judge: Judge, tell: Tell):
 
 
 async def test_other_tenants_are_answered_during_attacks(judge: Judge, tell: Tell):
-    seconds = SECONDS / 2 or 3.0
     enough = asyncio.Event()
 
     async def attacker(number: int) -> None:
         for attack in drawn(f"{effort.seed} {number}"):
             if enough.is_set():
                 return
-            await judge.strike(attack, QUEUE_SECONDS)
+            await judge.strike(attack)
 
     async with judge.watching(tell):
         attacking = [asyncio.create_task(attacker(number)) for number in range(ATTACKERS)]
         try:
-            answers = await others(judge.target.port, rate=RATE, seconds=seconds)
+            answers = await others(judge.target.port, rate=RATE, seconds=SECONDS / 2)
         finally:
             enough.set()
             await asyncio.gather(*attacking)

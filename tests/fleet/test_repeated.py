@@ -15,7 +15,10 @@ LOST = Faults(cut_after=0)
 
 async def test_a_lost_response_does_not_lose_the_tape(tmp_path, redis_url):
     store = {"store": redis_url, "store_prefix": "test-repeated"}
-    async with fleet(tmp_path, 2, chaos=True, **store) as servers, servers.client() as client:
+    async with (
+        fleet(tmp_path, 2, chaos=True, processes=0, **store) as servers,
+        servers.client() as client,
+    ):
         made = [(await client.post("/v1/tapes", json=CUBES)).json() for _ in range(TAPES)]
         lossy = servers.chaos[0]
         before = lossy.connections

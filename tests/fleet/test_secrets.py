@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sys
 from typing import Any
 
@@ -115,7 +116,7 @@ async def test_logs_and_metrics_contain_only_figures_of_requests(
         key = new_key(file, "--scopes", "compute,write,admin")
         settings["keys_file"] = str(file)
         headers, secret = HEADERS | {"authorization": f"Bearer {key}"}, key.split("_", 2)[2]
-    async with replica(tmp_path, **settings, max_body_bytes=100_000) as alone:
+    async with replica(tmp_path, apart=True, **settings, max_body_bytes=100_000) as alone:
         statuses = set()
         async with alone.client(headers=headers) as client:
             asked = list(requests())
@@ -129,7 +130,8 @@ async def test_logs_and_metrics_contain_only_figures_of_requests(
         async with alone.client(headers=headers) as client:
             told = (await client.get("/metrics")).text
         assert "gradwire_requests_total" in told
-        alone.stop()
+        alone.send(signal.SIGTERM)
+        await alone.ended()
         log = alone.log(most=1 << 30)
     assert {200, 201, 400, 404, 405, 415, 422, 504} <= statuses
     assert len(log.splitlines()) > len(asked)

@@ -30,7 +30,7 @@ async def unbroken(monkeypatch, port):
 async def test_a_training_survives_the_restart_of_a_service_without_a_lasting_store(
     tmp_path, monkeypatch
 ):
-    async with replica(tmp_path) as server:
+    async with replica(tmp_path, processes=0) as server:
         expected = await unbroken(monkeypatch, server.port)
         with trained_at(monkeypatch, server.port, "broken") as training:
             await asyncio.to_thread(training.steps, STEPS)
@@ -59,7 +59,7 @@ async def home_of(servers, training):
 
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 async def test_a_training_stays_with_the_replica_that_has_its_state(tmp_path, monkeypatch):
-    async with fleet(tmp_path, 3) as servers:
+    async with fleet(tmp_path, 2, processes=0) as servers:
         expected = await unbroken(monkeypatch, servers.port)
         with trained_at(monkeypatch, servers.port, "broken") as training:
             home, _ = await home_of(servers, training)
@@ -71,7 +71,7 @@ async def test_a_training_stays_with_the_replica_that_has_its_state(tmp_path, mo
 @pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 async def test_replicas_that_share_a_store_share_its_results(tmp_path, monkeypatch, redis_url):
     store = {"store": redis_url, "store_prefix": "test-training"}
-    async with fleet(tmp_path, 2, **store) as servers:
+    async with fleet(tmp_path, 2, processes=0, **store) as servers:
         expected = await unbroken(monkeypatch, servers.port)
         with trained_at(monkeypatch, servers.port, "broken") as training:
             home, other = await home_of(servers, training)
