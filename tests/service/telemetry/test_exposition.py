@@ -7,7 +7,7 @@ from gradwire_service.telemetry import Exposition, Metrics
 
 
 async def test_stored_records_are_reported():
-    exposition = Exposition(Metrics(), lambda: {"tapes": 3, "tensors": 0})
+    exposition = Exposition(Metrics(), lambda: {"tapes": 3, "tensors": 0}, 3600)
     text = await exposition.text()
     assert b'gradwire_records{kind="tapes"} 3.0' in text
     assert b'gradwire_records{kind="tensors"} 0.0' in text
@@ -18,7 +18,7 @@ async def test_a_failing_store_is_left_out(caplog):
     def fail():
         raise OSError("no store")
 
-    exposition = Exposition(Metrics(), fail)
+    exposition = Exposition(Metrics(), fail, 3600)
     text = await exposition.text()
     assert b"gradwire_records" not in text
     assert b"gradwire_tasks" in text
@@ -31,7 +31,7 @@ async def test_a_hung_store_is_queried_once_with_a_short_timeout():
 
     def hang():
         asked.append(True)
-        go_on.wait(10)
+        go_on.wait()
         return {"tapes": 1}
 
     exposition = Exposition(Metrics(), hang, store_seconds=0.05)

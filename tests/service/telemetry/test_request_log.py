@@ -11,13 +11,15 @@ from gradwire_service.settings import Settings
 from gradwire_service.telemetry import Log
 from gradwire_service.telemetry.rendering import renderer
 
+from tests.service.conftest import PATIENT
+
 GRADIENT = {"program": "y = sum(x**2)", "variables": {"x": [1.0, 2.0]}}
 
 
 @asynccontextmanager
 async def logged(**settings):
     """A client of an application, and the lines that it logs; complete after the context."""
-    read, told = Settings(cores=2, **settings), []
+    read, told = Settings(cores=2, **PATIENT, **settings), []
     log = Log(lambda text: told.extend(text.splitlines()), renderer("json"))
     app = create_app(read, log)
     transport = httpx.ASGITransport(app)
@@ -35,7 +37,7 @@ async def test_a_request_is_logged_with_its_figures():
     (line,) = lines
     phases = {phase: line.pop(f"{phase}_seconds") for phase in ("parse", "compile", "replay")}
     assert all(0 < seconds < line["seconds"] for seconds in phases.values())
-    assert 0 < line.pop("encode_seconds") < line.pop("seconds") < 10
+    assert 0 < line.pop("encode_seconds") < line.pop("seconds")
     assert line.pop("time").endswith("Z")
     line.pop("queue_seconds", None)
     assert line == {
