@@ -3,7 +3,6 @@
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -95,21 +94,13 @@ class Replica:
 Start = Callable[..., httpx.Client]
 
 
-def wait_for(port: int) -> None:
-    """Wait until something listens, however long a busy machine takes."""
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except OSError:
-            time.sleep(0.02)
-        else:
-            return
-
-
-def until(reached: Callable[[], bool]) -> None:
-    """Wait for a condition."""
-    while not reached():
-        time.sleep(0.01)
+def accepts(port: int) -> bool:
+    """Whether somebody listens at a port of this machine."""
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
 
 
 def asking(program: Any) -> bytes:

@@ -12,9 +12,10 @@ import pytest
 from gradwire_service.problems import KINDS, MEDIA_TYPE
 from gradwire_service.settings import Settings
 
-from tests.deploy.replicas import Replica, Start, asking, until
+from tests.deploy.replicas import Replica, Start, asking
 from tests.fleet.nginx import CONFIGURATION, NGINX, configure
 from tests.fleet.processes import free_port
+from tests.processes import until
 
 REPEATABLE = [
     "/v1/evaluate",
@@ -117,7 +118,7 @@ def test_client_that_goes_away_takes_its_request_with_it(proxy: Start):
     with socket.create_connection((address.host, address.port or 80)) as client:
         client.sendall(b"POST /v1/gradient HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
         until(lambda: bool(replica.asked))
-    assert replica.left.wait(5)
+    assert replica.left.wait()
 
 
 def test_one_address_may_not_have_everything_under_way(proxy: Start):
@@ -160,7 +161,7 @@ def test_request_keeps_its_name_where_it_is_safe(proxy: Start, sent: str, kept: 
 def test_body_that_is_too_large_is_refused_before_it_is_sent(proxy: Start):
     replica = Replica("answers")
     address = proxy(replica).base_url
-    connection = HTTPConnection(address.host, address.port, timeout=10)
+    connection = HTTPConnection(address.host, address.port)
     connection.request("POST", "/v1/gradient", headers={"Content-Length": str((64 << 20) + 1)})
     reply = connection.getresponse()
     assert reply.status == 413
@@ -217,7 +218,7 @@ def test_what_is_ambiguous_or_no_http_is_refused_and_reaches_no_replica(proxy: S
     }
     for name, lines in MALFORMED.items():
         first = b"POST /v1/gradient HTTP/1.1\r\n" if lines.startswith(HOST) else b""
-        with socket.create_connection((address.host, address.port or 80), timeout=5) as client:
+        with socket.create_connection((address.host, address.port or 80)) as client:
             client.sendall(first + lines)
             with client.makefile("rb") as answer:
                 head, _, body = answer.read().partition(b"\r\n\r\n")

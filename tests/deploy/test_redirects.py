@@ -8,9 +8,10 @@ import httpx
 import pytest
 from gradwire_service.problems import MEDIA_TYPE
 
-from tests.deploy.replicas import Replica, Start, asking, until
+from tests.deploy.replicas import Replica, Start, asking
 from tests.deploy.test_routing import MOST_ON_GPU
 from tests.fleet.nginx import NGINX
+from tests.processes import until
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
@@ -126,7 +127,7 @@ def test_what_a_gpus_replica_lost_is_not_computed_by_the_others(proxy: Start):
 
 def test_a_gpus_replica_that_is_late_is_a_problem(proxy: Start):
     other, gpu = Replica("redirects"), Replica("holds")
-    client = proxy(other, with_gpus=[gpu], proxy_read_timeout="1s")
+    client = proxy(other, with_gpus=[gpu], gpu_seconds=1)
     try:
         reply = client.post("/v1/gradient", content=asking("x"))
     finally:
