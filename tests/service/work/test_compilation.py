@@ -28,7 +28,8 @@ from gradwire_service.work.compilation import (
     is_compiled,
 )
 
-from tests.service.workers.processes import children
+from tests.processes import until
+from tests.service.workers.processes import workers
 
 pytest.importorskip("llvmlite")
 
@@ -39,6 +40,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 PROGRAM = "y = x\nfor i in range(3):\n    y = tanh(sin(y) * y + exp(-y * y))\nsum(y)"
+#: A metric, when something is compiled.
+COMPILED = 'gradwire_kernels_total{outcome="compiled"}'
 ANSWER = """define void @kernel(ptr %pointers) {
   %to = load ptr, ptr %pointers
   store i64 42, ptr %to
@@ -59,7 +62,7 @@ def test_texts_come_back_as_object_files():
     found, seconds = compile_apart(sources)
     assert [code[:4] for code in found] == [b"\x7fELF"] * 2
     assert found[0] != found[1]
-    assert 0 < seconds < 10
+    assert seconds > 0
     assert descendants() == before
 
 
@@ -71,19 +74,26 @@ def test_what_cannot_be_compiled_fails_here_alone(text):
     assert descendants() == before
 
 
-def test_a_child_is_forked_when_no_other_thread_uses_llvm():
-    held = threading.Event()
+def test_a_child_is_forked_when_no_other_thread_uses_llvm(monkeypatch):
+    held, released, forks, fork = threading.Event(), threading.Event(), [], os.fork
 
     def hold():
         with native.alone():
             held.set()
-            time.sleep(0.5)
+            time.sleep(0.1)  # in which it would be forked
+            released.set()
+
+    def forked():
+        forks.append(released.is_set())
+        return fork()
 
     thread = threading.Thread(target=hold)
     thread.start()
     held.wait()
+    monkeypatch.setattr(os, "fork", forked)
     found, _ = compile_apart([Source(ANSWER)])
-    assert not thread.is_alive()
+    thread.join()
+    assert forks == [True]
     assert found[0][:4] == b"\x7fELF"
 
 
@@ -91,8 +101,9 @@ ORPHANING = """
 import time
 from gradwire_engine import native
 from gradwire_service.work import compilation
-compilation._SECONDS = 2
-native.compile_texts = lambda sources: time.sleep(60)
+compilation._SECONDS = 1
+compilation._received = lambda connection: time.sleep(3600)
+native.compile_texts = lambda sources: time.sleep(3600)
 compilation.compile_apart([None])
 """
 
@@ -104,12 +115,14 @@ def test_a_child_whose_parent_was_killed_ends_by_itself():
         time.sleep(0.02)
     parent.kill()
     parent.wait()
-    ends = time.monotonic() + 20
-    while (
-        status := Path(f"/proc/{found[0]}/status")
-    ).exists() and "zombie" not in status.read_text():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
+    until(lambda: has_ended(found[0]))
+
+
+def has_ended(pid):
+    try:
+        return "zombie" in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_a_child_that_is_killed_fails_here_alone():
@@ -226,13 +239,16 @@ from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
 
 async def main(folder, program):
-    settings = Settings(cores=2, processes=2, inline_microseconds=0, code_cache=folder)
+    patient = {"queue_seconds": 3600, "default_timeout_ms": 3600_000, "max_timeout_ms": 3600_000}
+    settings = Settings(
+        cores=2, processes=2, inline_microseconds=0, code_cache=folder, **patient
+    )
     app = create_app(settings)
     document = {"program": program, "variables": {"x": [0.1 * i for i in range(101)]}}
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
-            for _ in range(600):
+            while True:
                 asked = [client.post("/v1/gradient", json=document) for _ in range(4)]
                 for answer in await asyncio.gather(*asked):
                     assert answer.status_code == 200, answer.text
@@ -253,7 +269,7 @@ def test_a_restart_compiles_nothing(tmp_path):
     found = []
     for _ in range(2):
         command = [sys.executable, script, tmp_path / "code", PROGRAM]
-        run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
         names = ('kernels_total{outcome="compiled"}', 'kernels_total{outcome="cached"}')
         lines = dict(line.rsplit(" ", 1) for line in run.stdout.splitlines() if line)
         values = [float(lines.get(f"gradwire_{name}", 0)) for name in names]
@@ -279,10 +295,8 @@ def test_an_engine_goes_over_to_what_the_child_compiled(compiler):
 
     first, is_native = ask()
     assert not is_native
-    ends = time.monotonic() + 60
-    while not is_native and time.monotonic() < ends:
+    while not is_native:
         answer, is_native = ask()
-    assert is_native
     np.testing.assert_allclose(answer.value, first.value, rtol=1e-13)
     np.testing.assert_allclose(answer.gradients, first.gradients, rtol=1e-11)
 
@@ -313,16 +327,18 @@ async def test_the_service_says_whether_it_compiles(served, machine_code):
 
 
 async def test_answers_of_workers_stay_the_same(served):
-    x = np.linspace(-2, 2, 30_000)
+    """Those by machine code are those by NumPy."""
+    x = np.linspace(-2, 2, 10_000)
     document = {"program": PROGRAM, "variables": {"x": x.tolist()}}
     async with served(processes=1, inline_microseconds=0) as client:
-        found = []
-        for _ in range(20):
+        found, compiled = [], False
+        while not compiled:
+            compiled = COMPILED in (await client.get("/metrics")).text
+            before = workers(client)
             answer = await client.post("/v1/gradient", json=document)
             assert answer.status_code == 200, answer.text
             found.append(answer.json())
-            time.sleep(0.02)  # noqa: ASYNC251 - the worker compiles meanwhile
-        assert len(children()) == 1
+        assert workers(client) == before
     for one in found[1:]:
         np.testing.assert_allclose(
             one["gradients"]["x"], found[0]["gradients"]["x"], rtol=1e-9, atol=1e-13
