@@ -1,5 +1,7 @@
 """A gradient is what differences of the value say, and where it is not, that is found."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from gradwire_engine import Engine, Leaf, Query
@@ -216,7 +218,9 @@ def test_random_right_gradients_are_not_contradicted(data):
     x = np.array(draw(st.lists(st.floats(-4, 4, width=16), min_size=1, max_size=3)), dtype)
     near = float(x[0]) * (1 + 10.0 ** -draw(st.integers(1, 14)))
     text = "x"
-    for part in draw(st.lists(st.sampled_from(PARTS), min_size=1, max_size=3)):
+    parts = draw(st.lists(st.sampled_from(PARTS), min_size=1, max_size=3))
+    # Rounding comes first: of steep functions it is a staircase finer than the smallest step.
+    for part in sorted(parts, key=lambda part: not part.startswith("round")):
         text = part.format(a=f"({text})", k=draw(st.sampled_from([0.1, 1, 20])), c=near)
     ask = Asker()
     with np.errstate(all="ignore"):
@@ -250,6 +254,55 @@ def test_random_wrong_gradients_are_found(data):
     found = checks(ask, f"custom_gradient(lambda x: {text}, {rule})(x)", {"x": x})["x"]
     assert not found.ok, (text, x, found)
     assert found.decided, (text, x, found)
+
+
+#: Programs with a kink or a jump of slope at ``c``, and their slopes below and above it.
+KINKS: dict[str, Callable[[float, float], tuple[float, float]]] = {
+    "maximum(x, {c}) * x": lambda x, c: (c, 2 * x),
+    "minimum(x, {c}) * x": lambda x, c: (2 * x, c),
+    "abs(x - {c}) + 3 * x": lambda _x, _c: (2, 4),
+    "relu(x - {c}) + x": lambda _x, _c: (1, 2),
+    "relu({c} - x) * 2 + 3 * x": lambda _x, _c: (1, 3),
+    "where(x > {c}, x**2, 5 * x)": lambda x, _c: (5, 2 * x),
+    "where(x > {c}, 5 * (x - {c}), sin(x - {c}))": lambda x, c: (np.cos(x - c), 5),
+    "clip(x, {c}, 9) * x": lambda x, c: (c, 2 * x),
+    "clip(x, 0.01, {c}) * x": lambda x, c: (2 * x, c),
+    "sort(stack([x, {c}, 0.01 * x]))[1] * x": lambda x, c: (2 * x, c),
+    "max(stack([x, {c}])) * x": lambda x, c: (c, 2 * x),
+}
+SMALLEST = {"float16": 2**-9, "bfloat16": 2**-9, "float32": 2**-9, "float64": 2**-21}
+
+
+@given(st.data())
+@examples(100)
+def test_random_gradients_beside_kinks(data):
+    """Wrong ones do not agree, and none is undecided where the smallest step ends before the kink.
+
+    Right ones agree there, and are never contradicted.
+    """
+    draw = data.draw
+    dtype = draw(st.sampled_from([*SMALLEST]))
+    x = np.array(draw(st.floats(0.25, 4, width=16)), dtype)
+    smallest = SMALLEST[dtype] * min(1, float(x))
+    unit = draw(st.sampled_from([smallest, float(np.spacing(x))]))
+    distance = unit * draw(st.sampled_from([-1, 1])) * 10 ** draw(st.floats(-1, 1))
+    c = float(np.array(x + distance, dtype))
+    text, slopes = draw(st.sampled_from([*KINKS.items()]))
+    below, above = slopes(float(x), c)
+    right = float(above if x > c else below)
+    other = below + above - right
+    wrong = [-right, 0, 0.75 * right, 1.25 * right, 10 * right, other, (right + other) / 2]
+    apart = [slope for slope in wrong if abs(slope - right) > 0.1 * right]
+    slope = draw(st.sampled_from([right, *apart]))
+    rule = f"custom_gradient(lambda x: {text}, lambda z_bar, z, x: z_bar * {slope})(x)"
+    check = checks(Asker(), rule.format(c=c), {"x": x})["x"]
+    seen = text, x, c, slope, abs(x - c) / smallest, check
+    if abs(float(x) - c) > 2 * smallest:
+        assert (check.ok, check.decided) == (slope == right, True), seen
+    elif slope == right:
+        assert check.ok or not check.decided, seen
+    else:
+        assert not check.ok, seen
 
 
 def test_differences_are_the_derivative_in_the_sources_structure(ask):
