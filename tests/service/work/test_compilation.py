@@ -29,6 +29,7 @@ from gradwire_service.work.compilation import (
 )
 
 from tests.processes import until
+from tests.service.forked import forked
 from tests.service.workers.processes import workers
 
 pytest.importorskip("llvmlite")
@@ -233,7 +234,7 @@ def test_what_kernels_of_a_gpu_take_counts():
 
 
 RESTARTED = """
-import asyncio, re, sys
+import asyncio, re
 import httpx
 from gradwire_service.app import create_app
 from gradwire_service.settings import Settings
@@ -258,20 +259,19 @@ async def main(folder, program):
                 await asyncio.sleep(0.05)
     print(metrics)
 
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+asyncio.run(main(folder, text))
 """
 
 
 def test_a_restart_compiles_nothing(tmp_path):
-    script = tmp_path / "restarted.py"
-    script.write_text(RESTARTED)
     found = []
-    for _ in range(2):
-        command = [sys.executable, script, tmp_path / "code", PROGRAM]
-        run = subprocess.run(command, capture_output=True, text=True, check=True)
+    for run in range(2):
+        written = tmp_path / f"{run}"
+        service = forked(RESTARTED, written, folder=str(tmp_path / "code"), text=PROGRAM)
+        service.join()
+        assert service.exitcode == 0, written.read_text()
         names = ('kernels_total{outcome="compiled"}', 'kernels_total{outcome="cached"}')
-        lines = dict(line.rsplit(" ", 1) for line in run.stdout.splitlines() if line)
+        lines = dict(line.rsplit(" ", 1) for line in written.read_text().splitlines() if line)
         values = [float(lines.get(f"gradwire_{name}", 0)) for name in names]
         found.append([*values, float(lines.get("gradwire_machine_code_seconds_total", 0))])
     (compiled, _, seconds), again = found
