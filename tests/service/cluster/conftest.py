@@ -21,8 +21,10 @@ def dask():
     import dask
     from distributed import Client, LocalCluster
 
+    patient = {f"distributed.comm.timeouts.{name}": "1h" for name in ("connect", "tcp")}
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        pytest.MonkeyPatch.context() as patched,
+        dask.config.set({"distributed.scheduler.allowed-failures": 1, **patient}),
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
@@ -32,6 +34,7 @@ def dask():
         ) as local,
         Client(local, set_as_default=False) as client,
     ):
+        patched.setattr("gradwire_service.cluster.connection._CONNECT_SECONDS", 3600)
         yield SimpleNamespace(address=local.scheduler_address, client=client, local=local)
 
 

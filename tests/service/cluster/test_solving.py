@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -20,6 +19,8 @@ from gradwire_service.wire.shared import packed, unpacked
 from gradwire_service.work.messages import Task, TaskFailed
 from gradwire_service.work.redirects import Redirects
 from gradwire_service.work.tasks import Tasks, execute
+
+from tests.processes import until
 
 PAGE = Path(__file__).parents[3] / "docs/how-to/large-data.md"
 #: The request that the page shows, to more digits.
@@ -40,7 +41,7 @@ def solve(dask, data):
 
     def run(kind, document):
         body = packed([json.dumps(document).encode()])
-        task = Task(kind, (), {}, "", Deadline(60_000), body, b"")
+        task = Task(kind, (), {}, "", Deadline(3_600_000), body, b"")
         done = execute(task, tasks, settings, lambda _: None, lambda _: None)
         if isinstance(done, TaskFailed):
             return done.problem
@@ -117,10 +118,7 @@ def test_workers_forget_the_shards_of_a_run_that_has_ended(solve, dask, program)
         return [key for key in keys if str(key).startswith("gradwire-")]
 
     solve("minimize", {**REQUEST, "program": program})
-    until = monotonic() + 10
-    while kept() and monotonic() < until:
-        sleep(0.05)
-    assert kept() == []
+    until(lambda: kept() == [])
 
 
 @pytest.mark.parametrize(
@@ -139,8 +137,9 @@ def test_data_are_what_references_expect(solve, further, code):
 async def test_a_worker_process_asks_the_cluster(served, dask, data, expected):
     """With its limits of memory, and over HTTP."""
     settings = {"dask": dask.address, "data_root": str(data.root), "process_bytes": 400 << 20}
+    settings["job_wait_ms"] = 600_000
     async with served(processes=1, job_processes=1, **settings) as client:
-        answer = await client.post("/v1/minimize", json=REQUEST | {"wait_ms": 60_000})
+        answer = await client.post("/v1/minimize", json=REQUEST | {"wait_ms": 600_000})
         assert answer.status_code == 200, answer.text
         np.testing.assert_allclose(answer.json()["solution"]["w"], expected, rtol=1e-5)
 
