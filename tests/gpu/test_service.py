@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import time
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import import_module
@@ -59,9 +58,7 @@ async def served(open_gpu=None, **settings):
 
 async def until(client, path, right):
     """The first response for which ``right`` is true."""
-    end = time.monotonic() + 120
     while not right(response := await client.get(path)):
-        assert time.monotonic() < end, response.text
         await asyncio.sleep(0.05)
     return response
 
@@ -100,7 +97,8 @@ async def test_a_killed_process_is_replaced():
     async with served(gpu_placement="always") as (client, app):
         (process,) = app.state.gpu.processes
         running = asyncio.create_task(client.post("/v1/evaluate", json=ENDLESS))
-        await asyncio.sleep(1)
+        while process._task is None:
+            await asyncio.sleep(0.01)
         os.kill(process.pid, signal.SIGSEGV)
         assert (await running).json()["code"] == "worker_crashed"
         assert not ran_on_gpu(await client.post("/v1/gradient", json=SMALL))
@@ -130,9 +128,10 @@ async def test_a_lost_gpu_ends_the_service(tmp_path):
     async with served(lost, gpu_placement="always") as (client, app):
         assert ran_on_gpu(await client.post("/v1/gradient", json=SMALL))
         path.touch()
-        await asyncio.sleep(1.1)
-        answers = [await client.post("/v1/gradient", json=SMALL) for _ in range(2)]
-        assert answers[0].status_code == 200  # then its memory was read
-        await until(client, "/readyz", lambda response: response.status_code == 503)
+        answers = []
+        while (await client.get("/readyz")).status_code == 200:  # its memory is read once a second
+            answers.append(await client.post("/v1/gradient", json=SMALL))
+            await asyncio.sleep(0.05)
+        assert answers[0].status_code == 200  # it is read after an answer
         assert app.state.capacity.fault
         assert not ran_on_gpu(await client.post("/v1/gradient", json=SMALL))
