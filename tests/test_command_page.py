@@ -53,7 +53,6 @@ def test_every_command_prints_what_the_page_shows(service_url, tmp_path):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=60,
             check=False,
         )
         printed = done.stdout.replace(service_url, SHOWN_URL)

@@ -107,7 +107,7 @@ class Session:
 
     def _program(self, command: list[str]) -> str:
         done = subprocess.run(
-            command, cwd=self._folder, capture_output=True, text=True, check=False, timeout=120
+            command, cwd=self._folder, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout

@@ -25,7 +25,7 @@ def tours(service_url, monkeypatch):
     committed, run = (nbformat.read(TOUR, as_version=4) for _ in range(2))
     asked = "print(least_curvature.min() < 0 < least_curvature.max(), angles.shape, answer.value)"
     run.cells.insert(-1, nbformat.v4.new_code_cell(asked))
-    NotebookClient(run, timeout=120, kernel_name="python3").execute()
+    NotebookClient(run, timeout=None, startup_timeout=3600, kernel_name="python3").execute()
     return committed, run
 
 

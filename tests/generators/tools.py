@@ -44,7 +44,6 @@ def run(folder: Path, command: str, *arguments: str, given: str = "") -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=240,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

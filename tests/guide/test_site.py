@@ -169,7 +169,7 @@ def test_a_browser_finds_pages_under_the_content_security_policy(app):
         options = [*ARGUMENTS, "--headless", "--virtual-time-budget=20000", "--dump-dom"]
         command = [str(CHROMIUM), *options, "--enable-logging=stderr", address]
         try:
-            shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+            shown = subprocess.run(command, capture_output=True, text=True, check=True)
         finally:
             server.should_exit = True
             thread.join()

@@ -15,7 +15,8 @@ RULES = json.loads((TESTS / "semantics" / "rules.json").read_text(encoding="utf-
 def marked() -> Iterator[str]:
     """The rules that tests are marked with."""
     for path in (*TESTS.glob("semantics/test_*.py"), *TESTS.glob("engine/**/test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "mark.rule(" in text else ():
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.rule":
                 yield from map(ast.literal_eval, node.args)
 

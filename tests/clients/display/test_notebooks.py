@@ -31,7 +31,7 @@ def outputs(service_url):
         nbformat.v4.new_code_cell(cell.replace("SERVICE", repr(service_url))) for cell in CELLS
     ]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=None, startup_timeout=3600, kernel_name="python3").execute()
     return [cell["outputs"] for cell in cells]
 
 
