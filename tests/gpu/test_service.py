@@ -58,9 +58,11 @@ async def served(open_gpu=None, **settings):
 
 async def until(client, path, right):
     """The first response for which ``right`` is true."""
-    while not right(response := await client.get(path)):
+    while True:
+        response = await client.get(path)
+        if right(response):
+            return response
         await asyncio.sleep(0.05)
-    return response
 
 
 def ran_on_gpu(response):
@@ -97,8 +99,7 @@ async def test_a_killed_process_is_replaced():
     async with served(gpu_placement="always") as (client, app):
         (process,) = app.state.gpu.processes
         running = asyncio.create_task(client.post("/v1/evaluate", json=ENDLESS))
-        while process._task is None:
-            await asyncio.sleep(0.01)
+        await until(client, "/readyz", lambda _: process._task is not None)
         os.kill(process.pid, signal.SIGSEGV)
         assert (await running).json()["code"] == "worker_crashed"
         assert not ran_on_gpu(await client.post("/v1/gradient", json=SMALL))
