@@ -35,7 +35,7 @@ CACHES: dict[str, Any] = dict.fromkeys(
 #: Requests a second of other tenants, and the number of concurrent attackers.
 RATE, ATTACKERS = 200.0, 4
 #: Random attacks, one after the other and at once, where not all are asked for.
-SOME = 20
+SOME = 12
 
 pytestmark = pytest.mark.skipif(
     cgroups.why_not() is not None, reason=cgroups.why_not() or "control groups can be made"

@@ -29,7 +29,7 @@ FIT: dict[str, Any] = {
     "background": True,
 }
 #: Steps of a job that is to be interrupted; more, if it ended before that.
-STEPS = 40_000
+STEPS = 24_000
 EXACT: dict[str, Any] = {"machine_code": False, "cores": 1, "processes": 1, "job_processes": 1}
 
 
@@ -117,7 +117,7 @@ async def test_a_job_goes_on_when_its_replica_is_killed(servers, tell):
                 for client in (here, there)
             ]
             path, whole = [reply.headers["location"] for reply in await asyncio.gather(*posted)]
-            await progressed(there, path, steps // 4)
+            await progressed(there, path, steps // 2)
             lost.send(signal.SIGKILL)
             killed_at = time.monotonic()
             job = await ended(there, path)

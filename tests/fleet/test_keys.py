@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import gradwire
 import pytest
+from gradwire_service.__main__ import main
 
 from tests.fleet.fleets import Replica, replica
 from tests.fleet.processes import Program, free_port
@@ -19,9 +22,17 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are e
 
 
 def new_key(file: Path, *options: str, tenant: str = "acme") -> str:
+    """Create a key and its entry in the file, as the command does."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        main(["keys", "new", "--tenant", tenant, "--name", "key", "--file", str(file), *options])
+    return printed.getvalue().strip()
+
+
+def key_of_command(file: Path, *options: str) -> str:
     """Create a key and its entry in the file with the command."""
     command = [sys.executable, "-m", "gradwire_service", "keys", "new"]
-    command += ["--tenant", tenant, "--name", "key", "--file", str(file), *options]
+    command += ["--tenant", "acme", "--name", "key", "--file", str(file), *options]
     made = subprocess.run(command, capture_output=True, text=True, check=True)
     assert not made.stderr
     return made.stdout.strip()
@@ -42,7 +53,7 @@ async def eventually(happens: Callable[[], bool]) -> None:
 
 async def test_keys_can_be_added_and_revoked_while_the_service_runs(tmp_path: Path):
     file = tmp_path / "keys.json"
-    first = new_key(file, "--scopes", "compute,write")
+    first = key_of_command(file, "--scopes", "compute,write")
     async with replica(tmp_path, apart=True, keys_file=file, log_level="info") as server:
 
         def works(key: str) -> bool:
@@ -127,10 +138,11 @@ async def test_a_service_without_keys_listens_only_on_the_loopback(
 ):
     port = free_port()
     command = [sys.executable, "-m", "gradwire_service", "serve", "--port", str(port)]
+    settings = {"GRADWIRE_PROCESSES": "0", **settings}
     server = Program("server", [*command, "--host", "0.0.0.0"], port, tmp_path, settings)
     try:
         server.start()
-        if settings:
+        if "GRADWIRE_OPEN" in settings:
             await server.listening()
         else:
             assert await server.ended() == 2

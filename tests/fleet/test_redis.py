@@ -14,7 +14,7 @@ from tests.service.store.redis_server import REDIS, RedisServer, redis_server
 pytestmark = pytest.mark.skipif(REDIS is None, reason="there is no redis-server")
 
 #: Rounds of requests during an outage, after it was noticed.
-ROUNDS = 20
+ROUNDS = 8
 PROGRAM = {"program": "y = sum(x ** 3)", "name": "cubes"}
 POINT = {"variables": {"x": [1.0, 2.0]}, "sources": "x"}
 TAPE = {"program": PROGRAM["program"], "variables": POINT["variables"]}
