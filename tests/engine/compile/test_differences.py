@@ -256,6 +256,22 @@ def test_random_wrong_gradients_are_found(data):
     assert found.decided, (text, x, found)
 
 
+@pytest.mark.parametrize(
+    ("text", "x", "dtype"),
+    [
+        ("maximum(x, 2.009765625) * x", 2.0, "float16"),  # only the smallest step ends before 2.01
+        ("x * cos(5 * x)", 3.6875, "bfloat16"),  # rounding brings 1.25 of the gradient back to it
+    ],
+)
+@pytest.mark.parametrize("factor", [-1, 0, 0.75, 1, 1.25, 10])
+def test_wrong_gradients_are_found_beside_kinks_and_in_spite_of_rounding(
+    ask, text, x, dtype, factor
+):
+    rule = f"lambda z_bar, z, x: {factor} * z_bar * grad({text}, x)"
+    check = checks(ask, f"custom_gradient(lambda x: {text}, {rule})(x)", {"x": np.array(x, dtype)})
+    assert (check["x"].ok, check["x"].decided) == (factor == 1, True)
+
+
 #: Programs with a kink or a jump of slope at ``c``, and their slopes below and above it.
 KINKS: dict[str, Callable[[float, float], tuple[float, float]]] = {
     "maximum(x, {c}) * x": lambda x, c: (c, 2 * x),
